@@ -32,7 +32,7 @@ ROOMS = {
     "show": ["cpu", "files", "gl", "input", "pass", "query", "sort"],
     "cli": ["bench", "cpu", "external", "files", "gl", "input", "linalg", "mpi", "query", "show", "sort", "sql",
             "stream"],
-    "demos": ["cpu", "gl", "input", "pass", "show"],
+    "demos": ["bench", "cpu", "gl", "input", "pass", "show"],
     "python": ["gl", "input", "query", "sort", "sql"],
 }
 ROW = re.compile(r"^\| (?!room)(\w+) \| .* \| ([\w, ]*)\|$", re.MULTILINE)

@@ -1,5 +1,5 @@
-// Waves on shallow water by the graphics pipeline, a texel a cell: in a window, as frames in a folder (--record DIR),
-// or the rate alone (--no-window); how well the amount of water is kept.
+// Waves on shallow water with the graphics pipeline, one texel a cell: in a window, as frames in a folder (--record DIR),
+// or only the rate (--no-window), with the drift of the amount of water.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -42,13 +42,13 @@ class Waves final : public demo::Simulation {
 
     void advance(int steps) override {
         water_.advance(steps);
+        steps_ += steps;
         static_cast<void>(water_.sum());
     }
     [[nodiscard]] std::string what() const override { return fmt::format("{} x {} cells", width_, height_); }
     [[nodiscard]] std::string kept() override {
         const auto now = water_.sum();
-        const auto drift = [&](std::size_t i) { return (static_cast<double>(now[i]) - begin_[i]) / begin_[i]; };
-        return fmt::format("drift of water {:.2e}, of dye {:.2e} of its amount", drift(0), drift(3));
+        return fmt::format("drift of water {:.2e}, of dye {:.2e} of its amount", drift(now, 0), drift(now, 3));
     }
     [[nodiscard]] std::string rate(double steps_a_second) const override {
         return fmt::format("{:.2f} steps/s, {:.2f} million cells a second", steps_a_second,
@@ -61,24 +61,32 @@ class Waves final : public demo::Simulation {
             for (int x = 0; x < size.width; ++x)
                 canvas.set(x, y, color_of(pond, x * width_ / size.width, height_ - 1 - y * height_ / size.height));
         }
+        demo::caption(canvas, "Shallow water with drops of orange dye; waves are lit from the left",
+                      fmt::format("{} x {} cells, step {}, drift of water {:.1e}", width_, height_, steps_,
+                                  drift(water_.sum(), 0)));
         return canvas;
     }
 
   private:
+    [[nodiscard]] double drift(const demo::Cell& now, std::size_t i) const {
+        return (static_cast<double>(now[i]) - begin_[i]) / begin_[i];
+    }
+
     demo::Water water_;
     int width_, height_;
-    demo::Cell begin_;  // what there was
+    demo::Cell begin_;  // sums at the start
+    long steps_ = 0;
 };
 
 }  // namespace
 
 int main(int argc, char** argv) {
-    CLI::App app{"Waves on shallow water, by the graphics pipeline.", "waves"};
+    CLI::App app{"Waves on shallow water, with the graphics pipeline.", "waves"};
     Options options;
     demo::add_simulation_options(app, options.simulation);
     app.add_option("--width", options.width, "In cells")->check(CLI::Range(1, 8192))->capture_default_str();
     app.add_option("--height", options.height, "In cells")->check(CLI::Range(1, 8192))->capture_default_str();
-    app.add_option("--seed", options.seed, "Of the drops' places and sizes")->capture_default_str();
+    app.add_option("--seed", options.seed, "Seed of the drops' positions and sizes")->capture_default_str();
     return demo::run_program(app, argc, argv, [&] {
         demo::run_simulation("waves", options.simulation, [&](const quadmill::Context& context) {
             return std::make_unique<Waves>(context, options);

@@ -130,11 +130,19 @@ void run_headless(const SimulationOptions& options, const MakeSimulation& make) 
 
 void add_simulation_options(CLI::App& app, SimulationOptions& options) {
     add_picture_options(app, options.pictures, "Recorded");
-    auto* no_window = app.add_flag("--no-window", options.no_window, "No pictures, only what is said in the end");
+    auto* no_window = app.add_flag("--no-window", options.no_window, "No pictures, only the result at the end");
     no_window->excludes(app.get_option("--record"));
-    app.add_option("--steps", options.steps, "Before each frame but the first, or with --no-window in all")
+    app.add_option("--steps", options.steps, "Steps before each frame except the first, or with --no-window the total")
         ->check(CLI::Range(1, 1000000))
         ->capture_default_str();
+}
+
+void caption(show::Canvas& canvas, const std::string& title, const std::string& state) {
+    const show::Font bold(17, show::Weight::Bold), body(13);
+    const int width = std::max(bold.width(title), body.width(state)) + 24;
+    canvas.fill({0, 0, width, bold.line() + body.line() + 20}, show::ink, 0.75F);
+    canvas.text(12, 8, title, bold, show::white);
+    canvas.text(12, 12 + bold.line(), state, body, show::white);
 }
 
 void run_simulation(const std::string& name, const SimulationOptions& options, const MakeSimulation& make) {

@@ -1,4 +1,4 @@
-// What goes on in steps by itself: in a window, as frames in a folder, or without any picture.
+// A simulation in steps: in a window, as frames in a folder, or without any picture.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -20,9 +20,9 @@ class Simulation {
     [[nodiscard]] virtual show::Canvas picture(show::Size size) = 0;
     // "8,192 bodies"
     [[nodiscard]] virtual std::string what() const = 0;
-    // How well what must not change was kept.
+    // The drift of the quantities that must not change.
     [[nodiscard]] virtual std::string kept() = 0;
-    // What so many steps a second are.
+    // The rate in words.
     [[nodiscard]] virtual std::string rate(double steps_a_second) const = 0;
 };
 using MakeSimulation = std::function<std::unique_ptr<Simulation>(const quadmill::Context&)>;
@@ -36,7 +36,10 @@ struct SimulationOptions {
 // --steps, --no-window, and those of pictures.
 void add_simulation_options(CLI::App& app, SimulationOptions& options);
 
-// As the options say. Without a window it prints in the end what was kept, and the rate.
+// Two lines in the upper left corner of a frame, on a dark ground.
+void caption(show::Canvas& canvas, const std::string& title, const std::string& state);
+
+// Runs as the options say. Without a window it prints kept() and the rate at the end.
 void run_simulation(const std::string& name, const SimulationOptions& options, const MakeSimulation& make);
 
 }  // namespace demo

@@ -11,7 +11,8 @@ namespace quadmill::detail::bench {
 
 namespace {
 
-constexpr double width = 860, height = 500, left = 84, right = 224, top = 44, bottom = 60;
+constexpr double width = 860, height = 500, left = 84, right = 224, bottom = 60;
+constexpr std::size_t max_marked = 64;  // points of a line with marks
 
 // Okabe and Ito's palette, which stays apart for the colour-blind, but for its yellow, which is faint on white.
 constexpr std::array colors{"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000",
@@ -37,7 +38,7 @@ std::string escaped(const std::string& text) {
     return out;
 }
 
-// From values to places on the page.
+// From values to coordinates on the page.
 class Axis {
   public:
     Axis(Scale scale, double low, double high, double from, double to)
@@ -98,14 +99,22 @@ class Drawing {
         for (const auto& series : panel.series) {
             for (const auto& [x, y] : series.points) {
                 x_.include(x);
-                y_.include(y);
+                include(y);
+            }
+            for (const auto& [lower, upper] : series.band) {
+                include(lower);
+                include(upper);
             }
         }
         svg_ = fmt::format("<g class=\"panel\" transform=\"translate({} {})\">\n", right_by, down_by);
         svg_ += fmt::format("<text x=\"{}\" y=\"26\" font-size=\"16\" font-weight=\"bold\">{}</text>\n", left,
                             escaped(panel.title));
-        if (x_.low <= x_.high) {
+        if (!panel.subtitle.empty()) {
+            svg_ += fmt::format("<text x=\"{}\" y=\"46\" fill=\"#555555\">{}</text>\n", left, escaped(panel.subtitle));
+        }
+        if (x_.low <= x_.high && y_.low <= y_.high) {
             frame();
+            for (std::size_t i = 0; i < panel.series.size(); ++i) band(i);
             lines();
             legend();
         } else {
@@ -116,6 +125,18 @@ class Drawing {
     [[nodiscard]] const std::string& svg() const { return svg_; }
 
   private:
+    // Values without a logarithm are not on the axis.
+    void include(double y) {
+        if (panel_.y_scale == Scale::Linear || (y > 0 && !std::isinf(y))) y_.include(y);
+        infinite_ = infinite_ || y == std::numeric_limits<double>::infinity();
+    }
+
+    [[nodiscard]] double y_at(double y) const {
+        if (y == std::numeric_limits<double>::infinity()) return top_;
+        if (panel_.y_scale == Scale::Logarithmic && !(y > 0)) return height - bottom;
+        return y_axis_.at(y);
+    }
+
     void frame() {
         horizontals();
         if (panel_.x_scale == Scale::Linear)
@@ -126,15 +147,17 @@ class Drawing {
                             (left + width - right) / 2, height - 14, escaped(panel_.x_label));
         svg_ += fmt::format(
             "<text transform=\"translate(22 {}) rotate(-90)\" text-anchor=\"middle\" font-size=\"14\">{}</text>\n",
-            (top + height - bottom) / 2, escaped(panel_.y_label));
+            (top_ + height - bottom) / 2, escaped(panel_.y_label));
         svg_ += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"none\" stroke=\"#555555\"/>\n",
-                            left, top, width - right - left, height - top - bottom);
+                            left, top_, width - right - left, height - top_ - bottom);
     }
 
     void horizontals() {
         const bool linear = panel_.y_scale == Scale::Linear;
         const auto ticks = linear ? linear_ticks(y_.high) : decimal_ticks(y_);
-        y_axis_ = Axis(panel_.y_scale, ticks.front(), ticks.back(), height - bottom, top);
+        y_axis_ = Axis(panel_.y_scale, ticks.front(), ticks.back(), height - bottom, infinite_ ? top_ + 22 : top_);
+        if (infinite_)
+            svg_ += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"end\">∞</text>\n", left - 8, top_ + 4);
         const bool crowded = ticks.size() > 16;
         for (const double tick : ticks) {
             const double y = y_axis_.at(tick);
@@ -148,7 +171,7 @@ class Drawing {
     }
 
     void vertical(double x, const std::string& label) {
-        svg_ += fmt::format("<line x1=\"{:.1f}\" x2=\"{:.1f}\" y1=\"{}\" y2=\"{}\" stroke=\"#e4e4e4\"/>\n", x, x, top,
+        svg_ += fmt::format("<line x1=\"{:.1f}\" x2=\"{:.1f}\" y1=\"{}\" y2=\"{}\" stroke=\"#e4e4e4\"/>\n", x, x, top_,
                             height - bottom);
         svg_ += fmt::format("<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", x, height - bottom + 20,
                             label);
@@ -183,22 +206,56 @@ class Drawing {
                            color);
     }
 
+    void band(std::size_t index) {
+        const auto& series = panel_.series[index];
+        if (series.band.empty()) return;
+        std::string upper, lower;
+        for (std::size_t i = 0; i < series.points.size(); ++i) {
+            const double x = x_axis_.at(series.points[i].first);
+            upper += fmt::format("{:.1f},{:.1f} ", x, y_at(series.band[i].second));
+            lower = fmt::format("{:.1f},{:.1f} ", x, y_at(series.band[i].first)) + lower;
+        }
+        svg_ += fmt::format("<polygon points=\"{}{}\" fill=\"{}\" fill-opacity=\"0.25\"/>\n", upper, lower,
+                            colors[index % colors.size()]);
+    }
+
+    [[nodiscard]] static std::string up_mark(double x, double y, const char* color) {
+        return fmt::format("<path d=\"M{:.1f} {:.1f}l6 11h-12z\" fill=\"{}\"/>", x, y - 7, color);
+    }
+
+    // One for a stretch of infinite values.
+    [[nodiscard]] std::string up_marks(const Series& series, std::size_t index) const {
+        std::string marks;
+        const auto& points = series.points;
+        const auto is_infinite = [&](std::size_t i) {
+            return i < points.size() && points[i].second == std::numeric_limits<double>::infinity();
+        };
+        for (std::size_t from = 0, to = 0; from < points.size(); from = to + 1) {
+            for (to = from; is_infinite(to);) ++to;
+            if (to == from) continue;
+            const double x = (x_axis_.at(points[from].first) + x_axis_.at(points[to - 1].first)) / 2;
+            marks += up_mark(x, top_, colors[index % colors.size()]);
+        }
+        return marks;
+    }
+
     void lines() {
         for (std::size_t i = 0; i < panel_.series.size(); ++i) {
             const auto& series = panel_.series[i];
             if (series.points.empty()) continue;
             std::string points, marks;
             for (const auto& [x, y] : series.points) {
-                points += fmt::format("{:.1f},{:.1f} ", x_axis_.at(x), y_axis_.at(y));
-                marks += mark(series, i, x_axis_.at(x), y_axis_.at(y));
+                points += fmt::format("{:.1f},{:.1f} ", x_axis_.at(x), y_at(y));
+                if (series.points.size() <= max_marked) marks += mark(series, i, x_axis_.at(x), y_at(y));
             }
+            marks += up_marks(series, i);
             svg_ +=
                 fmt::format("<g class=\"series\"><title>{}</title><polyline points=\"{}\" fill=\"none\" {}/>{}</g>\n",
                             escaped(series.name), points, stroke(series, i), marks);
         }
     }
 
-    // In the order of the lines' right ends, so that names stand about where the lines do.
+    // In the order of the lines' right ends, so that names are near the lines.
     void legend() {
         std::vector<std::size_t> order;
         for (std::size_t i = 0; i < panel_.series.size(); ++i) {
@@ -206,18 +263,30 @@ class Drawing {
         }
         std::ranges::sort(order, std::greater<>(),
                           [&](std::size_t i) { return panel_.series[i].points.back().second; });
-        double y = top + 14;
+        double y = top_ + 14;
         const double x = width - right + 16;
         for (const auto i : order) {
             const auto& series = panel_.series[i];
-            svg_ += fmt::format("<line x1=\"{}\" x2=\"{}\" y1=\"{}\" y2=\"{}\" {}/>{}", x, x + 30, y, y,
-                                stroke(series, i), mark(series, i, x + 15, y));
+            svg_ +=
+                fmt::format("<line x1=\"{}\" x2=\"{}\" y1=\"{}\" y2=\"{}\" {}/>{}", x, x + 30, y, y, stroke(series, i),
+                            series.points.size() <= max_marked ? mark(series, i, x + 15, y) : "");
+            if (!series.band.empty()) {
+                svg_ += fmt::format(
+                    "<rect x=\"{}\" y=\"{}\" width=\"30\" height=\"12\" fill=\"{}\" fill-opacity=\"0.25\"/>", x, y - 6,
+                    colors[i % colors.size()]);
+            }
             svg_ += fmt::format("<text x=\"{}\" y=\"{}\">{}</text>\n", x + 38, y + 4, escaped(series.name));
             y += 22;
+        }
+        if (infinite_ && !panel_.infinity.empty()) {
+            svg_ += up_mark(x + 15, y + 2, "#555555");
+            svg_ += fmt::format("<text x=\"{}\" y=\"{}\">{}</text>\n", x + 38, y + 4, escaped(panel_.infinity));
         }
     }
 
     const Panel& panel_;
+    double top_ = panel_.subtitle.empty() ? 44 : 64;
+    bool infinite_ = false;
     Range x_, y_;
     Axis x_axis_{Scale::Linear, 0, 1, 0, 1}, y_axis_ = x_axis_;
     std::string svg_;

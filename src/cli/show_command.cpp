@@ -1,7 +1,10 @@
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <memory>
 #include <string>
+#include <variant>
 
 #include "cli/commands.hpp"
 #include "cli/refusals.hpp"
@@ -9,6 +12,7 @@
 #include "files/files.hpp"
 #include "input/checks.hpp"
 #include "input/csv.hpp"
+#include "input/printable.hpp"
 #include "quadmill/context.hpp"
 #include "quadmill/error.hpp"
 #include "show/contact_sheet.hpp"
@@ -55,20 +59,23 @@ struct ShowQuantiles {
     void run_as() const;
 };
 
-// Infinite values have no place on paper; the curve ends where they begin.
+// Infinite values cannot be drawn; the curve ends before them. The tail ends where the error of ranks, or a single
+// value, is as large as the part above.
 template <class T>
 show::QuantileCurve curve_of(const Quantiles<T>& summary) {
     constexpr int parts = 400;
     show::QuantileCurve curve{.n = summary.n(), .eps = summary.eps(), .points = {}};
     if (curve.n == 0) throw InvalidArgument("show quantiles: there are no values");
-    for (int i = 0; i <= parts; ++i) {
-        const double phi = static_cast<double>(i) / parts;
+    const auto add = [&](std::vector<show::QuantileCurve::Point>& to, double phi) {
         const auto value = [&](double at) {
             return stream::number(summary.quantile(std::fmin(std::fmax(at, 0), 1)).value);
         };
         const show::QuantileCurve::Point point{phi, value(phi - curve.eps), value(phi), value(phi + curve.eps)};
-        if (std::isfinite(point.lower) && std::isfinite(point.upper)) curve.points.push_back(point);
-    }
+        if (std::isfinite(point.lower) && std::isfinite(point.upper)) to.push_back(point);
+    };
+    for (int i = 0; i <= parts; ++i) add(curve.points, static_cast<double>(i) / parts);
+    const double last = std::fmin(std::fmax(curve.eps, 1 / static_cast<double>(curve.n)), 0.1);
+    for (int i = 0; i <= parts; ++i) add(curve.tail, 1 - 0.5 * std::pow(2 * last, static_cast<double>(i) / parts));
     if (curve.points.empty()) throw InvalidArgument("show quantiles: there are no finite values");
     return curve;
 }
@@ -107,7 +114,18 @@ struct ShowQuery {
     [[nodiscard]] Predicate where_of(const sql::SqlQuery& query, const sql::SqlTypes& known) const;
 };
 
-// What is counted is rows of one file.
+// The outputs of the query that are not COUNT(*): "MEDIAN(a)"; empty for none.
+std::string others_than_count(const Query& query) {
+    std::string names;
+    for (const auto& output : query.outputs) {
+        const auto* aggregate = std::get_if<QueryAggregate>(&output.what);
+        if (aggregate && aggregate->kind == QueryAggregate::Kind::CountRows) continue;
+        names += (names.empty() ? "" : ", ") + output.name;
+    }
+    return names;
+}
+
+// The passes count rows of one file.
 sql::SqlQuery ShowQuery::parsed(const std::vector<sql::SqlNames>& names) const {
     auto query = checked([&] { return names.empty() ? sql::parse_sql(sql) : sql::parse_sql(sql, names); });
     if (query.sources.size() == 1 && query.query.group_by.empty()) return query;
@@ -132,7 +150,12 @@ void ShowQuery::run() const {
     const auto table = input::filled(found[0], query, 0, known);
     auto context = Context::headless({.device = device});
     show::QueryWatcher watcher(context, table);
-    write(file, show::query_sheet(watcher.watch(where, engine)));
+    const auto others = others_than_count(query.query);
+    if (!others.empty()) {
+        fmt::print(stderr, "quadmill show query: the picture shows how the rows are counted, not {}\n",
+                   input::printable(others));
+    }
+    write(file, show::query_sheet(watcher.watch(where, engine), others));
 }
 
 void add_output_option(CLI::App& verb, std::string& output) {
@@ -144,8 +167,7 @@ void add_output_option(CLI::App& verb, std::string& output) {
 
 void add_show_sort(CLI::App& show) {
     auto command = std::make_shared<ShowSort>();
-    auto* verb =
-        show.add_subcommand("sort", "The stages of a sort, as the engine has them in its texture, on one page");
+    auto* verb = show.add_subcommand("sort", "The stages of a sort, as in the engine's texture, on one page");
     show::add_watch_options(*verb, command->request);
     add_output_option(*verb, command->output);
     add_device_option(*verb, command->device);
@@ -158,10 +180,11 @@ void add_show_sort(CLI::App& show) {
 void add_show_query(CLI::App& show) {
     auto command = std::make_shared<ShowQuery>();
     auto* verb = show.add_subcommand("query", "The passes of a count of a CSV file's rows, on one page");
-    verb->add_option("QUERY", command->sql, "SQL as `quadmill query` has it; its WHERE is what counts")
+    verb->add_option("QUERY", command->sql,
+                     "SQL as in `quadmill query`; the picture shows how the rows of its WHERE are counted")
         ->required()
         ->type_name("");
-    verb->add_option("--engine", command->engine, "What counts (default: depth)")
+    verb->add_option("--engine", command->engine, "The engine (default: depth)")
         ->transform(input::one_of(show::watched_query_words));
     add_output_option(*verb, command->output);
     add_device_option(*verb, command->device);
@@ -170,8 +193,8 @@ void add_show_query(CLI::App& show) {
 
 void add_show_quantiles(CLI::App& show) {
     auto command = std::make_shared<ShowQuantiles>();
-    auto* verb =
-        show.add_subcommand("quantiles", "The quantiles of a stream as a curve, with the band they are surely in");
+    auto* verb = show.add_subcommand(
+        "quantiles", "The quantiles of a stream as a curve, and its tail, with bands that contain the exact ones");
     verb->add_option("input", command->input, "File; - is standard input")->type_name("FILE")->capture_default_str();
     add_eps_option(*verb, command->eps);
     input::add_reading_options(*verb, command->reading, input::type_words, "Input is text, one number a line");

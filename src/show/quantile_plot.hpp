@@ -1,4 +1,4 @@
-// The quantiles of a stream as a picture, with bands that surely hold the exact ones.
+// The quantiles of a stream as a picture, with bands that contain the exact ones.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,12 @@ struct QuantileCurve {
     };
     std::uint64_t n = 0;
     double eps = 0;
-    std::vector<Point> points;  // phi ascending; finite values
+    std::vector<Point> points;  // phi ascending from 0 to 1; finite values
+    std::vector<Point> tail{};  // phi ascending from 1/2, below 1; finite values; may be empty
 };
 
-// On a logarithmic scale where all values are positive and span more than three powers of ten. Pre: there are points.
+// Left all quantiles, right those from the median on over 1 - phi on a logarithmic scale. Values are on a logarithmic
+// scale if all are positive and span more than three powers of ten. Pre: there are points.
 [[nodiscard]] Canvas draw_quantiles(const QuantileCurve& curve, Size size);
 
 }  // namespace quadmill::detail::show

@@ -35,8 +35,8 @@ struct QueryView {
 [[nodiscard]] std::optional<std::size_t> step_at(const WatchedQuery& query, const QueryView& view, Size size, int x,
                                                  int y);
 
-// All passes on one page, as high as it takes.
-[[nodiscard]] Canvas query_sheet(const WatchedQuery& query);
+// All passes on one page of any height. `others`: outputs of the query that the count does not show, or empty.
+[[nodiscard]] Canvas query_sheet(const WatchedQuery& query, const std::string& others = {});
 
 // Parts of pictures, for other pages: the depth buffer, the stencil buffer, and what a pass wrote or let through, a cell
 // a row of the table, in the largest square that is in the box; what their colors mean.

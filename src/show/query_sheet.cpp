@@ -48,17 +48,22 @@ std::string summary(const WatchedQuery& query) {
 
 }  // namespace
 
-Canvas query_sheet(const WatchedQuery& query) {
+Canvas query_sheet(const WatchedQuery& query, const std::string& others) {
     const Font title(24, Weight::Bold), body(13), bold(13, Weight::Bold), small(12);
     const int tile_height = 4 * Font(12).line() + square_of(query) + Sheet::gap;
     const int rows = query_tiles.rows(query.steps.size());
-    const int head = Sheet::margin + title.line() + 2 * bold.line() + 2 * body.line() + Sheet::gap;
+    const int note = others.empty() ? 0 : body.line() + 4;
+    const int head = Sheet::margin + title.line() + 2 * bold.line() + note + 2 * body.line() + Sheet::gap;
     Canvas canvas(Sheet::page_width, head + rows * tile_height + small.line() + Sheet::margin);
     Box page{Sheet::margin, Sheet::margin, Sheet::page_width - 2 * Sheet::margin, canvas.height() - 2 * Sheet::margin};
     Box top = page.take_top(title.line());
     canvas.text(top.x, top.y, "A query, pass by pass", title);
     canvas.text(top.right(), top.y, "COUNT = " + with_commas(query.count), title, accent, Canvas::Align::Right);
     canvas.paragraph(page.take_top(2 * bold.line()), sql_of(query), bold);
+    if (note > 0) {
+        canvas.label(page.take_top(note),
+                     "The query asks for " + others + "; this page shows how its rows are counted.", body, alarm);
+    }
     canvas.paragraph(page.take_top(2 * body.line()), summary(query), body, faint);
     page.take_top(Sheet::gap);
     for (std::size_t i = 0; i < query.steps.size(); ++i) {

@@ -572,6 +572,13 @@ class Show(Command):
             picture = run("show", "query", sql, "--engine", engine, "-o", "-").stdout
             self.assertEqual(self.size(picture)[0], 1240)
             self.assertEqual(run("show", "query", sql, "--engine", engine, "-o", "-").stdout, picture)
+        # Other outputs than COUNT(*) are not drawn; the picture and a note say so.
+        median = run("show", "query", sql.replace("COUNT(*)", "MEDIAN(a)"), "-o", "-")
+        self.assertEqual((median.returncode, median.stderr.decode()),
+                         (0, "quadmill show query: the picture shows how the rows are counted, not MEDIAN(a)\n"))
+        count = run("show", "query", sql, "-o", "-")
+        self.assertEqual(count.stderr, b"")
+        self.assertGreater(self.size(median.stdout)[1], self.size(count.stdout)[1])
         self.fails(2, "-o", "show", "query", sql)
         self.fails(2, "--engine", "show", "query", sql, "--engine", "cpu", "-o", "x.png")
         self.fails(2, "SELECT", "show", "query", "COUNT", "-o", "x.png")

@@ -198,9 +198,15 @@ TEST_CASE("a plot of quantiles takes any finite values") {
         for (int i = 0; i <= 10; ++i) {
             const double value = std::lerp(low, high, i / 10.0);
             curve.points.push_back({i / 10.0, value, value, value});
+            if (i < 10) curve.tail.push_back({1 - 0.5 * std::pow(0.2, i / 9.0), value, value, value});
         }
         CAPTURE(low);
-        CHECK_FALSE(draw_quantiles(curve, {1000, 600}).clipped());
+        const auto both = draw_quantiles(curve, {1000, 600});
+        CHECK_FALSE(both.clipped());
+        curve.tail.clear();
+        const auto all_alone = draw_quantiles(curve, {1000, 600});
+        CHECK_FALSE(all_alone.clipped());
+        CHECK(both.pixels() != all_alone.pixels());
     }
 }
 
