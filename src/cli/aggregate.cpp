@@ -44,19 +44,18 @@ CLI::Option* add_threshold_options(CLI::App& verb, ThresholdChoice& threshold) {
                        ->type_name("B")
                        ->capture_default_str();
     verb.add_option("--f", threshold.f,
-                    "A threshold that is another formula of AGG(x), in doubles, such as \"sqrt(x) + 1\"; of a quantile "
-                    "it must rise or fall")
+                    "Another formula of AGG(x) as the threshold, in doubles, such as \"sqrt(x) + 1\"; for a "
+                    "quantile it must be monotonic")
         ->check([](const std::string& text) { return input::fault_of_expression(text, "x"); })
         ->excludes(scale)
         ->excludes(offset)
         ->type_name("F");
     return verb
-        .add_option("--agg", threshold.aggregate,
-                    "AGG: the least x, the greatest, their average, number or sum, or a quantile of them")
+        .add_option("--agg", threshold.aggregate, "AGG: the min, max, average, count or sum of x, or a quantile")
         ->check([](const std::string& text) {
             return aggregate_of(text)
                        ? std::string()
-                       : "'" + text + "' is none of min, max, avg, count, sum and quantile:P with P from 0 to 1";
+                       : "'" + text + "' is not min, max, avg, count, sum or quantile:P with P from 0 to 1";
         })
         ->type_name("quantile:P|" + input::joined(whole_words, "|"));
 }

@@ -64,8 +64,8 @@ std::string as_table(const Answer& answer) {
         }
     }
     text += '\n';
-    if (nans > 0) text += fmt::format("NaNs, which are no values: {}\n", nans);
-    if (skipped > 0) text += fmt::format("lines that were skipped: {}\n", skipped);
+    if (nans > 0) text += fmt::format("NaNs, not counted: {}\n", nans);
+    if (skipped > 0) text += fmt::format("skipped lines: {}\n", skipped);
     if (answer.head.at("n") == 0) return text + "no values\n";
     return text + (answer.rows.empty() ? "none\n" : table_of(answer.rows));
 }

@@ -52,7 +52,7 @@ struct Columns {
 
 template <class T>
 input::Fault check_pair(const std::array<T, 2>& pair) {
-    return std::isinf(number_of(pair[1])) ? "y is infinite, which cannot be summed" : nullptr;
+    return std::isinf(number_of(pair[1])) ? "y is infinite and cannot be summed" : nullptr;
 }
 
 // x as --type says, and by default nothing that is rounded.
@@ -102,14 +102,13 @@ void add_corrsum_command(CLI::App& app) {
     auto command = std::make_shared<CorrsumCommand>();
     auto* verb = app.add_subcommand("corrsum", "The sum of g(y) over the pairs x, y of a stream with x <= f(AGG(x))");
     add_threshold_options(*verb, command->threshold)->required();
-    verb->add_option("--g", command->g, "What is summed: a formula of y, in doubles, such as \"y*y\" (default: y)")
+    verb->add_option("--g", command->g, "The summand: a formula of y, in doubles, such as \"y*y\" (default: y)")
         ->check([](const std::string& text) { return input::fault_of_expression(text, "y"); })
         ->type_name("G");
     add_eps_option(*verb, command->eps);
     add_n_option(*verb, command->n);
-    add_stream_options(
-        *verb, command->stream, input::type_words,
-        "Input is text, two numbers a line with a comma, a tab or blanks between them; y is read as f64");
+    add_stream_options(*verb, command->stream, input::type_words,
+                       "Input is text, two numbers a line, separated by a comma, a tab or blanks; y is read as f64");
     verb->footer(
         "Raw input is x, y, x, y, ... of --type. The exact sum is from lower to upper.\n"
         "Examples:\n"

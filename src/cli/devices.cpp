@@ -22,8 +22,8 @@ std::string there_is_device(const std::string& index) {
     const auto count = Context::devices().size();
     std::uint64_t wanted = 0;
     if (input::parse_number(index, wanted) == nullptr && wanted < count) return {};
-    throw ContextError(fmt::format("EGL has {} device{}, so there is no device {}; `quadmill info` lists them", count,
-                                   count == 1 ? "" : "s", index));
+    throw ContextError(fmt::format("EGL has {} device{}, so device {} does not exist; `quadmill info` lists them",
+                                   count, count == 1 ? "" : "s", index));
 }
 
 }  // namespace
@@ -31,7 +31,8 @@ std::string there_is_device(const std::string& index) {
 void add_device_option(CLI::App& command, int& device) {
     command
         .add_option("--device", device,
-                    "EGL device, by its index in `quadmill info` (default: QUADMILL_DEVICE, else the first that works)")
+                    "Index of the EGL device, see `quadmill info` (default: QUADMILL_DEVICE, or the first that "
+                    "works)")
         ->check(input::whole_number(0, 9999))
         ->check(there_is_device)
         ->type_name("N");
@@ -47,20 +48,20 @@ void add_devices_option(CLI::App& command, Devices& devices) {
             }
             int index = -1;
             if (input::parse_number(word, index) != nullptr || index < 0)
-                throw CLI::ValidationError("--device", "'" + word + "' is no index of a device, nor 'all'");
+                throw CLI::ValidationError("--device", "'" + word + "' is neither the index of a device nor 'all'");
             there_is_device(word);
             devices.indices.push_back(index);
         }
         if (!devices.all && devices.indices.empty())
-            throw CLI::ValidationError("--device", "'' is no index of a device, nor 'all'");
+            throw CLI::ValidationError("--device", "'' is neither the index of a device nor 'all'");
         if (devices.all && !devices.indices.empty())
-            throw CLI::ValidationError("--device", "'all' is all of them; name no others");
+            throw CLI::ValidationError("--device", "'all' includes the others; name only 'all'");
     };
     command
-        .add_option_function<std::string>("--device", take,
-                                          "EGL device, by its index in `quadmill info` (default: QUADMILL_DEVICE, else "
-                                          "the first that works); several "
-                                          "with commas, or all, share the work")
+        .add_option_function<std::string>(
+            "--device", take,
+            "Index of the EGL device, see `quadmill info` (default: QUADMILL_DEVICE, or the first that "
+            "works); several with commas, or all, share the work")
         ->type_name("N,...|all");
 }
 

@@ -44,11 +44,12 @@ void add_frequent_command(CLI::App& app) {
     add_sliding_options(*verb, command->sliding);
     add_stream_options(*verb, command->stream, input::type_words);
     verb->footer(
-        "Finds every value that is at least a part S of all, and none that is less than a part S - E.\n"
+        "Finds every value that makes up at least a part S of the stream, and none below S - E.\n"
         "Examples:\n"
         "  quadmill frequent ports.u32 --type u32 --support 0.01\n"
         "  cut -d' ' -f9 access.log | quadmill frequent --text --type i32 --support 0.05 --eps 0.001\n"
-        "  tail -f codes.txt | quadmill frequent --text --type u32 --support 0.1 --sliding 10000 --every 1000");
+        "  tail -f codes.txt | quadmill frequent --text --type u32 --support 0.1 --sliding 10000 "
+        "--every 1000");
     verb->callback([command] { command->run(); });
 }
 

@@ -12,10 +12,10 @@
 namespace quadmill::detail::cli {
 
 const char* const exit_statuses =
-    "0: done; 1: the work failed; 2: the call was wrong; 3: the input could not be read to its end, for example at a "
-    "line that is not a number: the answer, and what is saved, is about what came before; 130, 143, 129: stopped by "
-    "SIGINT (Ctrl-C), SIGTERM or SIGHUP: quantiles, frequent, hhh, corrsum and query --batch then answer about what "
-    "has come, and save it.";
+    "0: done; 1: the work failed; 2: the call was wrong; 3: the input ended early (a malformed "
+    "line, say); the answer, and what is saved, covers the input before it; 130, 143, 129: stopped "
+    "by SIGINT (Ctrl-C), SIGTERM or SIGHUP; quantiles, frequent, hhh, corrsum and query --batch "
+    "then answer for the input so far, and save it.";
 
 namespace {
 

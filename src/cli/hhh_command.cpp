@@ -40,9 +40,10 @@ std::vector<int> lengths_of(std::string_view list, int most) {
         if (fault || length < (lengths.empty() ? 0 : lengths.back() + 1) || length > most) {
             throw CLI::ValidationError(
                 "--hierarchy",
-                fmt::format("must be ipv4-bytes, ipv4-bits or lengths of prefixes that ascend, from 0 to "
-                            "{}, such as 0,8,16; not '{}'",
-                            most, list));
+                fmt::format(
+                    "must be ipv4-bytes, ipv4-bits or ascending lengths of prefixes, from 0 to {}, such as 0,8,16; "
+                    "not '{}'",
+                    most, list));
         }
         lengths.push_back(length);
         at = end + 1;
@@ -92,10 +93,10 @@ void HhhCommand::run() {
 
 void add_hhh_command(CLI::App& app) {
     auto command = std::make_shared<HhhCommand>();
-    auto* verb = app.add_subcommand("hhh", "Hierarchical heavy hitters: the prefixes under which a stream is frequent");
+    auto* verb = app.add_subcommand("hhh", "Hierarchical heavy hitters: the prefixes with many values of a stream");
     verb->add_option("--hierarchy", command->hierarchy,
-                     "ipv4-bytes: prefixes of 0, 8, 16, 24 and 32 bits; ipv4-bits: of 0 to 32; or lengths in bits, "
-                     "ascending, such as 0,16,48,64")
+                     "ipv4-bytes: prefixes of 0, 8, 16, 24 and 32 bits; ipv4-bits: 0 to 32 bits; or ascending "
+                     "lengths in bits, such as 0,16,48,64")
         ->required()
         ->type_name("ipv4-bytes|ipv4-bits|LIST");
     add_all_prefixes_option(*verb, command->rule);
@@ -103,10 +104,11 @@ void add_hhh_command(CLI::App& app) {
     add_stream_options(*verb, command->stream, prefix_types,
                        "Input is text, one number a line; with ipv4 hierarchies also addresses such as 10.0.0.1");
     verb->footer(
-        "lower, estimate and upper count the values under a prefix that are under no longer prefix of the answer; "
-        "count\n"
-        "has all values under it. A prefix is written as 10.1.0.0/16 for ipv4 hierarchies, else as 0x0a010000/16: all\n"
-        "bits of the type, those after the prefix 0, and its length.\n"
+        "lower, estimate and upper count the values under a prefix that no longer prefix of the answer "
+        "counts; count has\n"
+        "all values under it. A prefix is written as 10.1.0.0/16 for ipv4 hierarchies, otherwise as "
+        "0x0a010000/16: all\n"
+        "bits of the type, with zeros after the prefix, and its length.\n"
         "Examples:\n"
         "  quadmill hhh sources.u32 --support 0.01 --hierarchy ipv4-bytes\n"
         "  cut -d' ' -f1 access.log | quadmill hhh --text --support 0.05 --hierarchy ipv4-bits --json\n"

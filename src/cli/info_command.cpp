@@ -64,7 +64,7 @@ void print_text(const Context& context, const std::vector<DeviceInfo>& devices) 
     fmt::print("merge sort   {}\n", has_subgroups(context)
                                         ? "by subgroups of 32 fragments in boxes of 4 x 8"
                                         : "by single fragments: the driver has no subgroups of 4 x 8");
-    if (devices.empty()) fmt::print("devices      EGL does not list them\n");
+    if (devices.empty()) fmt::print("devices      EGL cannot list them\n");
     for (const auto& device : devices) fmt::print("device {}     {}\n", device.index, device.name);
 }
 
@@ -72,7 +72,7 @@ void print_text(const Context& context, const std::vector<DeviceInfo>& devices) 
 
 void add_info_command(CLI::App& app) {
     auto options = std::make_shared<InfoOptions>();
-    auto* command = app.add_subcommand("info", "Say which OpenGL driver is used and what it can do");
+    auto* command = app.add_subcommand("info", "Show the OpenGL driver and what it can do");
     command->add_flag("--json", options->json, "One JSON object on standard output");
     add_device_option(*command, options->device);
     command->callback([options] {

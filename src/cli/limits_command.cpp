@@ -35,8 +35,11 @@ nlohmann::ordered_json to_json(const CacheReport& cache) {
 }
 
 void print(const CacheReport& cache) {
-    fmt::print("\nCache, by fetches of RGBA32F: blocks of {} x {} texels, {} KiB (inferred from the rates below)\n",
-               cache.block_width, cache.block_height, static_cast<double>(cache.cache_bytes) / 1024);
+    fmt::print(
+        "\n"
+        "Cache, from fetches of RGBA32F: blocks of {} x {} texels, {} KiB (inferred from the rates "
+        "below)\n",
+        cache.block_width, cache.block_height, static_cast<double>(cache.cache_bytes) / 1024);
     fmt::print("{:<24}", "stride");
     for (const auto& one : cache.strided) fmt::print(" {:>8}", one.stride);
     fmt::print("\n{:<24}", "in columns, Gfetch/s");
@@ -63,15 +66,14 @@ void print(const CacheReport& cache) {
 
 void add_limits_command(CLI::App& app) {
     auto options = std::make_shared<LimitsOptions>();
-    auto* command = app.add_subcommand(
-        "limits",
-        "Measure what this machine's graphics pipeline can do at most: fill, fetch, test, scatter, transfer; "
-        "its cache, and what the cache model of GPUTeraSort makes of it");
+    auto* command =
+        app.add_subcommand("limits", "Measure the limits of this machine's graphics pipeline and its cache");
     command->add_flag("--json", options->json, "One JSON object on standard output");
     command->add_option("--side", options->request.side, "Width and height of the textures used")
         ->check(CLI::Range(1, 8192))
         ->capture_default_str();
-    command->add_option("--repeat", options->request.repeat, "Times each limit is measured; the median counts")
+    command
+        ->add_option("--repeat", options->request.repeat, "Number of measurements of each limit; the median is printed")
         ->check(CLI::Range(1, 1000))
         ->capture_default_str();
     add_device_option(*command, options->device);

@@ -302,47 +302,50 @@ void add_lu_command(CLI::App& app) {
     auto& options = command->options;
     auto* verb = app.add_subcommand("lu", "Factorize a matrix, P A Q = L U, and solve with it");
     verb->add_option("MATRIX", command->matrix,
-                     "Matrix Market, or raw 32-bit floats row after row (64-bit ones if it ends in .f64); - for "
+                     "Matrix Market, or raw 32-bit floats row after row (64-bit if the name ends in .f64); - for "
                      "standard input.\n"
-                     "Factors are of 32-bit floats, after scaling by powers of two where the range of floats needs it")
+                     "Factors are 32-bit floats, scaled by powers of two if their range needs it")
         ->required();
-    auto* columns = verb->add_option("--columns", command->columns, "Of a raw matrix (default: it is square)")
+    auto* columns = verb->add_option("--columns", command->columns, "Columns of a raw matrix (default: it is square)")
                         ->transform(input::count_up_to(std::uint64_t{1} << 31U));
-    auto* pivot = verb->add_option("--pivot", options.pivot, "none, partial (the default) or full")
+    auto* pivot = verb->add_option("--pivot", options.pivot, "Pivoting: none, partial (the default) or full")
                       ->transform(input::one_of(input::pivot_words));
     auto* swap =
-        verb->add_option("--swap", options.swap, "Where a pass eliminates one row: copy (the default) or pointer")
+        verb->add_option("--swap", options.swap, "Swaps if a pass eliminates one row: copy (the default) or pointer")
             ->transform(input::one_of(swap_words));
     auto* block =
         verb->add_option("--block", options.block, "Rows that a pass eliminates (default: 32; 1 with --pivot full)")
             ->check(CLI::IsMember({1, 8, 16, 32}));
     auto* layout = verb->add_option("--layout", options.layout,
-                                    "Of the texels, for blocks of more than 1: tiles (the default) or scalars")
+                                    "Layout of the texels for blocks of more than 1: tiles (the default) or scalars")
                        ->transform(input::one_of(layout_words));
-    verb->add_option("--solve", command->sides, "Right-hand sides, a column each")->type_name("FILE");
-    auto* refine = verb->add_flag(
-        "--refine", command->refine,
-        "Refine solutions to double accuracy, by residuals of the matrix as it was read; where factors in\n"
-        "32-bit floats do not suffice, the CPU makes factors in double");
+    verb->add_option("--solve", command->sides, "Right-hand sides, one per column")->type_name("FILE");
+    auto* refine =
+        verb->add_flag("--refine", command->refine,
+                       "Refine solutions to double accuracy; if factors in 32-bit floats do not suffice, the CPU "
+                       "makes\n"
+                       "factors in double");
     auto* batch = verb->add_option("--batch", command->batch,
-                                   "The file is many N x N matrices, N at most 32, to be factorized together")
+                                   "The file has many N x N matrices (N up to 32), which are factorized together")
                       ->check(CLI::Range(std::size_t{1}, LuBatch::most_n))
                       ->type_name("N");
     for (auto* other : {columns, pivot, swap, block, layout, refine}) batch->excludes(other);
-    verb->add_option(
-            "-o", command->output,
-            "The solutions, or L and U in one array, and beside it FILE.rows (and FILE.columns): which row of the\n"
-            "matrix each is, from 1; Matrix Market if it ends in .mtx, raw 64-bit floats if in .f64, else raw 32-bit")
+    verb->add_option("-o", command->output,
+                     "The solutions, or L and U in one array with FILE.rows (and FILE.columns), which have the row "
+                     "of the\n"
+                     "matrix for each, from 1; Matrix Market if the name ends in .mtx, raw 64-bit floats if .f64, "
+                     "otherwise 32-bit")
         ->type_name("FILE");
     verb->add_flag("--json", command->json, "One JSON object on standard output");
     verb->add_flag("--profile", command->profile, "A table of GPU time by pass on standard error");
     add_device_option(*verb, command->device);
     verb->footer(
-        "info is 0, or the number of the first pivot that is zero, as LAPACK has it. residual: |LU - PA| / (n |A| "
+        "info is 0, or the number of the first zero pivot, as in LAPACK. residual: |LU - PA| / (n |A| "
         "2^-24),\n"
-        "estimated by random vectors; below 30 is right. condition: an estimate of the condition number in the "
-        "1-norm;\n"
-        "a line on standard error warns of solutions that it leaves hardly a digit. With --json and without -o,\n"
+        "estimated with random vectors; it should be below 30. condition: an estimate of the condition "
+        "number in the 1-norm;\n"
+        "a line on standard error warns of solutions with hardly a correct digit. With --json and "
+        "without -o,\n"
         "solutions are in x.\n"
         "Examples:\n"
         "  quadmill lu matrix.mtx --json\n"

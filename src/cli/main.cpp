@@ -52,7 +52,7 @@ std::string unknown_option(const CLI::App& app, const std::string& word) {
     const auto closest = *std::ranges::min_element(
         options, {}, [&](const CLI::Option* option) { return letters_between(word, name(option)); });
     const bool close = letters_between(word, name(closest)) <= 2;
-    return fmt::format("there is no option {}{}", input::in_quotes(word),
+    return fmt::format("unknown option {}{}", input::in_quotes(word),
                        close ? "; did you mean '" + name(closest) + "'?"
                              : "; options of a verb go after it, as in `quadmill sort --text`");
 }
@@ -61,10 +61,10 @@ std::string unknown_option(const CLI::App& app, const std::string& word) {
 std::optional<std::string> hint_for(const CLI::App& verb) {
     if (verb.get_name() != "sort" || verb.remaining().empty()) return {};
     const auto word = verb.remaining().front();
-    const auto say = [&](const char* hint) { return fmt::format("there is no option {}; {}", word, hint); };
+    const auto say = [&](const char* hint) { return fmt::format("unknown option {}; {}", word, hint); };
     if (word == "-r" || word == "--reverse") return say("--order desc puts the largest first");
     if (word == "-n" || word == "-g" || word == "--numeric-sort")
-        return say("numbers are all that this verb sorts; --text reads one a line");
+        return say("this verb sorts numbers only; --text reads one a line");
     if (word.starts_with("-k") || word.starts_with("--key") || word.starts_with("-t"))
         return say("`quadmill terasort --key` sorts records by fields, and --lines sorts lines of text");
     if (word == "-u" || word == "--unique") return say("`quadmill query` has GROUP BY, and `uniq` takes sorted lines");
@@ -86,11 +86,10 @@ std::optional<std::string> unknown_verb(const CLI::App& app) {
     };
     const auto closest = *std::ranges::min_element(verbs, {}, distance);
     const bool close = distance(closest) <= (word.size() + 1) / 2;
-    if (close)
-        return fmt::format("there is no verb {}; did you mean '{}'?", input::in_quotes(word), closest->get_name());
+    if (close) return fmt::format("unknown verb {}; did you mean '{}'?", input::in_quotes(word), closest->get_name());
     std::string names;
     for (const auto* verb : verbs) names += (names.empty() ? "" : ", ") + verb->get_name();
-    return fmt::format("there is no verb {}; there are {}", input::in_quotes(word), names);
+    return fmt::format("unknown verb {}; the verbs are {}", input::in_quotes(word), names);
 }
 
 // What to say of a value for an option that takes none; CLI11 calls that a flag override.
@@ -122,18 +121,19 @@ void refuse_values_of_flags(CLI::App& app) {
 int run(int argc, char** argv) {
     CLI::App app{"Sort, summarize and query data with the OpenGL graphics pipeline: textures, quads and blending.",
                  "quadmill"};
-    app.set_version_flag("-V,--version", build_facts(), "Print version, commit and how this was built, and exit");
+    app.set_version_flag("-V,--version", build_facts(), "Print version, commit and build options, and exit");
     set_help(app);
     app.require_subcommand(1);
     app.footer(
         "Examples:\n"
-        "  quadmill info                                   which OpenGL driver would be used\n"
+        "  quadmill info                                   show the OpenGL driver\n"
         "  quadmill sort data.f32 -o sorted.f32 --stats    sort a file of 32-bit floats\n"
         "  seq 9 -1 1 | quadmill sort --text               sort numbers, one a line\n"
-        "  seq 1000000 | quadmill quantiles --text         the quantiles of a stream, and how sure they are\n"
+        "  seq 1000000 | quadmill quantiles --text         quantiles of a stream, with bounds\n"
         "  quadmill query \"SELECT MEDIAN(a) FROM x.csv\"   SQL on CSV files\n"
         "`quadmill VERB -h` explains a verb; `quadmill VERB --help` has all its options.\n"
-        "`quadmill man` prints all of this as a manual page, and `quadmill completion bash` the shell's completion.\n"
+        "`quadmill man` prints all of this as a manual page, and `quadmill completion bash` the shell's "
+        "completion.\n"
         "Exit status: " +
         std::string(exit_statuses));
     add_info_command(app);
@@ -196,9 +196,9 @@ int main(int argc, char** argv) {
             if (status != 0) quadmill::detail::cli::leave_last_words();
             return status;
         }
-        say("cannot write standard output to its end");
+        say("cannot write all of standard output");
     } catch (const std::bad_alloc&) {
-        say("out of memory: the system gives this program no more; see `ulimit -v` and the memory of its container");
+        say("out of memory; see `ulimit -v` and the memory limit of the container");
     } catch (const std::exception& error) {
         namespace input = quadmill::detail::input;
         say(input::printable(input::without_function(error.what())).c_str());

@@ -151,7 +151,7 @@ void MergeCommand::run_as(Kind kind) {
         const auto all = merged([](View b) { return HeavyPrefixes<T>::load(b); });
         return print(all, question(all.options().support, all.options().support));
     }
-    throw InvalidArgument(files::input_name(files.front()) + " holds prefixes of values that have none; it is damaged");
+    throw InvalidArgument(files::input_name(files.front()) + " has prefixes of values without prefixes; it is damaged");
 }
 
 void MergeCommand::run(const std::vector<std::string>& given) {
@@ -181,20 +181,21 @@ void MergeCommand::run(const std::vector<std::string>& given) {
 
 void add_merge_command(CLI::App& app) {
     auto command = std::make_shared<MergeCommand>();
-    auto* verb = app.add_subcommand("merge", "Merge summaries that were saved with --save, and answer for all of them");
-    verb->add_option("FILE", command->files, "Summaries of one kind and type; of a sliding window, all it holds")
+    auto* verb = app.add_subcommand("merge", "Merge summaries saved with --save, and answer for all of them");
+    verb->add_option("FILE", command->files,
+                     "Summaries of the same kind and type; sliding windows are merged as a whole")
         ->required();
     add_phi_option(*verb, command->phis);
-    add_support_option(*verb, command->support)->default_str("10 eps, or what hhh was given");
+    add_support_option(*verb, command->support)->default_str("10 eps, or the value given to hhh");
     add_threshold_options(*verb, command->threshold);
     verb->add_flag(
         "--ipv4", [command](std::int64_t) { command->notation = Notation::Ipv4; },
-        "Write heavy prefixes as those of IPv4 addresses");
+        "Write heavy prefixes as IPv4 addresses");
     add_all_prefixes_option(*verb, command->rule);
     add_save_option(*verb, command->save);
     add_json_option(*verb, command->format);
     verb->footer(
-        "The error of the merged summary is the largest of all.\n"
+        "The error of the merged summary is the largest error of its parts.\n"
         "Examples:\n"
         "  quadmill merge monday.summary tuesday.summary --phi 0.5,0.99\n"
         "  quadmill merge hosts/*.summary --support 0.01 --save all.summary --json");

@@ -10,12 +10,12 @@ void add_pbsn_options(CLI::App& verb, PbsnOptions& options) {
         "--no-early-stop", [&options](std::int64_t) { options.early_stop = EarlyStop::No; },
         "For pbsn: run all stages of the network");
     verb.add_option("--channels", options.channels,
-                    "For pbsn and windows: a window in each of the four channels of a texture, or a quarter of one "
-                    "(auto: split, which was measured faster)")
+                    "For pbsn and windows: each of the four channels of a texture has a window, or a quarter of one "
+                    "(auto: split, the faster one)")
         ->transform(input::one_of(input::channels_words))
         ->default_str("auto");
     verb.add_option("--channel-merge", options.channel_merge,
-                    "For pbsn: the CPU merges the four channels in one round, or two by two in two")
+                    "For pbsn: the CPU merges the four channels in one round, or in two rounds of two")
         ->transform(input::one_of(input::channel_merge_words))
         ->default_str("four");
 }

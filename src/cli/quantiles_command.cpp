@@ -50,10 +50,12 @@ void add_quantiles_command(CLI::App& app) {
     add_sliding_options(*verb, command->sliding);
     add_stream_options(*verb, command->stream, input::type_words);
     verb->footer(
-        "A value's rank among the N values is from rank_lower to rank_upper, and within eps N of phi N.\n"
+        "The rank of a value among all N values is from rank_lower to rank_upper, and within eps N of "
+        "phi N.\n"
         "Examples:\n"
         "  quadmill quantiles latencies.f32 --eps 0.0001 --phi 0.5,0.99,0.999\n"
-        "  tail -n +1 -f latencies.log | quadmill quantiles --text --sliding 100000 --every 10000 --json\n"
+        "  tail -n +1 -f latencies.log | quadmill quantiles --text --sliding 100000 --every 10000 "
+        "--json\n"
         "  quadmill quantiles monday.f64 --type f64 --save monday.summary");
     verb->callback([command] { command->run(); });
 }

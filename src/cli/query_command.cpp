@@ -248,41 +248,39 @@ void add_options(CLI::App& verb, QueryCommand& command) {
     verb.add_option("QUERY", command.sql, "SQL, see below")->required()->type_name("");
     add_json_option(verb, command.format);
     verb.add_flag("--explain{text}", command.explain,
-                  "Print the plan, a line a node, and do not run it; --explain=dot: as a graph for `dot`")
+                  "Print the plan, one node a line, without running it; --explain=dot: as a graph for `dot`")
         ->transform(input::one_of(explain_words));
-    verb.add_flag("--profile", command.profile, "Tables of what each node and pass took on standard error");
-    verb.add_flag("--explain-engine", command.explain_engine, "Which engine answers, and why, on standard error");
+    verb.add_flag("--profile", command.profile, "Tables of times by node and by pass on standard error");
+    verb.add_flag("--explain-engine", command.explain_engine,
+                  "Print the chosen engine and the reason on standard error");
     verb.add_option("--batch", command.batch,
-                    "Answer after each N rows of standard input (without FROM -, of the first table)")
+                    "Answer after every N rows of standard input (without FROM -, of the first table)")
         ->transform(input::count_up_to(std::uint64_t{1} << 32U))
         ->type_name("N");
-    verb.add_option("--delimiter", command.delimiter, "What is between fields, in and out; \\t or tab is a tab")
+    verb.add_option("--delimiter", command.delimiter, "Field separator of input and output; \\t or tab is a tab")
         ->type_name("C")
         ->capture_default_str();
-    verb.add_option(
-            "--engine", command.options.engine,
-            "cpu: threads; depth: depth and stencil tests and occlusion queries; bitmap: fragment programs that "
-            "write 32 rows' bits at once; auto: cpu, which is quickest where columns are read once")
+    verb.add_option("--engine", command.options.engine,
+                    "cpu: threads; depth: depth and stencil tests and occlusion queries; bitmap: fragment programs "
+                    "that write the bits of 32 rows together; auto: cpu, the fastest for columns that are read once")
         ->transform(input::one_of(input::query_engine_words))
         ->default_str("auto");
     verb.add_option("--join", command.join,
-                    "loops: every row of one table against every row of the other, by passes with an engine of the "
-                    "GPU; merge: both columns sorted; auto: the quicker one for so many rows")
+                    "loops: every row of one table against every row of the other, in passes with a GPU engine; "
+                    "merge: both columns sorted; auto: the faster one for the number of rows")
         ->transform(input::one_of(input::join_words))
         ->default_str("auto");
-    verb.add_option(
-            "--join-block", command.join_block,
-            "loops by passes: rows of the left table whose pairs are found at a time, a multiple of 4 (default: "
-            "as many as fit)")
+    verb.add_option("--join-block", command.join_block,
+                    "loops in passes: number of left rows at a time, a multiple of 4 (default: as many as fit)")
         ->transform(input::count_up_to(std::uint64_t{1} << 31U))
         ->type_name("B");
     verb.add_option("--sums", command.options.paper.sums,
-                    "exact; or with --engine depth float32: as SIGMOD'04 has semi-linear queries, rounded at each step")
+                    "exact, or float32 with --engine depth: as in SIGMOD'04, rounded at each step")
         ->transform(input::one_of(input::sum_words))
         ->default_str("exact");
     verb.add_option("--execution", command.options.paper.execution,
-                    "pipelined: what is selected stays on the GPU for the next node of the plan; one-op: each node by "
-                    "itself, its columns uploaded and its rows read back, as MDS'09 compares with")
+                    "pipelined: selections stay on the GPU for the next node of the plan; one-op: each node uploads "
+                    "its columns and reads its rows back, the baseline of MDS'09")
         ->transform(input::one_of(input::execution_words))
         ->default_str("pipelined");
     verb.add_option("--threads", command.options.threads, "CPU threads that read and compute (default: all)")
@@ -299,30 +297,35 @@ void add_query_command(CLI::App& app) {
     command->verb = verb;
     add_options(*verb, *command);
     verb->footer(
-        "SELECT *, columns, or COUNT(*) COUNT(c) SUM AVG MIN MAX MEDIAN(c) QUANTILE(c, phi) KTH_LARGEST(c, k)\n"
-        "KTH_SMALLEST(c, k), each with AS name; FROM a path, in quotes where it has blanks, or - for standard input;\n"
-        "JOIN path ON x.k = y.k, or ABS(x.k - y.k) <= d; WHERE with AND OR NOT = != < <= > >= BETWEEN IN IS NULL and\n"
-        "sums such as 2*a - b > 4; GROUP BY columns; LIMIT n (rows of the answer, with --batch of each:\n"
-        "the tables are read whole all the same). A table is called as its file without folder, .gz or .zst,\n"
-        "and extension, or AS name. Texts go in '...', unusual names in \"...\"; letters of names may be in another "
-        "case.\n"
-        "CSV, also packed by gzip or zstd, has a line of names; types are found from all values; an empty field is "
-        "NULL,\n"
-        "in answers, too. A column is text where a value is no number, has a zero before a digit (01234) or is an "
-        "integer\n"
-        "beyond 64 bits; beside a column of numbers a text is the number that it says: a > '5'. Sums are computed as "
-        "they\n"
-        "are written: of integers exactly, in 128 bits, with a fraction in doubles. Integers that doubles do not have "
-        "are\n"
-        "not rounded but refused beside fractions. 1e400 is inf, 1e-400 is 0. In a stream, columns of integers turn "
-        "to\n"
-        "floats with the first fraction; Ctrl-C answers for the rows that are complete.\n"
+        "SELECT *, columns, or COUNT(*) COUNT(c) SUM AVG MIN MAX MEDIAN(c) QUANTILE(c, phi) "
+        "KTH_LARGEST(c, k)\n"
+        "KTH_SMALLEST(c, k), each with AS name; FROM a path, in quotes if it has blanks, or - for "
+        "standard input;\n"
+        "JOIN path ON x.k = y.k, or ABS(x.k - y.k) <= d; WHERE with AND OR NOT = != < <= > >= BETWEEN "
+        "IN IS NULL and\n"
+        "sums such as 2*a - b > 4; GROUP BY columns; LIMIT n (rows of an answer; tables\n"
+        "are read to their end in any case). A table has the name of its file without folder, .gz or "
+        ".zst, and extension, or\n"
+        "AS name. Texts go in '...', unusual names in \"...\"; names are not case-sensitive.\n"
+        "CSV may be compressed with gzip or zstd and has a line of names. Types are found from all "
+        "values; an empty field is\n"
+        "NULL, also in answers. A column is text if a value is not a number, has a leading zero (01234) "
+        "or is an integer\n"
+        "beyond 64 bits. A quoted value that is compared with numbers is read as a number: a > '5'. "
+        "Sums of integers are exact,\n"
+        "in 128 bits; with a fraction they are doubles, and integers that doubles cannot represent are "
+        "refused. In a query\n"
+        "1e400 is inf and 1e-400 is 0. In a stream, columns of integers become floats with the first "
+        "fraction; Ctrl-C answers\n"
+        "for the complete rows.\n"
         "Examples:\n"
-        "  quadmill query \"SELECT COUNT(*), SUM(a), MEDIAN(c) FROM data.csv WHERE (a > 3 OR b <= 2.5) AND NOT d IN "
-        "(1,2)\"\n"
-        "  quadmill query \"SELECT city, AVG(price) FROM 'my sales.csv' WHERE price IS NOT NULL GROUP BY city\"\n"
+        "  quadmill query \"SELECT COUNT(*), SUM(a), MEDIAN(c) FROM data.csv WHERE (a > 3 OR b <= 2.5) "
+        "AND NOT d IN (1,2)\"\n"
+        "  quadmill query \"SELECT city, AVG(price) FROM 'my sales.csv' WHERE price IS NOT NULL GROUP "
+        "BY city\"\n"
         "  quadmill query \"SELECT x.id, y.name FROM x.csv JOIN y.csv ON x.k = y.k\" | head\n"
-        "  tail -n +1 -f log.csv | quadmill query \"SELECT COUNT(*), MAX(ms) FROM -\" --batch 1000 --json");
+        "  tail -n +1 -f log.csv | quadmill query \"SELECT COUNT(*), MAX(ms) FROM -\" --batch 1000 "
+        "--json");
     verb->callback([command] { command->run(); });
 }
 

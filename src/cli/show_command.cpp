@@ -65,7 +65,7 @@ template <class T>
 show::QuantileCurve curve_of(const Quantiles<T>& summary) {
     constexpr int parts = 400;
     show::QuantileCurve curve{.n = summary.n(), .eps = summary.eps(), .points = {}};
-    if (curve.n == 0) throw InvalidArgument("show quantiles: there are no values");
+    if (curve.n == 0) throw InvalidArgument("show quantiles: no values");
     const auto add = [&](std::vector<show::QuantileCurve::Point>& to, double phi) {
         const auto value = [&](double at) {
             return stream::number(summary.quantile(std::fmin(std::fmax(at, 0), 1)).value);
@@ -76,7 +76,7 @@ show::QuantileCurve curve_of(const Quantiles<T>& summary) {
     for (int i = 0; i <= parts; ++i) add(curve.points, static_cast<double>(i) / parts);
     const double last = std::fmin(std::fmax(curve.eps, 1 / static_cast<double>(curve.n)), 0.1);
     for (int i = 0; i <= parts; ++i) add(curve.tail, 1 - 0.5 * std::pow(2 * last, static_cast<double>(i) / parts));
-    if (curve.points.empty()) throw InvalidArgument("show quantiles: there are no finite values");
+    if (curve.points.empty()) throw InvalidArgument("show quantiles: no finite values");
     return curve;
 }
 
@@ -129,8 +129,7 @@ std::string others_than_count(const Query& query) {
 sql::SqlQuery ShowQuery::parsed(const std::vector<sql::SqlNames>& names) const {
     auto query = checked([&] { return names.empty() ? sql::parse_sql(sql) : sql::parse_sql(sql, names); });
     if (query.sources.size() == 1 && query.query.group_by.empty()) return query;
-    throw CLI::ValidationError("QUERY",
-                               "the passes shown are those of a WHERE on one table, without JOIN and GROUP BY");
+    throw CLI::ValidationError("QUERY", "only a WHERE on one table can be shown, without JOIN and GROUP BY");
 }
 
 Predicate ShowQuery::where_of(const sql::SqlQuery& query, const sql::SqlTypes& known) const {
@@ -206,7 +205,7 @@ void add_show_quantiles(CLI::App& show) {
 
 void add_show_command(CLI::App& app) {
     auto* show =
-        app.add_subcommand("show", "Pictures: the stages of a sort, the passes of a query, the quantiles of a stream");
+        app.add_subcommand("show", "Draw the stages of a sort, the passes of a query, or the quantiles of a stream");
     show->require_subcommand(1);
     add_show_sort(*show);
     add_show_query(*show);

@@ -39,7 +39,7 @@ void SketchBuild::run_as() {
     const Ranks ranks;
     if (ranks.are_several() && !remove.empty())
         throw CLI::ValidationError("--remove",
-                                   "does not go with several ranks, whose sketches hold a part of the keys");
+                                   "does not work with several ranks, each of which has only a part of the keys");
     machine.device = ranks.device(machine.device);
     auto context = machine.context(inputs.front());
     std::optional<files::OutputFile> file;
@@ -79,7 +79,7 @@ void SketchBuild::run() {
     input::refuse_inputs("-o", output, read);
     if (remove == "-") throw CLI::ValidationError("--remove", "must be a file");
     if (format == Format::JsonLine && output == "-")
-        throw CLI::ValidationError("--json", "does not go with -o -, which takes standard output");
+        throw CLI::ValidationError("--json", "does not work with -o -, which uses standard output");
     if (type == SketchKeys::Text) reading.form = input::Form::Text;
     options.engine = machine.engine;
     options.threads = machine.threads;
@@ -91,29 +91,30 @@ void SketchBuild::run() {
 void add_sketch_build(CLI::App& sketch) {
     auto command = std::make_shared<SketchBuild>();
     auto* verb = sketch.add_subcommand("build", "Count the keys of a file in a sketch, and save it");
-    verb->add_option("FILE", command->inputs, "Keys; - is standard input. Several are read one after the other")
+    verb->add_option("FILE", command->inputs, "Keys; - is standard input. Several files are read one after the other")
         ->default_str("-");
-    verb->add_option("-o,--output", command->output, "Where the sketch goes; - is standard output")->required();
-    verb->add_option("--type", command->type, "Type of the keys, raw and little-endian, or lines of text")
+    verb->add_option("-o,--output", command->output, "Output; - is standard output")->required();
+    verb->add_option("--type", command->type, "Type of the keys: raw and little-endian, or lines of text")
         ->transform(input::one_of(input::sketch_keys_words))
         ->default_str("u32");
-    auto* width = verb->add_option("--width", command->options.width, "Counters a row; all kinds have W * D * 4 bytes")
-                      ->transform(input::count_up_to(std::uint64_t{1} << 32U))
-                      ->type_name("W");
-    auto* depth = verb->add_option("--depth", command->options.depth, "Counters a key")
+    auto* width =
+        verb->add_option("--width", command->options.width, "Counters per row; all kinds have W * D * 4 bytes")
+            ->transform(input::count_up_to(std::uint64_t{1} << 32U))
+            ->type_name("W");
+    auto* depth = verb->add_option("--depth", command->options.depth, "Counters per key")
                       ->check(CLI::Range(1, 16))
                       ->type_name("D")
                       ->capture_default_str();
-    verb->add_option("--eps", command->eps, "In place of --width: estimates of kind thread are at most E n too high")
+    verb->add_option("--eps", command->eps, "Instead of --width: estimates of kind thread are at most E n too high")
         ->check(input::number_from(1e-9, 1))
         ->excludes(width)
         ->type_name("E");
-    verb->add_option("--delta", command->delta, "In place of --depth: but with a probability of P")
+    verb->add_option("--delta", command->delta, "Instead of --depth: except with probability P")
         ->check(input::number_from(1e-6, 0.999))
         ->excludes(depth)
         ->type_name("P");
     add_sketch_options(*verb, command->options);
-    verb->add_option("--remove", command->remove, "Then take the keys of this file out again")->type_name("FILE");
+    verb->add_option("--remove", command->remove, "Then remove the keys of this file")->type_name("FILE");
     add_key_options(*verb, command->reading);
     add_machine_options(*verb, command->machine);
     add_json_option(*verb, command->format);

@@ -29,10 +29,9 @@ std::optional<Context> Machine::context(const std::string& file) const {
 }
 
 void add_machine_options(CLI::App& verb, Machine& machine) {
-    verb.add_option(
-            "--engine", machine.engine,
-            "cpu; blend-counters, blend-buckets, blend-packed: points with additive blending; sort: no scatter; "
-            "auto: cpu for pipes and files under 64 MiB, else what was measured fastest")
+    verb.add_option("--engine", machine.engine,
+                    "cpu; blend-counters, blend-buckets, blend-packed: points with additive blending; sort: sorting "
+                    "instead of points; auto: cpu for pipes and files under 64 MiB, otherwise the fastest one")
         ->transform(input::one_of(input::sketch_engine_words))
         ->default_str("auto");
     verb.add_option("--threads", machine.threads, "CPU threads (default: all)")
@@ -44,18 +43,19 @@ void add_machine_options(CLI::App& verb, Machine& machine) {
 
 void add_key_options(CLI::App& verb, input::Reading& reading) {
     auto* text =
-        input::add_form_options(verb, reading, "Keys are text, one number a line (--type text always is lines)");
+        input::add_form_options(verb, reading, "Keys are text, one number a line (--type text is always lines)");
     for (const auto* name : {"--header", "--skip-bad"}) verb.get_option(name)->remove_needs(text);
 }
 
 void add_sketch_options(CLI::App& verb, SketchOptions& options) {
-    verb.add_option("--kind", options.kind, "Where a key's counters are: in rows, in buckets of 32, 16 or 8")
+    verb.add_option("--kind", options.kind, "Layout of a key's counters: in rows, or in buckets of 32, 16 or 8")
         ->transform(input::one_of(input::sketch_kind_words))
         ->default_str("quarter");
-    verb.add_option("--fat", options.fat, "Of kind sf: fat counters for each slim one")
+    verb.add_option("--fat", options.fat, "For kind sf: fat counters per slim one")
         ->check(CLI::Range(1, 255))
         ->capture_default_str();
-    verb.add_option("--seed", options.seed, "Of the hash functions; only sketches of one seed can be merged")
+    verb.add_option("--seed", options.seed,
+                    "Seed of the hash functions; only sketches with the same seed can be merged")
         ->capture_default_str();
 }
 
@@ -64,7 +64,7 @@ void check_sketch_options(const CLI::App& verb, const SketchOptions& options) {
 }
 
 void check_key_options(const CLI::App& verb, SketchKeys keys) {
-    only_with(verb, {"--raw"}, keys != SketchKeys::Text, "keys that are numbers; texts are lines");
+    only_with(verb, {"--raw"}, keys != SketchKeys::Text, "numeric keys; text keys are lines");
 }
 
 void write_sketch(files::OutputFile& file, std::span<const std::byte> bytes) {
@@ -123,7 +123,7 @@ void SketchMerge::run_as(files::Bytes content) const {
         b.erase("n");
         if (a != b) {
             throw CLI::ValidationError(
-                "FILE", fmt::format("{} and {} are not alike, so they cannot be merged: {}, and {}",
+                "FILE", fmt::format("{} and {} differ, so they cannot be merged: {}, and {}",
                                     files::input_name(files[0]), files::input_name(files[i]), a.dump(), b.dump()));
         }
         try {
@@ -144,9 +144,9 @@ void SketchMerge::run() const {
 
 void add_merge(CLI::App& sketch) {
     auto command = std::make_shared<SketchMerge>();
-    auto* verb = sketch.add_subcommand("merge", "The sketch of all streams from the sketches of each");
-    verb->add_option("FILE", command->files, "Sketches of one kind, type, width, depth and seed")->required();
-    verb->add_option("-o,--output", command->output, "Where the sketch goes; - is standard output")->required();
+    auto* verb = sketch.add_subcommand("merge", "Merge the sketches of several streams");
+    verb->add_option("FILE", command->files, "Sketches of the same kind, type, width, depth and seed")->required();
+    verb->add_option("-o,--output", command->output, "Output; - is standard output")->required();
     verb->footer(
         "Example:\n"
         "  quadmill sketch merge monday.sketch tuesday.sketch -o both.sketch");
@@ -159,8 +159,8 @@ void add_info(CLI::App& sketch) {
         Format format = Format::Table;
     };
     auto command = std::make_shared<Info>();
-    auto* verb = sketch.add_subcommand("info", "What a saved sketch is");
-    verb->add_option("SKETCH", command->file, "A sketch that was saved")->required();
+    auto* verb = sketch.add_subcommand("info", "Facts about a saved sketch");
+    verb->add_option("SKETCH", command->file, "A saved sketch")->required();
     add_json_option(*verb, command->format);
     verb->callback([command] {
         const auto content = files::read_file(command->file);
@@ -173,7 +173,7 @@ void add_info(CLI::App& sketch) {
 }  // namespace
 
 void add_sketch_command(CLI::App& app) {
-    auto* sketch = app.add_subcommand("sketch", "How often keys occur, in a table of any size (count-min sketches)");
+    auto* sketch = app.add_subcommand("sketch", "Count keys in a table of any size (count-min sketches)");
     sketch->require_subcommand(1);
     add_sketch_build(*sketch);
     add_sketch_query(*sketch);

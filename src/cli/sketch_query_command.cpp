@@ -65,7 +65,7 @@ void SketchQuery::run_as(const files::Bytes& content, SketchKeys type) {
 
 void SketchQuery::run(const CLI::App& verb) {
     if (sketch == "-" && keys == "-")
-        throw CLI::ValidationError("KEYS", "must be a file where the sketch is standard input");
+        throw CLI::ValidationError("KEYS", "must be a file if the sketch is standard input");
     input::refuse_inputs("KEYS", "-", {sketch, keys});
     const auto content = files::read_file(sketch);
     const auto head = saved(sketch, content);
@@ -78,14 +78,15 @@ void SketchQuery::run(const CLI::App& verb) {
 
 void add_sketch_query(CLI::App& sketch) {
     auto command = std::make_shared<SketchQuery>();
-    auto* verb = sketch.add_subcommand("query", "How often keys occur, by a sketch");
-    verb->add_option("SKETCH", command->sketch, "A sketch that was saved")->required();
+    auto* verb = sketch.add_subcommand("query", "Counts of keys, from a sketch");
+    verb->add_option("SKETCH", command->sketch, "A saved sketch")->required();
     verb->add_option("KEYS", command->keys, "Keys of the sketch's type; - is standard input")->capture_default_str();
     add_key_options(*verb, command->reading);
     add_machine_options(*verb, command->machine);
     add_json_option(*verb, command->format);
     verb->footer(
-        "No key occurs more often than its estimate. It is lower than `lower` with a probability of at most e^-D.\n"
+        "No key occurs more often than its estimate. Its count is below `lower` with a probability of "
+        "at most e^-D.\n"
         "Examples:\n"
         "  echo 443 | quadmill sketch query ports.sketch --text\n"
         "  quadmill sketch query ports.sketch keys.u32 --json");

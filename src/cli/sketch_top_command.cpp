@@ -71,30 +71,30 @@ void SketchTop::run() {
     if (type == SketchKeys::U32) return run_as<std::uint32_t>();
     if (type == SketchKeys::U64) return run_as<std::uint64_t>();
     if (type == SketchKeys::F32) return run_as<float>();
-    throw CLI::ValidationError("--type", "text is not kept, so it cannot be found; number the texts first");
+    throw CLI::ValidationError("--type", "a sketch does not keep text; number the texts first");
 }
 
 }  // namespace
 
 void add_sketch_top(CLI::App& sketch) {
     auto command = std::make_shared<SketchTop>();
-    auto* verb = sketch.add_subcommand("top", "The most frequent keys of a file, with sure bounds of their counts");
+    auto* verb = sketch.add_subcommand("top", "The most frequent keys of a file, with certain bounds of their counts");
     verb->add_option("FILE", command->input, "Keys; - is standard input")->capture_default_str();
-    verb->add_option("-k,--count", command->count, "So many of them")
+    verb->add_option("-k,--count", command->count, "Number of keys")
         ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 30U))
         ->type_name("K")
         ->capture_default_str();
-    verb->add_option("--eps", command->frequencies.eps, "Every key that is more than a part E of all is a candidate")
+    verb->add_option("--eps", command->frequencies.eps, "Every key with more than a part E of all is a candidate")
         ->check(input::number_from(1e-9, 0.5))
         ->type_name("E")
         ->capture_default_str();
     verb->add_option("--type", command->type, "Type of the keys, raw and little-endian")
         ->transform(input::one_of(input::sketch_keys_words))
         ->default_str("u32");
-    verb->add_option("--width", command->options.width, "Counters a row of the sketch (default: e / E)")
+    verb->add_option("--width", command->options.width, "Counters per row of the sketch (default: e / E)")
         ->transform(input::count_up_to(std::uint64_t{1} << 32U))
         ->type_name("W");
-    verb->add_option("--depth", command->options.depth, "Counters a key")
+    verb->add_option("--depth", command->options.depth, "Counters per key")
         ->check(CLI::Range(1, 16))
         ->type_name("D")
         ->capture_default_str();
@@ -103,7 +103,8 @@ void add_sketch_top(CLI::App& sketch) {
     add_machine_options(*verb, command->machine);
     add_json_option(*verb, command->format);
     verb->footer(
-        "Candidates and lower bounds are those of a lossy count; no upper bound is more than the sketch's.\n"
+        "Candidates and lower bounds come from a lossy count; upper bounds are at most those of the "
+        "sketch.\n"
         "Examples:\n"
         "  quadmill sketch top ports.u32 -k 20 --eps 0.0001 --width 2^20\n"
         "  cut -d' ' -f9 access.log | quadmill sketch top --text -k 5 --json");

@@ -140,7 +140,8 @@ files::Bytes SortCommand::read() const {
         std::copy(keys.begin(), keys.end(), bytes.as<Key>().begin());
     } else if (bytes.size() % sizeof(Key) != 0) {
         throw InvalidArgument(fmt::format(
-            "{} has {} bytes, which is no multiple of {}, the size of one {}; is --type right, or should it be --text?",
+            "{} has {} bytes, which is not a multiple of {}, the size of one {}; is --type right, or should "
+            "it be --text?",
             name, bytes.size(), sizeof(Key), what));
     }
     return bytes;
@@ -172,7 +173,7 @@ bool SortCommand::open_context(std::size_t n) {
     } catch (const ContextError& error) {
         if (sort.engine != Engine::Auto || converts) throw;
         fmt::print(stderr, "quadmill sort: sorting on the CPU: {}\n", error.what());
-        why_ = "there is no context for another";
+        why_ = "the GPU cannot be used";
         return false;
     }
     context_ms_ = time.ms();
@@ -329,12 +330,12 @@ void SortCommand::print_profile(const SortStats& sorted) {
 
 void add_engine_options(CLI::App& verb, SortOptions& sort) {
     add_pbsn_options(verb, sort.paper.pbsn);
-    verb.add_option("--max-texels", sort.paper.pbsn.max_texels, "For pbsn: most texels in one texture (4 values each)")
+    verb.add_option("--max-texels", sort.paper.pbsn.max_texels, "For pbsn: max texels in one texture (4 values each)")
         ->transform(input::count_up_to(std::uint64_t{1} << 48U))
         ->capture_default_str();
     verb.add_option("--max-run", sort.paper.pbsn.max_run,
-                    "Longest run in each channel that pbsn sorts; the CPU merges the runs (default: 262144; "
-                    "fastest is 256; the paper's own form for any size: as --max-texels)")
+                    "For pbsn: max run in each channel; the CPU merges the runs (default: 262144; fastest: 256; the "
+                    "paper's own form: the value of --max-texels)")
         ->transform(input::count_up_to(std::uint64_t{1} << 48U))
         ->type_name("N");
     verb.add_option("--representation", sort.paper.bitonic.representation,
@@ -342,18 +343,17 @@ void add_engine_options(CLI::App& verb, SortOptions& sort) {
         ->transform(input::one_of(input::representation_words))
         ->default_str("single");
     verb.add_option("--block", sort.paper.bitonic.block,
-                    "For bitonic: draw in squares of N texels a side, where what is compared lies in one; 0: none "
-                    "(default: 128, and none on software renderers)")
+                    "For bitonic: draw in squares of N x N texels if both sides of a comparison lie in one; 0: off "
+                    "(default: 128; 0 on software renderers)")
         ->check(input::whole_number(0, std::uint64_t{1} << 20U))
         ->type_name("N");
     verb.add_option("--steps-per-pass", sort.paper.bitonic.steps_per_pass,
-                    "For bitonic: steps of the network that a pass makes; 1 is the paper's form")
+                    "For bitonic: steps of the network in one pass; 1 is the paper's form")
         ->check(CLI::Range(1, 3))
         ->capture_default_str();
-    verb.add_option(
-            "--kernel", sort.merge.kernel,
-            "For merge: fragment sorts in each fragment by itself, subgroup in 32 together, where the driver can; "
-            "auto: the faster one that can")
+    verb.add_option("--kernel", sort.merge.kernel,
+                    "For merge. fragment: each fragment sorts alone; subgroup: 32 fragments sort together, if the "
+                    "driver can; auto: subgroup if available")
         ->transform(input::one_of(input::kernel_words))
         ->default_str("auto");
 }
@@ -384,32 +384,31 @@ void add_sort_command(CLI::App& app) {
         ->capture_default_str();
     input::add_reading_options(*verb, command->reading, input::type_words,
                                "Input and output are text, one number a line");
-    verb->add_option("--order", command->sort.order, "NaNs come last in both")
+    verb->add_option("--order", command->sort.order, "Order of the output; NaNs always come last")
         ->transform(input::one_of(input::order_words))
         ->default_str("asc");
     verb->add_option("--engine", command->sort.engine,
-                     "merge: merge sort, any type; hybrid: merge and CPU threads at once; bitonic: GPUTeraSort's "
-                     "network, any type; pbsn: by blending, SIGMOD'05, f32 and f16; cpu: CPU threads; auto: what was "
-                     "measured faster (see `quadmill tune`)")
+                     "merge: merge sort, any type; hybrid: merge and CPU threads together; bitonic: GPUTeraSort's "
+                     "network, any type; pbsn: blending, SIGMOD'05, f32 and f16; cpu: CPU threads; auto: the fastest "
+                     "one (see `quadmill tune`)")
         ->transform(input::one_of(input::engine_words))
         ->default_str("auto");
-    verb->add_option(
-            "--precision", command->sort.precision,
-            "For f32 and f16: the floats that are sorted (default: as --type). f16 refuses values that it would change")
+    verb->add_option("--precision", command->sort.precision,
+                     "For f32 and f16: sort as these floats (default: as --type). f16 refuses values that it would "
+                     "change")
         ->transform(input::one_of(input::precision_words));
     verb->add_flag(
         "--round", [command](std::int64_t) { command->sort.rounding = Rounding::Nearest; },
-        "With --precision f16: let the values become the nearest 16-bit floats");
-    verb->add_option("--window", command->window, "Sort each window of N values by itself")
+        "With --precision f16: round the values to the nearest 16-bit floats");
+    verb->add_option("--window", command->window, "Sort each window of N values separately")
         ->transform(input::count_up_to(std::uint64_t{1} << 48U))
         ->type_name("N");
     verb->add_option("--with-index", command->index_output,
-                     "Also write where each value was in the input, from 0, as 32-bit unsigned integers; equal values "
-                     "stay in the order of the input")
+                     "Also write the index of each value in the input, from 0, as 32-bit unsigned integers; equal "
+                     "values keep the order of the input")
         ->check(input::file_name())
         ->type_name("FILE");
-    verb->add_option("--top", command->top,
-                     "Only the first K values in order: the smallest, or with --order desc the largest")
+    verb->add_option("--top", command->top, "Only the first K values: the smallest, or with --order desc the largest")
         ->transform(input::count_up_to(std::uint64_t{1} << 48U))
         ->type_name("K");
     add_engine_options(*verb, command->sort);
@@ -417,10 +416,10 @@ void add_sort_command(CLI::App& app) {
                      "CPU threads for packing, merging and hybrid sorting (default: all)")
         ->check(input::thread_count());
     verb->add_flag("--stats", command->stats, "One line of JSON about the sort on standard error");
-    verb->add_flag("--explain-engine", command->explain_engine, "Which engine sorted, and why, on standard error");
+    verb->add_flag("--explain-engine", command->explain_engine,
+                   "Print the chosen engine and the reason on standard error");
     verb->add_flag("--profile", command->profile, "A table of GPU time by pass on standard error");
-    verb->add_flag("--profile-steps", command->profile_steps,
-                   "The same, each step of the network on a line of its own");
+    verb->add_flag("--profile-steps", command->profile_steps, "As --profile, with one line per step of the network");
     add_devices_option(*verb, command->device);
     verb->footer(
         "Examples:\n"

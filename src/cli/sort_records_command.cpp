@@ -28,7 +28,7 @@ void Gensort::run() const {
     files::OutputFile out(output);
     out.must_be_open();
     if (!ascii && out.is_terminal())
-        throw CLI::ValidationError("FILE", "standard output is a terminal; name a file, or take -a");
+        throw CLI::ValidationError("FILE", "standard output is a terminal; name a file, or use -a");
     make_file(out, form, first, count);
     out.commit();
 }
@@ -67,15 +67,14 @@ void Valsort::run() const {
 
 void add_gensort_command(CLI::App& app) {
     auto command = std::make_shared<Gensort>();
-    auto* verb =
-        app.add_subcommand("gensort", "Make records of the sort benchmark: 100 bytes each, 10 of them the key");
-    verb->add_flag("-a,--ascii", command->ascii, "Printable records, a line each (default: random bytes)");
-    verb->add_flag("-s,--skewed", command->skewed, "Many keys begin alike");
-    verb->add_option("-b,--begin", command->first, "Number of the first record, to make a file in parts")
+    auto* verb = app.add_subcommand("gensort", "Make records of the sort benchmark: 100 bytes each, with a key of 10");
+    verb->add_flag("-a,--ascii", command->ascii, "Printable records, one a line (default: random bytes)");
+    verb->add_flag("-s,--skewed", command->skewed, "Many keys have the same beginning");
+    verb->add_option("-b,--begin", command->first, "Index of the first record, to make a file in parts")
         ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 62U))
         ->type_name("START")
         ->capture_default_str();
-    verb->add_option("N", command->count, "How many records")
+    verb->add_option("N", command->count, "Number of records")
         ->required()
         ->check(input::count_up_to(std::uint64_t{1} << 50U));
     verb->add_option("FILE", command->output, "Output; - is standard output. Appears only when complete")->required();
@@ -85,7 +84,7 @@ void add_gensort_command(CLI::App& app) {
 void add_valsort_command(CLI::App& app) {
     auto command = std::make_shared<Valsort>();
     auto* verb = app.add_subcommand(
-        "valsort", "Check that records of the sort benchmark are in order; their number, equal keys and checksum");
+        "valsort", "Check the order of sort benchmark records; print their number, equal keys and checksum");
     verb->add_option("FILE", command->input, "Input; - is standard input")->capture_default_str();
     verb->add_flag("--json", command->json, "One JSON object on standard output");
     verb->callback([command] { command->run(); });

@@ -28,14 +28,14 @@ constexpr std::uint64_t most_values = std::uint64_t{1} << 60U;
 void add_json_option(CLI::App& verb, Format& format) {
     verb.add_flag(
         "--json", [&format](std::int64_t) { format = Format::JsonLine; },
-        "One JSON object an answer on standard output");
+        "One JSON object per answer on standard output");
 }
 
 CLI::Option* add_save_option(CLI::App& verb, std::string& save) {
     return verb
         .add_option("--save", save,
-                    "Write the summary there in the end, for `quadmill merge`; - is standard output, which then has no "
-                    "answer")
+                    "Write the summary to FILE at the end, for `quadmill merge`; - is standard output, which then "
+                    "has no answer")
         ->check(input::file_name())
         ->type_name("FILE");
 }
@@ -49,7 +49,7 @@ void add_phi_option(CLI::App& verb, std::vector<double>& phis) {
         }
     };
     verb.add_option_function<std::vector<std::string>>(
-            "--phi", take, "Which quantiles: parts from 0 (the least) to 1 (the greatest), comma-separated")
+            "--phi", take, "Quantiles to print, from 0 (the min) to 1 (the max), separated by commas")
         ->allow_extra_args(false)  // else it would take the FILE after it
         ->check(input::each_of(input::number_from(0, 1)))
         ->type_name("PHI,...")
@@ -57,14 +57,14 @@ void add_phi_option(CLI::App& verb, std::vector<double>& phis) {
 }
 
 void add_eps_option(CLI::App& verb, double& eps) {
-    verb.add_option("--eps", eps, "The error allowed, as a part of the number of values, from 1e-9 to 0.5")
+    verb.add_option("--eps", eps, "Max error, as a part of the number of values, from 1e-9 to 0.5")
         ->check(input::number_from(1e-9, 0.5))
         ->type_name("E")
         ->capture_default_str();
 }
 
 void add_n_option(CLI::App& verb, std::optional<std::uint64_t>& n) {
-    verb.add_option("--n", n, "How many values will come, where that is known: takes less memory")
+    verb.add_option("--n", n, "Number of values in the stream, if known: needs less memory")
         ->transform(input::count_up_to(most_values))
         ->type_name("N");
 }
@@ -75,7 +75,7 @@ void SupportChoice::check() const {
 }
 
 CLI::Option* add_support_option(CLI::App& verb, double& support) {
-    return verb.add_option("--support", support, "The least part of all that is frequent, from 1e-8 to 1")
+    return verb.add_option("--support", support, "Min part of all values that counts as frequent, from 1e-8 to 1")
         ->check(input::number_from(1e-8, 1))
         ->type_name("S");
 }
@@ -83,7 +83,7 @@ CLI::Option* add_support_option(CLI::App& verb, double& support) {
 void add_support_options(CLI::App& verb, SupportChoice& choice, const std::string& range) {
     add_support_option(verb, choice.support)->required();
     verb.add_option("--eps", choice.given_eps,
-                    "The error allowed, as a part of the number of values, " + range + " (default: S / 10)")
+                    "Max error, as a part of the number of values, " + range + " (default: S / 10)")
         ->check(input::number_from(1e-9, 0.5))
         ->type_name("E");
 }
@@ -91,49 +91,50 @@ void add_support_options(CLI::App& verb, SupportChoice& choice, const std::strin
 void add_all_prefixes_option(CLI::App& verb, HeavyRule& rule) {
     verb.add_flag(
         "--all-prefixes", [&rule](std::int64_t) { rule = HeavyRule::All; },
-        "Every heavy prefix, also one that is heavy for a longer one alone");
+        "Every heavy prefix, also those that are heavy only because a longer prefix is");
 }
 
 void add_stream_options(CLI::App& verb, StreamOptions& options, const input::Words<KeyType>& types,
                         const std::string& text) {
     options.verb = &verb;
-    verb.add_option("FILE", options.inputs, "Input; - is standard input. Several are read one after the other")
+    verb.add_option("FILE", options.inputs, "Input; - is standard input. Several files are read one after the other")
         ->default_str("-");
     input::add_reading_options(verb, options.reading, types, text);
-    verb.add_option("--every", options.every, "Also answer after each K values read, NaNs included")
+    verb.add_option("--every", options.every, "Also answer after every K values, including NaNs")
         ->transform(input::count_up_to(most_values))
         ->type_name("K");
     auto* save = add_save_option(verb, options.save);
     verb.add_flag(
             "--save-partial", [&options](std::int64_t) { options.partial = Partial::Replaces; },
-            "Let the summary of a part of the stream replace FILE; otherwise, where FILE is there, it is saved as "
-            "FILE.partial. After Ctrl-C, SIGTERM, SIGHUP, or input that cannot be read on, there is but a part")
+            "Replace an existing FILE also by an incomplete summary (after Ctrl-C, SIGTERM, SIGHUP or "
+            "unreadable input), which otherwise goes to FILE.partial")
         ->needs(save);
     add_json_option(verb, options.format);
     verb.add_option("--engine", options.engine,
-                    "Who sorts: cpu: CPU threads; merge: the graphics pipeline; hybrid: both; pbsn: by "
-                    "blending, four windows at a time, SIGMOD'05; bitonic: GPUTeraSort's network; auto: merge "
-                    "where a GPU wins, of files by more than the 100 ms that it takes to start, else cpu")
+                    "What sorts. cpu: CPU threads; merge: the graphics pipeline; hybrid: both; pbsn: blending, four "
+                    "windows at a time, SIGMOD'05; bitonic: GPUTeraSort's network; auto: merge if a GPU is faster "
+                    "(for files by more than its start-up time of 100 ms), otherwise cpu")
         ->transform(input::one_of(input::engine_words))
         ->default_str("auto");
     add_pbsn_options(verb, options.pbsn);
     verb.add_option("--window", options.window,
-                    "Values sorted at once (default: by eps and who sorts, from 2^12 to 2^24)")
+                    "Values per window, which are sorted together (default: depends on eps and engine, from 2^12 to "
+                    "2^24)")
         ->transform(input::count_up_to(std::uint64_t{1} << 24U))
         ->type_name("N");
     verb.add_option("--threads", options.threads, "CPU threads that sort (default: all)")
         ->check(input::thread_count())
         ->type_name("N");
     verb.add_flag("--profile", options.profile,
-                  "A table of where the time went on standard error; for pbsn also what blending cost");
+                  "A table of times on standard error; for pbsn also the cost of blending");
     add_devices_option(verb, options.device);
 }
 
 void add_sliding_options(CLI::App& verb, SlidingChoice& sliding) {
-    auto* last = verb.add_option("--sliding", sliding.window, "Only of the last N values")
+    auto* last = verb.add_option("--sliding", sliding.window, "Only the last N values")
                      ->transform(input::count_up_to(std::uint64_t{1} << 40U))
                      ->type_name("N");
-    verb.add_option("--width", sliding.width, "With --sliding: only of the last W of its N values; takes more memory")
+    verb.add_option("--width", sliding.width, "With --sliding: only the last W of its N values; needs more memory")
         ->transform(input::count_up_to(std::uint64_t{1} << 40U))
         ->type_name("W");
     add_sliding_form_options(verb, sliding.form, last);
@@ -143,13 +144,14 @@ void add_sliding_form_options(CLI::App& verb, SlidingOptions& form, CLI::Option*
     const std::array options{
         verb.add_flag(
             "--no-raw", [&form](std::int64_t) { form.paper.raw = RawValues::Never; },
-            "Never keep the window as it is, also where that takes less memory than the sketch"),
+            "Always use the sketch, even if the exact window needs less memory"),
         verb.add_flag(
             "--sorted-levels", [&form](std::int64_t) { form.paper.blocks = SlidingBlocks::Sorted; },
-            "As in the paper: each level of the sketch sorts all values anew (default: one chain of merges)"),
+            "As in the paper: each level of the sketch sorts all values itself (default: one chain of "
+            "merges)"),
         verb.add_option("--sorter-least", form.paper.sorter_min,
-                        "As in the paper: the engine sorts only sets of N values and more, those of the upper levels; "
-                        "the CPU the others (default: all, of --sorted-levels those of 2^12)")
+                        "As in the paper: leave sets of fewer than N values to the CPU (default: 0; with "
+                        "--sorted-levels 2^12)")
             ->transform(input::count_up_to(std::uint64_t{1} << 28U))
             ->type_name("N")};
     for (auto* option : options) {

@@ -138,7 +138,7 @@ std::size_t TerasortCommand::memory_for(const RecordFormat& records) const {
     if (memory >= least) return memory - held;
     constexpr double megabyte = 1 << 20;
     throw CLI::ValidationError(
-        "--memory", fmt::format("must be at least {:.0f}M for such records, of which the program itself takes {:.0f}M",
+        "--memory", fmt::format("must be at least {:.0f}M for such records; the program itself needs {:.0f}M of that",
                                 std::ceil(static_cast<double>(least) / megabyte) + 1,
                                 std::ceil(static_cast<double>(held) / megabyte)));
 }
@@ -346,50 +346,49 @@ void add_terasort_command(CLI::App& app) {
     verb->add_option("IN", command->input, "Input; - is standard input. It is only read")->required();
     verb->add_option("OUT", command->output, "Output; - is standard output. Appears only when complete")->required();
     add_record_options(*verb, *command);
-    verb->add_option("--memory", command->memory, "Most memory that the program takes, as 256M or 4G")
+    verb->add_option("--memory", command->memory, "Max memory of the program, such as 256M or 4G")
         ->transform(input::byte_count())
         ->default_str("256M")
         ->type_name("SIZE");
     verb->add_option("--temp", command->temp,
-                     "Folder for what does not fit into memory; several are used in turn (default: TMPDIR, or /tmp)")
+                     "Folder for runs that do not fit into memory; several are used in turn (default: TMPDIR, or "
+                     "/tmp)")
         ->type_name("DIR")
         ->allow_extra_args(false);
     verb->add_option("--engine", command->engine,
-                     "What sorts keys in memory: merge or bitonic on the GPU, cpu, or auto: merge where there is a "
-                     "GPU and --memory is at least 1G, since its driver takes some of that; else cpu")
+                     "What sorts keys in memory: merge or bitonic on the GPU, cpu, or auto: merge if there is a GPU "
+                     "and --memory is at least 1G (its driver needs some of that), otherwise cpu")
         ->transform(input::one_of(pointer_engine_words))
         ->default_str("auto");
-    verb->add_option(
-            "--merge", command->merge,
-            "What merges the runs: tree, a tree of losers on the CPU, or gpu, the merge engine (records of one "
-            "length), which was slower wherever it was measured")
+    verb->add_option("--merge", command->merge,
+                     "What merges the runs: tree, a tree of losers on the CPU, or gpu, the merge engine (records of "
+                     "one length), which was slower in all measurements")
         ->transform(input::one_of(merge_words))
         ->default_str("tree");
     verb->add_option("--threads", command->threads, "CPU threads (default: all)")->check(input::thread_count());
     verb->add_flag("--parts", command->parts,
-                   "Under mpirun: a file a rank, OUT-00000-of-00004 and so on, instead of one that all ranks write");
-    verb->add_flag(
-        "--resume", command->resume,
-        "Under mpirun: take up the sorted runs that an earlier start of the same job has left, and leave one's "
-        "own where this one fails");
+                   "Under mpirun: one file per rank, OUT-00000-of-00004 and so on, instead of one file for all");
+    verb->add_flag("--resume", command->resume,
+                   "Under mpirun: continue from the sorted runs of an earlier start of the same job, and keep the "
+                   "runs if this one fails");
     add_json_option(*verb, command->format);
     verb->add_flag("--profile", command->profile,
-                   "Tables on standard error: seconds of each stage and the share of them that was hidden behind the "
-                   "slowest; GPU time by pass");
+                   "Tables on standard error: seconds of each stage, and the share that overlaps with the slowest "
+                   "one; GPU time by pass");
     add_devices_option(*verb, command->devices);
     verb->footer(
-        "Records of equal keys stay in the order of the input. Files that a killed sort has left are removed by the "
-        "next.\n"
-        "Under mpirun (mpirun -n 8 quadmill terasort IN OUT), each rank sorts its share of IN, with --memory and "
-        "--temp of "
-        "its\nown (by default the folder of OUT) and the device of its number on its machine.\n"
+        "Records with equal keys keep the order of the input. The next sort removes files that a killed "
+        "one has left.\n"
+        "Under mpirun (mpirun -n 8 quadmill terasort IN OUT), each rank sorts its share of IN, with its "
+        "own --memory\n"
+        "and --temp (default: the folder of OUT) and the device with its number on its machine.\n"
         "Examples:\n"
         "  quadmill terasort records.dat sorted.dat --memory 1G --temp /tmp --temp .\n"
         "  quadmill terasort trades.bin by_price.bin --record-bytes 24 --key 8:f64:desc --key 0:u64\n"
         "  quadmill terasort access.log sorted.log --lines");
     verb->callback([command, verb] {
         only_with(*verb, {"--merge"}, !command->lines || command->merge == RunMerge::Tree,
-                  "records of one length where it is gpu, not with --lines");
+                  "records of one length, not with --lines");
         command->run();
     });
 }

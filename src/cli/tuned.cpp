@@ -65,7 +65,7 @@ TunedEntry entry_of(const Json& from) {
 }
 
 [[noreturn]] void fail(const std::filesystem::path& path, const std::string& what) {
-    throw Error(fmt::format("'{}' {}; `quadmill tune` makes it anew, and without it the library's own figures count",
+    throw Error(fmt::format("'{}' {}; run `quadmill tune` again, or remove the file to use the library's own figures",
                             path.string(), what));
 }
 
@@ -119,9 +119,9 @@ std::vector<TunedEntry> read_tuning() {
     const auto bytes = files::read_file(path->string());
     const auto text = bytes.as<const char>();
     const auto file = Json::parse(text.begin(), text.end(), nullptr, false);
-    if (file.is_discarded()) fail(*path, "is no JSON");
+    if (file.is_discarded()) fail(*path, "is not JSON");
     if (!file.is_object() || file.value("format", Json()) != tuning_format)
-        fail(*path, "is no file of `quadmill tune`");
+        fail(*path, "is not a file of `quadmill tune`");
     const auto version = file.value("version", Json());
     if (version != tuning_version) {
         fail(*path, fmt::format("has version {} of the format, and this program reads version {}", version.dump(),
@@ -178,7 +178,7 @@ namespace {
 // With its folder.
 std::filesystem::path place_of_tuning() {
     const auto path = tuning_path();
-    if (!path) throw Error("tune: there is no place for the file; set XDG_CONFIG_HOME or HOME to a whole path");
+    if (!path) throw Error("tune: no folder for the file; set XDG_CONFIG_HOME or HOME to an absolute path");
     std::error_code failed;
     std::filesystem::create_directories(path->parent_path(), failed);
     if (failed)
@@ -216,7 +216,7 @@ Replaced write_tuning(const TunedEntry& entry) {
 }
 
 std::string where_from(const std::optional<TunedEntry>& entry) {
-    if (!entry) return "the library's own figures; `quadmill tune` measures this machine's";
+    if (!entry) return "built-in figures; `quadmill tune` measures this machine";
     return fmt::format("measured by `quadmill tune` at {}", entry->measured);
 }
 

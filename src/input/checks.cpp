@@ -27,7 +27,7 @@ CLI::Validator count_up_to(std::uint64_t most) {
     const auto convert = [most](std::string& text) -> std::string {
         const auto value = parse_count(text);
         if (value < 1 || value > most)
-            return fmt::format("'{}' is no whole number from 1 to {}, such as 1000000 or 2^20", text, most);
+            return fmt::format("'{}' is not a whole number from 1 to {}, such as 1000000 or 2^20", text, most);
         text = std::to_string(value);
         return {};
     };
@@ -38,7 +38,7 @@ CLI::Validator whole_number(std::uint64_t least, std::uint64_t most) {
     const auto check = [least, most](const std::string& text) -> std::string {
         std::uint64_t value = 0;
         if (parse_number(text, value) == nullptr && value >= least && value <= most) return {};
-        return fmt::format("'{}' is no whole number from {} to {}", text, least, most);
+        return fmt::format("'{}' is not a whole number from {} to {}", text, least, most);
     };
     return {check, ""};
 }
@@ -53,7 +53,7 @@ CLI::Validator byte_count() {
             if (!text.empty() && text.find_first_not_of("0123456789.") > 0 && size(text).empty()) return {};
         } catch (const CLI::ValidationError&) {  // NOLINT(bugprone-empty-catch): its words are about units
         }
-        return fmt::format("'{}' is no size, such as 256M or 4G", text);
+        return fmt::format("'{}' is not a size such as 256M or 4G", text);
     };
     return {convert, ""};
 }
@@ -62,7 +62,7 @@ CLI::Validator number_from(double least, double most) {
     const auto check = [least, most](const std::string& text) -> std::string {
         double value = 0;
         if (parse_number(text, value) == nullptr && value >= least && value <= most) return {};
-        return fmt::format("'{}' is no number from {} to {}", text, least, most);
+        return fmt::format("'{}' is not a number from {} to {}", text, least, most);
     };
     return {check, ""};
 }
@@ -79,9 +79,9 @@ void refuse_inputs(const std::string& option, const std::string& output, const s
         if (!files::same_file(input, output)) continue;
         throw CLI::ValidationError(
             option, output == "-"
-                        ? fmt::format("standard output is an input, {}, which this would overwrite; name another file",
+                        ? fmt::format("standard output is an input ({}), which would be overwritten; name another file",
                                       files::input_name(input))
-                        : fmt::format("'{}' is an input, which this would replace; name another", output));
+                        : fmt::format("'{}' is an input, which would be replaced; name another file", output));
     }
 }
 
@@ -99,7 +99,7 @@ std::vector<std::string> comma_separated(const std::string& text) {
 CLI::Validator each_of(const CLI::Validator& part) {
     const auto check = [part](const std::string& text) -> std::string {
         for (auto& one : comma_separated(text)) {
-            if (one.empty()) return fmt::format("'{}' has nothing where a part should be", text);
+            if (one.empty()) return fmt::format("'{}' has an empty part", text);
             if (auto wrong = part(one); !wrong.empty()) return wrong;
         }
         return {};

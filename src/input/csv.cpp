@@ -48,9 +48,10 @@ SqlNames with_unique(std::vector<std::string> written) {
 std::optional<CsvFault> rounding(const Cells& cells, const std::string& name) {
     const auto& [line, word] = cells.long_integer();
     if (line == 0) return {};
-    return CsvFault{line, fmt::format("{} is an integer beyond 2^53, which column {} would round, as not all of its "
-                                      "numbers are integers; write {}.0 where it may be rounded",
-                                      in_quotes(word), in_quotes(name), word)};
+    return CsvFault{
+        line, fmt::format("{} is an integer beyond 2^53, which column {} would round, as not all of its numbers are "
+                          "integers; write {}.0 if it may be rounded",
+                          in_quotes(word), in_quotes(name), word)};
 }
 
 // Columns, those without values apart; `parts[i]`: of columns[i]. `lines`: those before each part.

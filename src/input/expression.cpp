@@ -40,7 +40,7 @@ std::string fault_of_expression(const std::string& text, const std::string& vari
         const auto fault = Expression(text, variable).fault();
         return fault.empty() ? fault : "'" + text + "' " + fault;
     } catch (const mu::ParserError& error) {
-        return "'" + text + "' is no formula of " + variable + ": " + error.GetMsg();
+        return "'" + text + "' is not a formula of " + variable + ": " + error.GetMsg();
     }
 }
 

@@ -102,11 +102,11 @@ class MatrixMarket {
         if (words.size() != 5 || in_lower_case(words[1]) != "matrix")
             fail(line_, "is not '%%MatrixMarket matrix FORM FIELD SYMMETRY'");
         const auto form = in_lower_case(words[2]), field = in_lower_case(words[3]), symmetry = in_lower_case(words[4]);
-        if (form != "array" && form != "coordinate") fail(words[2], "is neither 'array' nor 'coordinate'");
+        if (form != "array" && form != "coordinate") fail(words[2], "must be 'array' or 'coordinate'");
         if (field != "real" && field != "integer" && field != "pattern")
-            fail(words[3], "is none of 'real', 'integer' and 'pattern', which are read");
+            fail(words[3], "must be 'real', 'integer' or 'pattern'");
         if (symmetry != "general" && symmetry != "symmetric" && symmetry != "skew-symmetric")
-            fail(words[4], "is none of 'general', 'symmetric' and 'skew-symmetric', which are read");
+            fail(words[4], "must be 'general', 'symmetric' or 'skew-symmetric'");
         dense_ = form == "array";
         pattern_ = field == "pattern";
         if (dense_ && pattern_) fail(words[3], "does not go with 'array'");

@@ -11,30 +11,30 @@ CLI::Option* add_form_options(CLI::App& verb, Reading& reading, const std::strin
         "--text", [&reading](std::int64_t) { reading.form = Form::Text; }, text);
     verb.add_flag(
             "--raw", [&reading](std::int64_t) { reading.form = Form::Raw; },
-            "Input is raw values, also where it looks like text or a packed file, which is refused without this")
+            "Read raw values even if the input looks like text or a compressed file")
         ->excludes(is_text);
-    verb.add_option("--header", reading.lines.header, "With --text: the first N lines are no values")
+    verb.add_option("--header", reading.lines.header, "With --text: skip the first N lines")
         ->check(whole_number(0, std::uint64_t{1} << 52U))
         ->needs(is_text)
         ->type_name("N");
     verb.add_flag(
             "--skip-bad", [&reading](std::int64_t) { reading.lines.bad = LineOptions::Bad::Skip; },
-            "With --text: skip lines that are no value, and say how many they were")
+            "With --text: skip lines that are not values, and report their number")
         ->needs(is_text);
     return is_text;
 }
 
 void add_reading_options(CLI::App& verb, Reading& reading, const Words<KeyType>& types, const std::string& text) {
     const auto usual = word_for(types, reading.raw_type), of_text = word_for(types, reading.text_type);
-    verb.add_option("--type", reading.given_type, "Type of the values, raw and little-endian, or of the text")
+    verb.add_option("--type", reading.given_type, "Type of the values; raw values are little-endian")
         ->transform(one_of(types))
-        ->default_str(usual == of_text ? usual : usual + "; of text " + of_text);
+        ->default_str(usual == of_text ? usual : usual + "; text: " + of_text);
     add_form_options(verb, reading, text);
 }
 
 void refuse_all_bad(const Skipped& skipped, std::uint64_t values) {
     if (values > 0 || skipped.lines == 0) return;
-    throw BadInput(fmt::format("not one line is a value, so --skip-bad leaves none{}{}",
+    throw BadInput(fmt::format("no line is a value, so --skip-bad skips all{}{}",
                                skipped.first.empty() ? "" : "; the first: ", skipped.first));
 }
 

@@ -146,7 +146,7 @@ class RecordLines {
         }
         if (blanks_ > 0) {
             if (!may_refuse()) return true;
-            refuse(blank_, {}, "is no value", blanks_);
+            refuse(blank_, {}, "is not a value", blanks_);
             blanks_ = 0;
         }
         Record record{};

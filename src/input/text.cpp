@@ -133,7 +133,7 @@ Fault parse_ipv4(std::string_view word, std::uint32_t& address) {
 
 template <class Key, ParseLine<Key> parse_x>
 Fault parse_pair(std::string_view line, Pair<Key>& pair) {
-    constexpr Fault rounded = "has an integer that f64 would round; with .0 at its end it is rounded";
+    constexpr Fault rounded = "has an integer that f64 would round; add .0 to allow that";
     const auto end = std::min(line.find_first_of(", \t"), line.size());
     if (const auto fault = parse_x(line.substr(0, end), pair.x)) return fault;
     auto rest = trim(line.substr(end));

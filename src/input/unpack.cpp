@@ -152,7 +152,7 @@ void require_text(const std::string& path, std::string_view begin) {
     constexpr std::size_t enough = 4096;
     const auto look = look_for_no_text(begin.substr(0, enough));
     if (!look) return;
-    throw InvalidArgument(files::input_name(path) + " is no text; it looks like " + std::string(look->name) +
+    throw InvalidArgument(files::input_name(path) + " is not text; it looks like " + std::string(look->name) +
                           (look->to_text.empty() ? "" : "; " + std::string(look->to_text)));
 }
 

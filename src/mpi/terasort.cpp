@@ -66,7 +66,7 @@ class Output {
                               parts == Parts::Apart ? files::OutputFile::Named::Later : files::OutputFile::Named::Now);
             if (file_ && !file_->is_regular())
                 throw InvalidArgument("terasort: '" + path +
-                                      "' is no file; ranks write one at their places, or --parts");
+                                      "' is not a file; ranks write to their own offsets of one file, or to --parts");
         });
         if (parts == Parts::Together) open_shared();
     }
@@ -184,7 +184,7 @@ class Terasort {
                 throw InvalidArgument(
                     "terasort: ranks read and write files at their places; give names of files, not -");
             file = std::make_unique<files::InputFile>(path);
-            if (!file->size()) throw InvalidArgument("terasort: " + file->name() + " is no file, which ranks need");
+            if (!file->size()) throw InvalidArgument("terasort: " + file->name() + " is not a file, which ranks need");
         });
         const auto size = *file->size();
         const auto least = comm_.least(size), most = comm_.most(size);

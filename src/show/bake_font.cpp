@@ -86,7 +86,7 @@ int main(int argc, char** argv) {
         bake(bold, size, true, out);
     }
     if (out.faces.size() != 2 * sizes.size()) {
-        std::fprintf(stderr, "bake_font: %s and %s are no fonts\n", argv[1], argv[2]);
+        std::fprintf(stderr, "bake_font: %s and %s are not fonts\n", argv[1], argv[2]);
         return 1;
     }
     std::ofstream file(argv[3]);

@@ -46,7 +46,7 @@ Size parse_size(const std::string& text) {
     const bool plain = text.find_first_not_of("0123456789x") == std::string::npos;  // sscanf takes blanks and signs
     if (read != 2 || !plain || static_cast<std::size_t>(end) != text.size() || size.width < 640 || size.height < 480 ||
         size.width > 7680 || size.height > 4320) {
-        throw InvalidArgument("'" + text + "' is no size from 640x480 to 7680x4320");
+        throw InvalidArgument("'" + text + "' is not a size from 640x480 to 7680x4320");
     }
     return size;
 }

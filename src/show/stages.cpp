@@ -297,7 +297,7 @@ void clear_unused(Stages& stages) {
 
 void check(const Request& request) {
     if (request.n < Request::least_keys || request.n > Request::most_keys || !std::has_single_bit(request.n))
-        throw InvalidArgument("show: " + std::to_string(request.n) + " keys are no power of two from " +
+        throw InvalidArgument("show: " + std::to_string(request.n) + " keys are not a power of two from " +
                               std::to_string(Request::least_keys) + " to " + std::to_string(Request::most_keys));
     if (request.type != KeyType::F32 && request.type != KeyType::F16)
         throw InvalidArgument("show: keys are 32- or 16-bit floats");

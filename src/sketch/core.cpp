@@ -29,8 +29,7 @@ Core::Core(std::optional<Context> context, const SketchOptions& options, SketchK
     const auto engine = options.engine;
     if (engine == SketchEngine::Cpu) return;
     if (!context_) {
-        if (engine != SketchEngine::Auto)
-            refuse(function, "an engine of the GPU needs a Context; give one, or take Cpu");
+        if (engine != SketchEngine::Auto) refuse(function, "a GPU engine needs a Context; give one, or use Cpu");
         return;
     }
     const auto why = DeviceTable::refusal(
@@ -132,8 +131,8 @@ void Core::ask_device(const char* function, const Work& work) {
 void Core::add(const char* function, const Batch& batch, Sign sign) {
     require_intact();
     if (!batch.weights.empty() && batch.weights.size() != batch.size) {
-        refuse(function,
-               std::to_string(batch.size) + " keys take as many weights, not " + std::to_string(batch.weights.size()));
+        refuse(function, std::to_string(batch.size) + " keys need the same number of weights, not " +
+                             std::to_string(batch.weights.size()));
     }
     const auto n = n_after(function, batch.weight(0, batch.size), sign);
     if (batch.size == 0) return;
@@ -177,8 +176,7 @@ std::vector<SketchCount> Core::query(const Batch& batch) {
 void Core::require_device(const char* function) const {
     require_intact();
     if (!context_) refuse(function, "the sketch was made without a Context; make it with the one of the texture");
-    if (shape_.options().engine == SketchEngine::Cpu)
-        refuse(function, "the engine is Cpu; take Auto or one of the GPU");
+    if (shape_.options().engine == SketchEngine::Cpu) refuse(function, "the engine is Cpu; use Auto or a GPU engine");
     if (!device_can_) {
         refuse(function,
                "the table does not fit on the GPU: " +

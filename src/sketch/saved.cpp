@@ -42,7 +42,7 @@ class Damage {
   public:
     explicit Damage(const char* function) : function_(function) {}
     void require(bool ok, const char* why) const {
-        if (!ok) throw InvalidArgument(std::string(function_) + ": these bytes are no sketch that can be read: " + why);
+        if (!ok) throw InvalidArgument(std::string(function_) + ": not a readable sketch: " + why);
     }
 
   private:
@@ -105,7 +105,7 @@ SavedSketch read_head(const char* function, std::span<const std::byte> bytes) {
     const Shape shape(head.options, words_of(head.keys), function);
     damage.require(shape.cells() == (bytes.size() - head_bytes - checksum_bytes) / static_cast<std::size_t>(each) &&
                        bytes.size() == head_bytes + checksum_bytes + shape.cells() * static_cast<std::size_t>(each),
-                   "there are not as many counters as the table has");
+                   "wrong number of counters");
     damage.require(head.n >> 63U == 0, "the sum of weights");
     return head;
 }

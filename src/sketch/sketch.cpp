@@ -37,7 +37,7 @@ template <class T>
 void check_weights(const char* function, std::span<const T> keys, std::span<const std::uint32_t> weights) {
     if (weights.size() == keys.size()) return;
     throw InvalidArgument(std::string(function) + ": " + std::to_string(keys.size()) +
-                          " keys take as many weights, not " + std::to_string(weights.size()));
+                          " keys need the same number of weights, not " + std::to_string(weights.size()));
 }
 
 }  // namespace

@@ -140,9 +140,9 @@ Predicate Parser::as_condition(const Operand& operand) {
 Predicate Parser::part_of_condition(const Operand& operand) {
     auto part = as_condition(operand);
     if (detail::Access::of(part).depth >= query::most_levels)
-        at_.fail("this nests deeper than " + std::to_string(query::most_levels) +
-                     " levels, where AND and OR or NOT take turns",
-                 operand.offset);
+        at_.fail(
+            "this nests deeper than " + std::to_string(query::most_levels) + " levels of alternating AND and OR or NOT",
+            operand.offset);
     return part;
 }
 

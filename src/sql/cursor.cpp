@@ -19,36 +19,38 @@ constexpr std::array<std::string_view, 18> keywords{"SELECT", "FROM",    "WHERE"
 struct Advice {
     std::string_view word, advice;
 };
-constexpr std::string_view only_inner_joins = "is not offered; a join is FROM x.csv JOIN y.csv ON x.k = y.k";
-constexpr std::string_view one_query = "is not offered; put the answers of several queries together outside";
-constexpr std::string_view patterns = "is not offered; text goes with = != < <= > >= BETWEEN and IN";
+constexpr std::string_view only_inner_joins = "is not supported; a join is FROM x.csv JOIN y.csv ON x.k = y.k";
+constexpr std::string_view one_query = "is not supported; combine the answers of several queries outside";
+constexpr std::string_view patterns = "is not supported; text goes with = != < <= > >= BETWEEN and IN";
 constexpr std::array<Advice, 26> not_offered{
-    {{"ORDER", "BY is not offered; rows come in the order of the file: sort them outside"},
-     {"HAVING", "is not offered; ask the answer: quadmill query '...' | quadmill query 'SELECT * FROM - WHERE ...'"},
-     {"DISTINCT", "is not offered; GROUP BY the columns instead"},
+    {{"ORDER", "BY is not supported; rows come in the order of the file: sort them outside"},
+     {"HAVING",
+      "is not supported; filter the answer: quadmill query '...' | quadmill query 'SELECT * FROM - "
+      "WHERE ...'"},
+     {"DISTINCT", "is not supported; GROUP BY the columns instead"},
      {"LIKE", patterns},
      {"GLOB", patterns},
      {"REGEXP", patterns},
      {"UNION", one_query},
      {"INTERSECT", one_query},
      {"EXCEPT", one_query},
-     {"WITH", "is not offered; a query begins with SELECT"},
+     {"WITH", "is not supported; a query begins with SELECT"},
      {"LEFT", only_inner_joins},
      {"RIGHT", only_inner_joins},
      {"FULL", only_inner_joins},
      {"OUTER", only_inner_joins},
      {"CROSS", only_inner_joins},
      {"NATURAL", only_inner_joins},
-     {"INNER", "goes before JOIN only"},
-     {"USING", "is not offered; write ON x.k = y.k"},
-     {"CASE", "is not offered; ask a query for each case"},
-     {"OVER", "is not offered; aggregates are of all rows, or GROUP BY a column"},
-     {"OFFSET", "is not offered; LIMIT gives the first rows"},
+     {"INNER", "is only allowed before JOIN"},
+     {"USING", "is not supported; write ON x.k = y.k"},
+     {"CASE", "is not supported; use one query for each case"},
+     {"OVER", "is not supported; aggregates are of all rows, or GROUP BY a column"},
+     {"OFFSET", "is not supported; LIMIT gives the first rows"},
      {"ISNULL", "is written IS NULL"},
      {"NOTNULL", "is written IS NOT NULL"},
-     {"/", "is not offered; multiply by a constant: 0.5 * a"},
-     {"%", "is not offered; sums of columns times constants are, such as 2*a + b"},
-     {"||", "is not offered; text can be compared only"}}};
+     {"/", "is not supported; multiply by a constant: 0.5 * a"},
+     {"%", "is not supported; sums of columns times constants are, such as 2*a + b"},
+     {"||", "is not supported; text can be compared only"}}};
 
 const Advice* advice_for(const SqlToken& token) {
     const auto same = [&](const Advice& advice) { return token.is_word(advice.word) || token.is_symbol(advice.word); };
@@ -133,7 +135,7 @@ SqlToken SqlCursor::path() {
     taken_ = token.end;
     if (!token.text.empty()) return token;
     if (token.end > token.begin) fail("the path of a file is not empty", token.begin);
-    if (this->token().is_symbol("(")) fail("a sub-query is not offered; pipe its answer: FROM -", token.begin);
+    if (this->token().is_symbol("(")) fail("a sub-query is not supported; pipe its answer: FROM -", token.begin);
     refuse("the path of a file");
 }
 

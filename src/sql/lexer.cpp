@@ -108,7 +108,7 @@ SqlToken SqlLexer::number() {
         if (!digits()) throw SqlError("this number has no digits in its exponent", text_, at_);
     }
     if (end < text_.size() && (is_name_part(text_[end]) || text_[end] == '.'))
-        throw SqlError("this is no number; a name that begins with a digit goes in double quotes", text_, at_);
+        throw SqlError("this is not a number; a name that begins with a digit goes in double quotes", text_, at_);
     return up_to(SqlToken::Kind::Number, end);
 }
 

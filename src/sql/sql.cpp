@@ -142,7 +142,7 @@ SqlQuery SqlParser::run() {
     if (at_.accept_word("LIMIT")) {
         query.limit = whole_number(0, "LIMIT takes a whole number from 0, below 2^63");
         if (at_.token().is_symbol(","))
-            at_.fail("LIMIT takes one number, how many rows from the first; to skip some is not offered",
+            at_.fail("LIMIT takes one number, the number of rows from the first; skipping rows is not supported",
                      at_.token().begin);
     }
     while (at_.accept_symbol(";")) {
@@ -211,7 +211,7 @@ void SqlParser::function_constants(const SqlToken& function, QueryAggregate& agg
         at_.expect_symbol(",");
         const auto begin = at_.token().begin;
         aggregate.phi = query::nearest_double(at_.number());
-        if (!(aggregate.phi <= 1)) at_.fail("a quantile is from 0, the least value, to 1, the greatest", begin);
+        if (!(aggregate.phi <= 1)) at_.fail("a quantile is from 0, the min, to 1, the max", begin);
     }
 }
 
@@ -290,8 +290,8 @@ void SqlParser::band(const SqlReference& left) {
 void SqlParser::on_columns(const SqlReference& left, const SqlReference& right, SqlUse use) {
     for (const auto* side : {&left, &right}) {
         if (side->qualifier.empty())
-            at_.fail("say of which table it is: " + out_.sources[0].name + "." + side->name + " or " +
-                         out_.sources[1].name + "." + side->name,
+            at_.fail("name its table: " + out_.sources[0].name + "." + side->name + " or " + out_.sources[1].name +
+                         "." + side->name,
                      side->offset);
         static_cast<void>(resolve(*side));
     }
@@ -374,7 +374,7 @@ void SqlParser::check_groups() {
         const auto* name = std::get_if<std::string>(&output.what);
         if (!name || std::ranges::find(by, *name) != by.end()) continue;
         const auto own = std::ranges::find_if(out_.columns, [&](const auto& c) { return name_in_query(c) == *name; });
-        at_.fail("a column beside an aggregate must be one to group by: GROUP BY " + *name, own->offset);
+        at_.fail("a column next to an aggregate must be in GROUP BY: GROUP BY " + *name, own->offset);
     }
 }
 
@@ -522,29 +522,28 @@ void check_types(std::string_view text, const SqlQuery& query, const SqlTypes& k
         const auto& source = columns[i].source;
         return (source && sources.size() > 1 ? sources[*source].name + "." : "") + columns[i].name;
     };
-    // "a is text, as line 3 has 'x'"
+    // "a is text (line 3 has 'x')"
     const auto has_type = [&](std::size_t i) {
         const auto words = whole_name(i) + " is " + words_of(known.types[i]);
         if (!is_text(i)) return words;
-        if (!known.why[i].empty()) return words + ", as " + known.why[i];
+        if (!known.why[i].empty()) return words + " (" + known.why[i] + ")";
         const auto chosen = [&](const SqlColumn& c) { return same_column(c, columns[i]) && c.use == SqlUse::WithText; };
-        return words + (std::ranges::any_of(columns, chosen) ? ", as it has no value and is compared with one" : "");
+        return words + (std::ranges::any_of(columns, chosen) ? " (it has no value and is compared with text)" : "");
     };
     for (std::size_t i = 0; i < columns.size(); ++i) {
         const auto& [name, source, offset, use, beside, texts] = columns[i];
-        if (is_text(i) && use == SqlUse::Sum) throw SqlError("sums are of numbers, and " + has_type(i), text, offset);
+        if (is_text(i) && use == SqlUse::Sum) throw SqlError("sums need numbers, but " + has_type(i), text, offset);
         const auto odd = std::ranges::find_if(texts, [](const std::string& word) { return !number_of(word); });
         if (!is_text(i) && odd != texts.end()) {
             throw SqlError(has_type(i) + ", and '" + *odd + "' is " +
-                               (is_whole(without_blanks(*odd))
-                                    ? "beyond 64 bits and no double; write it with .0 where it may be rounded"
-                                    : "no number to compare it with"),
+                               (is_whole(without_blanks(*odd)) ? "beyond 64 bits; write it with .0 if it may be rounded"
+                                                               : "not a number"),
                            text, offset);
         }
         if (is_text(i) && use == SqlUse::WithNumber)
-            throw SqlError("text is not compared with a number, and " + has_type(i), text, offset);
+            throw SqlError("text cannot be compared with a number, and " + has_type(i), text, offset);
         if (!beside || is_text(i) == is_text(*beside)) continue;
-        throw SqlError("text is not compared with numbers, and " + has_type(*beside) + "; " + has_type(i), text,
+        throw SqlError("text cannot be compared with numbers, and " + has_type(*beside) + "; " + has_type(i), text,
                        offset);
     }
 }

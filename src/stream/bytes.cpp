@@ -90,7 +90,7 @@ std::vector<std::byte> Writer::take() {
 Reader::Reader(const char* function, std::span<const std::byte> bytes) : function_(function), rest_(bytes) {
     for (std::size_t i = 0; i < magic.size(); ++i) {
         if (bytes.size() < header_bytes || bytes[i] != static_cast<std::byte>(magic[i]))
-            fail("this is no summary that quadmill saved");
+            fail("not a saved quadmill summary");
     }
     const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(bytes[i]); };
     if (byte(4) != version) {

@@ -130,7 +130,7 @@ template <class T>
 void CorrelatedSums<T>::add(std::span<const T> x, std::span<const double> y) {
     auto& s = *state_;
     if (x.size() != y.size()) {
-        throw InvalidArgument("CorrelatedSums::add: there must be as many y as x, " + std::to_string(x.size()) +
+        throw InvalidArgument("CorrelatedSums::add: x and y must have the same length, " + std::to_string(x.size()) +
                               ", not " + std::to_string(y.size()));
     }
     for (std::size_t i = 0; i < x.size(); ++i) {

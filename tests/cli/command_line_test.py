@@ -66,10 +66,10 @@ class Help(Command):
         self.fails(2, "quadmill --help")
         self.assertIn("did you mean 'sort'?", self.fails(2, "quadmill --help", "sorrt"))
         for args in ([], ["--text"], ["--eps", "0.1", "file"]):
-            self.fails(2, "no verb 'quantile'; did you mean 'quantiles'?", "quantile", *args)
+            self.fails(2, "unknown verb 'quantile'; did you mean 'quantiles'?", "quantile", *args)
         self.fails(2, "did you mean 'query'?", "qeury")
-        self.fails(2, "no verb 'frobnicate'; there are info, sort, quantiles", "frobnicate")
-        self.fails(2, "no verb 'streams'; did you mean 'stream'?", "bench", "streams")
+        self.fails(2, "unknown verb 'frobnicate'; the verbs are info, sort, quantiles", "frobnicate")
+        self.fails(2, "unknown verb 'streams'; did you mean 'stream'?", "bench", "streams")
         self.fails(2, "--nonsense", "sort", "--nonsense")
         self.fails(2, "--type", "sort", "--type", "f31")
         self.fails(2, "--window", "sort", "--window", "0")
@@ -154,7 +154,7 @@ class Help(Command):
             self.assertIn("whole number from", text)
             self.assertLess(len(text), 200)
         for size in ("-5", "-1G", "", "G", "1X"):
-            self.fails(2, "is no size, such as 256M", "terasort", "a", "b", "--memory", size)
+            self.fails(2, "is not a size such as 256M", "terasort", "a", "b", "--memory", size)
         self.fails(2, "--key-offset", "terasort", "a", "b", "--key-offset", "95")
 
     def test_folder_for_temporary_files(self):
@@ -207,9 +207,9 @@ class Help(Command):
                 result = run(*verb, "--device", "0,0", stdin=floats(values[:1000]))
                 self.assertEqual((result.returncode, result.stderr), (0, b""))
         self.fails(1, "no device 99", "sort", "--device", "0,99")
-        self.fails(2, "'x' is no index", "sort", "--device", "0,x")
-        self.fails(2, "all of them", "sort", "--device", "all,0")
-        self.fails(2, "no index", "sort", "--device", "")
+        self.fails(2, "'x' is neither the index", "sort", "--device", "0,x")
+        self.fails(2, "includes the others", "sort", "--device", "all,0")
+        self.fails(2, "neither the index", "sort", "--device", "")
         self.fails(2, "merge or auto", "sort", "--device", "0,0", "--engine", "cpu")
         self.fails(2, "--engine cpu", "quantiles", "--device", "0,0", "--engine", "cpu")
         for more in (["--window", "5"], ["--top", "5"], ["--with-index", "x.u32"], ["--profile"]):

@@ -68,7 +68,7 @@ class Csv(Query):
         counts = [[code, 1] for code in codes]
         self.assertEqual(sorted(self.rows("SELECT a, COUNT(*) FROM t.csv GROUP BY a")), sorted(counts))
         self.path("c.csv", b"a,b\n1,12E12\n2,5\n")
-        self.refuses(2, "b is text, as line 2 has '12E12'", "SELECT SUM(b) FROM c.csv")
+        self.refuses(2, "b is text (line 2 has '12E12')", "SELECT SUM(b) FROM c.csv")
         for number in ("1e5", "1.25E12", "12e+12", "12E-3", "1E5"):
             self.assertEqual(self.rows_of(csv_of(["a"], [[number]])), [[float(number)]])
 
@@ -171,8 +171,8 @@ class Csv(Query):
                 ("a,b\n1,2\n".encode("utf-32"), "UTF-32"), (b"x" * 250 + bytes(7) + b"ustar", "a tar archive")):
             with self.subTest(words):
                 self.path("x.csv", content)
-                self.refuses(1, f"'x.csv' is no text; it looks like {words}", "SELECT * FROM x.csv")
-                self.refuses(1, f"standard input is no text; it looks like {words}", "SELECT * FROM -", "--batch", "5",
+                self.refuses(1, f"'x.csv' is not text; it looks like {words}", "SELECT * FROM x.csv")
+                self.refuses(1, f"standard input is not text; it looks like {words}", "SELECT * FROM -", "--batch", "5",
                              stdin=content)
                 self.path("x.csv", gzip.compress(content))
                 self.refuses(1, f"it looks like {words}", "SELECT * FROM x.csv")

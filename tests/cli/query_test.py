@@ -197,7 +197,7 @@ class Refusals(Query):
         text = self.refuses(2, "FROM is expected here, not WHERE", "SELECT a WHERE b > 1")
         self.assertIn("\n  SELECT a WHERE b > 1\n           ^\n", text)
         self.assertIn("Try `quadmill query --help`", text)
-        self.refuses(2, "ORDER BY is not offered", "SELECT a FROM x.csv ORDER BY a")
+        self.refuses(2, "ORDER BY is not supported", "SELECT a FROM x.csv ORDER BY a")
         self.fails(2, "QUERY", "query")
 
     def test_names_and_types(self):
@@ -210,26 +210,26 @@ class Refusals(Query):
         self.refuses(2, "a may be x.a (column 1) or y.a (column 1); say which",
                      "SELECT a FROM x.csv JOIN y.csv ON x.a = y.a")
         self.refuses(2, "A text is written in single quotes: 'one'", 'SELECT a FROM x.csv WHERE b = "one"')
-        text = self.refuses(2, "text is not compared with a number, and b is text, as line 2 has 'one'",
+        text = self.refuses(2, "text cannot be compared with a number, and b is text (line 2 has 'one')",
                             "SELECT a FROM x.csv WHERE b > 1.5e-9")
         self.assertIn("\n  SELECT a FROM x.csv WHERE b > 1.5e-9\n                            ^\n", text)
         self.assertEqual(self.value("SELECT SUM(a) FROM x.csv WHERE a = '1'"), 1)
-        self.refuses(2, "a is integer, and 'x' is no number to compare it with", "SELECT a FROM x.csv WHERE a = 'x'")
-        self.refuses(2, "a is integer, and '99999999999999999999' is beyond 64 bits and no double",
+        self.refuses(2, "a is integer, and 'x' is not a number", "SELECT a FROM x.csv WHERE a = 'x'")
+        self.refuses(2, "a is integer, and '99999999999999999999' is beyond 64 bits",
                      "SELECT a FROM x.csv WHERE a > '99999999999999999999'")
-        text = self.refuses(2, "sums are of numbers, and b is text, as line 2 has 'one'",
+        text = self.refuses(2, "sums need numbers, but b is text (line 2 has 'one')",
                             "SELECT a FROM x.csv WHERE b BETWEEN a + 1 AND 'x'")
         self.assertIn("^", text)
-        self.refuses(2, "a is integer, and '' is no number to compare it with",
+        self.refuses(2, "a is integer, and '' is not a number",
                      "SELECT a FROM x.csv WHERE a IN ('1', '')")
-        self.refuses(2, "a is integer; b is text, as line 2 has 'one'", "SELECT a FROM x.csv WHERE a = b")
-        self.refuses(2, "x.b is text, as line 2 has 'one'", "SELECT b FROM x.csv JOIN y.csv ON x.b = y.a")
-        self.refuses(2, "sums are of numbers, and b is text, as line 2 has 'one'", "SELECT SUM(b) FROM x.csv")
+        self.refuses(2, "a is integer; b is text (line 2 has 'one')", "SELECT a FROM x.csv WHERE a = b")
+        self.refuses(2, "x.b is text (line 2 has 'one')", "SELECT b FROM x.csv JOIN y.csv ON x.b = y.a")
+        self.refuses(2, "sums need numbers, but b is text (line 2 has 'one')", "SELECT SUM(b) FROM x.csv")
         self.path("na.csv", b"a,b\n1,x\n2,y\nNA,z\n3,x\n")
-        self.refuses(2, "sums are of numbers, and a is text, as line 4 has 'NA'", "SELECT SUM(a) FROM na.csv")
-        self.refuses(2, "sums are of numbers, and a is text, as line 4 has 'NA'", "SELECT AVG(a) FROM -",
+        self.refuses(2, "sums need numbers, but a is text (line 4 has 'NA')", "SELECT SUM(a) FROM na.csv")
+        self.refuses(2, "sums need numbers, but a is text (line 4 has 'NA')", "SELECT AVG(a) FROM -",
                      stdin=self.read(self.path("na.csv")))
-        self.refuses(2, "b is text, as line 3 has 'y'", "SELECT SUM(b) FROM -", "--batch", "2", stdin=b"b\n1\ny\n")
+        self.refuses(2, "b is text (line 3 has 'y')", "SELECT SUM(b) FROM -", "--batch", "2", stdin=b"b\n1\ny\n")
         self.refuses(2, "GROUP BY a", "SELECT a, COUNT(*) FROM x.csv")
 
     def test_files_and_options(self):

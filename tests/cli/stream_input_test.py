@@ -325,7 +325,7 @@ class Text(Stream):
             self.assertEqual((answer["n"], answer["skipped"], answer["quantiles"][1]["value"]), (3, 7, 3))
             self.assertEqual(result.stderr, b"quadmill: 7 lines were skipped, the first: standard input, line 1: 'x' is not a "
                                             b"number\n")
-        self.assertIn(b"lines that were skipped: 1\n", run("quantiles", "--text", "--skip-bad", stdin=b"1\nx\n").stdout)
+        self.assertIn(b"skipped lines: 1\n", run("quantiles", "--text", "--skip-bad", stdin=b"1\nx\n").stdout)
         self.assertEqual(self.answer("quantiles", "--text", "--skip-bad", stdin=b"1\n\n")["skipped"], 0)
         result = run("sort", "--text", "--skip-bad", stdin=b"3\n\nx\n1\n")
         self.assertEqual((result.returncode, result.stdout), (0, b"1\n3\n"))
@@ -386,9 +386,9 @@ class Looks(Stream):
         bad, good = self.path("bad", b"pear\n\napple\n"), self.path("good", b"1\n2\n")
         out = self.path("out")
         for verb in (*self.VERBS, ("sketch", "build", "--width", "64", "-o", out)):
-            words = self.fails(1, "not one line is a value", *verb, "--text", "--skip-bad", bad)
+            words = self.fails(1, "no line is a value", *verb, "--text", "--skip-bad", bad)
             self.assertIn("line 1: 'pear'", words)
-        self.fails(1, "not one line is a value", "quantiles", "--save", out, "--text", "--skip-bad", bad)
+        self.fails(1, "no line is a value", "quantiles", "--save", out, "--text", "--skip-bad", bad)
         self.assertFalse(os.path.exists(out))
         answer = self.report("quantiles", "--text", "--skip-bad", bad, good)
         self.assertEqual((answer["n"], answer["skipped"]), (2, 3))
@@ -480,13 +480,13 @@ class WrongCalls(Stream):
         for words, call in (
                 ("no number from 0 to 1", ["quantiles", "--phi", "0.5,1.5"]),
                 ("no number from 0 to 1", ["quantiles", "--phi", "nan"]),
-                ("'0.5,,1' has nothing where a part should be", ["quantiles", "--phi", "0.5,,1"]),
-                ("'0.5,' has nothing where a part should be", ["quantiles", "--phi", "0.5,"]),
-                ("nothing where a part should be", ["quantiles", "--phi", ""]),
+                ("'0.5,,1' has has an empty part", ["quantiles", "--phi", "0.5,,1"]),
+                ("'0.5,' has has an empty part", ["quantiles", "--phi", "0.5,"]),
+                ("has an empty part", ["quantiles", "--phi", ""]),
                 ("--eps", ["quantiles", "--eps", "0"]), ("--eps", ["quantiles", "--eps", "0.6"]),
-                ("no whole number from 1", ["quantiles", "--n", "0"]),
-                ("no whole number from 1", ["quantiles", "--every", "0"]),
-                ("no whole number from 1", ["quantiles", "--sliding", "-5"]),
+                ("not a whole number from 1", ["quantiles", "--n", "0"]),
+                ("not a whole number from 1", ["quantiles", "--every", "0"]),
+                ("not a whole number from 1", ["quantiles", "--sliding", "-5"]),
                 ("goes with --sliding", ["quantiles", "--width", "5"]),
                 ("at most the 10", ["quantiles", "--sliding", "10", "--width", "11"]),
                 ("--n", ["quantiles", "--sliding", "10", "--n", "5"]),

@@ -119,7 +119,7 @@ class Tune(Command):
     def test_a_file_that_cannot_be_read_is_an_error_that_says_what_to_do(self):
         self.file.parent.mkdir()
         keys = struct.pack("<2f", 2, 1)
-        for text, what in (("{", "is no JSON"), ("[]", "is no file of `quadmill tune`"),
+        for text, what in (("{", "is not JSON"), ("[]", "is not a file of `quadmill tune`"),
                            ('{"format": "quadmill tune", "version": 1, "entries": []}', "version 1"),
                            ('{"format": "quadmill tune", "version": 2}', "is damaged"),
                            ('{"format": "quadmill tune", "version": 2, "entries": [{}]}', "is damaged"),
@@ -129,7 +129,7 @@ class Tune(Command):
             done = self.run_it("sort", "--precision", "f32", stdin=keys)
             self.assertEqual((done.returncode, done.stdout), (1, b""), text)
             error = done.stderr.decode()
-            for part in what, str(self.file), "`quadmill tune` makes it anew":
+            for part in what, str(self.file), "run `quadmill tune` again":
                 self.assertIn(part, error)
             self.assertEqual(error.count("\n"), 1)
         # Who names an engine does not need the file.
@@ -160,8 +160,8 @@ class Tune(Command):
                              (("--engine", "merge"), "engine merge: as --engine says"),
                              (("--engine", "cpu"), "engine cpu: as --engine says"),
                              (("--precision", "f32"), "engine cpu: for 32-bit keys, the CPU is faster at every "
-                                                      "size (the library's own figures; `quadmill tune` measures "
-                                                      "this machine's)")):
+                                                      "size (built-in figures; `quadmill tune` measures "
+                                                      "this machine)")):
             done = self.run_it("sort", "--explain-engine", *options, stdin=keys)
             self.assertEqual((done.stdout, done.stderr.decode()), (struct.pack("<2f", 1, 2), why + "\n"))
         table = self.config / "t.csv"

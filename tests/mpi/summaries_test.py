@@ -150,7 +150,7 @@ class Summaries(Command):
         result = on_ranks(2, "quantiles", self.path("in", b"pear\n" * 100), "--text", "--skip-bad", "--json")
         self.assertEqual(result.returncode, 1, result.stderr.decode())
         self.assertEqual(result.stdout, b"")
-        self.assertIn(b"not one line is a value", result.stderr)
+        self.assertIn(b"no line is a value", result.stderr)
 
 
 if __name__ == "__main__":

@@ -312,9 +312,10 @@ TEST_CASE("what other dialects write") {
     fails("SELECT a FROM t WHERE @/* a > 1", "this comment is not closed");
     fails("SELECT a FROM t WHERE @[a > 1", "this [ is not closed");
     fails("SELECT a FROM t LIMIT 1@, 2", "LIMIT takes one number");
-    fails("SELECT a FROM t WHERE @order > 1",
-          "ORDER BY is not offered; rows come in the order of the file: sort them outside; a column of that name goes "
-          "in double quotes: \"order\"");
+    fails(
+        "SELECT a FROM t WHERE @order > 1",
+        "ORDER BY is not supported; rows come in the order of the file: sort them outside; a column of that name goes "
+        "in double quotes: \"order\"");
     fails("SELECT @from FROM t", "a column or an aggregate is expected here, not from; a column of that name goes in");
 }
 
@@ -335,8 +336,8 @@ TEST_CASE("errors point at the character") {
     fails("SELECT a FROM t WHERE a = @'x", "this ' is not closed");
     fails("SELECT @\"a FROM t", "this \" is not closed");
     fails("SELECT @\"\" FROM t", "a name is not empty");
-    fails("SELECT a FROM t WHERE a = @12ab", "this is no number");
-    fails("SELECT a FROM t WHERE a = @1.2.3", "this is no number");
+    fails("SELECT a FROM t WHERE a = @12ab", "this is not a number");
+    fails("SELECT a FROM t WHERE a = @1.2.3", "this is not a number");
     fails("SELECT a FROM t WHERE a = @1e", "this number has no digits in its exponent");
     fails("SELECT a FROM t WHERE a @# 1", "this character has no meaning here");
     fails("SELECT a FROM t WHERE a = @NULL", "NULL satisfies no comparison");
@@ -377,23 +378,23 @@ TEST_CASE("errors point at the character") {
     fails("SELECT a AS @3 FROM t", "a name is expected here, not 3");
 }
 
-TEST_CASE("what is not offered says so") {
-    fails("SELECT a FROM t @ORDER BY a", "ORDER BY is not offered");
-    fails("SELECT a FROM t GROUP BY a @HAVING a > 1", "HAVING is not offered");
-    fails("SELECT @DISTINCT a FROM t", "DISTINCT is not offered");
-    fails("SELECT COUNT(@DISTINCT a) FROM t", "DISTINCT is not offered");
-    fails("SELECT a FROM t WHERE a @LIKE 'x%'", "LIKE is not offered");
-    fails("SELECT a FROM t WHERE a NOT @LIKE 'x%'", "LIKE is not offered");
-    fails("SELECT a FROM @(SELECT b FROM t)", "a sub-query is not offered");
-    fails("SELECT a FROM t WHERE a IN (@SELECT b FROM t)", "a sub-query is not offered");
-    fails("SELECT a FROM t WHERE a > @(SELECT b FROM t)", "a sub-query is not offered");
+TEST_CASE("what is not supported says so") {
+    fails("SELECT a FROM t @ORDER BY a", "ORDER BY is not supported");
+    fails("SELECT a FROM t GROUP BY a @HAVING a > 1", "HAVING is not supported");
+    fails("SELECT @DISTINCT a FROM t", "DISTINCT is not supported");
+    fails("SELECT COUNT(@DISTINCT a) FROM t", "DISTINCT is not supported");
+    fails("SELECT a FROM t WHERE a @LIKE 'x%'", "LIKE is not supported");
+    fails("SELECT a FROM t WHERE a NOT @LIKE 'x%'", "LIKE is not supported");
+    fails("SELECT a FROM @(SELECT b FROM t)", "a sub-query is not supported");
+    fails("SELECT a FROM t WHERE a IN (@SELECT b FROM t)", "a sub-query is not supported");
+    fails("SELECT a FROM t WHERE a > @(SELECT b FROM t)", "a sub-query is not supported");
     fails("SELECT a FROM t@, u", "two tables are FROM x.csv JOIN y.csv ON x.k = y.k");
-    fails("SELECT a FROM t @LEFT JOIN u ON t.a = u.a", "LEFT is not offered");
+    fails("SELECT a FROM t @LEFT JOIN u ON t.a = u.a", "LEFT is not supported");
     // Also where the columns are those of a table behind it.
-    fails("SELECT t.a, u.b FROM t @LEFT JOIN u ON t.a = u.a", "LEFT is not offered");
+    fails("SELECT t.a, u.b FROM t @LEFT JOIN u ON t.a = u.a", "LEFT is not supported");
     fails("SELECT u.b FROM t@, u WHERE t.a = u.a", "two tables are FROM x.csv JOIN y.csv ON x.k = y.k");
-    fails("SELECT v.b FROM t JOIN u ON t.a = u.a @CROSS JOIN v", "CROSS is not offered");
-    fails("SELECT a FROM t JOIN u @USING (a)", "USING is not offered");
+    fails("SELECT v.b FROM t JOIN u ON t.a = u.a @CROSS JOIN v", "CROSS is not supported");
+    fails("SELECT a FROM t JOIN u @USING (a)", "USING is not supported");
     fails("SELECT a FROM t JOIN u ON t.a = u.a @JOIN v ON v.a = u.a", "only one JOIN is offered");
     fails("SELECT a FROM t JOIN u ON t.a = u.a @AND t.b = u.b", "ON takes one comparison");
     fails("SELECT a FROM t JOIN u ON @a = u.a", "say of which table it is: t.a or u.a");
@@ -405,10 +406,10 @@ TEST_CASE("what is not offered says so") {
     fails("SELECT a @+ 1 FROM t", "expressions are for WHERE");
     fails("SELECT @1 FROM t", "a column or an aggregate is expected here, not 1");
     fails("SELECT SUM(a @* 2) FROM t", "an aggregate is of one column as it is");
-    fails("SELECT SUM(a) @/ 2 FROM t", "/ is not offered");
-    fails("SELECT a FROM t WHERE a @/ 2 > 1", "/ is not offered");
-    fails("SELECT a FROM t WHERE a @|| b = 'x'", "|| is not offered");
-    fails("SELECT a FROM t LIMIT 3 @OFFSET 2", "OFFSET is not offered");
+    fails("SELECT SUM(a) @/ 2 FROM t", "/ is not supported");
+    fails("SELECT a FROM t WHERE a @/ 2 > 1", "/ is not supported");
+    fails("SELECT a FROM t WHERE a @|| b = 'x'", "|| is not supported");
+    fails("SELECT a FROM t LIMIT 3 @OFFSET 2", "OFFSET is not supported");
 }
 
 TEST_CASE("the caret stands below the character") {

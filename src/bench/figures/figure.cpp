@@ -51,7 +51,7 @@ double number(const std::string& text) {
     double value = 0;
     const auto* const end = text.data() + text.size();
     if (const auto [at, error] = std::from_chars(text.data(), end, value); error != std::errc() || at != end)
-        throw Error("bench figures: '" + text + "' is no number");
+        throw Error("bench figures: '" + text + "' is not a number");
     return value;
 }
 

@@ -110,7 +110,8 @@ void PlanBuilder::result(const std::vector<std::size_t>& outputs, std::vector<st
                          std::optional<std::uint64_t> limit) {
     if (outputs.empty()) fail("there must be an output at least");
     if (names.size() != outputs.size())
-        fail(std::to_string(outputs.size()) + " outputs must have as many names, not " + std::to_string(names.size()));
+        fail(std::to_string(outputs.size()) + " outputs must have the same number of names, not " +
+             std::to_string(names.size()));
     for (std::size_t i = 0; i < names.size(); ++i) {
         const auto& node = nodes_[outputs[i]];
         if (names[i].empty()) names[i] = node.kind == NodeKind::Column ? node.columns.front() : describe(node);
@@ -152,7 +153,7 @@ void PlanBuilder::check_sources(const std::vector<std::size_t>& outputs) const {
         pairs = pairs || kind == NodeKind::Join || kind == NodeKind::Filter;
         one = one && of(output) == of(outputs.front());
     }
-    if (column && aggregate && !group) fail("a column beside an aggregate must be one to group by");
+    if (column && aggregate && !group) fail("a column next to an aggregate must be in group_by");
     if (!one && (column || group || pairs))
         fail("all outputs must be of the same rows, pairs or groups (aggregates of one table's rows need not)");
 }

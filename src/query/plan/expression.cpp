@@ -62,7 +62,7 @@ Predicate detail::query::predicate(Expression expression) {
     for (const auto& operand : expression.operands) expression.depth = std::max(expression.depth, operand->depth + 1);
     if (expression.depth > most_levels)
         throw InvalidArgument("Predicate: a condition may be " + std::to_string(most_levels) +
-                              " levels deep, where && and || or ! take turns, and this one is deeper");
+                              " levels of alternating && and || or !, and this one has more");
     return detail::Access::make<Predicate>(std::make_shared<const Expression>(std::move(expression)));
 }
 

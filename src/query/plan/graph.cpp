@@ -87,7 +87,7 @@ class Graph {
         const bool predicate = node.kind == NodeKind::Rows || node.kind == NodeKind::Filter;
         if (predicate && !node.predicate) fail(i, "has no predicate");
         if (node.table > 1) fail(i, "there is no table " + std::to_string(node.table));
-        if (node.kind == NodeKind::Join && !node.join) fail(i, "does not say what to join");
+        if (node.kind == NodeKind::Join && !node.join) fail(i, "has no join");
         if (node.kind == NodeKind::Column && node.columns.size() != 1) fail(i, "must name one column");
         if (node.kind == NodeKind::Rows) {
             needs(n == 0, "no input");
@@ -100,7 +100,7 @@ class Graph {
                   node.kind == NodeKind::Result ? "an input" : "one input");
         }
         for (const auto input : node.inputs) {
-            if (input >= nodes_.size()) fail(i, "its input " + std::to_string(input) + " is no node");
+            if (input >= nodes_.size()) fail(i, "its input " + std::to_string(input) + " is not a node");
         }
     }
 
