@@ -137,7 +137,7 @@ void add_pairs(AnyCorrelatedSums& self, const py::object& x, const py::object& y
     const auto array = readable(self.name(), x), weights = readable(self.name(), y);
     const auto ys = span_of<double>(self.name(), weights);
     if (array.keys.size() != ys.size()) {
-        throw InvalidArgument("CorrelatedSums.add: there must be as many y as x, not " + std::to_string(ys.size()) +
+        throw InvalidArgument("CorrelatedSums.add: x and y must have the same length, not " + std::to_string(ys.size()) +
                               " and " + std::to_string(array.keys.size()));
     }
     self.visit([&]<class T>(CorrelatedSums<T>& summary) {

@@ -189,7 +189,7 @@ TEST_CASE("a graph that cannot run is refused, and the node named") {
     has(graph({leaf, {.kind = Kind::Column, .inputs = {0}}, result({1})}), "node 1 (Column)");
     has(graph({leaf, {.kind = Kind::Column, .inputs = {0}, .columns = {"z"}}, result({1})}), "node 1 (Column)");
     has(graph({leaf, {.kind = Kind::Column, .inputs = {0}, .columns = {"a"}}, counted(0), result({1, 2})}),
-        "node 3 (Result): a column beside an aggregate");
+        "node 3 (Result): a column next to an aggregate");
     has(graph({leaf, counted(0), {.kind = Kind::Result, .inputs = {1}}}), "node 2 (Result): 1 outputs");
     has(graph({leaf, {.kind = Kind::Join, .inputs = {0, 0}, .join = Join{"k", "k"}}, counted(1), result({2})}, others),
         "node 1 (Join): its input 0 (Rows) gives rows of table 0");

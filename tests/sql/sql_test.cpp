@@ -290,7 +290,7 @@ TEST_CASE("conditions nest as deep as those who walk them have stack for, or the
     };
     CHECK_NOTHROW(static_cast<void>(parse_sql(nested(124, ""))));
     CHECK_NOTHROW(static_cast<void>(parse_sql(nested(83, "NOT "))));
-    const std::string why = "this nests deeper than 250 levels, where AND and OR or NOT take turns";
+    const std::string why = "this nests deeper than 250 levels of alternating AND and OR or NOT";
     for (const auto& text : {nested(125, ""), nested(150, ""), nested(84, "NOT "), nested(95, "NOT ")})
         CHECK_THROWS_WITH_AS(static_cast<void>(parse_sql(text)), doctest::Contains(why.c_str()), SqlError);
 }
@@ -397,7 +397,7 @@ TEST_CASE("what is not supported says so") {
     fails("SELECT a FROM t JOIN u @USING (a)", "USING is not supported");
     fails("SELECT a FROM t JOIN u ON t.a = u.a @JOIN v ON v.a = u.a", "only one JOIN is offered");
     fails("SELECT a FROM t JOIN u ON t.a = u.a @AND t.b = u.b", "ON takes one comparison");
-    fails("SELECT a FROM t JOIN u ON @a = u.a", "say of which table it is: t.a or u.a");
+    fails("SELECT a FROM t JOIN u ON @a = u.a", "name its table: t.a or u.a");
     fails("SELECT a FROM t JOIN u ON t.a = @t.b", "a join compares columns of two tables");
     fails("SELECT a FROM t JOIN u ON t.a @< u.a", "= is expected here, not <");
     fails("SELECT a FROM t JOIN u ON ABS(t.a - u.a) <= @-1", "a number is expected here, not -");
