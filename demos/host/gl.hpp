@@ -26,7 +26,7 @@ void load_gl(const Load& load);
 [[nodiscard]] unsigned link(const std::string& common, const std::string& vertex, const std::string& fragment);
 [[nodiscard]] unsigned link_capture(const std::string& common, const std::string& vertex, const char* captured);
 
-// Of the smallest square that has so many texels.
+// Of the smallest square that has that many texels.
 [[nodiscard]] int square_side(std::size_t texels);
 // With nearest filters and one level; `layers` 0: no array.
 [[nodiscard]] unsigned make_texture(unsigned format, int width, int height, int layers = 0);
@@ -66,8 +66,8 @@ class Median {
     std::size_t next_ = 0;
 };
 
-// Milliseconds between the marks of a frame, as the GPU passes them: nobody waits. They are of the last frames that it is
-// through with. A CPU renderer, whose timestamps know nothing of vertices, is waited for instead.
+// Milliseconds between the marks of a frame, as the GPU passes them: nobody waits. They are of the last frames that it
+// is through with. A CPU renderer, whose timestamps know nothing of vertices, is waited for instead.
 class Clock {
   public:
     // Spans between marks.

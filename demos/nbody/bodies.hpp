@@ -1,4 +1,4 @@
-// Bodies that attract each other, advanced by passes over textures of one row: places and velocities stay on the GPU.
+// Bodies that attract each other, advanced in passes over textures of one row: places and velocities stay on the GPU.
 #pragma once
 
 #include <array>

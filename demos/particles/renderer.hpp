@@ -1,5 +1,5 @@
-// A program's own renderer: a spiral of transparent sprites, which are vertices in a buffer. The library leaves the order
-// from back to front in an element buffer, and those in a shell of light in another one, with their count for an
+// A program's own renderer: a spiral of transparent sprites, which are vertices in a buffer. The library leaves the
+// order from back to front in an element buffer, and those in a shell of light in another one, with their count for an
 // indirect draw.
 #pragma once
 

@@ -89,7 +89,7 @@ Explorer::Explorer(quadmill::Context context, Table table, const Axes& axes, Que
     go_to(0);
 }
 
-// The first columns that are no axis.
+// The first columns that are not axis.
 void Explorer::find_thresholds() {
     constexpr std::size_t most = 2;
     thresholds_.clear();

@@ -26,7 +26,7 @@ class Explorer : public Playhead {
     // and what the QueryWatcher throws.
     Explorer(quadmill::Context context, quadmill::Table table, const Axes& axes, quadmill::QueryEngine engine);
 
-    // A column beside the axes, with a side of it that is let through; as it is while the value is that end.
+    // A column next to the axes, with a side of it that is let through; as it is while the value is that end.
     struct Threshold {
         std::string column;
         enum class Keeps { AtLeast, AtMost } keeps = Keeps::AtLeast;

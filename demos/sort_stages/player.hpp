@@ -17,10 +17,10 @@ class Player : public Playhead {
     // Pre: one or two.
     explicit Player(std::vector<show::Stages> sorts) : sorts_(std::move(sorts)) { set_places(leader().steps.size()); }
 
-    // The step that sort i is in. A race goes by passes, which are what costs.
+    // The step that sort i is in. A race goes in passes, which are what costs.
     [[nodiscard]] std::size_t step_of(std::size_t i) const;
     [[nodiscard]] show::Canvas draw(show::Size size, show::Times times) const;
-    // Where a point of that picture is on a time line, the place that it means; else -1.
+    // Where a point of that picture is on a time line, the place that it means; otherwise -1.
     [[nodiscard]] std::ptrdiff_t place_at(show::Size size, int x, int y) const;
     [[nodiscard]] std::string title() const;
 

@@ -84,7 +84,7 @@ class StagesScene final : public Scene {
         return sorts;
     }
 
-    // Whether anything is to be sorted anew.
+    // Whether anything is to be sorted again.
     bool choices(Bar& bar) {
         static const auto engines = engine_choice();
         static const auto races = race_choice();

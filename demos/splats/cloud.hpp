@@ -1,5 +1,5 @@
-// Gaussians in space, made up: a trefoil knot of small flat ones that lie on its surface like scales, in a glassy sphere
-// of large ones.
+// Gaussians in space, made up: a trefoil knot of small flat ones that lie on its surface like scales, in a glassy
+// sphere of large ones.
 #pragma once
 
 #include <array>

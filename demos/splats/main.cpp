@@ -1,6 +1,6 @@
-// Gaussian splats, as scenes are captured with: a hundred thousand ellipsoids of colour, drawn over one another from back
-// to front, which the library finds the order for in each frame, texture to texture: live in a window, or as frames in a
-// folder (--record DIR).
+// Gaussian splats, as scenes are captured with: a hundred thousand ellipsoids of colour, drawn over one another from
+// back to front, which the library finds the order for in each frame, texture to texture: live in a window, or as
+// frames in a folder (--record DIR).
 #include <cstdio>
 #include <memory>
 

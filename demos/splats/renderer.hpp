@@ -1,5 +1,5 @@
-// A program's own renderer of Gaussian splats: a texel of depth each, of which the library leaves the order from back to
-// front in another texture, and a square each that is drawn by that order.
+// A program's own renderer of Gaussian splats: a texel of depth each, of which the library leaves the order from back
+// to front in another texture, and a square each that is drawn by that order.
 #pragma once
 
 #include <cstddef>

@@ -7,11 +7,11 @@
 
 namespace demo {
 
-// Response times, say: a log-normal body that swings slowly, a slow tail that is heavy at times, and answers that always
-// take as long, more or less often.
+// Response times, say: a log-normal body that swings slowly, a slow tail that is heavy at times, and answers that
+// always take as long, more or less often.
 class Drift {
   public:
-    // All comes round again after so many values.
+    // All comes round again after that many values.
     Drift(std::uint64_t seed, std::uint64_t cycle) : random_(seed), cycle_(static_cast<double>(cycle)) {}
     void make(std::span<float> values);
 

@@ -71,7 +71,7 @@ std::unique_ptr<Feed> open(const Options& options) {
     return std::make_unique<demo::MadeUp>(options.seed, windows * options.watching.monitor.window);
 }
 
-// What makes sorters, in a context of its own, where there is one.
+// What makes sorters, in a context of its own, if there is one.
 show::Monitor::MakeSorter sorters(quadmill::Engine engine) {
     using quadmill::Engine;
     try {

@@ -1,4 +1,4 @@
-// Shallow water on a grid of cells, advanced by passes: it stays on the GPU, and so does how far a step of time goes.
+// Shallow water on a grid of cells, advanced in passes: it stays on the GPU, and so does how far a step of time goes.
 #pragma once
 
 #include <cstdint>

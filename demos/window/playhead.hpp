@@ -10,7 +10,7 @@ namespace demo {
 class Playhead {
   public:
     [[nodiscard]] std::size_t places() const { return places_; }
-    // Stays where it is if there is such a place still, else goes to the end. Pre: one at least.
+    // Stays where it is if there is such a place still, otherwise goes to the end. Pre: one at least.
     void set_places(std::size_t places);
     [[nodiscard]] std::size_t at() const { return at_; }
     [[nodiscard]] bool at_end() const { return at_ + 1 == places_; }

@@ -60,7 +60,7 @@ class Scene {
     virtual ~Scene() = default;
     // The window's title, after the name of the program.
     [[nodiscard]] virtual std::string title() const = 0;
-    // Whether frames follow one another as fast as the display takes them; else they wait for keys and the mouse.
+    // Whether frames follow one another as fast as the display takes them; otherwise they wait for keys and the mouse.
     [[nodiscard]] virtual bool moving() const = 0;
     virtual void tick(double /*seconds*/) {}
     virtual void press(Key key) = 0;
@@ -84,8 +84,8 @@ struct NoWindow : std::runtime_error {
         : std::runtime_error("no window (" + why + "); --record DIR draws the frames without a display") {}
 };
 
-// Shows the scene until the window is closed, or Escape is pressed; S writes what it shows to NAME.png. `make` is called
-// with the window's context current. Throws NoWindow.
+// Shows the scene until the window is closed, or Escape is pressed; S writes what it shows to NAME.png. `make` is
+// called with the window's context current. Throws NoWindow.
 void run_window(const WindowOptions& options, const MakeScene& make);
 
 }  // namespace demo

@@ -2,8 +2,8 @@
 /// summaries become one.
 ///
 /// Every call is collective: all ranks of the communicator make it, in the same order. It works on a duplicate of the
-/// host's communicator, so its messages do not mix with others. Errors are collective, too: if one rank throws, all do,
-/// and none is left waiting; the others' messages begin with its number. The application initializes MPI with
+/// application's communicator, so its messages do not mix with others. Errors are collective, too: if one rank throws,
+/// all do, and none is left waiting; the others' messages begin with its number. The application initializes MPI with
 /// MPI_THREAD_FUNNELED or more; the calls are made on the thread that may call MPI.
 ///
 /// Link quadmill::mpi, which is there if CMake found an MPI.

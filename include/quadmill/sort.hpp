@@ -103,8 +103,8 @@ enum class SortCall { Sort, SortWithIndex, Argsort, ArgsortTexture, ArgsortBuffe
 /// Sorts with one context; keeps its textures and staging memory from call to call, and its programs with the context.
 /// Each call sorts in SortOptions::order, unless it is given another.
 ///
-/// Guarantee: the output is a permutation of the input's bits, in the order that Order describes, on every driver;
-/// if a call throws InvalidArgument, GlError or ContextError, the keys are unchanged or permuted. The exception is a GPU
+/// Guarantee: the output is a permutation of the input's bits, in the order that Order describes, on every driver; if a
+/// call throws InvalidArgument, GlError or ContextError, the keys are unchanged or permuted. The exception is a GPU
 /// reset during read-back: keys arrive in parts, so some may be lost. Equal keys have equal bits, so stability only
 /// shows in an index: sort_with_index() is stable.
 /// Memory: textures stay for the next call; SortStats has the bytes, and a test holds Merge to them.
@@ -255,7 +255,7 @@ class QUADMILL_API Sorter {
 
     /// Sorts the keys in one channel of a rectangle, layer or face on the GPU, and reads back a sample of them. Each
     /// rank of the n keys that are not NaN is within eps n of the rank of a sampled key. The texture is not changed.
-    /// Shape: as for argsort_texture(); T is std::uint32_t for R32UI, std::int32_t for R32I, else float.
+    /// Shape: as for argsort_texture(); T is std::uint32_t for R32UI, std::int32_t for R32I, otherwise float.
     /// Cost: as for argsort_buffer(), plus two read-backs that wait for the GPU: 1 / (2 eps) values, and for floats the
     /// number of NaNs.
     /// Throws: as argsort_texture(), for another T, and for an eps that is not from 0 to 1.

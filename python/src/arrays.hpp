@@ -70,7 +70,7 @@ struct KeyArray {
     py::array array;
     Keys keys;
 };
-// To be worked on in place. Throws TypeError for what is no array of keys, and InvalidArgument for an array that is
+// To be worked on in place. Throws TypeError for what is not an array of keys, and InvalidArgument for an array that is
 // read-only, strided or not of one dimension: a copy would leave the caller's array as it was.
 [[nodiscard]] KeyArray keys_in_place(const char* function, py::handle object);
 // To be read only: a copy where the object is strided.

@@ -30,8 +30,8 @@ auto released(const Work& work) {
     return work();
 }
 
-// Whose call it is: that of one thread at a time. A second call within it, from a function that the first one calls back
-// or a signal's, would wait for itself: InvalidArgument.
+// Whose call it is: that of one thread at a time. A second call within it, from a function that the first one calls
+// back or a signal's, would wait for itself: InvalidArgument.
 class Turn {
   public:
     void lock() {

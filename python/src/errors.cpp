@@ -97,7 +97,7 @@ void bind_errors(py::module_& module) {
                      "There is no usable OpenGL 4.5 context; the message says what was tried.");
     c.io = make(module, "IoError", {c.error, PyExc_OSError},
                 "A file could not be read or written: `filename`, and `offset`, the byte where.");
-    // OSError's own has no words where there is no errno.
+    // OSError's own has no words if there is no errno.
     py::handle(c.io).attr("__str__") = py::cpp_function(
         [](const py::object& self) { return py::str(self.attr("args")[py::int_(0)]); }, py::is_method(c.io));
     c.stopped = make(module, "SortStopped", {c.error}, "The progress callback has stopped a terasort.");

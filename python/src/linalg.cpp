@@ -87,7 +87,8 @@ void warn_of(const char* function, double condition) {
     if (PyErr_WarnEx(PyExc_RuntimeWarning, text.c_str(), 1) != 0) throw py::error_already_set();
 }
 
-// x of b's shape, refined where the matrix or b is of float64. factored() gives the factorization of the matrix, in its turn.
+// x of b's shape, refined where the matrix or b is of float64. factored() gives the factorization of the matrix, in its
+// turn.
 template <class Factored>
 py::array solution(const char* function, Workplace& workplace, const py::array& matrix, const py::object& b,
                    const Factored& factored) {

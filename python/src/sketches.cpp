@@ -65,7 +65,7 @@ SketchKeys keys_of(const py::object& dtype) {
     }
 }
 
-// Makes one by make(T{}), in its context where it has one.
+// Makes one by make(T{}), in its context if it has one.
 template <class Make>
 std::unique_ptr<AnySketch> made_for(SketchKeys keys, const WorkplacePtr& context, const Make& make) {
     const auto any = [&]() -> Sketches {

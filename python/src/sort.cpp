@@ -29,7 +29,8 @@ How how(const std::string& order, const std::string& engine, WorkplacePtr workpl
             .workplace = std::move(workplace)};
 }
 
-// Where to sort: null is the CPU, without a context. Auto opens a context only for so many keys that it may be worth it.
+// Where to sort: null is the CPU, without a context. Auto opens a context only for that many keys that it may be worth
+// it.
 WorkplacePtr place_for(const How& how, const detail::sort::Work& work) {
     if (how.workplace) return how.workplace;
     if (how.options.engine == Engine::Cpu) return nullptr;

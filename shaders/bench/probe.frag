@@ -1,5 +1,5 @@
 // Cache probe: each fragment fetches texels of texture0, a square with a power of two as its side. With WINDOW, FETCHES
-// texels that a hash picks in a corner of it; else one, `stride` times as far from the corner as the fragment is.
+// texels that a hash picks in a corner of it; otherwise one, `stride` times as far from the corner as the fragment is.
 uniform highp sampler2D texture0;
 uniform int side_mask;  // of the square, or of the corner
 uniform ivec2 stride;

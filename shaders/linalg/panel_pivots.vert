@@ -1,5 +1,5 @@
 // Draws a quad as it is. Its fragments learn the known pivots: SEARCHED: those that the last search passed on, and the
-// one that it found, the largest of its partial results; else those on the diagonal. After panel_texels.glsl,
+// one that it found, the largest of its partial results; otherwise those on the diagonal. After panel_texels.glsl,
 // pivoting.glsl and fold.glsl.
 in vec4 target;
 uniform vec2 target_size;

@@ -1,5 +1,5 @@
 // The first pass of a reduction: folds 64 elements into one partial result. Element e: ALL, of all in row-major order;
-// else of the fragment's row or column. After fold.glsl.
+// otherwise of the fragment's row or column. After fold.glsl.
 //     elements   0 .. 63 | 64 .. 127 | ...
 //     result     0       | 1         | ...
 #ifdef INTEGERS
@@ -14,7 +14,7 @@ uniform highp sampler2D texture1;
 uniform highp usampler2D texture1;  // the largest absolute value: all, or of each row or column
 #endif
 uniform int count;         // of elements: in all, of a row, or of a column
-uniform int width;         // of texture0, where there are no lines
+uniform int width;         // of texture0, if there are no lines
 uniform int target_width;
 out STATE result;
 

@@ -1,4 +1,5 @@
-// Of the selected ones among 128 rows, how many keys are below a range and how many in it: (below, within). After keys.glsl.
+// Of the selected ones among 128 rows, how many keys are below a range and how many in it: (below, within). After
+// keys.glsl.
 uniform highp usampler2D texture0;  // keys
 uniform highp usampler2D texture1;  // selection
 uniform KEY low;

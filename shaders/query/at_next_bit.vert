@@ -1,5 +1,6 @@
-// 'Query Processing on GPUs', k-th largest: a quad at the depth of the value known so far with its next bit set. The counts of the passes before say which bits are set, so the CPU need not wait between
-// passes. After depth_code.glsl, shifted.glsl, found_bits.glsl.
+// 'Query Processing on GPUs', k-th largest: a quad at the depth of the value known so far with its next bit set. The
+// counts of the passes before say which bits are set, so the CPU need not wait between passes. After depth_code.glsl,
+// shifted.glsl, found_bits.glsl.
 in vec4 target;
 uniform vec2 target_size;
 uniform int known;  // bits, from the top

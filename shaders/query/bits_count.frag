@@ -1,5 +1,5 @@
-// The lowest level of a pyramid of counts (Ziegler, Tevs, Theobalt, Seidel, 2006): a texel has the bits set in four times
-// 8 words. After a source of words: uint word_at(int w).
+// The lowest level of a pyramid of counts (Ziegler, Tevs, Theobalt, Seidel, 2006): a texel has the bits set in four
+// times 8 words. After a source of words: uint word_at(int w).
 uniform int words;
 out uvec4 counts;
 

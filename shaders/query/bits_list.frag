@@ -1,6 +1,6 @@
-// Texel i: the place of set bit first + i, found from the top of a pyramid of counts down. SAMPLERS: the levels; DESCEND:
-// a call of `down` for each; TOP: the level of one texel. ON_GPU: the CPU does not know how many bits are set. SAMPLE: how
-// many of `count` bits to list, one in each of as many equal parts. After a source of words, which also
+// Texel i: the place of set bit first + i, found from the top of a pyramid of counts down. SAMPLERS: the levels;
+// DESCEND: a call of `down` for each; TOP: the level of one texel. ON_GPU: the CPU does not know how many bits are set.
+// SAMPLE: how many of `count` bits to list, one in each of as many equal parts. After a source of words, which also
 // says what is written: uvec2 found(int word, int bit).
 SAMPLERS
 #ifndef SAMPLE

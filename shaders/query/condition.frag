@@ -1,7 +1,8 @@
-// The rows of 32 that satisfy a condition in conjunctive normal form; each column is read once, four rows at a time, whose
-// answers are four bits. INPUTS: textures and constants; WORDS_OF_32: what is read of selections; KEYS_OF_FOUR: of columns;
-// LEAVES: a variable a leaf; CLAUSES: what is made of them. A constant is four words: a range's low and high - low; two
-// keys of a list; of a comparison of columns the largest number's key, and `wanted` as in pair.frag. After keys.glsl.
+// The rows of 32 that satisfy a condition in conjunctive normal form; each column is read once, four rows at a time,
+// whose answers are four bits. INPUTS: textures and constants; WORDS_OF_32: what is read of selections; KEYS_OF_FOUR:
+// of columns; LEAVES: a variable a leaf; CLAUSES: what is made of them. A constant is four words: a range's low and
+// high - low; two keys of a list; of a comparison of columns the largest number's key, and `wanted` as in pair.frag.
+// After keys.glsl.
 uniform int rows;
 INPUTS
 out uint bits;

@@ -1,5 +1,5 @@
 // Rules of folds of keys, beside those of pass/fold_rules.glsl.
-#ifdef EXTREMES  // the least and the largest key, (low, high) each
+#ifdef EXTREMES  // the min and the max key, (low, high) each
 #define STATE uvec4
 const uvec4 nothing = uvec4(0xffffffffu, 0xffffffffu, 0u, 0u);
 bool before(uvec2 a, uvec2 b) { return a.y < b.y || (a.y == b.y && a.x < b.x); }

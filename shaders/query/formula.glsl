@@ -1,7 +1,7 @@
 // Compares two sums of columns of a row, computed as they are written: in doubles, with AS_INTEGERS in integers of 128
-// bits, low words first, or with AS_FLOATS in floats. SAMPLERS: the columns' textures, from texture1 on; KEYS: of a row;
-// COMPUTE: a variable a step, then the relation. `wanted` as in pair.frag. After keys.glsl, values.glsl,
-// with AS_INTEGERS integers.glsl.
+// bits, low words first, or with AS_FLOATS in floats. SAMPLERS: the columns' textures, from texture1 on; KEYS: of a
+// row; COMPUTE: a variable a step, then the relation. `wanted` as in pair.frag. After keys.glsl, values.glsl, with
+// AS_INTEGERS integers.glsl.
 uniform uint wanted;
 #ifdef AS_INTEGERS
 uniform uvec4 constants[CONSTANTS];

@@ -1,9 +1,9 @@
-// A group's rows [a, b) as few whole nodes of a tree of partial results: of each level at most one at either end. Two texels
-// a group, 1024 a line: what its left end and its right end have taken so far, so that either adds small ones to large
-// ones. `level`: 0 are single rows, of which
+// A group's rows [a, b) as few whole nodes of a tree of partial results: of each level at most one at either end. Two
+// texels a group, 1024 a line: what its left end and its right end have taken so far, so that either adds small ones to
+// large ones. `level`: 0 are single rows, of which
 //     node    a' = ceil(a / 2^level)   ..   b' = floor(b / 2^level)
-// are whole; the left end takes a' where that is odd, the right one b' - 1 where b' is. With LAST both ends become one texel a
-// group. After the rule.
+// are whole; the left end takes a' where that is odd, the right one b' - 1 where b' is. With LAST both ends become one
+// texel a group. After the rule.
 uniform highp usampler2D texture0;  // so far; none at level 0
 uniform highp usampler2D texture1;  // the level
 uniform highp usampler2D texture2;  // where groups begin, 1024 a line

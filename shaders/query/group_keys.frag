@@ -1,5 +1,5 @@
-// A column's key, and whether there is one, of the rows at listed places of a list: (key, valid, place). After keys.glsl,
-// group_rows.glsl.
+// A column's key, and whether there is one, of the rows at listed places of a list: (key, valid, place). After
+// keys.glsl, group_rows.glsl.
 uniform highp usampler2D texture3;  // places
 uniform int count;                  // of these
 out uvec4 found;

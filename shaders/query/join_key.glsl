@@ -1,6 +1,7 @@
 // The keys of a column's rows for a join, where equal ones are a pair: common keys of pair.glsl, and for what has no
-// partner `none`, which is no key of the other side. LISTED: only the rows that are listed; TRANSLATED: texts, by their
-// places in the dictionary of the other side. TYPE_A, WIDE_A as in pair.frag. After keys.glsl, values.glsl, pair.glsl.
+// partner `none`, which is not a key of the other side. LISTED: only the rows that are listed; TRANSLATED: texts, by
+// their places in the dictionary of the other side. TYPE_A, WIDE_A as in pair.frag. After keys.glsl, values.glsl,
+// pair.glsl.
 uniform highp usampler2D texture0;  // keys of the column, `words` words of 32 rows a line
 uniform highp usampler2D texture1;  // the rows, 1024 a line
 uniform highp usampler2D texture2;  // places, 1024 a line

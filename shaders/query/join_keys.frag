@@ -1,4 +1,5 @@
-// The right side of a join as match.frag reads it: NARROW, four keys of 32 bits a texel, or two of 64. After join_key.glsl.
+// The right side of a join as match.frag reads it: NARROW, four keys of 32 bits a texel, or two of 64. After
+// join_key.glsl.
 uniform int first;  // of the keys in order
 uniform int count;
 uniform int line;   // words of 32 keys

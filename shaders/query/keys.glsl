@@ -1,6 +1,6 @@
-// How columns and selections lie in textures. A word of a selection is 32 rows, WORDS of them a line. The word at (x, y)
-// meets 8 texels of a column of 32-bit keys, four rows each, or 16 texels of one of 64-bit keys, (low, high) of two rows
-// each. Its i-th texel is at (i WORDS + x, y), so that neighbouring fragments read neighbouring texels:
+// How columns and selections lie in textures. A word of a selection is 32 rows, WORDS of them a line. The word at (x,
+// y) meets 8 texels of a column of 32-bit keys, four rows each, or 16 texels of one of 64-bit keys, (low, high) of two
+// rows each. Its i-th texel is at (i WORDS + x, y), so that neighbouring fragments read neighbouring texels:
 //     word      |  0   1   2  ..  WORDS - 1 |
 //     column    |  rows 0-3, 32-35, 64-67, ...  | rows 4-7, 36-39, ...  | ...
 #ifdef WIDE

@@ -6,7 +6,7 @@ uniform uvec2 prefix;
 #ifdef QUANTILE
 uniform uvec2 phi;  // a double
 #else
-uniform uint k;  // from 1; the k-th smallest with SMALLEST, else the k-th largest
+uniform uint k;  // from 1; the k-th smallest with SMALLEST, otherwise the k-th largest
 #endif
 out uvec4 state;
 

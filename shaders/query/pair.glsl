@@ -1,5 +1,5 @@
-// Keys of columns that are compared, as keys of one type; TYPE as in values.glsl. AS_KEYS: of one type already, where NaNs
-// are above `most_number`; AS_INTEGERS: of 64-bit integers; AS_DOUBLES: of doubles. After keys.glsl, values.glsl.
+// Keys of columns that are compared, as keys of one type; TYPE as in values.glsl. AS_KEYS: of one type already, where
+// NaNs are above `most_number`; AS_INTEGERS: of 64-bit integers; AS_DOUBLES: of doubles. After keys.glsl, values.glsl.
 uniform uvec2 most_number;
 
 // As the key of a 64-bit integer.

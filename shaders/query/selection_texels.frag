@@ -1,4 +1,5 @@
-// The words of a selection, from lines of one width to lines of another: texel i of the target, row after row, is word i.
+// The words of a selection, from lines of one width to lines of another: texel i of the target, row after row, is word
+// i.
 //     texture0   the selection's words
 uniform highp usampler2D texture0;
 uniform int width;         // of texture0

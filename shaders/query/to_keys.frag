@@ -49,7 +49,7 @@ KEY key_at(int i) {
     return key_of_bits(bits);
 #endif
 #elif defined(WIDE)
-    return KEY(0u);  // no texel of the host has so many bits
+    return KEY(0u);  // no texel of the host has that many bits
 #elif TYPE == 0
     return key_of_bits(floatBitsToUint(texel_at(i).x));
 #else

@@ -19,7 +19,7 @@ uvec2 float_bits(uvec2 key) {
 const uvec2 least_float = uvec2(0u, 0x36a00000u);
 const uvec2 two_to_32 = uvec2(0u, 0x41f00000u);
 
-// Exact, but for I64, rounded once. Denormal floats, which the GPU may flush, go by their digits.
+// Exact, except for I64, rounded once. Denormal floats, which the GPU may flush, go by their digits.
 double to_double(uint key, int type) {
     if (type == I32) return double(int(key ^ 0x80000000u));
     if (type == U32) return double(key);

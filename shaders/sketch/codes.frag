@@ -1,5 +1,5 @@
-// What the merge engine sorts in place of a scatter: four places a texel, DEPTH of each key, which are its counters;
-// or, where keys have buckets, one of each key, for its bucket and mask.
+// What the merge engine sorts instead of a scatter: four places a texel, DEPTH of each key, which are its counters; or,
+// where keys have buckets, one of each key, for its bucket and mask.
 uniform int count;         // of places
 uniform int target_width;  // of the texture that the merge engine reads
 out uvec4 codes;

@@ -1,4 +1,4 @@
-// The codes by which places of keys are sorted. A unit is a bucket or, where there are rows, four counters in a row; its
+// The codes by which places of keys are sorted. A unit is a bucket or, if there are rows, four counters in a row; its
 // codes come one after the other. With buckets, the low bits of a code are the mask of a bucket of 8, or say which mask
 // it is. RANKED: with so many buckets that this takes more than 32 bits, a hash's code is its rank among all hashes
 // ordered by their buckets: QUOTIENTS hashes a bucket, and one more in the first LONGER of them.

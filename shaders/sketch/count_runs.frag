@@ -1,6 +1,6 @@
-// Inserts without a scatter: each texel of the table finds the places of its unit among those that are sorted, and counts
-// them. Where a group of units has few, it looks at all of them; else it searches, and a run of equal codes costs the
-// logarithm of its length: keys that occur often cost no more than others.
+// Inserts without a scatter: each texel of the table finds the places of its unit among those that are sorted, and
+// counts them. Where a group of units has few, it looks at all of them; otherwise it searches, and a run of equal codes
+// costs the logarithm of its length: keys that occur often cost no more than others.
 //     texture1   the table, four counters a texel in rows of 2^table_log2 texels; with HALVES eight counters a texel, c
 //                and in its upper half c + 4, or without ONTO nothing yet. Fragments that would run over write nothing.
 //     texture3   where groups of 2^group_log2 units begin (group_starts.frag), in rows of 2^starts_log2

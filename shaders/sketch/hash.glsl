@@ -1,7 +1,7 @@
 // The counters of a key, as src/sketch/shape.hpp has them. Before this stand WORDS (of a key), DEPTH, BUCKET (counters
 // in a bucket; 0: rows), COLUMNS (counters in a row, or buckets), with COLUMNS_RECIPROCAL and COLUMNS_SHIFT or, where
-// it is one, COLUMNS_ARE_POWER of two, and the hash functions' constants, FACTORS[] and OFFSETS[], with 64 bits as low and
-// high word.
+// it is one, COLUMNS_ARE_POWER of two, and the hash functions' constants, FACTORS[] and OFFSETS[], with 64 bits as low
+// and high word.
 //     texture2   of a hash's mask: the positions in the bucket, a byte each; or for mask_of() its bits, as many masks in
 //                a word as it holds, since fragments that run together are quicker the fewer texels they read
 uniform highp usampler2D texture2;

@@ -1,7 +1,7 @@
 // Keys in a banked texture: the 8 layers are 8 render targets, and the 8 texels of a fragment are a block (block.glsl).
 // Even blocks lie in the lower half of the texture, odd ones in the upper half, so that the two of a pair are drawn by
-// different programs: UPPER says which. The row above both halves has texels of the smallest key (x = 0) and the largest
-// (x = 1).
+// different programs: UPPER says which. The row above both halves has texels of the smallest key (x = 0) and the
+// largest (x = 1).
 uniform int row_log2;     // a row has 2^row_log2 pairs of blocks
 uniform int half_height;  // rows of even blocks
 

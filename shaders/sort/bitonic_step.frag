@@ -11,7 +11,7 @@
 //
 // With STEPS > 1 (past the paper) the texel makes that many consecutive steps, the last at a distance of 2^low_log2
 // texels. v[k] is the texel whose number differs from this one's in the bits k << low_log2, so what differs from v[k]
-// in the highest bit is found beside the partner in the same way; and in every step, all v still needed keep the same
+// in the highest bit is found next to the partner in the same way; and in every step, all v still needed keep the same
 // side.
 struct FourKeys {
     uvec4 plane[PLANES];

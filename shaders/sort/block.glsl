@@ -1,5 +1,5 @@
-// A block of 32 words: KEYS consecutive keys of WORDS words each, in the 8 texels that a fragment writes to as many render
-// targets. WORDS is 1, 2 (low word first) or 4 (three and a zero).
+// A block of 32 words: KEYS consecutive keys of WORDS words each, in the 8 texels that a fragment writes to as many
+// render targets. WORDS is 1, 2 (low word first) or 4 (three and a zero).
 #if WORDS == 1
 #define KEY uint
 #define KEYS 32

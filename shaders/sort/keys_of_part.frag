@@ -1,6 +1,6 @@
-// Keys of one channel of a texture, one a texel in rows, to the form that block_sort.frag reads: four a texel, one after
-// the other; or of CHANNELS of them, a texel's keys one after the other. With BITS the texture holds their bits; else what
-// a sampler makes of a texel, a float, is the key.
+// Keys of one channel of a texture, one a texel in rows, to the form that block_sort.frag reads: four a texel, one
+// after the other; or of CHANNELS of them, a texel's keys one after the other. With BITS the texture holds their bits;
+// otherwise what a sampler makes of a texel, a float, is the key.
 //     texture0   the texels
 #ifdef BITS
 uniform highp usampler2D texture0;

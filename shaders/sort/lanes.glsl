@@ -1,6 +1,6 @@
-// The lanes of a subgroup order the keys of a tile together: lane l holds keys KEYS l ... in v. Fragments lie so that the
-// lane's number is (x & 1) | (y & 7) << 1 | (x & 2) << 3. Steps are written out, since a compiler may leave loops of such
-// length as they are.
+// The lanes of a subgroup order the keys of a tile together: lane l holds keys KEYS l ... in v. Fragments lie so that
+// the lane's number is (x & 1) | (y & 7) << 1 | (x & 2) << 3. Steps are written out, since a compiler may leave loops
+// of such length as they are.
 int lane() {
     return int(gl_SubgroupInvocationID);
 }
@@ -14,8 +14,8 @@ KEY kept(KEY mine, KEY other, bool greater) {
 #endif
 }
 
-// Each lane and the one whose number differs in `bit` keep the lesser and the greater of both; the greater goes where the
-// bit is set, or with `descending` where it is not.
+// Each lane and the one whose number differs in `bit` keep the lesser and the greater of both; the greater goes where
+// the bit is set, or with `descending` where it is not.
 void exchange_lanes(inout KEY v[KEYS], int bit, bool descending) {
     bool greater = ((lane() >> bit & 1) != 0) != descending;
     for (int k = 0; k < KEYS; ++k) v[k] = kept(v[k], subgroupShuffleXor(v[k], 1u << uint(bit)), greater);

@@ -29,7 +29,7 @@ Runs runs_of(int pair) {
     return Runs(begin, min(begin + run, segment.y), min(begin + 2 * run, segment.y), block % kept);
 }
 
-// Merged runs are cut at the end of the even block of every pair: so many keys of both come before it. Positions are
+// Merged runs are cut at the end of the even block of every pair: that many keys of both come before it. Positions are
 // counted in keys from the start of the texture. Equal keys are taken from the first run first, so a cut is unique, and
 // later cuts are nowhere before it.
 int sum_of_cut(Runs runs) {

@@ -1,9 +1,9 @@
-// Cuts the four runs of a group before every block, and behind the last one: layer 0 says how many keys of each run come
-// before the block; layer 1 the least key of the granules that it reads, the greatest one of those that the block before
-// it reads, where the group's first run begins, and what is left of the segment there (the keys where EXACT merging takes floats).
-// Intervals [low, high] hold each run's cut, and every round looks at the middle of all. Where the middles add up to too many
-// keys, the run with the greatest key there is cut no later than there; where to too few, the run with the least key is
-// cut behind it.
+// Cuts the four runs of a group before every block, and behind the last one: layer 0 says how many keys of each run
+// come before the block; layer 1 the least key of the granules that it reads, the greatest one of those that the block
+// before it reads, where the group's first run begins, and what is left of the segment there (the keys where EXACT
+// merging takes floats). Intervals [low, high] hold each run's cut, and every round looks at the middle of all. Where
+// the middles add up to too many keys, the run with the greatest key there is cut no later than there; where to too
+// few, the run with the least key is cut behind it.
 //     texture0   the runs, in tiles
 uniform highp usampler2DArray texture0;
 layout(location = 0) out uvec4 cuts;

@@ -1,5 +1,6 @@
-// A level of the merge engine by subgroups: every four runs of a segment, a group, become one. What a subgroup adds to it
-// is a block, OUTPUT_STEP granules; blocks are numbered group after group, segment after segment. All is counted in granules.
+// A level of the merge engine by subgroups: every four runs of a segment, a group, become one. What a subgroup adds to
+// it is a block, OUTPUT_STEP granules; blocks are numbered group after group, segment after segment. All is counted in
+// granules.
 uniform int run;             // in each of the four, but maybe the last ones of a segment
 uniform int blocks;          // there are
 uniform int segments;

@@ -1,6 +1,7 @@
-// A level of the merge engine by subgroups: the 32 lanes of a tile merge what lies between the cuts of four runs. Loads stay
-// aligned to granules, so keys come with it from before the cuts (fewer than a granule of each run, three granules in all
-// with texels of the smallest key as fill) and from behind the next ones; after sorting, the block begins at granule 3.
+// A level of the merge engine by subgroups: the 32 lanes of a tile merge what lies between the cuts of four runs. Loads
+// stay aligned to granules, so keys come with it from before the cuts (fewer than a granule of each run, three granules
+// in all with texels of the smallest key as fill) and from behind the next ones; after sorting, the block begins at
+// granule 3.
 //     EXACT    only the granules between the cuts, at most 128 of all runs. Runs 2 and 3 become negative numbers, so that
 //              2, 0, 1, 3, with 2 and 1 turned round, are one bitonic sequence: one merge merges 2 with 3 and 0 with 1.
 //              The absolute values are a bitonic sequence again, and the second merge ends it. Keys of one word become

@@ -24,9 +24,9 @@ struct CacheReport {
     };
     struct Window {
         std::size_t bytes;
-        double rate;  // Gfetch/s within so many bytes
+        double rate;  // Gfetch/s within that many bytes
     };
-    // Quads of so many rows meet each other; times by texel, those of the fastest height being 1.
+    // Quads of that many rows meet each other; times by texel, those of the fastest height being 1.
     struct Step {
         int rows;
         double predicted, measured;

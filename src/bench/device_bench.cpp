@@ -53,8 +53,8 @@ struct Bench {
     }
     std::uint64_t checksum = 0;
 
-    // One once untimed, then `repeat` times, each on GPUs that are awake. One device's objects end before the group's are
-    // made: they share a context.
+    // One once untimed, then `repeat` times, each on GPUs that are awake. One device's objects end before the group's
+    // are made: they share a context.
     DeviceTimes measure(const std::function<Run()>& run, bool& right) const {
         std::vector<Run> runs;
         right = run().right && right;

@@ -100,7 +100,7 @@ class Meter : PassMeter {
     std::vector<Limit> limits_;
 };
 
-// What waiting for many cycles takes longer than waiting for few, so that the way there and back is no part of it.
+// What waiting for many cycles takes longer than waiting for few, so that the way there and back is not a part of it.
 Limit Meter::clock() const {
     const gl::Program program(device_, "bench/clock.frag", shaders::bench_clock_frag,
                               "#extension GL_ARB_shader_clock : require\n");

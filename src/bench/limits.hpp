@@ -44,7 +44,7 @@ class FillLimits {
     explicit FillLimits(Context context) : context_(std::move(context)) {}
     // In Gtexel/s, of a texture format as PassEvent names it.
     [[nodiscard]] double rate(std::string_view format, PassEvent::Write write);
-    // Milliseconds that writing so many texels takes at least.
+    // Milliseconds that writing that many texels takes at least.
     [[nodiscard]] double least_ms(std::uint64_t texels, std::string_view format, PassEvent::Write write) {
         return static_cast<double>(texels) * 1e-6 / rate(format, write);
     }

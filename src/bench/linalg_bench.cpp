@@ -21,8 +21,8 @@ namespace {
 
 using Sgetrf = void (*)(const int* m, const int* n, float* a, const int* lda, int* pivots, int* info);
 
-// Opened when it is asked for: a program that is linked to it has its threads before main() begins, and signals that the
-// command holds back would come to those.
+// Opened when it is asked for: a program that is linked to it has its threads before main() begins, and signals that
+// the command holds back would come to those.
 Sgetrf openblas_sgetrf() {
     static const auto found = [] {
         void* const library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);

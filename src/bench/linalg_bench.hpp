@@ -1,4 +1,4 @@
-// LU by passes, and by others on the CPU, of the same matrices.
+// LU in passes, and by others on the CPU, of the same matrices.
 #pragma once
 
 #include <cstdint>

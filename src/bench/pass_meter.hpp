@@ -14,7 +14,7 @@
 
 namespace quadmill::detail::bench {
 
-constexpr int many = 8;  // passes between two waits, so that the wait is no part of the figure
+constexpr int many = 8;  // passes between two waits, so that the wait is not a part of the figure
 
 // Pre of every call: a session is open.
 class PassMeter {

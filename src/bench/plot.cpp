@@ -14,7 +14,7 @@ namespace {
 constexpr double width = 860, height = 500, left = 84, right = 224, bottom = 60;
 constexpr std::size_t max_marked = 64;  // points of a line with marks
 
-// Okabe and Ito's palette, which stays apart for the colour-blind, but for its yellow, which is faint on white.
+// Okabe and Ito's palette, which stays apart for the colour-blind, except for its yellow, which is faint on white.
 constexpr std::array colors{"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000",
                             "#E69F00", "#56B4E9", "#882255", "#777777"};
 

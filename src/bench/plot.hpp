@@ -13,8 +13,8 @@ enum class Scale { Logarithmic, Linear };  // a linear one begins at 0
 struct Series {
     std::string name;
     Line line = Line::Solid;
-    // x ascending; all positive, or not negative on a linear scale. On a logarithmic scale y may also be infinite, which
-    // has a mark at the top, or not positive, which is at the bottom.
+    // x ascending; all positive, or not negative on a linear scale. On a logarithmic scale y may also be infinite,
+    // which has a mark at the top, or not positive, which is at the bottom.
     std::vector<std::pair<double, double>> points;
     std::vector<std::pair<double, double>> band{};  // lower and upper y of each point; empty: none
 };

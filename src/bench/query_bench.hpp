@@ -75,8 +75,8 @@ class QueryBench {
     QueryBench& operator=(const QueryBench&) = delete;
     ~QueryBench();
 
-    // For a table of n rows: each contender answers once untimed, then all in turn, in another order each time. Those of
-    // the GPU work untimed right before.
+    // For a table of n rows: each contender answers once untimed, then all in turn, in another order each time. Those
+    // of the GPU work untimed right before.
     [[nodiscard]] std::vector<LoadTime> run(std::size_t n, const std::vector<QueryKind>& kinds,
                                             const std::function<void(const QueryCaseResult&)>& found);
     // "depth test and occlusion count", when there is a context.

@@ -18,7 +18,7 @@ enum class QueryKind { Copy, Predicate, Range, Pair, Cnf, Linear, In, Nulls, Sum
 //   a: I32 of 24 random bits;  b: F32, uniform in (0, 1): the keys of both fit into one plane of depths
 //   c: I64 of 40 random bits: two planes
 //   d: as a, an eighth of it NULL
-//   e: F32, 12 random bits in [0, 1): one plane without the gap between 0 and the others, else two
+//   e: F32, 12 random bits in [0, 1): one plane without the gap between 0 and the others, otherwise two
 // NOLINTNEXTLINE(readability-identifier-naming): indices
 enum QueryColumn : std::size_t { column_a, column_b, column_c, column_d, column_e };
 [[nodiscard]] Table query_table(std::size_t rows, std::uint64_t seed);

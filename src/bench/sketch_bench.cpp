@@ -78,7 +78,7 @@ bool is_multiple(std::span<const std::uint64_t> found, std::span<const std::uint
 }  // namespace
 
 struct SketchBench::State {
-    // Keys in memory and, where there is a GPU, in a texture, and one for their estimates.
+    // Keys in memory and, if there is a GPU, in a texture, and one for their estimates.
     struct Input {
         std::vector<std::uint32_t> keys;
         gl::Texture texture, estimates;
@@ -89,7 +89,7 @@ struct SketchBench::State {
     // What the CPU has of each key once.
     struct Expected {
         std::vector<std::uint64_t> estimates;  // of the keys that are compared
-        std::vector<std::uint64_t> counters;   // empty where there are too many to compare
+        std::vector<std::uint64_t> counters;   // empty if there are too many to compare
     };
     using Work = std::function<void()>;
     const Input& input(const SketchCase& which);
@@ -226,7 +226,8 @@ void SketchBench::State::judge(const SketchCase& which, SketchResult& result) {
     if (engine == SketchEngine::BlendCounters) result.insert_percent_of_limit = percent(3, limits[0], result.insert);
     if (engine == SketchEngine::BlendPacked && which.kind == SketchKind::Quarter)
         result.insert_percent_of_limit = percent(1, limits[1], result.insert);
-    // A bucket lies together; a row of Thread has a counter elsewhere. Msws reads its bucket's index as well as counters.
+    // A bucket lies together; a row of Thread has a counter elsewhere. Msws reads its bucket's index as well as
+    // counters.
     const int fetches = which.kind == SketchKind::Thread ? 3 : which.kind == SketchKind::Msws ? 2 : 1;
     const bool halves = which.kind == SketchKind::Quarter && engine != SketchEngine::BlendCounters &&
                         engine != SketchEngine::BlendBuckets;

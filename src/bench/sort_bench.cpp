@@ -51,7 +51,7 @@ SortStats medians(const std::vector<SortStats>& runs) {
     return parts;
 }
 
-// Puts the keys in the order of their index; false when it is no permutation.
+// Puts the keys in the order of their index; false when it is not a permutation.
 bool gather(Keys from, std::span<const std::uint32_t> index, Keys to) {
     return cpu::visit(from, [&]<class Key>(std::span<Key> keys) {
         auto* const out = static_cast<Key*>(to.data());
@@ -128,7 +128,8 @@ SortStats SortBench::sort(std::size_t i, Sorted sorted, SortData& data) {
     return stats;
 }
 
-// With few keys, everyone sorts untimed before: whoever comes after another of the same code would find it in the caches.
+// With few keys, everyone sorts untimed before: whoever comes after another of the same code would find it in the
+// caches.
 void SortBench::wake(std::size_t i, Sorted sorted, SortData data) {
     if (data.keys.keys().size() <= warmed_keys) sort(i, sorted, data);
     if (std::holds_alternative<std::monostate>(sorters_[i])) return;
@@ -158,7 +159,7 @@ void SortBench::warm_up(const SortCase& which, std::size_t i, Result& result) {
         result.passes = written.passes;
         if (written.texels.empty()) return;
         result.least_ms = 0;
-        context_->observe(nullptr);  // the limits are measured by passes, too
+        context_->observe(nullptr);  // the limits are measured in passes, too
         for (const auto& [target, texels] : written.texels)
             *result.least_ms += limits_->least_ms(texels, target.first, target.second);
     });

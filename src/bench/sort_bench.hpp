@@ -23,7 +23,7 @@ struct SortData {
     cpu::KeyBuffer keys;
     std::vector<std::uint32_t> index{};  // empty where keys are sorted alone
 };
-// By that sorter, or on the CPU where there is none.
+// By that sorter, or on the CPU if there is none.
 SortStats sort_by(Sorter* sorter, Sorted sorted, Keys keys, std::span<std::uint32_t> index);
 // Whether the output is the input in order.
 [[nodiscard]] bool is_right(Sorted sorted, SortData& input, SortData& output);

@@ -24,7 +24,7 @@ using stream::number;
 
 namespace {
 
-// What is measured is repeated, but for what takes long.
+// What is measured is repeated, except for what takes long.
 constexpr int repeats = 3;
 constexpr double long_ms = 250;
 constexpr double stream_eps = 0.01;
@@ -123,8 +123,8 @@ class Tuner {
         }
     }
 
-    // Quantiles of so many values, of which sorters take a batch of some 4 MB at a time. So one crossing is of streams, and
-    // that of batches is whether long ones win.
+    // Quantiles of that many values, of which sorters take a batch of some 4 MB at a time. So one crossing is of
+    // streams, and that of batches is whether long ones win.
     template <class T>
     std::size_t stream_crossing(KeyType type, const char* name) {
         constexpr std::size_t least_batch = std::size_t{1} << 18U;

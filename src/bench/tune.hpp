@@ -21,19 +21,20 @@ struct TunePoint {
     std::optional<double> hybrid_ms{};
 };
 using TimeOf = std::function<double(const TunePoint&)>;
-// The number from which the second of two wins: between the last point where it lost and the first of those, to the end,
-// where it won, as if both grew by a power of n. Nothing where it lost the last. Pre: n ascends.
+// The number from which the second of two wins: between the last point where it lost and the first of those, to the
+// end, where it won, as if both grew by a power of n. Nothing where it lost the last. Pre: n ascends.
 [[nodiscard]] std::optional<std::size_t> crossing(std::span<const TunePoint> points, const TimeOf& first,
                                                   const TimeOf& second);
-// Where the second will win beyond the last point, by a line through the last two points of each; nothing where its line
-// is not the flatter one, or they meet beyond `max_n`. Pre: n ascends, and the second lost the last.
+// Where the second will win beyond the last point, by a line through the last two points of each; nothing where its
+// line is not the flatter one, or they meet beyond `max_n`. Pre: n ascends, and the second lost the last.
 [[nodiscard]] std::optional<std::size_t> predicted_crossing(std::span<const TunePoint> points, const TimeOf& first,
                                                             const TimeOf& second, std::size_t max_n);
 // The one or the other.
 [[nodiscard]] std::optional<std::size_t> crossing_or_predicted(std::span<const TunePoint> points, const TimeOf& first,
                                                                const TimeOf& second);
 
-// Sizes that are measured, each four times the one before, until all of them have taken `ms`; but `min_points` at least.
+// Sizes that are measured, each four times the one before, until all of them have taken `ms`; but `min_points` at
+// least.
 struct TuneLimits {
     std::size_t min_n = 0, max_n = 0;
     double ms = 0;

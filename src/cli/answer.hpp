@@ -19,7 +19,7 @@ enum class Format { Table, JsonLine };
 
 struct Answer {
     Json head;              // what was asked of how many values
-    std::string rows_of{};  // the rows' name; empty when there is one row, which then stands beside the head
+    std::string rows_of{};  // the rows' name; empty when there is one row, which then stands next to the head
     Json rows = Json::array();
     Json tail = Json::object();  // what else there is to say
 };
@@ -42,7 +42,7 @@ template <class T>
 }
 [[nodiscard]] Json json_of(const Count& count);
 
-// On one line. Bytes that are no UTF-8 become U+FFFD, as JSON has no others.
+// On one line. Bytes that are not UTF-8 become U+FFFD, as JSON has no others.
 [[nodiscard]] std::string dumped(const Json& json);
 
 // How prefixes are written: 10.1.0.0/16 or 0x0a010000/16.
@@ -56,7 +56,7 @@ struct Question {
     Notation notation = Notation::Hexadecimal;
     Aggregate aggregate{};
     double scale = 1, offset = 0;       // the threshold is scale AGG(x) + offset,
-    std::function<double(double)> f{};  // or f(AGG(x)) where there is one
+    std::function<double(double)> f{};  // or f(AGG(x)) if there is one
     HeavyRule rule = HeavyRule::Discounted;
 };
 

@@ -60,8 +60,8 @@ std::vector<FileContender> BenchExternal::programs() const {
     return all;
 }
 
-// Seconds that each stage was at work, and how much of that was hidden behind the slowest (figure 11). Then each phase's
-// time over that of its slowest stage.
+// Seconds that each stage was at work, and how much of that was hidden behind the slowest (figure 11). Then each
+// phase's time over that of its slowest stage.
 void print_stages(const Json& report) {
     if (!report.is_object() || !report.contains("stages")) return;
     double slowest[2] = {0, 0};

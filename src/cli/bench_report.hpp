@@ -58,7 +58,7 @@ struct BenchOptions : BenchRun {
     std::vector<KeyType> types{KeyType::F32};
     std::vector<cpu::Distribution> distributions{cpu::Distribution::Uniform};
 
-    // But for those of the engines, which each bench has its own of.
+    // Except for those of the engines, which each bench has its own of.
     void add_to(CLI::App& verb);
     // The rivals that are wanted and were built in. Of those that were not, a note goes to standard error.
     [[nodiscard]] std::vector<const bench::Rival*> rivals(const std::string& verb) const;

@@ -71,7 +71,7 @@ std::optional<std::string> hint_for(const CLI::App& verb) {
     return {};
 }
 
-// What to say of a word that is no verb; nothing when the verb is not what is missing. CLI11 says only that one is.
+// What to say of a word that is not a verb; nothing when the verb is not what is missing. CLI11 says only that one is.
 std::optional<std::string> unknown_verb(const CLI::App& app) {
     const auto verbs = app.get_subcommands([](const CLI::App* verb) { return !verb->get_group().empty(); });
     const auto words = app.remaining();
@@ -109,7 +109,8 @@ void explain(const CLI::App& app, const CLI::ParseError& error) {
     fmt::print(stderr, "{}: {}\nTry `{} --help`.\n", name, input::printable(said), name);
 }
 
-// "--json=false" would be on for some flags and off for others. `--explain` of a query has a value that may be left out.
+// "--json=false" would be on for some flags and off for others. `--explain` of a query has a value that may be left
+// out.
 void refuse_values_of_flags(CLI::App& app) {
     const auto takes_none = [](const CLI::Option* option) {
         return option->get_items_expected_max() == 0 && !option->check_lname("explain");

@@ -1,5 +1,5 @@
-// `quadmill man` and `quadmill completion SHELL`: what the help says, as a manual page and as a shell's completion. Both
-// are hidden from the help; the build installs what they print.
+// `quadmill man` and `quadmill completion SHELL`: what the help says, as a manual page and as a shell's completion.
+// Both are hidden from the help; the build installs what they print.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -221,8 +221,8 @@ complete -o default -F _quadmill quadmill
                QUADMILL_VERSION, joined(verbs, " | "), words, values);
 }
 
-// zsh has bash's `complete` and runs such a function. Its own completion loads the file at the first <Tab> as the body of
-// a function, which must complete at once.
+// zsh has bash's `complete` and runs such a function. Its own completion loads the file at the first <Tab> as the body
+// of a function, which must complete at once.
 void print_zsh(const CLI::App& app) {
     fmt::print("#compdef quadmill\nautoload -Uz bashcompinit && bashcompinit\n");
     print_bash(app);

@@ -98,7 +98,7 @@ void QueryCommand::parse() {
     only_with(*verb, {"--execution"}, on_gpu, "--engine depth or bitmap");
 }
 
-// The stream is standard input, else the first table.
+// The stream is standard input, otherwise the first table.
 bool QueryCommand::is_stream(std::size_t source) const {
     if (batch == 0) return false;
     const auto& from = query_.sources;
@@ -239,7 +239,7 @@ void QueryCommand::print_profile() {
         return;
     }
     const auto rows = profiler_->rows();
-    profiler_.reset();  // the limits are measured by passes, too
+    profiler_.reset();  // the limits are measured in passes, too
     session_.reset();
     print_passes(*context_, rows);
 }

@@ -1,4 +1,4 @@
-// The job that this program is a rank of: by MPI, where mpirun has started several; else alone.
+// The job that this program is a rank of: by MPI, where mpirun has started several; otherwise alone.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -22,11 +22,11 @@ namespace quadmill::detail::cli {
 // Whether a launcher says that several ranks of this program were started; asks the environment alone.
 [[nodiscard]] bool has_ranks();
 
-// Has the verbs that know no ranks, of a build without MPI all that work, refuse to do the same work several times. Call
-// when all verbs are there.
+// Has the verbs that know no ranks, of a build without MPI all that work, refuse to do the same work several times.
+// Call when all verbs are there.
 void refuse_ranks(CLI::App& app);
-// Where ranks were started, gives mpirun the time to read what this one wrote: of one that ends with an error, Open MPI's
-// was seen to drop the last words.
+// Where ranks were started, gives mpirun the time to read what this one wrote: of one that ends with an error, Open
+// MPI's was seen to drop the last words.
 void leave_last_words();
 
 class Ranks {
@@ -44,8 +44,8 @@ class Ranks {
     [[nodiscard]] int device(int given) const;
     [[nodiscard]] unsigned threads(unsigned given) const;
 
-    // This rank's share of the files, of records of so many bytes, or lines where that is 0: files in turn where they are
-    // as many as ranks, else a part of each; what is no file, whole. Throws IoError.
+    // This rank's share of the files, of records of that many bytes, or lines where that is 0: files in turn where they
+    // are as many as ranks, otherwise a part of each; what is no file, whole. Throws IoError.
     [[nodiscard]] std::vector<input::Share> shares_of(const std::vector<std::string>& files,
                                                       std::size_t record_bytes) const;
 

@@ -322,7 +322,7 @@ void SortCommand::print_profile(const SortStats& sorted) {
         return;
     }
     const auto rows = profiler_->rows();
-    profiler_.reset();  // the limits are measured by passes, too
+    profiler_.reset();  // the limits are measured in passes, too
     print_passes(*context_, rows);
     if (sorted.engine == Engine::Pbsn)
         print_blending(*context_, rows, {.keys = sorted.n, .steps = sorted.steps, .merge_moves = sorted.merge_moves});

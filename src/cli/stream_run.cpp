@@ -379,7 +379,7 @@ void StreamRun::print_profile(const StreamTimes& times) {
     for (const auto& [name, ms] : rows) fmt::print(stderr, "{:<10} {:>12.3f} {:>8.1f}\n", name, ms, 100 * ms / total);
     if (!profiler_) return;
     const auto passes = profiler_->rows();
-    profiler_.reset();  // the clock is measured by passes, too
+    profiler_.reset();  // the clock is measured in passes, too
     print_blending(*context_, passes, {.keys = count_});
 }
 

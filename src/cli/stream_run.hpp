@@ -210,7 +210,7 @@ class StreamRun {
                   add, ask);
     }
 
-    // Whose values are counted, for messages: " of the share of rank 1"; nothing where one has all.
+    // Whose values are counted, for messages: " of the share of rank 1"; nothing if one has all.
     [[nodiscard]] std::string share_words() const;
 
   private:
@@ -221,7 +221,7 @@ class StreamRun {
     [[nodiscard]] bool answer_is_due() const { return every_ > 0 && count_ % every_ == 0; }
     // How this share is read: where it begins within a file, there is no header.
     [[nodiscard]] input::Reading reading() const;
-    // Goes on to the next share; false where there is none.
+    // Goes on to the next share; false if there is none.
     [[nodiscard]] bool next_share();
     using Progressed = std::pair<std::uint64_t, std::uint64_t>;  // values and lines that were skipped
     [[nodiscard]] Progressed progressed() const {
@@ -233,8 +233,8 @@ class StreamRun {
     void print_profile(const StreamTimes& times);
 
     enum class Mine { GoesOn, HasEnded };  // this rank's share
-    // Answers; of several ranks, which all come here, the first one does. Who has read all goes on coming here, until all
-    // have; then the summary of all is returned to the first rank. To who is alone nothing is.
+    // Answers; of several ranks, which all come here, the first one does. Who has read all goes on coming here, until
+    // all have; then the summary of all is returned to the first rank. To who is alone nothing is.
     template <class Summary>
     std::optional<Summary> answer(const Summary& summary, const auto& ask, const auto& load, Mine mine) {
         if (!ranks_.are_several()) {

@@ -239,7 +239,7 @@ void TerasortCommand::run_alone() {
     if (profile) print_stages(stats);
     if (profiler) {
         const auto rows = profiler->rows();
-        profiler.reset();  // the limits are measured by passes, too
+        profiler.reset();  // the limits are measured in passes, too
         print_passes(*context, rows);
     }
     if (format == cli::Format::JsonLine) print(stats, shares);

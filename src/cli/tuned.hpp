@@ -1,5 +1,5 @@
-// What `quadmill tune` measured, in a file of the user's: $XDG_CONFIG_HOME/quadmill/tune.json, an entry for each device,
-// driver and number of threads.
+// What `quadmill tune` measured, in a file of the user's: $XDG_CONFIG_HOME/quadmill/tune.json, an entry for each
+// device, driver and number of threads.
 #pragma once
 
 #include <filesystem>
@@ -32,18 +32,18 @@ struct TunedEntry {
 
 // Where the file is; nothing without XDG_CONFIG_HOME and HOME.
 [[nodiscard]] std::optional<std::filesystem::path> tuning_path();
-// All entries; none where there is no file. Throws Error for a file that is damaged, or of another version.
+// All entries; none if there is no file. Throws Error for a file that is damaged, or of another version.
 [[nodiscard]] std::vector<TunedEntry> read_tuning();
-// The one for the context and so many threads that was measured with this program's sort.
+// The one for the context and that many threads that was measured with this program's sort.
 [[nodiscard]] std::optional<TunedEntry> tuned_for(const ContextInfo& info, unsigned threads);
-// The GPU devices of the system, their driver where the kernel tells it, and the settings that choose among drivers: what
-// can be known before a context is opened.
+// The GPU devices of the system, their driver where the kernel tells it, and the settings that choose among drivers:
+// what can be known before a context is opened.
 [[nodiscard]] std::string machine_facts();
-// The entry that `quadmill tune` measured with the same --device and threads while these facts were the same; so nothing
-// needs to be opened to know which device it will be.
+// The entry that `quadmill tune` measured with the same --device and threads while these facts were the same; so
+// nothing needs to be opened to know which device it will be.
 [[nodiscard]] std::optional<TunedEntry> tuned_before_context(int device, unsigned threads);
-// Puts the entry in the place of the one for the same device, driver and threads, and leaves the others. The file appears
-// when it is whole; one that is damaged is replaced, which the answer says.
+// Puts the entry in the place of the one for the same device, driver and threads, and leaves the others. The file
+// appears when it is whole; one that is damaged is replaced, which the answer says.
 enum class Replaced { Nothing, DamagedFile };
 Replaced write_tuning(const TunedEntry& entry);
 // Throws where write_tuning() could not write.

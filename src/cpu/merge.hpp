@@ -21,7 +21,7 @@ struct Run {
     [[nodiscard]] const T& operator[](std::size_t i) const { return data[i * stride]; }
 };
 
-// A driver that is at fault may say that keys are sorted which are not. Merges throw this GlError then, in place of
+// A driver that is at fault may say that keys are sorted which are not. Merges throw this GlError then, instead of
 // reading or writing outside of the runs; not every such run is found out by a merge: see require_sorted().
 [[noreturn]] void throw_not_sorted();
 
@@ -75,7 +75,7 @@ void merge_two(Run<T> a, Run<T> b, T* out, Less less) {
     T* out_end = out + a.size + b.size;
     const auto more = [&] { return std::min(a.size, b.size); };
     constexpr std::size_t few = 16;
-    for (auto both = more(); both >= few; both = more()) {  // so many keys from each end never meet
+    for (auto both = more(); both >= few; both = more()) {  // that many keys from each end never meet
         const T *x = a.data, *y = b.data;
         const T *x_last = x + (a.size - 1) * a.stride, *y_last = y + (b.size - 1) * b.stride;
         std::size_t low_b = 0, high_a = 0;
@@ -240,8 +240,8 @@ void merge_in_rounds(std::vector<Run<T>>& runs, std::span<T> out, std::span<T> s
     }
 }
 
-// Merges runs into `out`, which must not overlap them, as many at a time as `ways` says, with `scratch` of the same size
-// for the rounds between (merge_rounds); one round needs none. Takes longer where memory ends, and loses nothing.
+// Merges runs into `out`, which must not overlap them, as many at a time as `ways` says, with `scratch` of the same
+// size for the rounds between (merge_rounds); one round needs none. Takes longer where memory ends, and loses nothing.
 template <class T, class Less>
 void merge_runs(std::vector<Run<T>> runs, std::span<T> out, std::span<T> scratch, const Workers& workers, Less less,
                 Ways ways = Ways::Two) {
@@ -255,7 +255,7 @@ void merge_runs(std::vector<Run<T>> runs, std::span<T> out, std::span<T> scratch
                 for (std::size_t i = 0; i < run.size; ++i) *to++ = run.data[i * run.stride];
             }
         }
-        std::stable_sort(out.begin(), out.end(), less);  // in place, where there is no memory
+        std::stable_sort(out.begin(), out.end(), less);  // in place, if there is no memory
     }
 }
 

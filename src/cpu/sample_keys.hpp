@@ -16,7 +16,7 @@ enum class Distribution {
     Zipf,      // ranks 1 .. 2^20, rank r with a probability like 1 / r
     Sorted,    // uniform, in order
     Reversed,  // uniform, in reverse order
-    Nearly,    // in order, but for a pair exchanged for each hundred keys
+    Nearly,    // in order, except for a pair exchanged for each hundred keys
     Dup,       // 16 values
     Equal,     // one value
 };

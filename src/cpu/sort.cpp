@@ -207,8 +207,8 @@ void sort_keys(Keys keys, Order order, unsigned threads) {
 }
 
 void sort_segments(Keys keys, std::span<const std::size_t> ends, Order order, const Workers& workers) {
-    // Each of the groups that threads take at once has about so many keys; a segment that is a good part of all keys is
-    // sorted by all threads.
+    // Each of the groups that threads take at once has about that many keys; a segment that is a good part of all keys
+    // is sorted by all threads.
     const auto share = std::max(keys.size() / (4 * std::size_t{workers.threads()}), min_group);
     struct Group {
         std::size_t first, last;  // segments [first, last)

@@ -11,14 +11,15 @@
 
 namespace quadmill::detail::cpu {
 
-// These throw InvalidArgument: when 32 bits cannot count so many keys, the index does not fit the keys, the best ones
+// These throw InvalidArgument: when 32 bits cannot count that many keys, the index does not fit the keys, the best ones
 // do not fit them, the ends do not ascend to keys.size().
 void check_index_range(const char* function, std::size_t n);
 void check_index(const char* function, Keys keys, std::span<const std::uint32_t> index);
 void check_top(const char* function, Keys keys, Keys best, std::span<const std::uint32_t> index);
 void check_segments(const char* function, Keys keys, std::span<const std::size_t> ends);
 
-// The window, no longer than the keys, so that sums with it cannot overflow, but 1 at least. Throws InvalidArgument for 0.
+// The window, no longer than the keys, so that sums with it cannot overflow, but 1 at least. Throws InvalidArgument for
+// 0.
 [[nodiscard]] std::size_t checked_window(const char* function, Keys keys, std::size_t window);
 [[nodiscard]] std::vector<std::size_t> ends_of_windows(std::size_t n, std::size_t window);
 

@@ -17,11 +17,12 @@
 
 namespace quadmill::detail::cpu {
 
-// `factor` values for each value of a sample, or 16 where that is more than `enough`; from 2^12 to 2^24, a power of two.
+// `factor` values for each value of a sample, or 16 where that is more than `enough`; from 2^12 to 2^24, a power of
+// two.
 [[nodiscard]] std::size_t window_of(double eps, double factor, double enough);
 
 inline constexpr const char* begin_name = "WindowSorter::begin";
-// Throws InvalidArgument where so many batches are under way as there may be.
+// Throws InvalidArgument where so many batches are in flight as there may be.
 void check_under_way(const char* function, std::size_t batches, std::size_t depth);
 
 // What WindowSorter::begin_sample() asks for, of windows that have been sorted whole.
@@ -69,7 +70,7 @@ class CpuWindowSorter : public WindowSorter {
     };
     void start(std::size_t threads);
     void forget_threads();  // those of a parent process
-    // In a child process the threads start anew. Throws InvalidArgument if the parent's were sorting.
+    // In a child process the threads start again. Throws InvalidArgument if the parent's were sorting.
     void move_here();
     void loop();
     static std::size_t at_once(std::size_t window);

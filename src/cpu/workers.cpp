@@ -41,7 +41,7 @@ class ThreadPool {
     static std::shared_ptr<ThreadPool> shared();
     ~ThreadPool();
 
-    // Grows to so many threads, or as many as the machine gives; returns how many there are.
+    // Grows to that many threads, or as many as the machine gives; returns how many there are.
     unsigned grow_to(unsigned threads);
     void run(Job& job, const Workers::Work& first, const Workers::Work& then);
 

@@ -16,13 +16,13 @@ class ThreadPool;
 
 // A share of the threads that all of the process's Workers have together, which end with the last of these; the calling
 // thread works too. Work may itself use Workers, and several threads may call the same one. An exception of the work
-// stops what has not begun and is thrown again to the caller. In a child process the threads start anew.
+// stops what has not begun and is thrown again to the caller. In a child process the threads start again.
 class Workers {
   public:
     using Work = std::function<void(std::size_t index)>;
 
-    // At most `threads` work at once for a call, the caller among them; 0 takes as many as the machine has. Goes on with
-    // fewer when there are no more.
+    // At most `threads` work at once for a call, the caller among them; 0 takes as many as the machine has. Goes on
+    // with fewer when there are no more.
     explicit Workers(unsigned threads = 0);
 
     [[nodiscard]] unsigned threads() const noexcept { return threads_; }

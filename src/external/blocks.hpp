@@ -31,7 +31,7 @@ class Stream {
     [[nodiscard]] virtual std::size_t fill(std::span<std::byte> memory) = 0;
 };
 
-// Transfers of one stage: its clock runs while some are under way. Errors are IoErrors.
+// Transfers of one stage: its clock runs while some are in flight. Errors are IoErrors.
 class Transfers {
   public:
     Transfers(files::BlockIo::Method method, StageClock& clock, Tick tick)
@@ -39,7 +39,7 @@ class Transfers {
     void read(int file, std::span<std::byte> memory, std::uint64_t offset, std::uint64_t tag);
     void write(int file, std::span<const std::byte> memory, std::uint64_t offset, std::uint64_t tag);
     [[nodiscard]] std::size_t under_way() const { return io_.under_way(); }
-    // One that has ended. Pre: one is under way.
+    // One that has ended. Pre: one is in flight.
     files::BlockIo::Done next();
     [[nodiscard]] const char* name() const { return io_.name(); }
 
@@ -67,8 +67,8 @@ class BlockWriter {
     void begin(FilePlace place);
     // A block to fill; waits until there is one.
     std::span<std::byte> block();
-    // Writes so many bytes of it. Only the last block before finish() may be less than full; where files have offsets,
-    // its last page is written whole.
+    // Writes that many bytes of it. Only the last block before finish() may be less than full; where files have
+    // offsets, its last page is written whole.
     void write(std::size_t bytes);
     // Waits until all is written. Returns the bytes, without what fills the last page.
     std::uint64_t finish();

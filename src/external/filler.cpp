@@ -77,7 +77,8 @@ void Filler::read_file(std::uint64_t size, std::size_t block, Transfers& io) {
     while (bytes_ < size) {
         auto& slot = maker_.slot();
         read_slot(slot, size, block, io);
-        // Where records are more than a slot has room for, the next one reads the rest again: there may be no other slot.
+        // Where records are more than a slot has room for, the next one reads the rest again: there may be no other
+        // slot.
         const bool is_last = bytes_ + slot.rest().size() == size && (slot.rest().empty() || !slot.is_full());
         if (is_last) {
             slot_ = &slot;

@@ -25,7 +25,7 @@ class Filler {
     // All of a file that has, straight into the slots.
     void read_file(std::uint64_t size, std::size_t block, Transfers& io);
     // Throws IoError when the last record is cut off. Returns the slot that holds all records, sorted, where one does;
-    // else all are in runs.
+    // otherwise all are in runs.
     Slot* finish();
 
     [[nodiscard]] std::uint64_t bytes() const { return bytes_; }

@@ -29,7 +29,7 @@ class Gate {
         const std::lock_guard lock(mutex_);
         return failed_;
     }
-    // Throws the first error where there is one.
+    // Throws the first error if there is one.
     void check() {
         const std::lock_guard lock(mutex_);
         if (error_) std::rethrow_exception(error_);
@@ -44,7 +44,7 @@ class Gate {
     bool failed_ = false;
 };
 
-// Between two stages. There are only so many elements, so it needs no bound of its own.
+// Between two stages. There are only that many elements, so it needs no bound of its own.
 template <class T>
 class Queue {
   public:

@@ -36,8 +36,8 @@ struct GpuMergeStats {
     double key_ms = 0, merge_ms = 0, scan_ms = 0;
 };
 
-// Keys are items as in the wide sort: as many of their first bits as leave room for a place, in 64 bits. Where these are
-// equal, the CPU compares whole keys.
+// Keys are items as in the wide sort: as many of their first bits as leave room for a place, in 64 bits. Where these
+// are equal, the CPU compares whole keys.
 class GpuMerge {
   public:
     // `threads`: of the CPU, the caller's among them; 0 takes as many as the machine has.

@@ -1,4 +1,4 @@
-// Phase 2 by the merge engine, as a stream beside that of the tree of losers.
+// Phase 2 by the merge engine, as a stream next to that of the tree of losers.
 #pragma once
 
 #include <cstddef>

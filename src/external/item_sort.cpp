@@ -96,7 +96,7 @@ class GpuItems final : public ItemSorter {
     std::vector<std::uint32_t> index_;
 };
 
-// The GPU for what is worth a transfer, else the CPU.
+// The GPU for what is worth a transfer, otherwise the CPU.
 class AutoItems final : public ItemSorter {
   public:
     AutoItems(const Context& context, cpu::Workers& workers)

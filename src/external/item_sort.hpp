@@ -13,8 +13,8 @@
 
 namespace quadmill::detail::external {
 
-// Items of runs, one after the other: run i ends before ends[i]. An item is a word shifted by `place_bits`, and below it
-// the place of its key; within a run places ascend.
+// Items of runs, one after the other: run i ends before ends[i]. An item is a word shifted by `place_bits`, and below
+// it the place of its key; within a run places ascend.
 struct ItemRuns {
     std::span<std::uint64_t> items, scratch;
     std::span<const std::size_t> ends;
@@ -30,7 +30,7 @@ class ItemSorter {
 
     // The engine that sorts large arrays.
     [[nodiscard]] virtual Engine engine() const = 0;
-    // Bits of a place, and of the word above, where there are n keys.
+    // Bits of a place, and of the word above, if there are n keys.
     [[nodiscard]] virtual unsigned place_bits(std::size_t n) const = 0;
     [[nodiscard]] virtual unsigned word_bits(std::size_t n) const = 0;
     // Runs of fewer keys are sorted faster by comparing whole keys.
@@ -39,7 +39,7 @@ class ItemSorter {
     virtual void sort(const ItemRuns& runs) = 0;
 };
 
-// Throws InvalidArgument for an engine that needs a context where there is none, or cannot do it.
+// Throws InvalidArgument for an engine that needs a context if there is none, or cannot do it.
 std::unique_ptr<ItemSorter> make_item_sorter(const std::optional<Context>& context, Engine engine,
                                              cpu::Workers& workers);
 

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t least_block = std::size_t{64} << 10, most_block = std::size_t{1} << 20;
 constexpr std::size_t least_run = std::size_t{64} << 10, least_records = 16;  // of a run
 constexpr std::size_t pipeline_slots = 3;
-// This many runs keep all stages busy but for a small part of the time.
+// This many runs keep all stages busy except for a small part of the time.
 constexpr std::size_t enough_runs = 24, long_enough_run = std::size_t{16} << 20;
 
 std::size_t block_for(std::size_t memory) {

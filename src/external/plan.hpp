@@ -9,9 +9,9 @@
 
 namespace quadmill::detail::external {
 
-// Phase 1. The paper's R = M / 3 to M / 5: three slots of R bytes (one is read, one is sorted, one is written; more where
-// several are sorted at once), beside which keys, order and blocks on their way to the disk are small for long records.
-// One slot where all fits.
+// Phase 1. The paper's R = M / 3 to M / 5: three slots of R bytes (one is read, one is sorted, one is written; more
+// where several are sorted at once), beside which keys, order and blocks on their way to the disk are small for long
+// records. One slot where all fits.
 struct RunPlan {
     std::size_t slots = 0;
     SlotSize size;
@@ -21,7 +21,7 @@ struct RunPlan {
 struct RunNeeds {
     std::optional<std::uint64_t> input_bytes{};
     std::size_t mean_line = 0;     // an estimate, for lines
-    std::size_t engine_bytes = 0;  // that the engine takes a key beside those of WideSorter::memory
+    std::size_t engine_bytes = 0;  // that the engine takes a key next to those of WideSorter::memory
     std::size_t sorters = 1;       // that have a run each at the same time
 };
 

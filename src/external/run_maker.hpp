@@ -57,9 +57,9 @@ class RunMaker {
     };
     template <class Loop>
     std::thread thread(Loop loop);
-    // The sorter of devices_.contexts()[place], or of the CPU where there are none.
+    // The sorter of devices_.contexts()[place], or of the CPU if there are none.
     void sort_loop(std::size_t place, Engine engine);
-    // Leaves its work to the others, or throws `why` where they cannot do it either.
+    // Leaves its work to the others, or throws `why` if they cannot do it either.
     void leave_out(std::size_t place, const std::optional<Work>& work, const std::exception_ptr& why);
     void write_loop();
     void write_run(const Work& work, BlockWriter& writer, cpu::Workers& workers);

@@ -16,7 +16,7 @@ class RunReader {
         FilePlace place;
         std::uint64_t bytes = 0;
     };
-    // A run: the block that it gives from, and the next one under way.
+    // A run: the block that it gives from, and the next one in flight.
     struct Run {
         FilePlace place;
         std::uint64_t next = 0, end = 0;  // in the file: what is to be read

@@ -45,7 +45,7 @@ class Slot {
     [[nodiscard]] std::byte* pages() const { return memory_.data(); }
     // Memory behind the records for more of them.
     [[nodiscard]] std::span<std::byte> space() const;
-    // Takes up so many bytes that have come: finds the records among them and makes their keys. Lines are coded.
+    // Takes up that many bytes that have come: finds the records among them and makes their keys. Lines are coded.
     void add(std::size_t bytes);
     // Takes up what stands behind another slot's whole records. Pre: empty.
     void add_rest(const Slot& other);

@@ -69,7 +69,7 @@ class Sorting final : public Stream {
     [[nodiscard]] ExternalSortStats stats(const char* io);
 
   private:
-    // When the engine has sorted so many records at once.
+    // When the engine has sorted that many records at once.
     [[nodiscard]] std::size_t memory_left(std::size_t records) const;
     void ticked();
     void merge_runs();

@@ -61,7 +61,7 @@ class AtWork {
     Clock& clock_;
 };
 
-// Stages that run beside each other, with the share of each that was hidden behind the slowest.
+// Stages that run next to each other, with the share of each that was hidden behind the slowest.
 struct NamedClock {
     const char* name;
     const StageClock* clock;

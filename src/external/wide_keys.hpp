@@ -9,8 +9,8 @@
 
 namespace quadmill::detail::external {
 
-// Keys as bytes that compare as memcmp does (then the shorter one first): key i is
-// bytes[i * stride, i * stride + length) where offsets is empty, else bytes[offsets[i], offsets[i + 1]).
+// Keys as bytes that compare as memcmp does (then the shorter one first): key i is bytes[i * stride, i * stride +
+// length) where offsets is empty, otherwise bytes[offsets[i], offsets[i + 1]).
 struct WideKeys {
     std::span<const std::byte> bytes;
     std::size_t stride = 0, length = 0;

@@ -36,7 +36,7 @@ class Ties {
     void set(std::size_t place, bool tied) { tied_[place] = tied ? 1 : 0; }
     void settle(Run run) { std::fill(at(run.begin), at(run.end), std::uint8_t{0}); }
 
-    // The first run of two and more in [from, to), neither of which is within a run; an empty one where there is none.
+    // The first run of two and more in [from, to), neither of which is within a run; an empty one if there is none.
     [[nodiscard]] Run next(std::size_t from, std::size_t to) const {
         const auto tied = std::find(at(from), at(to), 1);
         if (tied == at(to)) return {to, to};

@@ -29,9 +29,9 @@ struct WideStats {
 // together, until no ties or no bytes are left.
 //
 // A word is 4 bytes for Merge and Bitonic, so keys of b bytes take at most ceil(b / 4) rounds. Cpu sorts longer words,
-// by radix. Auto is Cpu without a context and on a software renderer, else Merge, with the CPU for inputs too small to
-// be worth a transfer. Cpu and Auto compare whole keys in runs of fewer than 64; every engine does so for keys that are
-// equal in their first 64 words.
+// by radix. Auto is Cpu without a context and on a software renderer, otherwise Merge, with the CPU for inputs too
+// small to be worth a transfer. Cpu and Auto compare whole keys in runs of fewer than 64; every engine does so for keys
+// that are equal in their first 64 words.
 class WideSorter {
   public:
     // `context`: none leaves Cpu and Auto. `threads`: of the CPU, the caller's among them; 0 takes as many as the

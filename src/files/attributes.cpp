@@ -16,7 +16,7 @@ namespace {
 constexpr const char* access_list = "system.posix_acl_access";
 constexpr std::array<std::string_view, 3> lost_by_writing{"security.capability", "security.ima", "security.evm"};
 
-// Calls read(memory, size), which fails with ERANGE where there is not enough memory. Nothing where it fails otherwise.
+// Calls read(memory, size), which fails with ERANGE if there is not enough memory. Nothing where it fails otherwise.
 template <class Read>
 std::optional<std::vector<char>> read_all(const Read& read) {
     for (;;) {

@@ -268,7 +268,7 @@ class Uring final : public BlockIo::Engine {
         done_.push_back(transfer.result());
         return false;
     }
-    // All that is in the ring; else an error, of errno.
+    // All that is in the ring; otherwise an error, of errno.
     int hand_over() {
         while (io_uring_sq_ready(&ring_) > 0) {
             const int taken = io_uring_submit(&ring_);

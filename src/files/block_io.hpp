@@ -19,8 +19,8 @@ inline constexpr std::size_t page = 4096;
     return bytes / page * page;
 }
 
-// Page-aligned memory straight from the operating system, to which it goes back at once; in large pages where there
-// are any.
+// Page-aligned memory straight from the operating system, to which it goes back at once; in large pages if there are
+// any.
 class Memory {
   public:
     Memory() = default;
@@ -46,12 +46,13 @@ class Memory {
 // Lets transfers of an open file go past the system's cache where its file system can do that.
 void make_direct(int file);
 
-// Transfers under way at the same time. Belongs to one thread; the memory is the transfer's until next() has given it
+// Transfers in flight at the same time. Belongs to one thread; the memory is the transfer's until next() has given it
 // back or the BlockIo is destroyed, which waits.
 class BlockIo {
   public:
-    // Auto takes io_uring where the library was built with it and the kernel allows it, else threads. Stream is for
-    // what cannot be read at an offset, as a pipe: one transfer after the other, in the order in which they were begun.
+    // Auto takes io_uring where the library was built with it and the kernel allows it, otherwise threads. Stream is
+    // for what cannot be read at an offset, as a pipe: one transfer after the other, in the order in which they were
+    // begun.
     enum class Method { Auto, Uring, Threads, Stream };
     // How a transfer ended: `bytes` are fewer than asked for at the end of the file, or with an error, of errno.
     struct Done {
@@ -67,9 +68,9 @@ class BlockIo {
 
     void read(int file, std::span<std::byte> memory, std::uint64_t offset, std::uint64_t tag);
     void write(int file, std::span<const std::byte> memory, std::uint64_t offset, std::uint64_t tag);
-    // How many transfers are under way.
+    // How many transfers are in flight.
     [[nodiscard]] std::size_t under_way() const { return under_way_; }
-    // One that has ended; waits at most so long. Nothing when time is over. Pre: one is under way.
+    // One that has ended; waits at most so long. Nothing when time is over. Pre: one is in flight.
     [[nodiscard]] std::optional<Done> next(std::chrono::milliseconds wait);
     // "io_uring", "threads" or "stream".
     [[nodiscard]] const char* name() const;

@@ -89,9 +89,8 @@ class InputFile {
 // An output: "-" is standard output; a device or pipe is written as it is. Any other file is written next to its place
 // without a name, where the file system can do that, and appears there by commit(); without commit() nothing is left.
 // Other file systems keep the unfinished file under a name, which after SIGKILL stays until an OutputFile for the same
-// path is made.
-// A file that is replaced keeps owner, group, permissions, access list and extended attributes, or is refused. Its other
-// hard links keep the old content; note_hook is told.
+// path is made. A file that is replaced keeps owner, group, permissions, access list and extended attributes, or is
+// refused. Its other hard links keep the old content; note_hook is told.
 class OutputFile {
   public:
     // What the usual signals do with a file that has a name: a library leaves its host's handlers alone.

@@ -24,8 +24,8 @@ namespace quadmill::detail::input {
 // A name of a file, which is not empty.
 [[nodiscard]] CLI::Validator file_name();
 
-// Throws CLI::ValidationError of that option if the output would replace one of these files, by device and inode; "-" is
-// standard output or input.
+// Throws CLI::ValidationError of that option if the output would replace one of these files, by device and inode; "-"
+// is standard output or input.
 void refuse_inputs(const std::string& option, const std::string& output, const std::vector<std::string>& inputs);
 
 // A list of these.

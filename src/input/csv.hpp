@@ -1,13 +1,13 @@
 // Tables from CSV (RFC 4180): a line of names, then rows with the same number of fields. A field in quotes may contain
 // commas, line ends and quotes (written twice). Lines end with LF, CR LF or CR; the last one may have no end.
 //
-// A column's type is the narrowest that holds all its values: I32, U32, I64, F32 (if exact), F64, else Text. Numbers may
-// be in quotes and have blanks around them; nan and inf are numbers. No value becomes another one: a column is Text if
-// it has codes (a leading zero as in 01234, an exponent as in 12E12 and 1E05), integers beyond 64 bits or numbers beyond
-// a double's range (1e999, 1e-999). Fractions are rounded to the nearest double; integers beyond 2^53 in a column of
-// floats are refused. An empty field is NULL; "" is an empty text, and NULL in a column of numbers. A blank line is
-// refused, except at the end; in a CSV of one column it is a NULL. Blanks around names and a byte order mark are
-// dropped. A column without a name is called by its number, as column2.
+// A column's type is the narrowest that holds all its values: I32, U32, I64, F32 (if exact), F64, otherwise Text.
+// Numbers may be in quotes and have blanks around them; nan and inf are numbers. No value becomes another one: a column
+// is Text if it has codes (a leading zero as in 01234, an exponent as in 12E12 and 1E05), integers beyond 64 bits or
+// numbers beyond a double's range (1e999, 1e-999). Fractions are rounded to the nearest double; integers beyond 2^53 in
+// a column of floats are refused. An empty field is NULL; "" is an empty text, and NULL in a column of numbers. A blank
+// line is refused, except at the end; in a CSV of one column it is a NULL. Blanks around names and a byte order mark
+// are dropped. A column without a name is called by its number, as column2.
 //
 // Errors are InvalidArgument with the line.
 #pragma once
@@ -37,10 +37,11 @@ struct CsvTable {
     std::map<std::string, std::string> why_text{};  // the reason that a column is text: "line 3 has 'x'"
 };
 
-// Types of a query's columns in the tables of its sources. A column without a value is text if it is compared with text.
+// Types of a query's columns in the tables of its sources. A column without a value is text if it is compared with
+// text.
 [[nodiscard]] sql::SqlTypes types_in(const sql::SqlQuery& query, const std::vector<CsvTable>& from);
 
-// Adds the columns without a value: text if named in `texts`, else integers.
+// Adds the columns without a value: text if named in `texts`, otherwise integers.
 [[nodiscard]] Table filled(const CsvTable& from, const std::vector<std::string>& texts = {});
 
 // Columns of one source that the query needs.
@@ -81,9 +82,9 @@ class CsvStream {
 
     // Empty if Ctrl-C came before the line of names was complete.
     [[nodiscard]] const sql::SqlNames& names() const;
-    // The next `rows` rows, at the end of the stream the remaining ones. Without any row left the result is nothing, but
-    // the first call always gives a table. An error is thrown after all complete tables before it have been given; the
-    // rows between are lost.
+    // The next `rows` rows, at the end of the stream the remaining ones. Without any row left the result is nothing,
+    // but the first call always gives a table. An error is thrown after all complete tables before it have been given;
+    // the rows between are lost.
     // Pre: the same arguments each time.
     [[nodiscard]] std::optional<CsvTable> next(const CsvColumns& columns, std::uint64_t rows);
     [[nodiscard]] bool interrupted();

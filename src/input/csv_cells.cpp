@@ -163,7 +163,7 @@ void Cells::widen(Kind kind) {
     kind_ = kind;
     if (kind == Kind::Integers) integers_.resize(rows_);
     if (kind == Kind::Floats) {
-        floats_.assign(integers_.begin(), integers_.end());  // exact, but for a long integer
+        floats_.assign(integers_.begin(), integers_.end());  // exact, except for a long integer
         floats_.resize(rows_);
         integers_ = {};
     }

@@ -40,9 +40,9 @@ class Cells {
     [[nodiscard]] const Mark& long_integer() const { return long_integer_; }
     [[nodiscard]] const Mark& text() const { return text_; }
 
-    // The same texts read before have this one's first value that is no number.
+    // The same texts read before have this one's first value that is not a number.
     void keep_mark(const Cells& before) { text_ = before.text_; }
-    // Drops those after so many rows. Pre: at most one.
+    // Drops those after that many rows. Pre: at most one.
     void shorten(std::uint64_t rows);
 
     // What takes all of them.

@@ -107,7 +107,7 @@ class CsvLines {
     // The line of the field to come; after a row, of the next one.
     [[nodiscard]] std::uint64_t line() const { return line_; }
     void pass(std::string_view field) {
-        // Quicker than std::count where there is none.
+        // Quicker than std::count if there is none.
         for (auto at = field.find('\n'); at != std::string_view::npos; at = field.find('\n', at + 1)) ++line_;
     }
     void pass_end() { ++line_; }

@@ -1,4 +1,5 @@
-// Matrices from files: Matrix Market's text, or raw 32-bit floats row after row; 64-bit ones where the name ends in .f64.
+// Matrices from files: Matrix Market's text, or raw 32-bit floats row after row; 64-bit ones where the name ends in
+// .f64.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +17,7 @@ struct MatrixOf {
 };
 using MatrixFile = MatrixOf<float>;
 
-// Matrix Market where the file begins so, else raw: of `columns` columns, or square. Throws IoError, and
+// Matrix Market where the file begins so, otherwise raw: of `columns` columns, or square. Throws IoError, and
 // InvalidArgument with the line, also for values that are not finite, or that a float loses as they are too small, and
 // for files that look like other text or like a packed file.
 template <class Value = float>

@@ -8,7 +8,7 @@ namespace quadmill::detail::input {
 
 struct ProgramRun {
     int start_error = 0;             // an errno: it did not start
-    std::string failure{};           // empty: all went well; else its last words, or how it ended
+    std::string failure{};           // empty: all went well; otherwise its last words, or how it ended
     std::string output{}, errors{};  // what it wrote to standard output, and to standard error
     double ms = 0;                   // until it ended
 };

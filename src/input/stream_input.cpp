@@ -14,7 +14,7 @@ StreamInput::StreamInput(const Share& share) : file_(share.path), begin_(share.b
     if (share.begin > 0 && lseek(file_.descriptor(), static_cast<off_t>(share.begin), SEEK_SET) < 0)
         throw IoError("cannot read " + file_.name() + " from byte " + std::to_string(share.begin) + " on", share.path,
                       share.begin);
-    // A pipe that holds as much as a read takes: twice as fast. Fails for what is no pipe, and does no harm.
+    // A pipe that holds as much as a read takes: twice as fast. Fails for what is not a pipe, and does no harm.
     static_cast<void>(fcntl(file_.descriptor(), F_SETPIPE_SZ, static_cast<int>(capacity)));
 }
 

@@ -1,4 +1,4 @@
-// Values as they come from a file or pipe: raw or text, handed on as soon as they are there.
+// Values as they come from a file or pipe: raw or text, passed on as soon as they are there.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,7 @@ struct Share {
 class StreamInput {
   public:
     explicit StreamInput(const std::string& path) : StreamInput(Share{.path = path}) {}
-    // Throws IoError where it cannot be read from there on.
+    // Throws IoError if it cannot be read from there on.
     explicit StreamInput(const Share& share);
 
     [[nodiscard]] const files::InputFile& file() const { return file_; }
@@ -74,7 +74,7 @@ void refuse_other_forms(StreamInput& input, Form form, const std::string& what);
 template <class Record>
 struct RawRecords {
     std::string what;                         // "f32 value"
-    Fault (*check)(const Record&) = nullptr;  // what is wrong with one, where that can be
+    Fault (*check)(const Record&) = nullptr;  // what is wrong with one, if that can be
 };
 
 // Throws BadInput for bytes that are left at the end.
@@ -107,7 +107,7 @@ class RecordLines {
                 std::uint64_t begin = 0)
         : lines_(path, begin), parse_(parse), options_(options), skipped_(skipped) {}
 
-    // Takes lines off the text up to one that is no record; refuses that when it is the first, by BadInput. So the
+    // Takes lines off the text up to one that is not a record; refuses that when it is the first, by BadInput. So the
     // records before it get to where they are wanted.
     [[nodiscard]] std::span<const Record> next(std::string_view& text) {
         records_.clear();

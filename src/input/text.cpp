@@ -189,7 +189,7 @@ std::string_view Lines::next(std::string_view& text) {
 
 namespace {
 
-// Lines that end before that byte of a file. 0 where it cannot be read.
+// Lines that end before that byte of a file. 0 if it cannot be read.
 std::uint64_t lines_before(const std::string& path, std::uint64_t end) {
     if (end == 0) return 0;
     const files::InputFile file(path);

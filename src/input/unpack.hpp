@@ -1,4 +1,4 @@
-// Text that is packed by gzip or zstd, unpacked; and what is no text, named.
+// Text that is packed by gzip or zstd, unpacked; and what is not a text, named.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace quadmill::detail::input {
 
-// The whole of a file, or of standard input, unpacked where it is packed. Throws IoError where it was cut off or damaged,
-// or does not fit into memory.
+// The whole of a file, or of standard input, unpacked where it is packed. Throws IoError where it was cut off or
+// damaged, or does not fit into memory.
 [[nodiscard]] files::Bytes read_unpacked(const std::string& path);
 
 // Throws InvalidArgument where a text that begins like this is none, and says what it looks like. `path`: for messages.

@@ -1,4 +1,5 @@
-// LAPACK's sgetrf by passes, for programs that call it in Fortran's way: preload libquadmill_lapack.so, or link it first.
+// LAPACK's sgetrf in passes, for programs that call it in Fortran's way: preload libquadmill_lapack.so, or link it
+// first.
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -91,8 +92,8 @@ struct Call {
 };
 
 // From this many rows and columns on, passes answer. On an H200 they take 20 ms for 1,024 rows and 13.5 for 768, one
-// thread of its CPU (Eigen) 40 and 15.5; opening and reading back come on top. OpenBLAS on 16 threads takes 5.9 and 3.9.
-// QUADMILL_SGETRF_MIN overrides it.
+// thread of its CPU (Eigen) 40 and 15.5; opening and reading back come on top. OpenBLAS on 16 threads takes 5.9 and
+// 3.9. QUADMILL_SGETRF_MIN overrides it.
 std::size_t min_for_passes() {
     constexpr std::size_t usual = 1024;
     static const std::size_t found = [] {
@@ -128,8 +129,8 @@ int factor_by_this_cpu(const Call& call) {
     return static_cast<int>(info);
 }
 
-// The next sgetrf_ in the order of loading: LAPACK's own where this one was preloaded, or linked first. Else that of a
-// LAPACK by its name, as a program may have loaded its own where no other library sees it. Else null.
+// The next sgetrf_ in the order of loading: LAPACK's own where this one was preloaded, or linked first. Otherwise that
+// of a LAPACK by its name, as a program may have loaded its own where no other library sees it. Otherwise null.
 Routine lapacks_own() {
     static const auto found = []() -> Routine {
         void* symbol = dlsym(RTLD_NEXT, "sgetrf_");

@@ -15,7 +15,7 @@ namespace quadmill::detail::linalg {
 
 class BatchLu {
   public:
-    // How matrices lie: so many a row of texels, and so many rows.
+    // How matrices lie: so many a row of texels, and that many rows.
     struct Grid {
         int across, down;
     };

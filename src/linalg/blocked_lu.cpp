@@ -13,8 +13,8 @@ namespace {
 constexpr int tile_rows = 8, tile_columns = 4;
 constexpr int at_once = 4;  // columns of a panel that are eliminated together, those of a texel
 
-// A search of so many rows has these parts: its fragments look at rows / parts, and the pass after it at all parts, 64 at a
-// time where there are more. What both take is latency.
+// A search of that many rows has these parts: its fragments look at rows / parts, and the pass after it at all parts,
+// 64 at a time if there are more. What both take is latency.
 constexpr int most_parts = 256;
 int parts_of(int rows) {
     return rows <= 256 ? 16 : rows <= 1024 ? 64 : rows <= 2048 ? 128 : most_parts;

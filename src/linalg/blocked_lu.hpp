@@ -1,6 +1,6 @@
 // LU in panels: `block` columns are factorized in a narrow texture, four columns a pass and before it a search for each
 // one's pivot; then one pass over the trailing matrix subtracts `block` products an element. Past 'Query Processing on
-// GPUs'; as in LAPACK's getrf, but for the pivots, which stay on the GPU.
+// GPUs'; as in LAPACK's getrf, except for the pivots, which stay on the GPU.
 //
 //     | done  . . . . |     panel     its columns, from the diagonal down, four a texel, and which row each was before
 //     |  .  P T T T T |     triangle  the rows T = L^-1 A of the panel's rows, for all columns after it

@@ -18,8 +18,8 @@ struct FactorsView {
     std::span<const std::uint32_t> rows, columns;
 };
 
-// Replaces a matrix, row after row, by its factors, and fills the order of rows. Returns 0, or the number, from 1, of the
-// first pivot that is zero. The column below a zero pivot is left as it is, as LAPACK does.
+// Replaces a matrix, row after row, by its factors, and fills the order of rows. Returns 0, or the number, from 1, of
+// the first pivot that is zero. The column below a zero pivot is left as it is, as LAPACK does.
 template <class Value>
 std::size_t factor_on_cpu(const cpu::Workers& workers, std::span<Value> matrix, std::size_t rows, std::size_t columns,
                           std::vector<std::uint32_t>& order);

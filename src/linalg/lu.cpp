@@ -65,8 +65,8 @@ int sign_of(std::span<const std::uint32_t> permutation) {
     return sign;
 }
 
-// L and U of the matrix itself, from those of the matrix times 2^exponent. False, and nothing is changed, where U's largest
-// element is beyond floats or has fewer digits there.
+// L and U of the matrix itself, from those of the matrix times 2^exponent. False, and nothing is changed, where U's
+// largest element is beyond floats or has fewer digits there.
 bool take_scaling_back(std::vector<float>& lu, std::size_t columns, int exponent) {
     const auto in_u = [&](std::size_t place) { return place % columns >= place / columns; };
     float most = 0;

@@ -16,14 +16,14 @@ void check_shape(const std::string& where, std::size_t values, std::size_t rows,
 // Throws InvalidArgument, with the row and column of the first NaN or infinity.
 template <class Value>
 void check_finite(const std::string& where, std::span<const Value> values, std::size_t columns);
-// And with the number of its matrix, of many that have so many rows, one after the other.
+// And with the number of its matrix, of many that have that many rows, one after the other.
 void check_finite(const std::string& where, std::span<const float> values, std::size_t rows, std::size_t columns);
 // A texture's.
 struct Size {
     int width, height;
 };
 // Of the one that a matrix is reduced from, where a side has `most` texels at most. All of it at once may be longer:
-// its elements then lie in rows of another length, in their order. Throws InvalidArgument where it does not fit.
+// its elements then lie in rows of another length, in their order. Throws InvalidArgument if it does not fit.
 [[nodiscard]] Size size_to_reduce(const std::string& where, std::size_t rows, std::size_t columns, Along along,
                                   std::size_t most);
 // Pre: it has been checked that it fits.

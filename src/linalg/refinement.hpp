@@ -12,7 +12,7 @@ namespace quadmill::detail::linalg {
 // The largest |value|; infinite where one is not a number.
 [[nodiscard]] double largest(std::span<const double> values);
 
-// Solves the scaled system for right-hand sides, row after row, of which one has so many columns.
+// Solves the scaled system for right-hand sides, row after row, of which one has that many columns.
 using Correct = std::function<std::vector<double>(std::span<const double> b)>;
 
 // Solves B y = b for the scaled matrix B. A step adds a correction for the residual; steps go on while they halve the

@@ -31,8 +31,8 @@ struct Scaling {
     [[nodiscard]] bool is_identity() const { return is_uniform && (rows.empty() || rows.front() == 0); }
 };
 
-// None where the elements are well within the range; else one power for all, where that suffices; else powers that bring
-// the largest element of each row and column near 1. Throws InvalidArgument for NaNs and infinities.
+// None where the elements are well within the range; otherwise one power for all, where that suffices; otherwise powers
+// that bring the largest element of each row and column near 1. Throws InvalidArgument for NaNs and infinities.
 template <class Value>
 [[nodiscard]] Scaling scaling_of(const std::string& where, std::span<const Value> values, std::size_t rows,
                                  std::size_t columns);

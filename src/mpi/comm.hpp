@@ -36,7 +36,7 @@ class FirstFailure {
     std::exception_ptr failure_;
 };
 
-// A duplicate of the host's. Made, used and destroyed by all ranks.
+// A duplicate of the application's. Made, used and destroyed by all ranks.
 class Comm {
   public:
     // Throws InvalidArgument, which begins with the name of `function`, where MPI is not initialized or `of` is none.
@@ -60,7 +60,7 @@ class Comm {
     // values[r] of all ranks to rank r.
     [[nodiscard]] std::vector<std::uint64_t> transposed(std::span<const std::uint64_t> values) const;
 
-    // Throws on all ranks where one has failed: there its own error, elsewhere one that names the rank.
+    // Throws on all ranks if one has failed: there its own error, elsewhere one that names the rank.
     void agree(const std::exception_ptr& failure) const;
     // Work that one rank may fail at.
     template <class Work>

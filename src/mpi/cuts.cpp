@@ -89,7 +89,7 @@ class Proposals {
     [[nodiscard]] const std::byte* key(std::size_t rank, std::size_t place) const {
         return at(rank, place) + sizeof(Proposal);
     }
-    // The rank whose proposal is the weighted median; the number of ranks where there is none left.
+    // The rank whose proposal is the weighted median; the number of ranks if there is none left.
     [[nodiscard]] std::size_t median(std::size_t place) const {
         std::vector<std::size_t> order;
         std::uint64_t weight = 0, before = 0;

@@ -1,4 +1,4 @@
-// Merging by a binomial tree, as MPI_Reduce does it for what is no number.
+// Merging by a binomial tree, as MPI_Reduce does it for what is not a number.
 #include <algorithm>
 #include <utility>
 

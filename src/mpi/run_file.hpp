@@ -14,7 +14,7 @@ namespace quadmill::detail::mpi {
 struct RunNames {
     std::string folder;
     std::string output;  // of all files of jobs with that output
-    std::string rank;    // of this rank's: input, format and ranks are in it, so another job's are no match
+    std::string rank;    // of this rank's: input, format and ranks are in it, so another job's are not match
     [[nodiscard]] std::string path(const char* what) const { return folder + "/" + output + rank + what; }
 };
 
@@ -23,7 +23,7 @@ class RunFile {
   public:
     // Throws IoError.
     [[nodiscard]] static std::unique_ptr<RunFile> create(const std::string& path);
-    // One that was whole, with so many bytes; null where there is none.
+    // One that was whole, with that many bytes; null if there is none.
     [[nodiscard]] static std::unique_ptr<RunFile> find(const std::string& path, std::uint64_t bytes);
     RunFile(const RunFile&) = delete;
     RunFile& operator=(const RunFile&) = delete;

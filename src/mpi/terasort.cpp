@@ -106,7 +106,7 @@ class Output {
     }
 
   private:
-    // Rank 0 has made the file beside its place; the others open it by its name.
+    // Rank 0 has made the file next to its place; the others open it by its name.
     void open_shared() {
         name_ = comm_.rank() == 0 ? file_->temporary() : "";
         int length = static_cast<int>(name_.size());
@@ -279,7 +279,8 @@ class Terasort {
         stats_.moved_bytes = (mine_ - counts[me()]) * record_;
     }
 
-    // Each rank's parts to the ranks whose they are; each part becomes a run of theirs. In step k to the k-th next rank.
+    // Each rank's parts to the ranks whose they are; each part becomes a run of theirs. In step k to the k-th next
+    // rank.
     void exchange() {
         comm_.together([&] { received_ = RunFile::create(names_.path(".received")); });
         std::uint64_t end = 0;

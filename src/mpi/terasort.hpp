@@ -40,8 +40,8 @@ struct TerasortStats {
 };
 
 // Collective: throws on all ranks what one of them throws. Guarantee: as sort_file(); rank r of P writes the records
-// from floor(r N / P) to floor((r + 1) N / P). Disk: each rank's share twice, beside the output or in options.temp; once
-// more in the meantime where it does not fit into memory.
+// from floor(r N / P) to floor((r + 1) N / P). Disk: each rank's share twice, beside the output or in options.temp;
+// once more in the meantime if it does not fit into memory.
 TerasortStats terasort(const Comm& comm, const std::string& input, const std::string& output,
                        const TerasortOptions& options, const std::optional<Context>& context);
 

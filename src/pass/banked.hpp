@@ -18,9 +18,9 @@ struct Banked {
     static constexpr int layers = 8, block_words = 32, tile_width = 8, tile_height = 4;
     int row_log2 = 3, half_height = 0;
 
-    // The smallest that holds so many pairs of blocks; near square.
+    // The smallest that holds that many pairs of blocks; near square.
     static Banked of_pairs(std::size_t pairs);
-    // Rows of tiles, in texels, that hold so many pairs.
+    // Rows of tiles, in texels, that hold that many pairs.
     [[nodiscard]] static int rows_for(std::size_t pairs, int row_log2);
     [[nodiscard]] int width() const { return 1 << row_log2; }
     [[nodiscard]] int height() const { return 2 * half_height + 1; }

@@ -1,4 +1,4 @@
-// The log-step reduction: texels become one, or one a row or column, by passes that fold 16 of them into one.
+// The log-step reduction: texels become one, or one a row or column, in passes that fold 16 of them into one.
 // Source: 'Query Processing on GPUs' (parallel reduction), where a pass folds two; some 8 fetches take no longer than
 // writing their result (docs/notes/matrices.md).
 #pragma once
@@ -11,8 +11,8 @@
 
 namespace quadmill::detail::pass {
 
-// Rules of fold_rules.glsl. Sums, Least and Most take floats, Counts unsigned integers, each channel by itself; FirstLeast
-// and FirstMost key and place, of unsigned integers. Of NaNs only sums say anything.
+// Rules of fold_rules.glsl. Sums, Least and Most take floats, Counts unsigned integers, each channel by itself;
+// FirstLeast and FirstMost key and place, of unsigned integers. Of NaNs only sums say anything.
 enum class FoldBy { Sums, Least, Most, Counts, FirstLeast, FirstMost };
 
 // What partial results are and how two become one: GLSL that defines STATE (vec4 for float textures, uvec4 for those of
@@ -32,8 +32,8 @@ class Fold {
     Fold(gl::Device& device, gl::Format format, int width, int height, Along along = Along::All);
     // Where the caller puts them.
     [[nodiscard]] const Target& source() const { return targets_.front(); }
-    // Folds them; returns a texture of one texel, of one a row (a column of texels), or of one a column. The note is that
-    // of all passes.
+    // Folds them; returns a texture of one texel, of one a row (a column of texels), or of one a column. The note is
+    // that of all passes.
     [[nodiscard]] const gl::Texture& operator()(gl::Device& device, Programs& programs, const FoldRule& rule,
                                                 gl::Note note = {}) const;
     [[nodiscard]] std::size_t bytes() const;

@@ -1,4 +1,4 @@
-// Computations on a grid, a texel a cell: a pass computes every cell anew from cells as they are.
+// Computations on a grid, a texel a cell: a pass computes every cell again from cells as they are.
 #pragma once
 
 #include <algorithm>

@@ -12,16 +12,16 @@
 
 namespace quadmill::detail::pass {
 
-// What one thread fills or copies at a time, less where someone waits for the first and the last piece; and the least that
-// one GL command moves: a command costs some 15 us of CPU on NVIDIA, as much as moving 0.8 MB takes.
+// What one thread fills or copies at a time, less where someone waits for the first and the last piece; and the least
+// that one GL command moves: a command costs some 15 us of CPU on NVIDIA, as much as moving 0.8 MB takes.
 inline constexpr std::size_t task_bytes = std::size_t{1} << 20, short_task_bytes = std::size_t{1} << 18,
                              command_bytes = std::size_t{8} << 20;
 
-// Makes the buffer anew when it is smaller than that.
+// Makes the buffer again when it is smaller than that.
 void grow(gl::PixelBuffer& buffer, gl::Device& device, gl::PixelBuffer::Direction direction, std::size_t bytes);
 
-// Calls take(part, row, piece) for `pieces` pieces of each row of all parts, on several threads, of each part once it has
-// arrived; waits for the GPU.
+// Calls take(part, row, piece) for `pieces` pieces of each row of all parts, on several threads, of each part once it
+// has arrived; waits for the GPU.
 template <class Part, class Take>
 void take_rows(std::vector<Part>& parts, cpu::Workers& workers, std::size_t pieces, const Take& take) {
     struct Piece {
@@ -54,15 +54,17 @@ class Uploader {
         Rows(std::size_t rows) : count(rows) {}  // NOLINT(google-explicit-constructor): a number means the first rows
         std::size_t first = 0, count;
     };
-    // Called with the end of the rows that have been sent so far, so that passes can read them while the next are filled.
+    // Called with the end of the rows that have been sent so far, so that passes can read them while the next are
+    // filled.
     using Sent = std::function<void(std::size_t end)>;
-    // Fills and sends all rows, or these, through staging memory for that many. Returns when all is filled and the upload
-    // is in flight; waits first for the last upload from this memory. Pre: a session is open.
+    // Fills and sends all rows, or these, through staging memory for that many. Returns when all is filled and the
+    // upload is in flight; waits first for the last upload from this memory. Pre: a session is open.
     void send(gl::Device& device, const gl::Texture& texture, cpu::Workers& workers, const Fill& fill);
     void send(gl::Device& device, const gl::Texture& texture, Rows rows, cpu::Workers& workers, const Fill& fill,
               const Sent& sent = {});
 
-    // Milliseconds of the last upload's copies alone, without what the GPU waited for; waits for it. Pre: Clock::OfCopies.
+    // Milliseconds of the last upload's copies alone, without what the GPU waited for; waits for it. Pre:
+    // Clock::OfCopies.
     [[nodiscard]] double copies_ms() const;
 
   private:

@@ -51,7 +51,7 @@ struct QueryProcessor::State : std::enable_shared_from_this<QueryProcessor::Stat
         tuning.gpu_rank_rows = crossings.rank_rows;
     }
 
-    // Does the work of a public call: in a session, where there is a context.
+    // Does the work of a public call: in a session, if there is a context.
     template <class Work>
     auto within(const char* function, const Work& work) {
         if (!context) return work();
@@ -552,7 +552,7 @@ static void write_for_host(const char* function, const Selection::State& selecti
     });
 }
 
-// The buffer, with room for so many words from that byte on.
+// The buffer, with room for that many words from that byte on.
 static gl::HostBuffer buffer_for(gl::Device& device, const char* function, const char* what, std::uint32_t id,
                                  std::size_t offset, std::size_t words) {
     gl::HostBuffer buffer(device, id, function, what);

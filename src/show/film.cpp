@@ -32,7 +32,7 @@ const std::array forms{
 
 enum class Films { Made, NoFfmpeg };
 
-// Writes each film beside its place and renames it; of an earlier recording nothing is left.
+// Writes each film next to its place and renames it; of an earlier recording nothing is left.
 Films make_films(const Recording& recording, std::size_t frames) {
     const fs::path directory = recording.directory;
     std::error_code ignored;

@@ -50,8 +50,8 @@ void Monitor::restart(const MonitorOptions& options) {
     *this = Monitor(options, make_sorter_);
 }
 
-// A value of the window that is surely no larger (or no smaller) than the exact quantile, as near as bisection finds one
-// between it and what eps promises; infinite where there is none.
+// A value of the window that is surely no larger (or no smaller) than the exact quantile, as near as bisection finds
+// one between it and what eps promises; infinite if there is none.
 float Monitor::bound(const Quantile<float>& quantile, Side side) const {
     const auto sure = [&](const Quantile<float>& q) {
         return side == Side::Below ? q.rank_upper <= quantile.rank : q.rank_lower >= quantile.rank;

@@ -36,7 +36,7 @@ class Monitor {
     void add(std::span<const float> values);
     // Another sorter from here on; no value is forgotten.
     void use(MakeSorter make_sorter);
-    // Other options from here on: the window fills anew, and the time axis begins anew.
+    // Other options from here on: the window fills again, and the time axis begins again.
     void restart(const MonitorOptions& options);
 
     [[nodiscard]] const MonitorOptions& options() const { return options_; }

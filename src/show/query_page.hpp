@@ -38,8 +38,8 @@ struct QueryView {
 // All passes on one page of any height. `others`: outputs of the query that the count does not show, or empty.
 [[nodiscard]] Canvas query_sheet(const WatchedQuery& query, const std::string& others = {});
 
-// Parts of pictures, for other pages: the depth buffer, the stencil buffer, and what a pass wrote or let through, a cell
-// a row of the table, in the largest square that is in the box; what their colors mean.
+// Parts of pictures, for other pages: the depth buffer, the stencil buffer, and what a pass wrote or let through, a
+// cell a row of the table, in the largest square that is in the box; what their colors mean.
 [[nodiscard]] Grid row_grid(const Box& box, const WatchedQuery& query);
 void draw_depth(Canvas& canvas, const Box& box, const WatchedQuery& query, const QueryStep& step);
 void draw_stencil(Canvas& canvas, const Box& box, const WatchedQuery& query, const QueryStep& step);

@@ -1,6 +1,6 @@
 // What counting the rows of a condition looked like after each of its passes: the real engine, watched through a
-// PassObserver that reads back what the pass left in the depth and stencil buffers or among the selections, and what its
-// occlusion query counted.
+// PassObserver that reads back what the pass left in the depth and stencil buffers or among the selections, and what
+// its occlusion query counted.
 #pragma once
 
 #include <array>

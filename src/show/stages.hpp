@@ -41,7 +41,7 @@ struct Comparator {
 };
 
 struct Step {
-    int stage = 0, step = 0;  // of the engine's network, from 1; 0 where there is none
+    int stage = 0, step = 0;  // of the engine's network, from 1; 0 if there is none
     std::vector<float> keys;  // by place; padding is infinity
     struct Drawn {
         PassQuad quad;

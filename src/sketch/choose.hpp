@@ -11,7 +11,7 @@ namespace quadmill::detail::sketch {
 // Keys of a call from which on the GPU is worth its passes and transfers, for a table that is on the CPU.
 inline constexpr std::size_t gpu_keys = std::size_t{1} << 18;
 
-// Keys of a batch from which on Sort is the quickest form where fragments sort in subgroups.
+// Keys of a batch from which on Sort is the fastest form where fragments sort in subgroups.
 inline constexpr std::size_t sorted_keys = std::size_t{1} << 18U;
 
 // The form of inserts on a GPU else.

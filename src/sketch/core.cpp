@@ -122,7 +122,7 @@ void Core::ask_device(const char* function, const Work& work) {
         if (side_ == Side::Device) {
             lost_ = true;
         } else {
-            side_ = Side::Host;  // the copy is made anew
+            side_ = Side::Host;  // the copy is made again
         }
         throw;
     }

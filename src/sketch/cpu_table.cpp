@@ -89,7 +89,7 @@ void for_cells(const Shape& shape, const Batch& batch, std::size_t begin, std::s
     });
 }
 
-// Where there is no memory for high counters, what was added is taken off again, which takes none.
+// If there is no memory for high counters, what was added is taken off again, which takes none.
 void add_all_or_none(MultiLevel& levels, const Shape& shape, const Batch& batch, Sign sign) {
     std::size_t added = 0;
     try {

@@ -1,4 +1,4 @@
-// The counters on the CPU: the engine where there is no GPU, and what all others are compared with.
+// The counters on the CPU: the engine if there is no GPU, and what all others are compared with.
 #pragma once
 
 #include <array>

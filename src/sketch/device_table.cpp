@@ -35,7 +35,7 @@ std::size_t pending_texels(const Shape& shape, SketchEngine form) {
     return form == SketchEngine::BlendCounters ? shape.seen_cells() : shape.columns();
 }
 
-// Msws: 32 bytes a bucket; else four counters a texel.
+// Msws: 32 bytes a bucket; otherwise four counters a texel.
 std::size_t table_texels(const Shape& shape) {
     if (shape.kind() == SketchKind::Msws) return std::size_t{2} * shape.columns();
     return (shape.seen_cells() + 3) / 4;
@@ -250,7 +250,7 @@ void DeviceTable::blend(const KeyTextures& keys, Sign sign, SketchEngine form) {
 }
 
 // Up to 4,095 keys no counter can run over. More are blended at once, onto nothing, and only go to the table when it is
-// proved that none has; else they are dropped and blended in another form.
+// proved that none has; otherwise they are dropped and blended in another form.
 void DeviceTable::blend_packed(const KeyTextures& keys, Sign sign) {
     constexpr auto form = SketchEngine::BlendPacked;
     if (skip_packed_ > 0) {

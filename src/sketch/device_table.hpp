@@ -26,7 +26,7 @@ struct KeyTexels {
     bool floats = false;
 };
 
-// Keys, and their weights where they have some, in textures.
+// Keys, and their weights if they have some, in textures.
 struct KeyTextures {
     const gl::Texture* keys = nullptr;
     const gl::Texture* weights = nullptr;
@@ -35,10 +35,10 @@ struct KeyTextures {
 };
 
 // The table holds counters of 32 bits in integer texels, four in a texel. Integers cannot be blended, so points are
-// added to a table of floats beside it, `pending`, which is carried over to the integers before any of its counters can
-// pass what its floats hold exactly. Of Msws the table is a copy of the CPU's, to query; what is blended is carried
-// over to the CPU. Of Sf it is the slim table, made by the CPU.
-// Pre of every call: a session is open; no counter passes 2^32 - 1.
+// added to a table of floats next to it, `pending`, which is carried over to the integers before any of its counters
+// can pass what its floats hold exactly. Of Msws the table is a copy of the CPU's, to query; what is blended is carried
+// over to the CPU. Of Sf it is the slim table, made by the CPU. Pre of every call: a session is open; no counter passes
+// 2^32 - 1.
 class DeviceTable {
   public:
     // Why the GPU cannot hold such a table, or an engine not fill it; nothing when it can.
@@ -55,7 +55,7 @@ class DeviceTable {
     void add(DeviceTable& other);
     void load(const CpuTable& from);
     void add_to(CpuTable& to);
-    // Sort, where it is quicker for so many keys, or the form that is given.
+    // Sort, where it is quicker for that many keys, or the form that is given.
     [[nodiscard]] SketchEngine quicker(SketchEngine than, std::size_t keys) const;
     // Carries over all that is blended.
     void carry();
@@ -124,8 +124,8 @@ class DeviceTable {
     gl::Texture positions_, masks_;  // of each mask: the positions of its bits, and the bits
     Grid grid_;
     pass::Target table_, next_;           // next_ is made when the GPU first changes the table
-    bool is_empty_ = true;                // the table is; what is blended is beside it
-    std::optional<DeviceLevels> levels_;  // of Msws, in place of the table
+    bool is_empty_ = true;                // the table is; what is blended is next to it
+    std::optional<DeviceLevels> levels_;  // of Msws, instead of the table
     std::optional<Pending> pending_;
     std::array<Lane, 2> lanes_;
     std::size_t lane_ = 0;

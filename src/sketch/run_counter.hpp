@@ -31,12 +31,12 @@ class RunCounter {
     // Sorts the places of a batch, which the next calls count. Does not wait for the GPU.
     void sort(const Batch& batch);
 
-    // The pass, but for its target and quads, that draws the table with the batch added or taken off.
+    // The pass, except for its target and quads, that draws the table with the batch added or taken off.
     [[nodiscard]] gl::Pass onto(const gl::Texture& table, const Grid& grid, int table_texels, Sign sign);
 
-    // Of buckets of 8, draws all of a texture of RGBA32UI, a texel a bucket, a counter 16 bits: another one with the batch
-    // added or taken off, or from null the batch alone. Waits for the GPU, which counts the fragments whose counters fit:
-    // tells whether all did.
+    // Of buckets of 8, draws all of a texture of RGBA32UI, a texel a bucket, a counter 16 bits: another one with the
+    // batch added or taken off, or from null the batch alone. Waits for the GPU, which counts the fragments whose
+    // counters fit: tells whether all did.
     [[nodiscard]] bool count_halves(const pass::Target& halves, const Grid& grid, const gl::Texture* from, Sign sign);
 
     // Buckets from which on codes are ranks of hashes (shaders/sketch/codes.glsl).

@@ -9,13 +9,13 @@
 
 namespace quadmill::detail::sort {
 
-// How places get into a texture of the host: drawn, or where that is not seen, drawn beside it and copied.
+// How places get into a texture of the host: drawn, or where that is not seen, drawn next to it and copied.
 enum class IndexWrite { Drawn, Copied };
-// The one that is seen. `what`: the texture, for messages. Throws InvalidArgument where it may be neither.
+// The one that is seen. `what`: the texture, for messages. Throws InvalidArgument if it may be neither.
 [[nodiscard]] IndexWrite index_write(const gl::PlainAccess& index, const char* function, const char* what);
 
-// Copies the bits of the host's keys, whatever swizzle or filter their texture has, to `raw`, which is made anew where
-// its size is another. Pre: keys are R32F, R32UI or R32I; a session is open.
+// Copies the bits of the application's keys, whatever swizzle or filter their texture has, to `raw`, which is made
+// again where its size is another. Pre: keys are R32F, R32UI or R32I; a session is open.
 void copy_bits(gl::Device& device, const gl::Texture& keys, gl::Texture& raw);
 
 // What the places of one argsort are drawn into. Pre of every call: a session is open.

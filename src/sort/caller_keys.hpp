@@ -1,4 +1,5 @@
-// Keys that lie in objects of the host, a buffer or a part of a texture: checked, and drawn as words for passes to read.
+// Keys that lie in objects of the host, a buffer or a part of a texture: checked, and drawn as words for passes to
+// read.
 #pragma once
 
 #include <cstddef>
@@ -36,14 +37,14 @@ struct KeysInTexture {
     std::size_t count;  // of texels
     int channel, channels;
     [[nodiscard]] KeyForm form(Order order, bool indexed) const;
-    // The format that its bits are copied to: integers, where they are keys as they are; else its own.
+    // The format that its bits are copied to: integers, where they are keys as they are; otherwise its own.
     [[nodiscard]] gl::Format copied_to(bool indexed) const;
 };
 // Throws InvalidArgument where texels of one cannot go to the other.
 void check_pair(const char* function, const KeysInTexture& from, const KeysInTexture& to);
 
-// Draws keys as words, four a texel, one after the other, row after row: all 32 bits of small ones are theirs, and keys of
-// 64 bits are two words. Pre of every call: a session is open.
+// Draws keys as words, four a texel, one after the other, row after row: all 32 bits of small ones are theirs, and keys
+// of 64 bits are two words. Pre of every call: a session is open.
 class CallerKeys {
   public:
     explicit CallerKeys(gl::Device& device) : device_(device), programs_(device) {}
@@ -53,7 +54,8 @@ class CallerKeys {
 
     // Copies the part's texels, as they are in that format, for the calls that follow.
     void copy(const KeysInTexture& keys, gl::Format format);
-    // Of the copy: so many keys from that one on, each texel's `channels` of them, from `channel` on, one after the other.
+    // Of the copy: that many keys from that one on, each texel's `channels` of them, from `channel` on, one after the
+    // other.
     struct Some {
         std::size_t keys = 0;
         int channel = 0, channels = 1;

@@ -141,7 +141,7 @@ SortStats CallerSort::sort(const KeysInBuffer& keys, Order order) {
         const auto sorted = merge_.sort_drawn(of, keys.count, [&](const pass::Target& source, std::size_t rows) {
             keys_.draw(keys, of.padding(), source, rows);
         });
-        // Whole keys with what follows them, but for the last one, behind which the buffer may end.
+        // Whole keys with what follows them, except for the last one, behind which the buffer may end.
         const auto words = (keys.count - 1) * keys.stride + static_cast<std::size_t>(keys.key_words);
         const auto piece =
             std::max<std::size_t>(std::min(static_cast<std::size_t>(piece_width) * piece_height,

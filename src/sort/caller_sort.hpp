@@ -27,8 +27,8 @@ class CallerSort {
     SortStats argsort(const KeysInTexture& keys, const gl::Texture& index, IndexWrite write, Order order);
     SortStats sort(const KeysInTexture& from, const KeysInTexture& to, TexelChannels channels, Order order);
 
-    // Sorts them, ascending, and reads a sample back, as Sorter::sample_texture() has it: as words, with their number and
-    // that of the NaNs. Waits for the GPU.
+    // Sorts them, ascending, and reads a sample back, as Sorter::sample_texture() has it: as words, with their number
+    // and that of the NaNs. Waits for the GPU.
     RankSample<std::uint32_t> sample(const KeysInTexture& keys, double eps);
 
     [[nodiscard]] static KeyForm form(const KeysInBuffer& keys, Order order, bool indexed) {

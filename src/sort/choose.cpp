@@ -18,9 +18,9 @@ constexpr auto never = SortCrossings::never;
 // Windows that their crossings are about.
 constexpr double common_window = 1024;
 
-// Nanoseconds a key: of one CPU thread that sorts, of one that merges two runs, and of the GPU with its transfers; until
-// the GPU's first key is back, whatever their number; and of one thread with what it has to do besides. As few keys in
-// one run as a crossing is about gain from this many threads at most: 16 sort 2^16 floats no faster than one.
+// Nanoseconds a key: of one CPU thread that sorts, of one that merges two runs, and of the GPU with its transfers;
+// until the GPU's first key is back, whatever their number; and of one thread with what it has to do besides. As few
+// keys in one run as a crossing is about gain from this many threads at most: 16 sort 2^16 floats no faster than one.
 struct Costs {
     double sort, merge, gpu, gpu_start = 0.45e6, besides = 0, threads = 1;
 };
@@ -29,8 +29,9 @@ std::size_t bytes_of(KeyType type) {
     return cpu::visit_key_type(type, []<class Key>(const Key* /*type*/) { return sizeof(Key); });
 }
 
-// Measured on an H100 and an H200 by `quadmill tune` and `bench sort` (2026-11-26): costs of 2^22 keys, of batches those
-// of quantiles of 2^24 values and more. The CPU is a Xeon of 2.8 GHz with AVX-512 (vqsort); the GPU merges by subgroups.
+// Measured on an H100 and an H200 by `quadmill tune` and `bench sort` (2026-11-26): costs of 2^22 keys, of batches
+// those of quantiles of 2^24 values and more. The CPU is a Xeon of 2.8 GHz with AVX-512 (vqsort); the GPU merges by
+// subgroups.
 Costs costs_of(const Work& work) {
     const auto bytes = bytes_of(work.type);
     const bool wide = bytes == 8;

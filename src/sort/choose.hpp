@@ -12,8 +12,8 @@ namespace quadmill::detail::sort {
 // million keys. (2^8 is fastest.)
 inline constexpr std::size_t paper_run = std::size_t{1} << 18;
 
-// What there is to sort: windows (or segments, of that mean length), all keys (window 0), or the best of them. Windows may
-// be a batch, one of many, while the threads summarize the one before.
+// What there is to sort: windows (or segments, of that mean length), all keys (window 0), or the best of them. Windows
+// may be a batch, one of many, while the threads summarize the one before.
 struct Work {
     std::size_t n = 0, window = 0;
     bool top = false, index = false, batch = false;

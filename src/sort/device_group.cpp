@@ -110,7 +110,7 @@ std::vector<DeviceShare> DeviceGroup::shares() const {
 struct GroupSorter::State {
     SortOptions options;
     detail::cpu::Workers workers;
-    std::shared_ptr<Places> places;  // of the parts under way
+    std::shared_ptr<Places> places;  // of the parts in flight
     std::unique_ptr<GroupWindows> windows;
     std::size_t devices;
     detail::cpu::Scratch scratch{};

@@ -16,13 +16,13 @@ struct MergeSpace {
     const char* function = "";
     KeyForm form;
     std::size_t pairs = 0;  // of blocks
-    std::size_t tiles = 0;  // that subgroups take for them; 0 where they cannot
+    std::size_t tiles = 0;  // that subgroups take for them; 0 if they cannot
     bool parts = false;     // windows or segments
-    std::size_t lanes = 1;  // tasks under way at once, each with memory for transfers
+    std::size_t lanes = 1;  // tasks in flight, each with memory for transfers
     std::size_t copy = 0;   // bytes of a copy of the caller's texture
 };
 
-// Tiles that subgroups take for keys; 0 where they cannot sort them.
+// Tiles that subgroups take for keys; 0 if they cannot sort them.
 [[nodiscard]] std::size_t tiles_for(const Context& context, const SortOptions& options, const KeyForm& form,
                                     const std::optional<EqualSegments>& keys);
 

@@ -59,8 +59,8 @@ class GroupWindows final : public WindowSorter {
     };
     using Make = std::function<Made()>;
 
-    // One of `make` a device, in the order of state->shares; those that have failed are left out. Throws InvalidArgument
-    // while another sorter has the contexts.
+    // One of `make` a device, in the order of state->shares; those that have failed are left out. Throws
+    // InvalidArgument while another sorter has the contexts.
     GroupWindows(std::shared_ptr<GroupState> state, std::vector<Make> make, unsigned threads);
     GroupWindows(const GroupWindows&) = delete;
     GroupWindows& operator=(const GroupWindows&) = delete;
@@ -93,7 +93,7 @@ class GroupWindows final : public WindowSorter {
     void work(std::size_t device, const Make& make);
     void serve(std::size_t device, WindowSorter& sorter, Begun& begun);
     void begin_batch(Keys keys, std::size_t window, std::size_t step);
-    // The next batch for a device that has begun so many: waits only where there are none. Null: finish one, or end.
+    // The next batch for a device that has begun so many: waits only if there are none. Null: finish one, or end.
     BatchPointer next(std::size_t begun, std::size_t depth);
     void done(const BatchPointer& batch, std::exception_ptr error = {});
     void leave_out(std::size_t device, const Begun& begun, const std::exception_ptr& why);

@@ -41,7 +41,7 @@ class UnitQueue {
     std::vector<std::size_t> long_;  // units that take_back() passed over
 };
 
-// That sort beside the GPU, whose side needs threads to move its keys; maybe none.
+// That sort next to the GPU, whose side needs threads to move its keys; maybe none.
 [[nodiscard]] unsigned cpu_threads(const cpu::Workers& workers);
 
 // How much each side takes, in keys. The GPU needs many at once to be at its best; a CPU thread gets what it sorts in

@@ -125,7 +125,7 @@ SortStats Sorter::State::sort_with_hybrid(const Task& task) {
         space.parts = !ends.empty();
         return no_space(space);
     };
-    // What a part of so many keys may take: each segment, of which there are no more than pairs of blocks, may take a
+    // What a part of that many keys may take: each segment, of which there are no more than pairs of blocks, may take a
     // pair for its last few keys.
     const auto places_of_part = [&](std::size_t keys) {
         return std::min(keys, n) + std::min(keys, ends.size() * form(task).pair_keys());
@@ -213,7 +213,7 @@ void Sorter::State::rehearse(SortCall call, KeyType type, std::size_t count) {
     }
 }
 
-// Converts the keys, sorts those, and converts back. Every half is a float; a float that is no half is refused or
+// Converts the keys, sorts those, and converts back. Every half is a float; a float that is not a half is refused or
 // rounded.
 template <class Other, class Float>
 SortStats Sorter::State::converted(Task task, std::span<Float> keys) {

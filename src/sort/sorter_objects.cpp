@@ -78,7 +78,7 @@ std::optional<std::string> Sorter::State::no_space(const char* function, const K
     return no_space(space);
 }
 
-// Throws InvalidArgument where it has none.
+// Throws InvalidArgument if it has none.
 void Sorter::State::check_space(const char* function, const KeyForm& form, std::size_t count, std::size_t copy) const {
     if (const auto why = no_space(function, form, count, copy))
         throw InvalidArgument(std::string(function) + ": " + *why);
@@ -150,7 +150,7 @@ RankSample<T> Sorter::State::sample_region(const TextureRegion& keys, double eps
     return sample;
 }
 
-// With an index, that of the keys in order; else the keys themselves.
+// With an index, that of the keys in order; otherwise the keys themselves.
 SortStats Sorter::State::by_buffers(const char* function, const BufferKeys& keys, std::size_t count,
                                     std::optional<BufferKeys> index, Order order) {
     check_engine(function, {Engine::Merge}, "Engine::Merge");

@@ -32,7 +32,8 @@ struct Task {
     [[nodiscard]] Work work() const;
 };
 
-// The options with limits of the device, and powers of two where they must be. Throws InvalidArgument for what cannot be.
+// The options with limits of the device, and powers of two where they must be. Throws InvalidArgument for what cannot
+// be.
 [[nodiscard]] SortOptions checked_options(const char* function, const ContextInfo& info, SortOptions options);
 // Throws InvalidArgument for a window that has no room in a texture.
 void check_pbsn_window(const char* function, const PbsnOptions& options, std::size_t window);

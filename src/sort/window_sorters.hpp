@@ -154,7 +154,7 @@ class BitonicWindowSorter : public LaneWindowSorter {
     std::array<bool, lanes> empty_{};
 };
 
-// The merge engine with CPU threads beside it.
+// The merge engine with CPU threads next to it.
 class SharedWindowSorter : public WindowSorter {
   public:
     [[nodiscard]] std::size_t depth() const override { return gpu_.depth(); }

@@ -33,14 +33,14 @@ class SqlCursor {
     bool accept_symbol(std::string_view symbol);
     void expect_word(std::string_view word);
     void expect_symbol(std::string_view symbol);
-    // A word that is no keyword, or a name in double quotes.
+    // A word that is not a keyword, or a name in double quotes.
     [[nodiscard]] bool at_name();
     [[nodiscard]] std::string name(const char* what);
     [[nodiscard]] SqlReference reference();
     // The rest of a reference whose first word is taken already.
     [[nodiscard]] SqlReference reference_from(const SqlToken& first);
-    // The number here, or what is 0 less it: an integer where it has neither point nor exponent, which must have at most
-    // 128 bits; else the nearest double, which for 1e400 is infinity and for 1e-400 is 0.
+    // The number here, or what is 0 less it: an integer if it has neither point nor exponent, which must have at most
+    // 128 bits; otherwise the nearest double, which for 1e400 is infinity and for 1e-400 is 0.
     enum class Sign { Plus, Minus };
     [[nodiscard]] query::Numeral number(Sign sign = Sign::Plus);
     // Pre: nobody has looked at the next token, as which a path may be none.

@@ -58,8 +58,8 @@ struct SqlQuery {
 
 // All throw SqlError. Without names of columns, those in the text are taken as they are.
 [[nodiscard]] SqlQuery parse_sql(std::string_view text);
-// With those of each of its sources: a name is that of a column with the same letters, else of the one that has them in
-// another case.
+// With those of each of its sources: a name is that of a column with the same letters, otherwise of the one that has
+// them in another case.
 [[nodiscard]] SqlQuery parse_sql(std::string_view text, const std::vector<SqlNames>& tables);
 // What is known of the columns of a query, each in the order of `columns`.
 struct SqlTypes {

@@ -14,10 +14,10 @@
 
 namespace quadmill::detail::stream {
 
-// A tree is 2^height base blocks and all blocks that they make up. Its values, sorted in base blocks when they come, are
-// merged a level at a time, and each level's blocks are samples of their own values: what merging summaries costs, on one
-// thread, and what it adds to their errors only comes above. What is no whole tree when an answer is asked for goes the
-// way of single blocks, as does what comes until the next tree can begin.
+// A tree is 2^height base blocks and all blocks that they make up. Its values, sorted in base blocks when they come,
+// are merged a level at a time, and each level's blocks are samples of their own values: what merging summaries costs,
+// on one thread, and what it adds to their errors only comes above. What is not a whole tree when an answer is asked
+// for goes the way of single blocks, as does what comes until the next tree can begin.
 template <class T, class Summary>
 class BlockTrees {
   public:
@@ -37,7 +37,7 @@ class BlockTrees {
             times.merge += time.ms();
             window.add(std::move(tree));
         } catch (...) {
-            values_.clear();  // as a single block is lost where memory is: what is half merged is no block
+            values_.clear();  // as a single block is lost where memory is: what is half merged is not a block
             throw;
         }
         values_.clear();
@@ -102,8 +102,8 @@ class BlockTrees {
         }
     }
 
-    // The tree of all values that wait, so many base blocks having come before. Each thread takes subtrees as far as they
-    // fit into its cache; then threads share each level.
+    // The tree of all values that wait, so many base blocks having come before. Each thread takes subtrees as far as
+    // they fit into its cache; then threads share each level.
     BlockTree<Summary> grow(std::uint64_t before, const SlidingWindow<Summary>& window, const Share& share) {
         constexpr std::size_t piece = std::size_t{1} << 14U;  // values
         const auto after = before + leaves();

@@ -1,5 +1,5 @@
-// The byte format of saved summaries (docs/stream-format.md): numbers of as few bytes as they need, between a header and
-// a checksum.
+// The byte format of saved summaries (docs/stream-format.md): numbers of as few bytes as they need, between a header
+// and a checksum.
 #pragma once
 
 #include <cstddef>
@@ -54,7 +54,7 @@ class Reader {
     [[nodiscard]] const Header& header() const { return header_; }
     [[nodiscard]] std::uint64_t u64();
     [[nodiscard]] double f64();
-    // How many things follow, each of at least so many bytes: no more than there are bytes for.
+    // How many things follow, each of at least that many bytes: no more than there are bytes for.
     [[nodiscard]] std::size_t count(std::size_t bytes_each = 1);
     // The same of a number that has been read.
     [[nodiscard]] std::size_t count_of(std::uint64_t things, std::size_t bytes_each = 1) const;

@@ -306,7 +306,7 @@ CorrelatedSummary CorrelatedSummary::read(Reader& from) {
     from.require(
         little(summary.lost_.positive, total.positive.high) && little(summary.lost_.negative, total.negative.high),
         "what rounding lost");
-    // But for rounding, sums do not fall.
+    // Except for rounding, sums do not fall.
     const Gaps none{0, 4 * summary.lost_.positive, 4 * summary.lost_.negative};
     const auto grows = [&](const Amounts& a, const Amounts& b) { return !further(b, a, none); };
     summary.entries_.resize(from.count(9));

@@ -15,8 +15,8 @@
 
 namespace quadmill::detail::stream {
 
-// A sum of 106 bits, as the two doubles that are nearest to it. Weights are scaled down by 2^64 in it, so that no sum of
-// doubles overflows.
+// A sum of 106 bits, as the two doubles that are nearest to it. Weights are scaled down by 2^64 in it, so that no sum
+// of doubles overflows.
 struct Twofold {
     double high = 0, low = 0;
     bool operator==(const Twofold&) const = default;
@@ -30,8 +30,8 @@ struct BySign {
     bool operator==(const BySign&) const = default;
 };
 
-// Three measures of the pairs up to an x: how many there are, and the two sums of weights. Entries ascend by key, no two
-// are equal, and the first and the last are the least and the greatest x. For each measure an entry knows bounds of what
+// Three measures of the pairs up to an x: how many there are, and the two sums of weights. Entries ascend by key, no
+// two are equal, and the first and the last are the min and the max x. For each measure an entry knows bounds of what
 // is at most its key, and an upper bound of what is below it; so what is at most an x between two entries is from the
 // `least` of the one to the `below` of the next. The widest of these ranges is the gap. What rounding may have lost of
 // any sum is known, too, and 0 where all sums fit into 106 bits.
@@ -70,7 +70,7 @@ class CorrelatedSummary {
     [[nodiscard]] std::span<const Entry> entries() const { return entries_; }
     [[nodiscard]] std::size_t bytes() const { return entries_.capacity() * sizeof(Entry); }
 
-    // The amounts of what is at most the key: least and most.
+    // The amounts of what is at most the key: min and max.
     [[nodiscard]] std::pair<Amounts, Amounts> at_most(Key key) const;
     // The exact sum of the weights that these count is surely no less, and no greater.
     [[nodiscard]] double least_sum(const Amounts& positive, const Amounts& negative) const;

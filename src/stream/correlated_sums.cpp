@@ -113,7 +113,7 @@ struct CorrelatedSums<T>::State {
     std::optional<CorrelatedSummary> whole;  // for answers
     std::uint64_t n = 0, nans = 0;
     Total<T> total;     // of x
-    StreamTimes times;  // but for the histogram's
+    StreamTimes times;  // except for the histogram's
 };
 
 template <class T>

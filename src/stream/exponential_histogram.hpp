@@ -20,7 +20,7 @@ namespace quadmill::detail::stream {
 // twice as much and breaks eps.) Past these each of the next 12 adds 1 / 15 of what is left, each of 24 more 1 / 150,
 // and so on, a fifth of what is left always being kept: the sum stays below all of it for ever. Summaries of streams
 // take eps / 4 for a new window, not eps / 2, which leaves more to add: a finer sample has fewer entries than merging
-// keeps where there is little to add.
+// keeps if there is little to add.
 struct ErrorPlan {
     static constexpr std::size_t most_ids = 64;  // the last one may use all of eps, and takes what is left over
     double eps = 0.01;
@@ -70,7 +70,7 @@ class ExponentialHistogram {
             std::move(summary), id, [](const Summary&, std::size_t) {}, share);
     }
     // Adds the summaries of so many windows, make(i, share), as by add() one after the other. Threads make them at the
-    // same time, and merge those that lie beside each other into the bucket that they become. Returns the milliseconds
+    // same time, and merge those that lie next to each other into the bucket that they become. Returns the milliseconds
     // of making.
     template <class Make>
     double add_windows(std::size_t count, const Make& make, const Share& share) {
@@ -167,7 +167,7 @@ class ExponentialHistogram {
     [[nodiscard]] std::size_t memory() const {
         return bytes() + spare_.bytes() + buckets_.capacity() * sizeof(std::optional<Summary>);
     }
-    // The summary of an id, where there is one.
+    // The summary of an id, if there is one.
     [[nodiscard]] const Summary* bucket(std::size_t id) const {
         return id <= buckets_.size() && buckets_[id - 1] ? &*buckets_[id - 1] : nullptr;
     }

@@ -22,7 +22,7 @@ struct Frequencies<T>::State {
     auto taker() {
         return detail::stream::one_by_one<T>([this](const detail::stream::Window<T>& sorted) { take(sorted); });
     }
-    // What hands on windows.
+    // What passes on windows.
     template <class Work>
     auto counted(Work work) {
         const auto failed = [this] {

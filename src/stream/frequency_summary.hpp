@@ -39,10 +39,10 @@ class FrequencySummary {
         return summary;
     }
 
-    // Counts the window's keys exactly where there is an entry, or where they occur so often that there must be one;
-    // drops what max_error, a count, allows. `prefix` makes keys of the window's keys and keeps their order. Adds to the
-    // three operations of section 5.1 what each took. (In a window of 1 / eps values every key must have an entry, so the
-    // histogram is the paper's, of all keys.)
+    // Counts the window's keys exactly if there is an entry, or where they occur so often that there must be one; drops
+    // what max_error, a count, allows. `prefix` makes keys of the window's keys and keeps their order. Adds to the
+    // three operations of section 5.1 what each took. (In a window of 1 / eps values every key must have an entry, so
+    // the histogram is the paper's, of all keys.)
     // Units: reads some 2 log(m) keys for each entry and for each m keys of the window, m the growth of max_error().
     template <class T, class Prefix>
     void add(const Window<T>& sorted, double max_error, Prefix prefix, StreamTimes& times, const Share& share = alone) {

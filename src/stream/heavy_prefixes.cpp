@@ -29,8 +29,8 @@ Key first_of(Key prefix, int length) {
     return length == 0 ? 0 : prefix << static_cast<unsigned>(bits_of<T> - length);
 }
 
-// The error of a length. Heavy prefixes that are taken off have (support - eps) n values each of their own, so there are
-// at most 2 / support of them.
+// The error of a length. Heavy prefixes that are taken off have (support - eps) n values each of their own, so there
+// are at most 2 / support of them.
 double each_eps(const HeavyPrefixOptions& options) {
     return options.eps / (1 + 2 / options.support);
 }

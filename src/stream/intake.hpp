@@ -27,7 +27,7 @@ class Batch {
     [[nodiscard]] std::span<const T> values() const { return values_; }
     [[nodiscard]] std::size_t size() const { return values_.size(); }
     [[nodiscard]] std::size_t capacity() const { return values_.capacity(); }
-    // Room for so many values, whatever they are.
+    // Room for that many values, whatever they are.
     std::span<T> append(std::size_t count, std::size_t most) {
         const auto size = values_.size() + count;
         if (size > capacity()) values_.reserve(std::max(size, std::min(2 * capacity(), most)));
@@ -79,14 +79,14 @@ class Intake {
         }
     }
 
-    // From now on, of each window only the keys 0, step, 2 step, ... and the last one are handed on, where the sorter
+    // From now on, of each window only the keys 0, step, 2 step, ... and the last one are passed on, where the sorter
     // spares something by that. Pre: no values have come; 1 <= step < window.
     void sample(std::size_t step) { step_ = sorter_->can_sample() && step >= worth_sampling ? step : 0; }
-    // 0: windows are handed on whole.
+    // 0: windows are passed on whole.
     [[nodiscard]] std::size_t step() const { return step_; }
 
-    // Sets NaNs aside. Where the sorter fails, what n() and nans() count was taken, and nothing is lost; samples that came
-    // back behind the batch that failed are handed on before it.
+    // Sets NaNs aside. Where the sorter fails, what n() and nans() count was taken, and nothing is lost; samples that
+    // came back behind the batch that failed are passed on before it.
     void add(std::span<const T> values, const Take& take) {
         while (!values.empty()) {
             if (filling_.size() < batch_) {
@@ -99,8 +99,8 @@ class Intake {
     }
     // The same, but leaves the sorter alone until the next call, so that it cannot fail.
     void keep(std::span<const T> values) { copy(values); }
-    // What hands on windows. Where it throws, failed() says how many values the summary has, and n() counts what is still
-    // there: windows that there was no memory for are lost.
+    // What passes on windows. Where it throws, failed() says how many values the summary has, and n() counts what is
+    // still there: windows that there was no memory for are lost.
     template <class Failed, class Work>
     auto counted(const Failed& failed, Work work) {
         try {
@@ -119,7 +119,7 @@ class Intake {
         nans_ += nans;
     }
 
-    // Sorts and hands on all whole windows that have come; what remains is rest().
+    // Sorts and passes on all whole windows that have come; what remains is rest().
     void settle(const Take& take) {
         whether_or_not([&] { begin_whole(take); }, [&] { take_all(take); });
     }
@@ -139,7 +139,7 @@ class Intake {
     }
 
     [[nodiscard]] WindowSorter& sorter() { return *sorter_; }
-    // What shares the work on what it hands on, with the sorter's threads.
+    // What shares the work on what it passes on, with the sorter's threads.
     [[nodiscard]] Share share() {
         return [sorter = sorter_.get()](std::size_t count, const Work& work) { sorter->share(count, work); };
     }
@@ -152,7 +152,7 @@ class Intake {
     }
 
   private:
-    static constexpr std::size_t worth_sampling = 8;  // so that a sample is little beside its window
+    static constexpr std::size_t worth_sampling = 8;  // so that a sample is little next to its window
 
     struct UnderWay {
         Batch<T> batch;
@@ -240,7 +240,7 @@ class Intake {
             throw;
         }
     }
-    // Where the sorter fails, samples of batches behind are handed on: their other values are gone.
+    // Where the sorter fails, samples of batches behind are passed on: their other values are gone.
     UnderWay finish(const Take& take) {
         auto oldest = std::move(under_way_.front());
         under_way_.pop_front();
@@ -279,7 +279,7 @@ class Intake {
         sorted_.clear();
     }
     void take_oldest(const Take& take) { hand_on(finish(take), take); }
-    // Also behind one that cannot be handed on: a copy of values that wait must not come when these are others.
+    // Also behind one that cannot be passed on: a copy of values that wait must not come when these are others.
     void take_all(const Take& take) {
         if (under_way_.empty()) return;
         whether_or_not([&] { take_oldest(take); }, [&] { take_all(take); });

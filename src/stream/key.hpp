@@ -50,7 +50,7 @@ class Window {
     std::size_t size_;
 };
 
-// Windows one behind the other, of `window` values each but for the last one, which may be shorter.
+// Windows one behind the other, of `window` values each except for the last one, which may be shorter.
 template <class T>
 class Windows {
   public:

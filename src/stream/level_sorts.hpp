@@ -1,4 +1,4 @@
-// The levels of a sliding window as SIGMOD'05 section 5.3 has them: each sorts all values anew, in sets that suit its
+// The levels of a sliding window as SIGMOD'05 section 5.3 has them: each sorts all values again, in sets that suit its
 // error, and makes its blocks of them.
 #pragma once
 
@@ -63,7 +63,7 @@ class LeastSorter final : public WindowSorter {
   private:
     std::unique_ptr<WindowSorter> sorter_;
     std::size_t least_;
-    std::deque<bool> by_sorter_;  // of the batches under way
+    std::deque<bool> by_sorter_;  // of the batches in flight
     double sort_ms_ = 0;
 };
 
@@ -124,8 +124,8 @@ class UnfinishedBlock<FrequencySummary> {
     FrequencySummary summary_;
 };
 
-// Cost: each value is sorted once a level. Memory: the values that wait, at most the longest set and what was added last;
-// copies of up to four sets; the unfinished block of each level.
+// Cost: each value is sorted once a level. Memory: the values that wait, at most the longest set and what was added
+// last; copies of up to four sets; the unfinished block of each level.
 template <class T, class Summary>
 class LevelSorts {
   public:
@@ -213,7 +213,8 @@ class LevelSorts {
     struct Sets {
         std::size_t size, count;
     };
-    // Values of a set of that block. Whoever uses the block looks at no fewer values than there are when it is complete.
+    // Values of a set of that block. Whoever uses the block looks at no fewer values than there are when it is
+    // complete.
     [[nodiscard]] std::size_t set_size(int l, std::uint64_t index) const {
         const auto length = static_cast<double>(plan_.length(l));
         const double error = plan_.block_error(l, (index + 1) * plan_.length(l));

@@ -49,7 +49,7 @@ class PairIntake {
                               }));
                 },
                 [&] {
-                    // Else the sorter failed before it was taken.
+                    // Otherwise the sorter failed before it was taken.
                     if (keys_.n() > n_) note(weight);
                 });
         } else {

@@ -70,8 +70,8 @@ inline std::size_t counted_window_for(const std::string& function, double eps, s
     return std::max(window, static_cast<std::size_t>(std::ceil(std::min(1 / eps, most))));
 }
 
-// Values that fill no window are saved as they are when there are no more of them than that; else as a sample, which
-// takes no more room and keeps eps, too.
+// Values that fill no window are saved as they are when there are no more of them than that; otherwise as a sample,
+// which takes no more room and keeps eps, too.
 inline std::uint64_t most_kept(double eps) {
     return static_cast<std::uint64_t>(4 / eps);
 }

@@ -11,8 +11,8 @@
 namespace quadmill::detail::stream {
 
 // The entries of all parts, in the order in which merging one after the other would put them: of equal keys those of
-// earlier parts come first. The bounds of an entry's rank are those in the sum, too: an entry has as many more before it
-// as each other part has before it. Every rank has an entry that is at most the sum of the parts' errors away.
+// earlier parts come first. The bounds of an entry's rank are those in the sum, too: an entry has as many more before
+// it as each other part has before it. Every rank has an entry that is at most the sum of the parts' errors away.
 // Pre: there is at least one value; the parts stay where they are.
 class QuantileParts {
   public:

@@ -15,10 +15,10 @@
 namespace quadmill::detail::stream {
 
 // Entries ascend by key; the entry is one of the n values, and its rank among them (from 1) is within [rank_min,
-// rank_max]. The first and the last are the least and the greatest value. The largest rank_max of an entry less the
-// rank_min of the one before it is the gap; every rank has an entry that is at most half a gap away. Of a sample at
-// equal steps, the gap, no ranks need be kept: entry i has the rank i * gap + 1, the last one n. A gap of 1 means that
-// all n values are there.
+// rank_max]. The first and the last are the min and the max value. The largest rank_max of an entry less the rank_min
+// of the one before it is the gap; every rank has an entry that is at most half a gap away. Of a sample at equal steps,
+// the gap, no ranks need be kept: entry i has the rank i * gap + 1, the last one n. A gap of 1 means that all n values
+// are there.
 // Source: Greenwald and Khanna, PODS 2004; SIGMOD'05 section 5.2.
 class QuantileSummary {
   public:
@@ -38,7 +38,8 @@ class QuantileSummary {
         return summary;
     }
 
-    // A sample of n values that was taken so elsewhere; key(i) is that of its i-th value. Pre: 1 <= step < n, or both are 1.
+    // A sample of n values that was taken so elsewhere; key(i) is that of its i-th value. Pre: 1 <= step < n, or both
+    // are 1.
     template <class KeyAt>
     static QuantileSummary of_sample(std::uint64_t n, std::uint64_t step, KeyAt key, const Share& share = alone) {
         QuantileSummary summary;
@@ -145,7 +146,7 @@ class QuantileSummary {
 
     List<Key> keys_;
     List<Ranks> ranks_;  // none of a sample at equal steps
-    // Or packed, each where it fits: keys as what they are above the first.
+    // Or packed, each if it fits: keys as what they are above the first.
     List<std::uint32_t> short_keys_;
     List<ShortRanks> short_ranks_;
     Key base_ = 0;

@@ -55,8 +55,8 @@ Window<T> Quantiles<T>::State::settle_all() {
     return counted([this](const auto& take) { return intake.settle_all(take); });
 }
 
-// While nothing was dropped of whole windows, neither is of the rest. The errors of parts add up. Few ranks are found in
-// the parts themselves; where many are asked for, it is faster to merge these first.
+// While nothing was dropped of whole windows, neither is of the rest. The errors of parts add up. Few ranks are found
+// in the parts themselves; where many are asked for, it is faster to merge these first.
 template <class T>
 template <class Ask>
 auto Quantiles<T>::State::ask(std::size_t ranks, Ask ask) {

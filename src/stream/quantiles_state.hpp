@@ -21,10 +21,10 @@ struct Quantiles<T>::State {
     using Histogram = detail::stream::ExponentialHistogram<detail::stream::QuantileSummary>;
 
     State(const QuantileOptions& wanted, std::unique_ptr<WindowSorter> sorter);
-    // Windows are sampled as the histogram's plan allows, by the sorter where it can. Pre: no values have come.
+    // Windows are sampled as the histogram's plan allows, by the sorter if it can. Pre: no values have come.
     void plan_samples();
     void take(const detail::stream::Windows<T>& sorted);
-    // What hands on windows: it is given who takes them.
+    // What passes on windows: it is given who takes them.
     template <class HandOn>
     auto counted(HandOn hand_on) {
         const auto failed = [this] {
@@ -38,7 +38,7 @@ struct Quantiles<T>::State {
     // Asks all values, for so many ranks.
     template <class Ask>
     auto ask(std::size_t ranks, Ask ask);
-    // Uses what is saved: the histogram, with a sample of the rest where that is long; else the rest as it is.
+    // Uses what is saved: the histogram, with a sample of the rest where that is long; otherwise the rest as it is.
     template <class Use>
     auto compact(Use use);
 
@@ -46,8 +46,8 @@ struct Quantiles<T>::State {
     std::size_t window;
     detail::stream::Intake<T> intake;
     Histogram histogram;
-    std::optional<detail::stream::QuantileSummary> of_rest;  // for answers, made anew where values have come since
-    StreamTimes times;                                       // but for the histogram's
+    std::optional<detail::stream::QuantileSummary> of_rest;  // for answers, made again where values have come since
+    StreamTimes times;                                       // except for the histogram's
 };
 
 namespace detail::stream {

@@ -10,8 +10,8 @@ using Work = std::function<void(std::size_t index)>;
 // Runs work(0) .. work(count - 1), in any order, perhaps at the same time.
 using Share = std::function<void(std::size_t count, const Work& work)>;
 
-// On the caller's thread. A type of its own: from a plain function, std::function would leave symbols in the library that
-// are not quadmill's.
+// On the caller's thread. A type of its own: from a plain function, std::function would leave symbols in the library
+// that are not quadmill's.
 struct Alone {
     void operator()(std::size_t count, const Work& work) const {
         for (std::size_t i = 0; i < count; ++i) work(i);

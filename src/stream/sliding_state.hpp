@@ -30,7 +30,7 @@ class Last {
         if (values_.capacity() >= size) return;
         values_.reserve(2 * size >= most() ? most() : std::max(size, 2 * values_.capacity()));
     }
-    // Returns how many are NaN, which are left out. Where there is no memory, all is as it was.
+    // Returns how many are NaN, which are left out. If there is no memory, all is as it was.
     std::size_t add(std::span<const T> values) {
         std::size_t nans = 0;
         if (capacity_ == 0) return nans;
@@ -297,7 +297,8 @@ class SlidingState {
         if (least == 0) return sorter;
         return std::make_unique<LeastSorter>(std::move(sorter), least);
     }
-    // Many at a time, so that sets of one size come together. Where a sorter fails, what n() and nans() count was taken.
+    // Many at a time, so that sets of one size come together. Where a sorter fails, what n() and nans() count was
+    // taken.
     void add_to_levels(std::span<const T> values) {
         constexpr std::size_t most = std::size_t{1} << 22U;
         settle();  // what a sorter that failed has left, before there is more of it
@@ -379,7 +380,7 @@ class SlidingState {
     SortedLast<T> sorted_;  // for answers
     std::optional<Covered<Summary>> answer_;
     std::pair<std::uint64_t, std::uint64_t> answered_;  // the n and the width of it
-    StreamTimes times_;                                 // but for the blocks'
+    StreamTimes times_;                                 // except for the blocks'
 };
 
 }  // namespace quadmill::detail::stream

@@ -37,7 +37,7 @@ struct SlidingPlan {
         block = least_block;
         if (fixed) split(std::max<std::uint64_t>(static_cast<std::uint64_t>(eps * static_cast<double>(window) / 4), 1));
         top = log2_floor(std::max<std::uint64_t>(window / block, 1));
-        // Blocks, and what is being merged to them, take as much memory as so many values.
+        // Blocks, and what is being merged to them, take as much memory as that many values.
         const double entries = 4 * (levels + 1.0) * (levels + 1.0) / eps;
         const bool never = options.paper.raw == RawValues::Never;
         if (!never && static_cast<double>(window) <= entries) {
@@ -48,7 +48,7 @@ struct SlidingPlan {
             exact = std::min(exact, window);
         }
     }
-    // The most memory that it may come to, in bytes: for values of so many bytes.
+    // The most memory that it may come to, in bytes: for values of that many bytes.
     [[nodiscard]] double max_bytes(std::size_t value_bytes) const {
         constexpr double entry_bytes = 24;
         const double bytes = static_cast<double>(value_bytes), all = levels + 1.0, w = static_cast<double>(window);
@@ -71,8 +71,8 @@ struct SlidingPlan {
     }
     // Values of a block.
     [[nodiscard]] std::uint64_t length(int level) const { return block << static_cast<unsigned>(level); }
-    // Of blocks that are made at once (block_trees.hpp): so many that a sample of the highest has few entries beside its
-    // values. 0: none, since these would be many for the window.
+    // Of blocks that are made at once (block_trees.hpp): so many that a sample of the highest has few entries next to
+    // its values. 0: none, since these would be many for the window.
     [[nodiscard]] int tree_height() const {
         constexpr std::uint64_t enough = std::uint64_t{1} << 17U;
         const int height = block < enough ? log2_floor((enough + block - 1) / block - 1) + 1 : 0;
@@ -124,8 +124,8 @@ struct Covered {
     std::uint64_t missing = 0;
 };
 
-// Blocks of 2^height base blocks at most, in the order of the stream, those of each level that a window still needs; and
-// what the chain of merges goes on with.
+// Blocks of 2^height base blocks at most, in the order of the stream, those of each level that a window still needs;
+// and what the chain of merges goes on with.
 template <class Summary>
 struct BlockTree {
     std::vector<std::vector<Summary>> levels;
@@ -250,7 +250,7 @@ class SlidingWindow {
             }
         }
         window.chain_ = ExponentialHistogram<Summary>::read(from, plan.chain());
-        // The chain has the blocks that are the bits of their number, but for those that are complete.
+        // The chain has the blocks that are the bits of their number, except for those that are complete.
         const auto in_chain = window.blocks_ % (std::uint64_t{1} << window.levels_.size());
         for (std::size_t l = 0; l < ErrorPlan::most_ids; ++l) {
             const auto* bucket = window.chain_.bucket(l + 1);
@@ -318,8 +318,8 @@ class SlidingWindow {
                        [this](const Summary& formed, std::size_t formed_id) { store(formed_id - 1, formed); });
         chain_.drop(levels_.size());  // nothing longer is needed
     }
-    // Blocks are there already: that some stay finer than they need be, for lack of memory, harms nothing. `before`: how
-    // many of each level are not new.
+    // Blocks are there already: that some stay finer than they need be, for lack of memory, harms nothing. `before`:
+    // how many of each level are not new.
     void make_room(const std::vector<std::size_t>& before) {
         try {
             grow();
@@ -358,8 +358,8 @@ class SlidingWindow {
         pack(block);
         prune_ms_ += time.ms();
     }
-    // Those of the first `count` whose age doubled when the last of these came: only windows twice as wide use them from
-    // then on.
+    // Those of the first `count` whose age doubled when the last of these came: only windows twice as wide use them
+    // from then on.
     void prune_old(std::size_t l, std::size_t count) {
         for (std::size_t age = 2; !plan_.fixed && age <= count; age *= 2) prune(levels_[l].blocks[count - age], l, age);
     }

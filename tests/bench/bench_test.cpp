@@ -187,8 +187,8 @@ TEST_CASE("The cache model: misses of a step, and the sum over all steps of a so
     CHECK(cache_misses(64, 32, 4, 8) == 2 * 64 * 32 / (4 * 8));
     CHECK(cache_fetches(1 << 20, 1) == 0.5 * 20 * 20);
     CHECK(cache_fetches(1 << 20, 8) == 7 * 19 + 0.5 * 17 * 17);
-    // What f(B) sums up: each of the steps with quads lower than a block fetches 2 B / h texels a texel in place of 2, and
-    // the closed form leaves out terms of the order lg n.
+    // What f(B) sums up: each of the steps with quads lower than a block fetches 2 B / h texels a texel instead of 2,
+    // and the closed form leaves out terms of the order lg n.
     for (const double block : {2.0, 4.0, 16.0}) {
         double sum = 0;
         for (int k = 1; k <= 24; ++k) sum += (24 - k + 1) * std::max(block / std::exp2(k - 1), 1.0);

@@ -41,7 +41,7 @@ class Tune(Command):
         told = self.tune()
         written = json.loads(self.file.read_text())
         self.assertEqual(written["version"], 2)
-        self.assertEqual(os.listdir(self.file.parent), ["tune.json"])  # nothing is left beside it
+        self.assertEqual(os.listdir(self.file.parent), ["tune.json"])  # nothing is left next to it
         entry, = written["entries"]
         for key, value in entry.items():
             self.assertEqual(told[key], value)

@@ -98,7 +98,7 @@ class Window(Demo):
         for program in ("Xvfb", "xdotool"):
             assert shutil.which(program), f"{program} is missing: tests/setup.sh"
         read, write = os.pipe()
-        # Without -noreset it starts anew whenever its last client leaves, and refuses others meanwhile.
+        # Without -noreset it starts again whenever its last client leaves, and refuses others meanwhile.
         server = subprocess.Popen(["Xvfb", "-displayfd", str(write), "-screen", "0", "1400x1000x24", "-nolisten", "tcp",
                                    "-noreset"], pass_fds=[write], stderr=subprocess.DEVNULL)
         cls.addClassCleanup(lambda: (server.terminate(), server.wait()))

@@ -1,4 +1,5 @@
-// The examples of query.hpp, of the headers that it includes, and of docs/library.md's part on queries, as they are there.
+// The examples of query.hpp, of the headers that it includes, and of docs/library.md's part on queries, as they are
+// there.
 #include <doctest/doctest.h>
 
 #include <quadmill/context.hpp>

@@ -26,7 +26,7 @@ std::string sorted_by(const std::string& input, const ExternalSortOptions& optio
 using detail::external::Plans;
 using detail::external::Sorting;
 
-// Runs of so many records, and merges of so many runs.
+// Runs of that many records, and merges of so many runs.
 Plans small_plans(std::size_t run, std::size_t fan_in) {
     using namespace detail::external;  // NOLINT(google-build-using-namespace)
     Plans plans;

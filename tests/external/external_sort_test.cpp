@@ -95,7 +95,7 @@ std::string sorted_lines(const std::string& input) {
     return out;
 }
 
-// Runs of so many records (lines: bytes), merged so many at a time, in the smallest blocks.
+// Runs of that many records (lines: bytes), merged so many at a time, in the smallest blocks.
 Plans small_plans(std::size_t run, std::size_t fan_in) {
     Plans plans;
     plans.runs = [run](const Format& format, std::size_t, const RunNeeds&) -> std::optional<RunPlan> {

@@ -17,8 +17,9 @@
 
 namespace quadmill::test {
 
-// How keys are made: any bytes; few letters, so that long prefixes are equal; all equal; equal but for the last byte;
-// equal in the first 8 bytes; in order; in reverse order; bytes 0 and 1, so that zeros behind an end look like bytes.
+// How keys are made: any bytes; few letters, so that long prefixes are equal; all equal; equal except for the last
+// byte; equal in the first 8 bytes; in order; in reverse order; bytes 0 and 1, so that zeros behind an end look like
+// bytes.
 inline const std::vector<std::string>& key_forms() {
     static const std::vector<std::string> forms{"any",        "letters", "equal",    "last byte",
                                                 "equal in 8", "sorted",  "reversed", "zeros and ones"};

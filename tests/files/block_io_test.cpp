@@ -1,4 +1,4 @@
-// Reads and writes under way at the same time, by each method.
+// Reads and writes in flight at the same time, by each method.
 #include "files/block_io.hpp"
 
 #include <doctest/doctest.h>
@@ -48,7 +48,7 @@ BlockIo::Done wait(BlockIo& io) {
     return *done;
 }
 
-// That of the only ring of this process; -1 where there is none.
+// That of the only ring of this process; -1 if there is none.
 int ring_descriptor() {
     for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
         std::error_code gone;

@@ -1,4 +1,4 @@
-// A process that has used OpenGL and CPU threads, and its child: the child is refused the one and has the other anew.
+// A process that has used OpenGL and CPU threads, and its child: the child is refused the one and has the other again.
 #include <sys/wait.h>
 #include <unistd.h>
 

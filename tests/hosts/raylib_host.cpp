@@ -1,5 +1,5 @@
-// A program that goes about it as raylib does, which Debian 12 does not have: GLFW asked for 3.3 of the core profile (on
-// macOS forward compatible), and a batch of vertices in one array object with buffers for positions, colours and
+// A program that goes about it as raylib does, which Debian 12 does not have: GLFW asked for 3.3 of the core profile
+// (on macOS forward compatible), and a batch of vertices in one array object with buffers for positions, colours and
 // elements, drawn with blending and culling on. Drivers may give 4.5 then, as Mesa's do; `raylib_host old` expects one
 // that does not.
 #define GLFW_INCLUDE_NONE

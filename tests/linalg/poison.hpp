@@ -11,7 +11,8 @@
 namespace quadmill::test {
 
 // Fills each target with NaNs (or ones) before the first pass that writes it, so that whoever reads what no pass wrote
-// is found. But for the two textures in turn of the form that eliminates a row a pass: the matrix was sent to one of them.
+// is found. Except for the two textures in turn of the form that eliminates a row a pass: the matrix was sent to one of
+// them.
 class Poison final : public PassObserver {
   public:
     explicit Poison(Context& context) : context_(context), before_(context.observe(this)) {}

@@ -1,5 +1,5 @@
-// Matrices beyond the range or the digits of floats: scaling, refinement in double, and estimates of conditions, against
-// Eigen's LU in double.
+// Matrices beyond the range or the digits of floats: scaling, refinement in double, and estimates of conditions,
+// against Eigen's LU in double.
 #include <doctest/doctest.h>
 
 #include <Eigen/Dense>

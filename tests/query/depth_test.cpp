@@ -40,7 +40,8 @@ class Passes : public PassObserver {
     Context& context_;
 };
 
-// The depths of quads that search for a k-th value, as codes, drawn once more where nothing is tested; and their counts.
+// The depths of quads that search for a k-th value, as codes, drawn once more where nothing is tested; and their
+// counts.
 class Probes : public PassObserver {
   public:
     explicit Probes(Context& context) : context_(context), device_(*detail::Access::of(context)) {
@@ -187,7 +188,7 @@ TEST_CASE("columns of floats take one plane where their keys, less the gaps, do"
         static_cast<void>(count_of(depth, table, column("halves").between(0.5, 999)));
         Passes passes(context);
         CHECK(count_of(depth, table, column("halves").between(100, 500.5)) > 0);
-        // Where there is no test of depth bounds, a range is two tests in the stencil.
+        // If there is no test of depth bounds, a range is two tests in the stencil.
         CHECK(passes.all() <= 3);
         CHECK(passes.count["to depth"] == 0);
     }

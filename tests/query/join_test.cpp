@@ -81,7 +81,7 @@ std::vector<T> hard_values(std::mt19937_64& random, std::size_t n) {
         for (const double x : {-0.0, 0.1, 0.3, 1e-40, 1.0 + 0x1p-52, 0x1p53, 0x1p53 + 2, nan, infinity, -infinity})
             hard.push_back(static_cast<T>(x));
     } else if constexpr (sizeof(T) == 8) {
-        // All exact as doubles but for the extremes, which are left out below.
+        // All exact as doubles except for the extremes, which are left out below.
         for (const auto x : {(std::int64_t{1} << 53U) - 1, -(std::int64_t{1} << 53U), std::int64_t{5} << 32U})
             hard.push_back(x);
     }

@@ -301,7 +301,7 @@ class RandomQuery {
         return {quadmill::column(column.name).in(list), {column.name + " IN (" + marks + ")", list}};
     }
 
-    // Integers that are no doubles compare with no floats.
+    // Integers that are not doubles compare with no floats.
     Condition columns(const Named& a, Comparison op) {
         const auto can = [&](const Named& b) {
             const auto x = a.traits, y = b.traits;
@@ -330,7 +330,8 @@ class RandomQuery {
         return {Predicate::linear(terms, op, constant), sql};
     }
 
-    // A comparison of sums as people write them: of integers of up to 60 bits, or with floats and fractions, of small ones.
+    // A comparison of sums as people write them: of integers of up to 60 bits, or with floats and fractions, of small
+    // ones.
     Condition formula(Comparison op) {
         static const std::vector<std::string> fractions{"0.1", "0.2", "0.3", "0.4", "0.5", "0.7", "1.5", "2", "3"},
             integers{"0", "1", "2", "3", "-1"},

@@ -96,8 +96,8 @@ inline std::optional<double> linear_sum(const TableData& table, const std::vecto
     return sum;
 }
 
-// A formula as it is written: integers of 128 bits until a fraction comes in, then doubles, each step rounded. The
-// sign of left - right, 2 where one is no number; nothing where a column is NULL. `place(step)`: of its column.
+// A formula as it is written: integers of 128 bits until a fraction comes in, then doubles, each step rounded. The sign
+// of left - right, 2 where one is not a number; nothing where a column is NULL. `place(step)`: of its column.
 template <class Steps, class PlaceOf>
 std::optional<int> formula_sign(const TableData& table, const Steps& steps, std::size_t row, const PlaceOf& place) {
     struct Mixed {

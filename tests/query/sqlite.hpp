@@ -101,7 +101,7 @@ inline void exact_average(sqlite3_context* context) {
     give(context, static_cast<double>(integer_sum(gathered)) / static_cast<double>(gathered.values.size()));
 }
 
-// Sums floats, with 64 bits of mantissa and what was lost beside it.
+// Sums floats, with 64 bits of mantissa and what was lost next to it.
 inline void close_sum(sqlite3_context* context) {
     const auto gathered = Gathered::take(context);
     if (gathered.values.empty()) return give(context, {});

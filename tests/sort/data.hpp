@@ -50,7 +50,7 @@ inline bool negative(Half value) {
 }
 
 // The order that sort.hpp promises, said with numbers: NaNs last (positive ones by rising payload, then negative ones
-// by falling payload), else by value, -0 before +0. Descending is that of the negated values.
+// by falling payload), otherwise by value, -0 before +0. Descending is that of the negated values.
 template <class Float>
 auto rank(Float value, Order order) {
     const bool down = order == Order::Descending;

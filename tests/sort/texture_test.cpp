@@ -29,7 +29,7 @@ void expect_texture_sorted(Context& context, Sorter& sorter, const std::string& 
     const auto texels = static_cast<std::size_t>(width * height);
     const auto keys = make<float>(distribution, 4 * texels, texels);
     gl.TextureSubImage2D(input.id(), 0, 0, 0, width, height, GL_RGBA, GL_FLOAT, keys.data());
-    // What would disturb a sampler of the host's must not disturb the sort.
+    // What would disturb a sampler of the application's must not disturb the sort.
     const std::array<GLint, 4> swizzle{GL_ALPHA, GL_ONE, GL_RED, GL_ZERO};
     gl.TextureParameteriv(input.id(), GL_TEXTURE_SWIZZLE_RGBA, swizzle.data());
     gl.TextureParameteri(input.id(), GL_TEXTURE_MIN_FILTER, GL_LINEAR_MIPMAP_LINEAR);
@@ -256,7 +256,8 @@ TEST_CASE("argsort_texture keeps to the GPU memory that it may take") {
     CHECK_THROWS_WITH_AS(small.argsort_texture(keys.id(), index.id()),
                          doctest::Contains("SortOptions::gpu_memory, 100000 bytes"), InvalidArgument);
     CHECK(small.argsort_texture(keys.id(), index.id(), 0).n == 0);
-    // It takes what is said of it: 22 bytes a key (26 by subgroups), and 4 a texel also of those that are not asked for.
+    // It takes what is said of it: 22 bytes a key (26 by subgroups), and 4 a texel also of those that are not asked
+    // for.
     Sorter plain(context);
     const auto before = detail::Access::of(context)->texture_bytes;
     const auto needed = plain.argsort_texture(keys.id(), index.id()).texture_bytes - before;

@@ -74,7 +74,7 @@ inline AnyKeys front(const AnyKeys& keys, const AnyKeys& like) {
 constexpr std::array types{KeyType::F16, KeyType::F32, KeyType::F64, KeyType::I32,
                            KeyType::U32, KeyType::I64, KeyType::U64};
 
-// Batches under way, the oldest first.
+// Batches in flight, the oldest first.
 class Pipeline {
   public:
     explicit Pipeline(WindowSorter& sorter) : sorter_(sorter) {}

@@ -204,7 +204,7 @@ TEST_CASE("Summaries by samples that the sorter takes are those by whole windows
         double eps;
         std::size_t window;
         std::optional<std::uint64_t> n;
-        bool worth_it;  // not so many keys in a sample that whole windows come back as fast
+        bool worth_it;  // not that many keys in a sample that whole windows come back as fast
     };
     for (const auto& [eps, window, n, worth_it] :
          {Case{0.01, 4096, {}, true}, Case{0.001, 30'000, 300'000, true}, Case{0.05, 1000, {}, true},
@@ -284,7 +284,7 @@ TEST_CASE("Four windows take the passes of one, halves are blended as halves, sp
     const auto four = blends(KeyType::F32, 4 * 1024, 1024, Channels::Windows);
     CHECK(four.draws == one.draws);
     CHECK(four.texels == one.texels);
-    // log(n / 4) in place of log n.
+    // log(n / 4) instead of log n.
     const auto split = blends(KeyType::F16, 4 * 1024, 1024, Channels::Split);
     CHECK(split.draws == 2 * 8 * 8);
     CHECK(split.texels == 1024 * 64);

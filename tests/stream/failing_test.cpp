@@ -48,7 +48,7 @@ class Failing : public WindowSorter {
     std::unique_ptr<WindowSorter> sorter_;
 };
 
-// Sorts in begin(), in batches of 1000 floats, of which two may be under way.
+// Sorts in begin(), in batches of 1000 floats, of which two may be in flight.
 class Prompt : public WindowSorter {
   public:
     void begin(Keys keys, std::size_t window) override { sort_windows_on_cpu(keys, window); }
@@ -157,7 +157,7 @@ TEST_CASE("Values whose copying fails have not come, and nothing is taken in the
 }
 
 TEST_CASE("Where a window cannot be taken, values that wait behind it are in the next answer once") {
-    for (const std::size_t n : {1050UL, 2050UL}) {  // one batch is under way, or as many as there may be
+    for (const std::size_t n : {1050UL, 2050UL}) {  // one batch is in flight, or as many as there may be
         CAPTURE(n);
         const auto values = counted_up(n);
         detail::stream::Intake<float> intake(std::make_unique<Prompt>(), 100);

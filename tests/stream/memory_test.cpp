@@ -78,8 +78,8 @@ class SmallBatchSorter final : public WindowSorter {
 
 constexpr double summary_eps = 0.01;
 
-// A third of the values is there, memory ends at some allocation while the next third comes, and the last third follows; for
-// ever later allocations, until all of them succeed. Then `expect` is told how many values are missing.
+// A third of the values is there, memory ends at some allocation while the next third comes, and the last third
+// follows; for ever later allocations, until all of them succeed. Then `expect` is told how many values are missing.
 template <class Make, class T, class Expect>
 void expect_after_failures(const std::vector<T>& values, const Make& make, const Expect& expect) {
     const auto third = values.size() / 3;
@@ -126,7 +126,7 @@ std::vector<std::uint32_t> some_keys(std::size_t n) {
     return keys;
 }
 
-// Within eps of the ranks among these, but for those that are missing.
+// Within eps of the ranks among these, except for those that are missing.
 template <class Summary>
 void expect_quantiles(const Summary& summary, std::span<const float> sorted, std::size_t missing) {
     const auto n = static_cast<double>(sorted.size()), most = summary_eps * n + static_cast<double>(missing) + 1;

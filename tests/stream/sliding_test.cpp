@@ -228,8 +228,8 @@ TEST_CASE("The errors of levels are those of the paper") {
     const auto plan_of = [](double eps, std::uint64_t window, SlidingBlocks blocks = SlidingBlocks::Merged) {
         return SlidingPlan({.eps = eps, .window = window, .paper = {.raw = RawValues::Never, .blocks = blocks}});
     };
-    // L = log2(4 / eps), eps_l = eps / (2 (2 L + 2)) 2^(L - l), and the example of section 5.3: L is about 20, eps_0 about
-    // 0.05.
+    // L = log2(4 / eps), eps_l = eps / (2 (2 L + 2)) 2^(L - l), and the example of section 5.3: L is about 20, eps_0
+    // about 0.05.
     for (const std::uint64_t window : {1'000'000U, 10'000'000U}) {
         const auto plan = plan_of(4e-6, window);
         CHECK_FALSE(plan.is_exact());

@@ -91,7 +91,7 @@ std::string spoken_range(const Range& r, const std::string& unit) {
     return fmt::format("{}{} ({} to {})", spoken(r.y), unit, spoken(r.low), spoken(r.high));
 }
 
-// By the worst x: where it fails, is too noisy, or is exceeded; else from the lowest to the highest.
+// By the worst x: where it fails, is too noisy, or is exceeded; otherwise from the lowest to the highest.
 Verdict within(const std::vector<double>& xs, double least, double most, const std::string& unit, Better better,
                const std::function<Range(double)>& of) {
     double low = 1e300, high = -1e300;
@@ -126,7 +126,7 @@ Verdict not_measured(const FigureData& data, const std::vector<std::string>& ser
 
 }  // namespace
 
-// Where a range lies; what is no number is below.
+// Where a range lies; what is not a number is below.
 Verdict::Kind kind_of(const Range& r, double least, double most, Better better) {
     const bool below = !(r.low >= least), above = !(r.high <= most);
     const auto low_side = better == Better::Below ? Kind::Exceeds : Kind::Fails;

@@ -67,7 +67,7 @@ class FigureData {
     // Those that both have.
     [[nodiscard]] std::vector<double> xs(const std::string& panel, const std::string& a, const std::string& b) const;
 
-    // Throws Error when the text is no CSV of a figure.
+    // Throws Error when the text is not a CSV of a figure.
     [[nodiscard]] static FigureData from_csv(const std::string& text);
     [[nodiscard]] std::string csv() const;
 };
@@ -105,11 +105,11 @@ struct Claim {
 [[nodiscard]] Claim unlike(Claim claim, const std::string& difference);
 
 // The one rule of slack: a number that the paper prints is met from nine tenths of it on, or within a tenth where it
-// might be missed on both sides; 'comparable' is within a factor of two; 'faster' is above 1. The one rule of spread: the
-// slowest and the fastest run must lie on one side of a bound, else it is too noisy to say.
+// might be missed on both sides; 'comparable' is within a factor of two; 'faster' is above 1. The one rule of spread:
+// the slowest and the fastest run must lie on one side of a bound, otherwise it is too noisy to say.
 constexpr double slack = 0.9;
-// By its rule; not here where the numbers are missing, or a claim about GPUs was measured without one. What was measured
-// fails where an answer was wrong.
+// By its rule; not here where the numbers are missing, or a claim about GPUs was measured without one. What was
+// measured fails where an answer was wrong.
 [[nodiscard]] Verdict judge(const Claim& claim, const FigureData& data);
 
 // Rules, each with its own words. Times are milliseconds: the less, the better.

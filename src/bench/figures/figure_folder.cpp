@@ -44,7 +44,7 @@ std::string verdict_cell(const FigureData* data, const Claim& claim) {
     return cell(text);
 }
 
-// The renderer that its first figure was measured on; the folder's path, where it has none.
+// The renderer that its first figure was measured on; the folder's path, if it has none.
 std::string machine_of(const FigureFolder& folder) {
     for (const auto& figure : figures()) {
         if (const auto* data = folder.find(figure.id)) return data->fact("renderer");

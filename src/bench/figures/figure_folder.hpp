@@ -1,4 +1,5 @@
-// Results of `quadmill bench figures`: a folder with a CSV and an SVG a figure, and pages of verdicts made from the CSVs.
+// Results of `quadmill bench figures`: a folder with a CSV and an SVG a figure, and pages of verdicts made from the
+// CSVs.
 #pragma once
 
 #include <functional>

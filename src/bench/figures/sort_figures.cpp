@@ -322,7 +322,7 @@ constexpr const char* large_sets =
     "writes";
 constexpr std::array level_eps{1e-5, 4e-6};  // the paper names the latter
 
-// Each level sorts all values anew: the upper ones by PBSN and the others on the CPU, or all by qsort.
+// Each level sorts all values again: the upper ones by PBSN and the others on the CPU, or all by qsort.
 void measure_levels(FigureSetting& setting, FigureData& data) {
     PbsnOptions pbsn;
     pbsn.early_stop = EarlyStop::No;

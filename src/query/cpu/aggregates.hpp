@@ -15,7 +15,7 @@
 
 namespace quadmill::detail::query::loops {
 
-// Calls `work(word, values, lanes)` for words with rows selected; `lanes` is a constant but for the last word.
+// Calls `work(word, values, lanes)` for words with rows selected; `lanes` is a constant except for the last word.
 template <class T, class Work>
 void for_words(std::span<const T> values, const Words& words, std::size_t chunk, const Work& work) {
     const auto end = std::min(words.size(), (chunk + 1) * chunk_words);

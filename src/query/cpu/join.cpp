@@ -108,7 +108,7 @@ class Near {
     [[nodiscard]] std::pair<double, double> ends(double a) const {
         constexpr double infinity = std::numeric_limits<double>::infinity();
         if (band_ == infinity) return {-infinity, infinity};
-        // A sum is rounded to one of the two doubles beside it.
+        // A sum is rounded to one of the two doubles next to it.
         double low = a - band_, high = a + band_;
         if (!(*this)(a, low)) low = std::nextafter(low, infinity);
         if (!(*this)(a, high)) high = std::nextafter(high, -infinity);

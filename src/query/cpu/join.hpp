@@ -30,9 +30,8 @@ struct Match {
     std::uint32_t left, right;
 };
 using TakeMatches = std::function<Next(std::span<const Match>)>;
-// Nested loops on the GPU: gives the ranges and the keys in them to `take`, by range, then by key. Returns how many there
-// are.
-// `block_rows` is Join's.
+// Nested loops on the GPU: gives the ranges and the keys in them to `take`, by range, then by key. Returns how many
+// there are. `block_rows` is Join's.
 using MatchAll = std::function<std::uint64_t(std::span<const KeyRange> ranges, std::span<const Key> keys,
                                              std::size_t block_rows, const TakeMatches& take)>;
 
@@ -66,7 +65,7 @@ class PairChunk {
     bool enough_ = false;
 };
 
-// For JoinMethod::Auto, and so many rows that can have a partner; one on each side at least.
+// For JoinMethod::Auto, and that many rows that can have a partner; one on each side at least.
 enum class JoinWay { LoopsOnCpu, LoopsOnGpu, SortMerge };
 [[nodiscard]] JoinWay quickest(std::uint64_t left, std::uint64_t right, const JoinTools& tools);
 

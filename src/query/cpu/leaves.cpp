@@ -35,7 +35,7 @@ void load(const ColumnData& column, std::size_t first, std::size_t n, Number* ou
     });
 }
 
-// Calls `work(first, n)` for blocks that stay in the first cache, of whole words but for the last.
+// Calls `work(first, n)` for blocks that stay in the first cache, of whole words except for the last.
 constexpr std::size_t block_rows = 1024;
 template <class Work>
 void for_blocks(std::size_t first, std::size_t n, const Work& work) {

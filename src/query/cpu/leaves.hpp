@@ -32,8 +32,8 @@ void pack(std::size_t n, std::uint32_t* words, const Holds& holds) {
     words[whole] = last;
 }
 
-// Whether keys are in a list: by comparing with each of a few, else by a table where the keys lie close together, else
-// by binary search.
+// Whether keys are in a list: by comparing with each of a few, otherwise by a table where the keys lie close together,
+// otherwise by binary search.
 template <class T>
 class Finder {
   public:

@@ -1,7 +1,7 @@
 // The places of bits that are set, as a list that the GPU makes: a pyramid of counts, each the sum of 16 of the level
 // below, in which a fragment a bit goes down from the top.
-// Source: stream compaction by histogram pyramids, Ziegler, Tevs, Theobalt, Seidel, 2006; MDS'09, section 3.2, has a list
-// of pairs that threads append to, which fragments cannot.
+// Source: stream compaction by histogram pyramids, Ziegler, Tevs, Theobalt, Seidel, 2006; MDS'09, section 3.2, has a
+// list of pairs that threads append to, which fragments cannot.
 #pragma once
 
 #include <cstddef>
@@ -15,11 +15,11 @@
 
 namespace quadmill::detail::query {
 
-// Textures of lists: so many entries a line.
+// Textures of lists: that many entries a line.
 inline constexpr int list_width = 1024;
 
 // Words of bits: GLSL with `uint word_at(int w)` of texture0, and `uvec2 found(int word, int bit)`, which says what the
-// list has for a bit, by texture1 where there are `values`.
+// list has for a bit, by texture1 if there are `values`.
 struct BitWords {
     std::string glsl;
     const gl::Texture* texture = nullptr;
@@ -36,13 +36,13 @@ class BitList {
     // The same without waiting: the texel's channels add up to the count.
     const gl::Texture& count_on_gpu(const BitWords& words);
     // Draws entries [first, first + n) of the list of the words last counted, over all of the target. Pre: an RG32UI or
-    // R32UI target (which has found().x), list_width wide. By what the CPU knows, there are so many; or else there may be
-    // fewer, and zeros follow them.
+    // R32UI target (which has found().x), list_width wide. By what the CPU knows, there are so many; or else there may
+    // be fewer, and zeros follow them.
     enum class Length { Known, OnGpu };
     void draw(const BitWords& words, std::uint64_t first, std::size_t n, const pass::Target& target,
               Length length = Length::Known);
-    // Fills the target with entries of the list, one from somewhere in each of as many equal parts. Pre: as of draw(); at
-    // most 2^16, and at most the bits set, which the CPU knows.
+    // Fills the target with entries of the list, one from somewhere in each of as many equal parts. Pre: as of draw();
+    // at most 2^16, and at most the bits set, which the CPU knows.
     void draw_sample(const BitWords& words, std::uint64_t bits_set, const pass::Target& target);
 
   private:
@@ -55,7 +55,7 @@ class BitList {
     pass::ReadBack back_;
 };
 
-// Makes it anew where it has another format or size.
+// Makes it again if it has another format or size.
 void fit(gl::Device& device, pass::Target& target, gl::Format format, int width, int height);
 
 }  // namespace quadmill::detail::query

@@ -92,14 +92,14 @@ class BitmapColumns final : public Columns {
     [[nodiscard]] BitsPtr formula(const Formula& leaf);
     // Partial results of a column's rows, by the program partial.frag.
     [[nodiscard]] const gl::Program& partial_program(const GpuColumn& column, const pass::FoldRule& rule);
-    // Folds what fragments find of so many words each.
+    // Folds what fragments find of that many words each.
     static constexpr int words_a_count = 16, words_a_partial = 4;
     [[nodiscard]] const pass::Fold& partials(int words_a_fragment);
     [[nodiscard]] const gl::Texture& fold(const char* name, const GpuColumn& of, const Bits& rows,
                                           const pass::FoldRule& rule);
     [[nodiscard]] const gl::Texture& fold_sum(const GpuColumn& of, const Bits& rows);
-    // The k-th key, two bits a round, of rows whose keys are from the first to the second; start(prefix, target) writes the
-    // texel that choose_digit.frag begins with.
+    // The k-th key, two bits a round, of rows whose keys are from the first to the second; start(prefix, target) writes
+    // the texel that choose_digit.frag begins with.
     using Start = std::function<void(Key prefix, const pass::Target& to)>;
     [[nodiscard]] const gl::Texture& find_kth(const GpuColumn& of, const Bits& rows, Key least, Key most,
                                               const Start& start);

@@ -17,7 +17,7 @@ namespace quadmill::detail::query {
 
 namespace {
 
-// Lists to be member of, if not few: those that lie within so many keys are a table of bits.
+// Lists to be member of, if not few: those that lie within that many keys are a table of bits.
 constexpr Key most_table_bits = Key{1} << 25U;
 
 constexpr QueryNote compares{.act = QueryNote::Act::Compare}, selects{.act = QueryNote::Act::Select};
@@ -142,7 +142,7 @@ BitsPtr BitmapColumns::leaf(const Leaf& leaf) {
         leaf);
 }
 
-// One program where it has room for all clauses; else several, each with what the one before has selected.
+// One program if it has room for all clauses; otherwise several, each with what the one before has selected.
 BitsPtr BitmapColumns::conjunction(const Clauses& clauses) {
     if (clauses.size() == 1 && clauses.front().size() == 1) return leaf(clauses.front().front());
     std::vector<std::pair<Leaf, BitsPtr>> known;

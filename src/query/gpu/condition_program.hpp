@@ -29,7 +29,8 @@ class ConditionProgram {
     // `all`: the rows of columns without NULLs. `bits_of`: the rows of a leaf that a program has no form for.
     ConditionProgram(ColumnOf column_of, BitsPtr all, BitsOf bits_of);
 
-    // And this clause, too. False where it would need more textures or constants than a program has: it is left as it was.
+    // And this clause, too. False where it would need more textures or constants than a program has: it is left as it
+    // was.
     // Pre: the clause is not empty.
     [[nodiscard]] bool add(std::span<const Leaf> clause);
     // And those rows; likewise.
@@ -57,7 +58,7 @@ class ConditionProgram {
     [[nodiscard]] std::string text_of(const Leaf& leaf);
     [[nodiscard]] std::string text_of(const Member& leaf);
     [[nodiscard]] std::string text_of(const Pair& leaf);
-    // Of the leaf whose answer, where there is a value, is this.
+    // Of the leaf whose answer, if there is a value, is this.
     [[nodiscard]] std::string where_valid(const std::string& answer, bool negate, std::span<const std::size_t> columns);
     [[nodiscard]] std::string keys_of(std::size_t column);
     // Four bits of a selection, and others above; nothing where it is that of all rows.

@@ -17,8 +17,8 @@ std::pair<Key, Key> DepthColumns::extremes(std::size_t i, const Bits& rows) {
     return {kth_largest(i, count(rows), rows), kth_largest(i, 1, rows)};
 }
 
-// 'Query Processing on GPUs', bit by bit from the top: a bit is set when at least k values are no less than the one with
-// it.
+// 'Query Processing on GPUs', bit by bit from the top: a bit is set when at least k values are no less than the one
+// with it.
 Key DepthColumns::kth_largest(std::size_t i, std::uint64_t k, const Bits& rows) {
     const auto& planes = planes_of(i);
     if (planes.width == 0) return planes.key(0);

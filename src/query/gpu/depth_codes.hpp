@@ -1,8 +1,9 @@
 // How the depth engine holds keys as depths and what it counts in the stencil.
 //
-// Depths hold keys exactly: key - base, if that fits into the normal floats up to 1. Else the gaps between a column's
-// keys are left out, if the keys then fit: floats have a wide gap between 0 and the values next to it, and of few
-// distinct values little is left but their ranks. Else keys go in planes of 29 bits, compared one after the other.
+// Depths hold keys exactly: key - base, if that fits into the normal floats up to 1. Otherwise the gaps between a
+// column's keys are left out, if the keys then fit: floats have a wide gap between 0 and the values next to it, and of
+// few distinct values little is left but their ranks. Otherwise keys go in planes of 29 bits, compared one after the
+// other.
 #pragma once
 
 #include <bit>

@@ -1,6 +1,6 @@
 // QueryEngine::Depth: the engine of 'Query Processing on GPUs'. A column is copied to the depth buffer, a comparison
-// with a constant is a quad drawn at its depth, a condition in conjunctive normal form counts in the stencil how many of
-// its clauses hold, and occlusion queries count rows. All else is done on selections' bits, as by the bitmap engine.
+// with a constant is a quad drawn at its depth, a condition in conjunctive normal form counts in the stencil how many
+// of its clauses hold, and occlusion queries count rows. All else is done on selections' bits, as by the bitmap engine.
 #pragma once
 
 #include <array>

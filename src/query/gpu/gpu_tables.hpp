@@ -80,8 +80,8 @@ struct RowPart {
 // The bits of those rows that have a value; empty: all have.
 [[nodiscard]] std::span<const std::uint32_t> valid_words(const ColumnData& column, const RowPart& part);
 
-// The whole textures of the host that the column is, and the row that each begins with. Throws InvalidArgument when one is no
-// such texture, or there are too few texels.
+// The whole textures of the host that the column is, and the row that each begins with. Throws InvalidArgument when one
+// is no such texture, or there are too few texels.
 struct RowsTexture {
     gl::Texture texture;
     std::size_t first = 0;
@@ -139,7 +139,7 @@ class GpuTables {
         std::uint64_t used = 0;             // when, for the last time
     };
 
-    // Opens a table in parts of at most so many rows, each by `open_part(part, pool)`.
+    // Opens a table in parts of at most that many rows, each by `open_part(part, pool)`.
     using OpenPart = std::function<std::shared_ptr<Columns>(const RowPart&, std::shared_ptr<Pool>)>;
     [[nodiscard]] std::shared_ptr<Columns> open(const TableData& table, std::size_t most_rows,
                                                 const OpenPart& open_part);
@@ -148,8 +148,8 @@ class GpuTables {
     // Uploads a column.
     void send(const Pool& pool, GpuColumn& column);
 
-    // As Engine has them, for parts of at most so many rows. Of selections, of which each takes a 32nd of a column of 32
-    // bits, one a size of tables is counted.
+    // As Engine has them, for parts of at most that many rows. Of selections, of which each takes a 32nd of a column of
+    // 32 bits, one a size of tables is counted.
     [[nodiscard]] std::size_t bytes(const std::vector<TableColumns>& tables, std::size_t most_rows) const;
     [[nodiscard]] bool make_space(const std::vector<TableColumns>& tables, std::size_t most_rows, std::size_t limit);
     [[nodiscard]] std::size_t held() const;
@@ -157,7 +157,7 @@ class GpuTables {
     [[nodiscard]] static std::set<std::size_t> part_sizes(const std::vector<TableColumns>& tables,
                                                           std::size_t most_rows);
 
-    // Rows that textures hold, where a word takes so many texels of a line.
+    // Rows that textures hold, where a word takes that many texels of a line.
     [[nodiscard]] std::size_t most_rows(int texels_a_word) const;
 
     [[nodiscard]] gl::Device& device() const { return device_; }

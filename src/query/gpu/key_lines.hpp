@@ -18,7 +18,7 @@ namespace quadmill::detail::query {
 inline void send_lines(gl::Device& device, const gl::Texture& texture, std::size_t lines,
                        std::array<pass::Uploader, 2>& uploaders, cpu::Workers& workers,
                        const pass::Uploader::Fill& fill) {
-    constexpr std::size_t bytes = std::size_t{32} << 20U;  // under way at once, twice
+    constexpr std::size_t bytes = std::size_t{32} << 20U;  // in flight, twice
     const auto at_once = std::max<std::size_t>(bytes * static_cast<std::size_t>(texture.height()) / texture.bytes(), 1);
     for (std::size_t first = 0, part = 0; first < lines; first += at_once, ++part)
         uploaders.at(part % 2).send(device, texture, {first, std::min(at_once, lines - first)}, workers, fill);

@@ -17,7 +17,7 @@ struct Shape {
     std::size_t rows = 0;
 
     static constexpr std::size_t rows_a_word = 32;
-    // Rows that fit into textures of that size, where a word takes so many texels of a line.
+    // Rows that fit into textures of that size, where a word takes that many texels of a line.
     static std::size_t most_rows(int max_texture_size, int texels_a_word);
     // Pre: at most most_rows().
     static Shape of(std::size_t rows, int max_texture_size);

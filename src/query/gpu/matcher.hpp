@@ -2,7 +2,7 @@
 // four rows of the left, and writes a word of matches for each of these. Of the words of some left rows against all
 // keys, a block, the GPU makes a list of pairs, which is read back.
 // Source: Tsakalozos, Tsangaris, Delis, MDS'09, section 3.2, Algorithm 2, as it must have been meant: a fragment where
-// the paper has a thread of a block, ranges where it has equality, and rows that are selected alone on either side.
+// the paper has a thread of a block, ranges if it has equality, and rows that are selected alone on either side.
 #pragma once
 
 #include <array>

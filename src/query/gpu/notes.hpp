@@ -35,7 +35,7 @@ struct QueryNote {
     int clause = 0;                     // of the conjunction, from 1; 0: none, or between two
     const DepthHolds* depth = nullptr;  // what is there for a test, or after a load
     std::optional<std::uint32_t> code{};
-    std::optional<std::array<std::uint32_t, 2>> bounds{};  // the least and the largest code that pass
+    std::optional<std::array<std::uint32_t, 2>> bounds{};  // the min and the max code that pass
     // Passes of the bitmap engine have this:
     const gl::Texture* selection = nullptr;
 };

@@ -61,7 +61,8 @@ SortedGroups::SortedGroups(BitmapColumns& columns, GpuTables& tables, const Grou
     for (const auto& one : wanted_.measures) measure(one);
 }
 
-// Each row takes some 60 bytes at once, lists, words and what sorts them, or a tree; each group 80, two ends of it twice.
+// Each row takes some 60 bytes at once, lists, words and what sorts them, or a tree; each group 80, two ends of it
+// twice.
 bool SortedGroups::has_room(std::size_t entries) const {
     if (entries > product(list_width, device_.info.max_texture_size)) return false;
     const auto bytes = 60 * rows_ + 80 * groups.size();

@@ -1,8 +1,8 @@
-// GROUP BY on the GPU, of any number of groups: the rows selected, as a list, are sorted by the columns to group by, packed
-// into words of 32 bits, the least significant word first; where a value differs from the one before, a group begins. A
-// group's sums and extremes are those of the few whole nodes that it is of a tree of partial results over all of the
-// list, so that long and short groups take the same passes. k-th values are at known places once the
-// rows of each group are sorted by value, too.
+// GROUP BY on the GPU, of any number of groups: the rows selected, as a list, are sorted by the columns to group by,
+// packed into words of 32 bits, the least significant word first; where a value differs from the one before, a group
+// begins. A group's sums and extremes are those of the few whole nodes that it is of a tree of partial results over all
+// of the list, so that long and short groups take the same passes. k-th values are at known places once the rows of
+// each group are sorted by value, too.
 // Source: grouping by sorting, Graefe, Query Evaluation Techniques for Large Databases, 1993, section 4.2.
 #pragma once
 
@@ -19,7 +19,7 @@ namespace quadmill::detail::query {
 
 class SortedGroups final : public FoundGroups {
   public:
-    // Nothing is found where lists of so many rows or groups have no room: see fits().
+    // Nothing is found where lists of that many rows or groups have no room: see fits().
     SortedGroups(BitmapColumns& columns, GpuTables& tables, const GroupsWanted& wanted, const Bits& rows);
     [[nodiscard]] bool fits() const { return fits_; }
     [[nodiscard]] std::vector<Key> kth(std::size_t measure, std::span<const std::optional<std::uint64_t>> k) override;
@@ -53,7 +53,7 @@ class SortedGroups final : public FoundGroups {
     [[nodiscard]] std::vector<KeyTexel> keys_at(const TargetPtr& list, std::size_t column, const gl::Texture& places,
                                                 std::size_t count);
 
-    // Whether a list of so many entries is a texture, and the driver has memory for rows and groups.
+    // Whether a list of that many entries is a texture, and the driver has memory for rows and groups.
     [[nodiscard]] bool has_room(std::size_t entries) const;
     [[nodiscard]] pass::Target make_list(gl::Format format, std::size_t entries) const;
     [[nodiscard]] const gl::Program& program(const char* name, const char* fragment, const GpuColumn& of,

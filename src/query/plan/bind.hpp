@@ -23,9 +23,9 @@ struct Bound {
 void check(const char* function, const Expression& expression, const std::vector<ColumnInfo>& columns);
 
 // Constants become keys, exactly: `a > 2.5` of an integer column is the range from 3 on, `f = 0.1` of a float32 column
-// is Always{false}, and its negation IsNull{negate}: it holds but for NULLs. What the least and most key decide is
-// decided. An And or Or has two operands at least, none of them of its own kind or Always. Pre: check() passed.
-// Throws InvalidArgument where a comparison of two columns is not exact as doubles (an integer beyond 2^53).
+// is Always{false}, and its negation IsNull{negate}: it holds except for NULLs. What the min and max key decide is
+// decided. An And or Or has two operands at least, none of them of its own kind or Always. Pre: check() passed. Throws
+// InvalidArgument where a comparison of two columns is not exact as doubles (an integer beyond 2^53).
 [[nodiscard]] Bound bind(const char* function, const Expression& expression, const TableData& table);
 
 // An And or Or. An Always among the operands decides the whole, or adds nothing; ranges of a column that are all asked

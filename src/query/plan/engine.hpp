@@ -20,11 +20,11 @@ namespace quadmill::detail::query {
 
 using Key = std::uint64_t;
 
-// Leaves are false where a column is NULL, negated or not, but for IsNull. `negate` turns round the rest.
+// Leaves are false where a column is NULL, negated or not, except for IsNull. `negate` turns round the rest.
 //
 // low <= key <= high. All comparisons with a constant are this; NaNs have keys outside of every range that a comparison
-// asks for, so only negated ones hold for them. Pre: low <= high, and, of the CPU's engine, neither is the key just below +0's, that of a -0:
-// no value has it, and the CPU's engine, which compares values, would take it for +0's.
+// asks for, so only negated ones hold for them. Pre: low <= high, and, of the CPU's engine, neither is the key just
+// below +0's, that of a -0: no value has it, and the CPU's engine, which compares values, would take it for +0's.
 struct Range {
     std::size_t column;
     Key low, high;
@@ -38,9 +38,9 @@ struct Member {
     bool negate = false;
     bool operator==(const Member&) const = default;
 };
-// a op b. By keys, for columns of one type; else both as 64-bit integers, or both as doubles, which is exact for what
-// the columns hold (bind() has seen to it). Floats compare as IEEE 754 says, by keys too: with a NaN on either side,
-// whose keys come after +inf, only NotEqual holds.
+// a op b. By keys, for columns of one type; otherwise both as 64-bit integers, or both as doubles, which is exact for
+// what the columns hold (bind() has seen to it). Floats compare as IEEE 754 says, by keys too: with a NaN on either
+// side, whose keys come after +inf, only NotEqual holds.
 struct Pair {
     enum class As { Keys, Integers, Doubles };
     std::size_t a, b;
@@ -97,7 +97,7 @@ class Bits {
 };
 using BitsPtr = std::shared_ptr<const Bits>;
 
-// A count under way.
+// A count in flight.
 class Counting {
   public:
     virtual ~Counting() = default;
@@ -115,7 +115,8 @@ class Counted final : public Counting {
     std::uint64_t rows_;
 };
 
-// Groups of rows that have the same values in some columns (NaNs are one value, and NULL is one), and what is wanted of each.
+// Groups of rows that have the same values in some columns (NaNs are one value, and NULL is one), and what is wanted of
+// each.
 struct GroupsWanted {
     struct Measure {
         std::size_t column = 0;
@@ -139,8 +140,8 @@ class FoundGroups {
     };
     // In the order of their values, NULLs first.
     std::vector<Group> groups{};
-    // Of that measure's column the k-th smallest key of each group, k from 0, where one is asked for. Pre: each is below
-    // the number of the group's values.
+    // Of that measure's column the k-th smallest key of each group, k from 0, where one is asked for. Pre: each is
+    // below the number of the group's values.
     [[nodiscard]] virtual std::vector<Key> kth(std::size_t measure,
                                                std::span<const std::optional<std::uint64_t>> k) = 0;
 };
@@ -183,8 +184,8 @@ class Columns {
         return nullptr;
     }
 
-    // Those of the rows selected, for an engine that has no need to know how many there will be: nullptr when this one does
-    // not, or has no room. The columns and the selection outlive what it returns.
+    // Those of the rows selected, for an engine that has no need to know how many there will be: nullptr when this one
+    // does not, or has no room. The columns and the selection outlive what it returns.
     [[nodiscard]] virtual std::unique_ptr<FoundGroups> group(const GroupsWanted& /*wanted*/, const Bits& /*rows*/) {
         return nullptr;
     }
@@ -209,8 +210,8 @@ class Engine {
                                                         std::span<const std::size_t> columns) = 0;
     // Bytes of GPU memory that those columns would take, beyond what is held already.
     [[nodiscard]] virtual std::size_t bytes(const std::vector<TableColumns>& tables) const = 0;
-    // Makes room for those columns, so that the engine would hold at most so many bytes of GPU memory: what is not in use
-    // goes, the longest unused first. False when that is not enough.
+    // Makes room for those columns, so that the engine would hold at most that many bytes of GPU memory: what is not in
+    // use goes, the longest unused first. False when that is not enough.
     [[nodiscard]] virtual bool make_space(const std::vector<TableColumns>& tables, std::size_t limit) = 0;
     [[nodiscard]] virtual std::size_t held() const = 0;
 };

@@ -31,8 +31,8 @@ using ExpressionKind = Expression::Kind;
 // Levels of an expression that those who walk it have stack for.
 inline constexpr int most_levels = 250;
 
-// The most columns that one linear condition or formula in it has; one of more steps than the GPU takes counts as one of
-// ever so many.
+// The most columns that one linear condition or formula in it has; one of more steps than the GPU takes counts as one
+// of ever so many.
 [[nodiscard]] std::size_t most_linear_columns(const Expression& expression);
 
 // b op a for a op b.

@@ -92,7 +92,7 @@ std::optional<Integer> integer_of(std::string_view digits) {
     for (const char c : digits) {
         if (c < '0' || c > '9') return {};
         if (__builtin_mul_overflow(value, Integer{10}, &value) ||
-            __builtin_sub_overflow(value, Integer{c - '0'}, &value))  // below 0, where there is one more
+            __builtin_sub_overflow(value, Integer{c - '0'}, &value))  // below 0, if there is one more
             return {};
     }
     return minus ? value : computed(Arithmetic::Negate, value, value);

@@ -34,8 +34,8 @@ struct FormulaStep {
     bool operator==(const FormulaStep&) const = default;
 };
 
-// The result, of integers an integer, else a double, rounded as IEEE 754 has it. Nothing where 128 bits do not hold it,
-// or an integer meets a double and doubles do not have it. Negate takes `a` alone.
+// The result, of integers an integer, otherwise a double, rounded as IEEE 754 has it. Nothing where 128 bits do not
+// hold it, or an integer meets a double and doubles do not have it. Negate takes `a` alone.
 [[nodiscard]] std::optional<Numeral> computed(Arithmetic kind, const Numeral& a, const Numeral& b);
 
 // The sign of a - b as real numbers. Pre: none is a NaN.
@@ -52,7 +52,7 @@ struct FormulaStep {
 // Those that a formula names, each once.
 [[nodiscard]] std::vector<std::size_t> columns_of(const std::vector<FormulaStep<std::size_t>>& steps);
 
-// What there is to know of a column's values: of integers, also the least and the largest one.
+// What there is to know of a column's values: of integers, also the min and the max one.
 struct ColumnFacts {
     bool is_integer = false;
     std::int64_t least = 0, most = 0;
@@ -61,7 +61,8 @@ struct ColumnFacts {
 // What there is to know of a formula before any row is looked at.
 struct FormulaFacts {
     std::size_t columns = 0;  // how often it names one
-    // How left - right goes with the column, where it names one only once: 1 never down, -1 never up. 0: neither is sure.
+    // How left - right goes with the column, where it names one only once: 1 never down, -1 never up. 0: neither is
+    // sure.
     int slope = 0;
     bool all_integers = false;     // no fraction comes in
     bool exact_as_doubles = true;  // all integers on the way are, so that it may be computed in doubles

@@ -8,7 +8,8 @@
 
 namespace quadmill::detail::query {
 
-// Throws InvalidArgument for what is no plan: cycles, nodes that lead nowhere, inputs of the wrong kind, names, types.
+// Throws InvalidArgument for what is not a plan: cycles, nodes that lead nowhere, inputs of the wrong kind, names,
+// types.
 [[nodiscard]] std::unique_ptr<QueryPlan::State> plan_of(const std::vector<PlanNode>& nodes,
                                                         const std::vector<ColumnInfo>& left,
                                                         const std::vector<ColumnInfo>& right);

@@ -29,8 +29,9 @@ class Schema {
     [[nodiscard]] const ColumnInfo& operator[](const ColumnPlace& place) const {
         return tables_.at(place.table).at(place.column);
     }
-    // In a join, "x.k" is column k of table x, and only if there is none, one that is called so: results of joins have such
-    // names. Throws InvalidArgument for a name that no column has, or one of both tables; `where` goes into the message.
+    // In a join, "x.k" is column k of table x, and only if there is none, one that is called so: results of joins have
+    // such names. Throws InvalidArgument for a name that no column has, or one of both tables; `where` goes into the
+    // message.
     [[nodiscard]] ColumnPlace find(const std::string& where, const std::string& name) const;
     // The same in one table, where a column's own name comes first.
     [[nodiscard]] ColumnPlace find_in(std::size_t table, const std::string& where, const std::string& name) const;

@@ -36,12 +36,12 @@ struct Tuning {
                        .rank_ns = 0.112,
                        .rank_us = 350,
                        .fold_ns = 0.03};
-    // QueryEngine::Auto: tables of fewer rows are the CPU's. With columns loaded, on an H100 and 16 cores beside it, a
+    // QueryEngine::Auto: tables of fewer rows are the CPU's. With columns loaded, on an H100 and 16 cores next to it, a
     // predicate takes 0.16 ms against 0.19 at 2^20 rows, a sum 0.46 against 0.41; at 2^22 rows 0.2 against 0.3, and 0.6
     // against 1.0. Loading a column costs what several queries on the CPU do.
     std::uint64_t gpu_rows = std::uint64_t{1} << 20U;
-    // The same for ranks: a median takes 0.9 ms either way at 2^16 rows, 0.47 against 0.94 at 2^18, 1.0 against 1.6 at 2^20,
-    // 8.1 against 46 at 2^26.
+    // The same for ranks: a median takes 0.9 ms either way at 2^16 rows, 0.47 against 0.94 at 2^18, 1.0 against 1.6 at
+    // 2^20, 8.1 against 46 at 2^26.
     std::uint64_t gpu_rank_rows = std::uint64_t{1} << 18U;
     // JoinMethod::Auto: nested loops for at most so many comparisons. On 2 CPU cores, 256 rows against 256 took 0.10 ms
     // by nested loops and 0.02 ms sorted, 4096 against 4096 took 30 and 0.6 ms.
@@ -53,8 +53,8 @@ struct Tuning {
     std::size_t gpu_join_keys = std::size_t{1} << 24U;  // of the right side, at most: they take GPU memory
     // Groups that an engine finds and selects one by one, some passes each; on the CPU that is never quicker.
     std::size_t engine_groups = 0;
-    // Of more groups, whether the engine sorts the rows selected, where it can (Columns::group); else they are read back
-    // and dealt out to groups on the CPU.
+    // Of more groups, whether the engine sorts the rows selected, if it can (Columns::group); otherwise they are read
+    // back and dealt out to groups on the CPU.
     bool sorted_groups = true;
     // Rows that one thread deals out to groups before they are put together.
     std::size_t rows_a_deal = std::size_t{1} << 18U;
@@ -62,8 +62,8 @@ struct Tuning {
     std::size_t chunk = std::size_t{1} << 16U;
 };
 inline constexpr std::size_t gpu_engine_groups = 64;
-// On an H100 and 16 cores, nested loops against sort-merge, in ms: 1024 rows and 8192 0.8 against 1.1, 1024 and 32768 1.5
-// against 1.7, but 4096 and 4096 1.0 against 1.1, 16384 and 16384 4.8 against 3.1.
+// On an H100 and 16 cores, nested loops against sort-merge, in ms: 1024 rows and 8192 0.8 against 1.1, 1024 and 32768
+// 1.5 against 1.7, but 4096 and 4096 1.0 against 1.1, 16384 and 16384 4.8 against 3.1.
 inline constexpr std::uint64_t gpu_comparisons_a_row = std::uint64_t{1} << 10U;
 
 }  // namespace quadmill::detail::query

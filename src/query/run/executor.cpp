@@ -292,7 +292,8 @@ void Run::groups(RowsRun& run) {
     groups_out(dealt);
 }
 
-// Parts of a length that does not depend on the threads, and added in their order, so that sums of floats do not either.
+// Parts of a length that does not depend on the threads, and added in their order, so that sums of floats do not
+// either.
 void Run::deal(std::span<const std::uint64_t> rows, Groups& to) const {
     const auto part = tools_.join.tuning.rows_a_deal;
     const auto take = [&](std::span<const std::uint64_t> some, Groups& groups) {

@@ -19,8 +19,9 @@ bool fits(const Sum& sum) {
     return sum.high == (static_cast<std::int64_t>(sum.low) < 0 ? -1 : 0);
 }
 
-// The nearest double, up to a rounding of the lower half where the sum does not fit 64 bits. By its size, as shaders do: of
-// a negative number in two's complement the lower half may be nearly 2^64, and its rounding larger than the number's.
+// The nearest double, up to a rounding of the lower half where the sum does not fit 64 bits. By its size, as shaders
+// do: of a negative number in two's complement the lower half may be nearly 2^64, and its rounding larger than the
+// number's.
 double number(const Sum& sum) {
     if (fits(sum)) return static_cast<double>(static_cast<std::int64_t>(sum.low));
     const bool below = sum.high < 0;
@@ -212,7 +213,7 @@ void Groups::add_values(Measured& of, std::span<const RowPair> pairs) {
     });
 }
 
-// Neumaier's: what each addition loses is summed beside it.
+// Neumaier's: what each addition loses is summed next to it.
 void Groups::State::add(double value) {
     const double before = sum.value, after = before + value;
     sum.value = after;
@@ -259,7 +260,7 @@ class GroupMeasures : public Measures {
     [[nodiscard]] std::uint64_t count(const ColumnPlace& place) override { return state(place).count; }
     [[nodiscard]] Sum sum(const ColumnPlace& place) override {
         auto sum = state(place).sum;
-        if (std::isfinite(sum.value)) sum.value += state(place).lost;  // else what was lost is no number
+        if (std::isfinite(sum.value)) sum.value += state(place).lost;  // else what was lost is not a number
         return sum;
     }
     [[nodiscard]] std::pair<Key, Key> extremes(const ColumnPlace& place) override {
@@ -282,7 +283,7 @@ class GroupMeasures : public Measures {
 };
 
 std::vector<std::size_t> Groups::ordered(std::uint64_t most) const {
-    // The first column beside the number: most comparisons need no more, and it is near.
+    // The first column next to the number: most comparisons need no more, and it is near.
     struct Entry {
         Key valid, key;
         std::size_t group;

@@ -51,8 +51,8 @@ class Measures {
 // The rank, from 0, of the value that such an aggregate of n values is; nothing where it is none of them.
 [[nodiscard]] std::optional<std::uint64_t> rank_in(const QueryAggregate& what, std::uint64_t n);
 
-// Deals rows or pairs out to groups by their values, and measures what is wanted of each; all are one group where there
-// is nothing to group by. Groups are numbered as they are found.
+// Deals rows or pairs out to groups by their values, and measures what is wanted of each; all are one group if there is
+// nothing to group by. Groups are numbered as they are found.
 class Groups {
   public:
     // `tables` outlives this.
@@ -62,11 +62,11 @@ class Groups {
 
     void add(std::span<const RowPair> pairs);
     // Adds what the other one dealt, which is of the same tables and wants the same. The answers are those of one that
-    // took its own rows first and then the other's, but for the last bits of sums of floats.
+    // took its own rows first and then the other's, except for the last bits of sums of floats.
     void add(Groups&& other);
     [[nodiscard]] std::uint64_t size() const { return rows_.size(); }
-    // Calls `take` with the values to group by and the measures of the first `most` groups in the order of their values,
-    // NULLs first.
+    // Calls `take` with the values to group by and the measures of the first `most` groups in the order of their
+    // values, NULLs first.
     void each(std::uint64_t most, const std::function<void(const std::vector<Value>&, Measures&)>& take);
 
   private:

@@ -72,8 +72,8 @@ class RowsRun {
     [[nodiscard]] std::optional<Columns::Clauses> at_once(std::size_t node);
     [[nodiscard]] bool stands_alone(std::size_t node) const;
     [[nodiscard]] BitsPtr make(std::size_t node);
-    // For Execution::OneOperation: uploads what the node reads of the table; and reads its rows back, to be uploaded for
-    // what comes next.
+    // For Execution::OneOperation: uploads what the node reads of the table; and reads its rows back, to be uploaded
+    // for what comes next.
     void send_columns(std::size_t node);
     [[nodiscard]] BitsPtr returned(const BitsPtr& rows);
 
@@ -126,7 +126,7 @@ struct EngineGroup {
     std::vector<Value> by;
     BitsPtr rows;
 };
-// How many groups there may be at most, by the columns' least and largest keys.
+// How many groups there may be at most, by the columns' min and max keys.
 [[nodiscard]] std::uint64_t most_groups(const TableData& table, const std::vector<ColumnPlace>& by);
 [[nodiscard]] std::vector<EngineGroup> engine_groups(Columns& columns, const TableData& table,
                                                      const std::vector<ColumnPlace>& by, const BitsPtr& rows);

@@ -38,7 +38,7 @@ struct TextureJoinTools {
     Execution execution = Execution::Pipelined;
 };
 
-// As join() in cpu/join.hpp. Nothing where it is not quickest so, or cannot be done so exactly: rows that are near,
+// As join() in cpu/join.hpp. Nothing where it is not fastest so, or cannot be done so exactly: rows that are near,
 // tables in parts, integers beyond 2^53 beside floats.
 [[nodiscard]] std::optional<std::uint64_t> join_textures(const SelectedSide& left, const SelectedSide& right,
                                                          const Join& on, const JoinTools& tools,

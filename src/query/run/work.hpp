@@ -33,10 +33,10 @@ struct Work {
 
 // Two comparisons of a column, as QueryCrossings::depth_over_bitmap compares them.
 [[nodiscard]] Work two_tests();
-// The same figures, but for the depth engine's: as many times the bitmap engine's for that work.
+// The same figures, except for the depth engine's: as many times the bitmap engine's for that work.
 [[nodiscard]] Tuning scaled(const Tuning& tuning, double depth_over_bitmap);
 
-// Milliseconds for so many rows, columns being loaded.
+// Milliseconds for that many rows, columns being loaded.
 [[nodiscard]] double depth_ms(const Work& work, std::size_t rows, const Tuning& tuning);
 [[nodiscard]] double bitmap_ms(const Work& work, std::size_t rows, const Tuning& tuning);
 

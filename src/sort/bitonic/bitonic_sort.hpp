@@ -13,7 +13,7 @@
 
 namespace quadmill::detail::sort {
 
-// What one sort under way has to itself: memory for transfers, and times.
+// What one sort in flight has to itself: memory for transfers, and times.
 class BitonicLane {
   public:
     explicit BitonicLane(gl::Device& device);
@@ -47,7 +47,7 @@ class BitonicSort {
     // stay.
     SortStats run(Keys keys, std::span<std::uint32_t> index, const BitonicJob& job);
 
-    // run() in two halves. The first one reads the keys and returns when all is under way; the second one waits for the
+    // run() in two halves. The first one reads the keys and returns when all is in flight; the second one waits for the
     // GPU and writes. Others may come in between, each with a lane of its own. Pre: the lane is free; the memory stays
     // where it is.
     void begin(BitonicLane& lane, Keys keys, std::span<std::uint32_t> index, const BitonicJob& job);

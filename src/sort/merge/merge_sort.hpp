@@ -40,7 +40,7 @@ struct SegmentSample {
     [[nodiscard]] std::size_t size() const { return segments * each(); }
 };
 
-// What a sort under way has to itself; the textures are shared, since the GPU executes in order.
+// What a sort in flight has to itself; the textures are shared, since the GPU executes in order.
 class MergeLane {
   public:
     // Pre: a session is open, as in every call of MergeSort. A sort in parts draws its first pass on the keys that have
@@ -85,8 +85,8 @@ class MergeLane {
 // Keeps programs, textures and staging memory from call to call. Pre of every call: a session is open.
 class MergeSort {
   public:
-    // Of textures for fragments and of those for subgroups, one kind goes where both have no room: in `gpu_memory` bytes,
-    // or 0: in what the driver says is free.
+    // Of textures for fragments and of those for subgroups, one kind goes where both have no room: in `gpu_memory`
+    // bytes, or 0: in what the driver says is free.
     MergeSort(gl::Device& device, cpu::Workers& workers, std::size_t gpu_memory = 0);
 
     // Sorts each segment of the keys. `index`, when not empty, receives for each key where it was, and equal keys keep
@@ -97,11 +97,11 @@ class MergeSort {
     // Pre: 1 <= best.size(), keys.size() fit into a texture.
     SortStats top(Keys keys, Keys best, std::span<std::uint32_t> index, Order order);
 
-    // Merges runs that are in order already, of `run` keys each (the last one may be shorter): the first levels of a sort
-    // are left out. Pre: as run(); a run is a pair's keys (KeyForm::pair_keys), times a power of two.
+    // Merges runs that are in order already, of `run` keys each (the last one may be shorter): the first levels of a
+    // sort are left out. Pre: as run(); a run is a pair's keys (KeyForm::pair_keys), times a power of two.
     SortStats merge(Keys keys, std::size_t run, Order order);
 
-    // run() in two halves. The first one reads the keys and returns when all is under way; the second one waits for the
+    // run() in two halves. The first one reads the keys and returns when all is in flight; the second one waits for the
     // GPU and writes. Others may come in between, each with a lane of its own. Segments that are the same object as the
     // last time are not uploaded again. When to.keys are fewer than the keys, there is one segment. Pre: the lane is
     // free; the memory stays where it is.
@@ -155,7 +155,7 @@ class MergeSort {
     }
     [[nodiscard]] std::size_t copy_bytes() const { return raw_ ? raw_.bytes() : 0; }
 
-    // Of what sorts; where there is no room beside it, it goes.
+    // Of what sorts; if there is no room next to it, it goes.
     [[nodiscard]] std::size_t texture_bytes() const {
         return (textures_ ? MergeTextures::bytes(textures_->made_for, textures_->shape.pairs()) : 0) +
                (tiles_ ? TileTextures::bytes(tiles_->made_for, tiles_->shape.tiles()) : 0);
@@ -170,7 +170,7 @@ class MergeSort {
     void take(TileReadBack& readback, const MergeLane::Job& job);
     [[nodiscard]] bool by_subgroups(const KeyForm& form, const Segments& segments, std::size_t sorted_pairs);
     TileTextures& tiles(const KeyForm& form, std::size_t tiles);
-    // Whether textures of so many bytes have no room beside those that are there.
+    // Whether textures of that many bytes have no room next to those that are there.
     [[nodiscard]] bool is_crowded(std::size_t wanted) const;
     [[nodiscard]] bool has_space_for_tiles(const KeyForm& form, std::size_t tiles) const;
     [[nodiscard]] static SortedKeys sorted_keys(const MergeTextures& on, const KeyForm& form);

@@ -37,13 +37,13 @@ struct Cuts {
 struct MergeTextures {
     MergeTextures(gl::Device& device, const KeyForm& form, std::size_t pairs);
     static constexpr std::size_t most_pairs = std::size_t{1} << 24U;  // keys are counted in 31 bits
-    // GPU memory that textures for so many pairs take, nearly.
+    // GPU memory that textures for that many pairs take, nearly.
     [[nodiscard]] static std::size_t bytes(const KeyForm& form, std::size_t pairs);
     // CPU memory that their transfers take.
     [[nodiscard]] static std::size_t staging_bytes(const KeyForm& form, std::size_t pairs);
-    // Whether so many pairs of keys in that form have room, and not far too much.
+    // Whether that many pairs of keys in that form have room, and not far too much.
     [[nodiscard]] bool fits(const KeyForm& form, std::size_t pairs) const;
-    // Rows of `source` that so many pairs fill.
+    // Rows of `source` that that many pairs fill.
     [[nodiscard]] std::size_t source_rows(std::size_t pairs) const;
 
     KeyForm made_for;
@@ -68,7 +68,7 @@ struct Extent {
     std::size_t pairs = 0;          // of blocks
     std::size_t longest_pairs = 0;  // of any segment
     std::size_t wanted_keys = 0;    // only the first so many, when not 0; then there is one segment
-    std::size_t sorted_pairs = 1;   // runs of so many pairs are in order already, a power of two; more than 1 of one
+    std::size_t sorted_pairs = 1;   // runs of that many pairs are in order already, a power of two; more than 1 of one
                                     // segment only
 };
 

@@ -1,5 +1,5 @@
-// The merge engine as passes of subgroups (shaders/sort/tile_*.frag): runs of a tile, then levels that merge four runs at
-// a time. Needs gl::has_lanes_in_boxes().
+// The merge engine as passes of subgroups (shaders/sort/tile_*.frag): runs of a tile, then levels that merge four runs
+// at a time. Needs gl::has_lanes_in_boxes().
 #pragma once
 
 #include <cstddef>
@@ -36,11 +36,11 @@ class SubgroupPasses {
     [[nodiscard]] static bool can(const KeyForm& form) { return form.words() <= 2; }
 
     // Issues the passes that sort textures.source, each segment by itself; the result, as bits of the type, is in
-    // textures.keys.now. Of one segment, only the first `wanted` keys are there, when not 0. Pre: can(); the textures has
-    // most_tiles().
+    // textures.keys.now. Of one segment, only the first `wanted` keys are there, when not 0. Pre: can(); the textures
+    // has most_tiles().
     SortedTiles sort(TileTextures& textures, const KeyForm& form, const EqualSegments& keys, std::size_t wanted = 0);
-    // The same in two steps: the first pass, for rows of tiles as their keys come in; the levels, but for the last pass,
-    // which is left to the caller until another sort.
+    // The same in two steps: the first pass, for rows of tiles as their keys come in; the levels, except for the last
+    // pass, which is left to the caller until another sort.
     void sort_rows(TileTextures& textures, const KeyForm& form, const EqualSegments& keys, int first, int end);
     SortedTiles merge(TileTextures& textures, const KeyForm& form, const EqualSegments& keys, std::size_t wanted = 0);
 

@@ -31,8 +31,8 @@ struct Tiles {
     [[nodiscard]] int fill_row() const { return height * rows; }
 };
 
-// Which part of each tile has keys, and which ones: `step` granules from number `head` on, of segment after segment, each
-// beginning with a tile and having `tiles` of them.
+// Which part of each tile has keys, and which ones: `step` granules from number `head` on, of segment after segment,
+// each beginning with a tile and having `tiles` of them.
 struct TileContent {
     std::size_t head = 0, step = Tiles::granules, tiles = 1;
 };
@@ -45,9 +45,9 @@ struct TileTextures {
     TileTextures(gl::Device& device, const KeyForm& form, std::size_t tiles);
     [[nodiscard]] static std::size_t bytes(const KeyForm& form, std::size_t tiles);
     [[nodiscard]] bool fits(const KeyForm& form, std::size_t tiles) const;
-    // Rows of `source` that so many tiles fill.
+    // Rows of `source` that that many tiles fill.
     [[nodiscard]] std::size_t source_rows(std::size_t tiles) const;
-    // Rows of tiles that have all their keys when so many rows of `source` do.
+    // Rows of tiles that have all their keys when that many rows of `source` do.
     [[nodiscard]] int rows_from(std::size_t source_rows) const;
     // Rows of tiles; and the texels of the cuts of so many blocks, and one more.
     const gl::QuadList& rows_of(gl::Device& device, int first, int end);
@@ -70,8 +70,8 @@ class TileReadBack {
     // Receives the words of one tile; called by several threads.
     using Take = std::function<void(std::size_t tile, std::span<const std::byte> words)>;
 
-    // Asks for the first `tiles` tiles; returns at once. Has each part's rows of tiles drawn before it asks for them, when
-    // they are not there yet. Pre: a session is open.
+    // Asks for the first `tiles` tiles; returns at once. Has each part's rows of tiles drawn before it asks for them,
+    // when they are not there yet. Pre: a session is open.
     void request(gl::Device& device, const gl::Texture& texture, const Tiles& shape, const TileContent& content,
                  std::size_t tiles, const DrawTiles& draw = {});
     // Returns when all of it is there.

@@ -153,7 +153,7 @@ void ChunkSort<Float>::take_windows(const Chunk& chunk, const Float* sorted, Asi
         merge_into<Float>(out, size, aside_values, less);
         form_.coding.to_keys(out);
     };
-    // Enough windows a task that taking one costs little beside its work.
+    // Enough windows a task that taking one costs little next to its work.
     const auto each = std::max<std::size_t>((std::size_t{1} << 16) / window, 1);
     tools_.workers.for_each((windows + each - 1) / each, [&](std::size_t task) {
         for (auto index = task * each; index < std::min((task + 1) * each, windows); ++index) take(index);

@@ -23,7 +23,7 @@ namespace quadmill::detail::sort {
 // The textures and staging memory of one chunk; two lanes take turns. Kept from call to call.
 struct Lane {
     explicit Lane(gl::Device& device);
-    // The textures of that format and shape, made anew when it differs.
+    // The textures of that format and shape, made again when it differs.
     PbsnTextures& textures(gl::Format format, const pass::FourArray& shape);
 
     gl::Device& device;
@@ -57,8 +57,8 @@ class ChunkSort {
 
     SortStats run(const std::vector<Chunk>& chunks, std::array<Lane, 2>& lanes);
 
-    // Windows in two halves, a chunk at a time. The first one only reads the keys and returns when all is under way; the
-    // second one waits for the GPU and writes.
+    // Windows in two halves, a chunk at a time. The first one only reads the keys and returns when all is in flight;
+    // the second one waits for the GPU and writes.
     void begin(const Chunk& chunk, Lane& lane);
     void finish(const Chunk& chunk, Lane& lane);
     [[nodiscard]] const SortStats& stats() const { return stats_; }

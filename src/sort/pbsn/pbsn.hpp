@@ -30,8 +30,8 @@ class Pbsn {
         int k = 0;  // windows of 2^k elements
         Order order = Order::Ascending;
         EarlyStop early_stop = EarlyStop::Yes;
-        // Whether the CPU looks at the counts and stops issuing, for which it waits one stage behind; else the GPU alone
-        // skips stages.
+        // Whether the CPU looks at the counts and stops issuing, for which it waits one stage behind; otherwise the GPU
+        // alone skips stages.
         enum class Look { EachStage, Never } look = Look::EachStage;
     };
 

@@ -1,4 +1,4 @@
-// Sorting the caller's texture in place of memory: no texel crosses to the CPU.
+// Sorting the caller's texture instead of memory: no texel crosses to the CPU.
 #pragma once
 
 #include "gl/pass.hpp"
