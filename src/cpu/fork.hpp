@@ -18,8 +18,8 @@ class Birthplace {
     unsigned forks_ = forks();
 };
 
-// Makes a thread, a lock or what holds them again in a child process. The old one is left as it is: its destructor
-// would wait for threads that are not there.
+// Makes a thread, a lock, or their owner again in a child process. The old one is not destroyed: its destructor would
+// wait for threads that do not exist there.
 template <class Object>
 void replace_after_fork(Object& object) {
     std::construct_at(std::addressof(object));

@@ -54,9 +54,8 @@ inline constexpr bool is_float = requires {
 };
 
 // Bits to an unsigned key whose order is the library's; a bijection. For floats: numbers ascending with -0 below +0,
-// then NaNs, which is the order of IEEE 754 totalOrder turned round by the number of negative NaNs, so that these
-// follow the positive ones; descending is the same with the sign flipped. For integers: by value; descending is all
-// bits flipped.
+// then NaNs, which is IEEE 754 totalOrder with negative NaNs moved behind the positive ones. Descending flips the sign.
+// For integers: by value; descending flips all bits.
 template <class Key>
 struct TotalOrder {
     using Traits = KeyBits<Key>;
@@ -131,7 +130,7 @@ decltype(auto) visit(Keys keys, Work&& work) {
     });
 }
 
-// `n` keys from the one at `first` on.
+// `n` keys from index `first` on.
 [[nodiscard]] inline Keys part(Keys keys, std::size_t first, std::size_t n) {
     return visit(keys, [&](auto values) { return Keys(values.subspan(first, n)); });
 }

@@ -21,8 +21,8 @@ struct Run {
     [[nodiscard]] const T& operator[](std::size_t i) const { return data[i * stride]; }
 };
 
-// A driver that is at fault may say that keys are sorted which are not. Merges throw this GlError then, instead of
-// reading or writing outside of the runs; not every such run is found out by a merge: see require_sorted().
+// A faulty driver may return unsorted keys. Merges then throw this GlError instead of reading or writing outside of the
+// runs. A merge does not detect every unsorted run: see require_sorted().
 [[noreturn]] void throw_not_sorted();
 
 template <class T, class Less>
@@ -32,7 +32,7 @@ template <class T, class Less>
     return sorted;
 }
 
-// Throws what throw_not_sorted() does unless each run of a GPU is sorted.
+// Throws as throw_not_sorted() unless each run from a GPU is sorted.
 template <class T, class Less>
 void require_sorted(const std::vector<Run<T>>& runs, const Workers& workers, Less less) {
     constexpr std::size_t piece = std::size_t{1} << 16;
@@ -52,7 +52,7 @@ void require_sorted(const std::vector<Run<T>>& runs, const Workers& workers, Les
     });
 }
 
-// How many of the first `diagonal` elements of the merged sequence come from `a`; of equal ones, a's come first.
+// Number of elements of `a` among the first `diagonal` elements of the merged sequence; of equal ones, a's come first.
 template <class A, class B, class Less>
 [[nodiscard]] std::size_t merge_path(const A& a, const B& b, std::size_t diagonal, Less less) {
     std::size_t low = diagonal > b.size ? diagonal - b.size : 0, high = std::min(diagonal, a.size);
@@ -67,9 +67,9 @@ template <class A, class B, class Less>
     return low;
 }
 
-// Which run gives is a coin toss, so nothing branches on it: the place that is read next is worked out from the
-// comparison, which takes as long as reading it does. So keys are taken from both ends at once, each end's way to its
-// next key in the shadow of the other's.
+// The run of the next key is random, so the code has no branch on it: the next index is computed from the comparison,
+// which takes as long as a read. Keys are therefore taken from both ends at the same time, so that each end hides the
+// other's latency.
 template <class T, class Less>
 void merge_two(Run<T> a, Run<T> b, T* out, Less less) {
     T* out_end = out + a.size + b.size;
@@ -102,7 +102,7 @@ void merge_two(Run<T> a, Run<T> b, T* out, Less less) {
     while (j < b.size) *out++ = b[j++];
 }
 
-// Two runs as the run that merging them would make.
+// Two runs, seen as their merged run.
 template <class T, class Less>
 struct MergedRuns {
     MergedRuns(const Run<T>& first, const Run<T>& second, Less is_less)
@@ -117,12 +117,12 @@ struct MergedRuns {
     std::size_t size;
 };
 
-// Four runs to merge, in the order of their numbers where keys are equal.
+// Four runs to merge; equal keys are in the order of the runs.
 template <class T>
 using FourRuns = std::array<Run<T>, 4>;
 
 // The first keys of all, until one of the first `count` runs is empty; returns the end of what it wrote. The heads of
-// two runs are compared, those of the two others, and the winners: two comparisons a key where these are kept, and no
+// two runs are compared, those of the two others, and the winners: two comparisons a key if these are kept, without a
 // branch on the data.
 template <std::size_t count, class T, class Less>
 T* merge_until_empty(FourRuns<T>& runs, T* out, Less less) {
@@ -170,17 +170,17 @@ void merge_four(FourRuns<T> runs, T* out, Less less) {
     }
 }
 
-// How many runs become one in a round.
+// Number of runs that one round joins.
 enum class Ways : std::size_t { Two = 2, Four = 4 };
 
-// Rounds that merging takes, at least one.
+// Number of rounds, at least one.
 [[nodiscard]] inline std::size_t merge_rounds(std::size_t runs, Ways ways) {
     std::size_t rounds = 1;
     for (auto reach = static_cast<std::size_t>(ways); reach < runs; reach *= static_cast<std::size_t>(ways)) ++rounds;
     return rounds;
 }
 
-// How many keys of each of four runs are among the first `end` of the merged sequence.
+// Number of keys of each of four runs among the first `end` of the merged sequence.
 template <class T, class Less>
 [[nodiscard]] std::array<std::size_t, 4> cut_four(const FourRuns<T>& runs, std::size_t end, Less less) {
     const MergedRuns<T, Less> first(runs[0], runs[1], less), second(runs[2], runs[3], less);
@@ -220,7 +220,7 @@ void merge_in_rounds(std::vector<Run<T>>& runs, std::span<T> out, std::span<T> s
             merged.push_back({to, size, 1});
             to += size;
         }
-        // A cut waits for memory at every step, so threads share these too.
+        // A cut waits for memory at every step, so threads share the cuts, too.
         workers.for_each(pieces.size(), [&](std::size_t i) {
             pieces[i].from = cut_four(merges[pieces[i].merge].from, pieces[i].begin, less);
         });
@@ -241,14 +241,15 @@ void merge_in_rounds(std::vector<Run<T>>& runs, std::span<T> out, std::span<T> s
 }
 
 // Merges runs into `out`, which must not overlap them, as many at a time as `ways` says, with `scratch` of the same
-// size for the rounds between (merge_rounds); one round needs none. Takes longer where memory ends, and loses nothing.
+// size for the rounds between (merge_rounds); one round needs none. If memory runs out, it takes longer, but loses
+// nothing.
 template <class T, class Less>
 void merge_runs(std::vector<Run<T>> runs, std::span<T> out, std::span<T> scratch, const Workers& workers, Less less,
                 Ways ways = Ways::Two) {
     try {
         merge_in_rounds(runs, out, scratch, workers, less, ways);
     } catch (const std::bad_alloc&) {
-        // Those that begin `out` were merged there, and are all of it.
+        // A run at the start of `out` was merged there and is complete.
         auto* to = out.data();
         if (runs.front().data != to) {
             for (const auto& run : runs) {
@@ -259,14 +260,14 @@ void merge_runs(std::vector<Run<T>> runs, std::span<T> out, std::span<T> scratch
     }
 }
 
-// The same, of runs that lie in `keys`, one after the other, and end up there.
+// merge_runs() for consecutive runs in `keys`, in place.
 template <class T, class Less>
 void merge_in_place(std::vector<Run<T>> runs, std::span<T> keys, std::span<T> scratch, const Workers& workers,
                     Less less, Ways ways = Ways::Two) {
     if (runs.size() < 2) return;
     const auto rounds = merge_rounds(runs.size(), ways);
     scratch = scratch.first(keys.size());
-    // The runs lie in `keys`, so the first round must go to the scratch memory.
+    // The runs are in `keys`, so the first round goes to the scratch memory.
     if (rounds % 2 == 0) return merge_runs(std::move(runs), keys, scratch, workers, less, ways);
     merge_runs(std::move(runs), scratch, keys, workers, less, ways);
     constexpr std::size_t piece = std::size_t{1} << 18;
@@ -276,8 +277,8 @@ void merge_in_place(std::vector<Run<T>> runs, std::span<T> keys, std::span<T> sc
     });
 }
 
-// Merges `extra` into the first `size` elements of `keys`, which has room for both. Keys between two extra ones move as
-// a block, found by a search that starts near the last one.
+// Merges `extra` into the first `size` elements of `keys`, which is large enough for both. Keys between two extra ones
+// move as a block, found by a search that starts near the last one.
 template <class T, class Less>
 void merge_into(std::span<T> keys, std::size_t size, std::span<const T> extra, Less less) {
     for (auto left = extra.size(); left > 0; --left) {

@@ -1,4 +1,4 @@
-// Values of every type as 64-bit unsigned numbers in their order, so that what works on values is compiled once.
+// Values of every type as 64-bit unsigned numbers in their order, so that code for values is compiled once.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct KeyOf {
         return false;
     }
     static constexpr Key most = std::numeric_limits<typename Bits::Bits>::max();
-    // The greatest key of a value that is no NaN: these come last.
+    // The largest key of a value other than NaN; NaNs come last.
     static Key greatest() {
         if constexpr (is_float<T>) return key(Bits::value(Bits::exponent));
         return most;

@@ -9,10 +9,10 @@
 
 namespace quadmill::detail::cpu {
 
-// Sorts by the bits from `low_bit` on, stably. Scratch memory is as large as the items. What items have in common costs
-// one scan, however many bits it is.
+// Sorts by the bits from `low_bit` on, stably. Scratch memory is as large as the items. Bits that all items have in
+// common cost one scan, for any number of them.
 void radix_sort(std::span<std::uint64_t> items, std::span<std::uint64_t> scratch, unsigned low_bit);
-// The same on all threads.
+// radix_sort() on all threads.
 void radix_sort(std::span<std::uint64_t> items, std::span<std::uint64_t> scratch, unsigned low_bit, Workers& workers);
 
 }  // namespace quadmill::detail::cpu

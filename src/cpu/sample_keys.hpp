@@ -1,4 +1,4 @@
-// Keys to sort: reproducible, of any type and several distributions, and a check of what became of them.
+// Keys to sort: reproducible, of any type and several distributions, and a check of the result.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ enum class Distribution {
 // Owns keys of one type.
 class KeyBuffer {
   public:
-    // Holds no NaN and no -0, so that the library's order is the order of `<`.
+    // Without NaN and -0, so that the library's order is that of `<`.
     KeyBuffer(KeyType type, Distribution distribution, std::size_t n, std::uint64_t seed);
     [[nodiscard]] Keys keys();
 
@@ -34,7 +34,7 @@ class KeyBuffer {
         values_;
 };
 
-// The same for every order of the same bits, and hardly for anything else.
+// A checksum that does not depend on the order of the keys.
 [[nodiscard]] std::uint64_t checksum(Keys keys);
 [[nodiscard]] bool in_order(Keys keys);
 

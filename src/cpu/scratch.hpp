@@ -1,4 +1,4 @@
-// Memory for what is written before it is read.
+// Memory that is written before it is read.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace quadmill::detail::cpu {
 
-// Not cleared first; grows, and is kept.
+// Not cleared; it grows and is kept.
 class Scratch {
   public:
     template <class T>

@@ -18,8 +18,8 @@ void check_index(const char* function, Keys keys, std::span<const std::uint32_t>
 void check_top(const char* function, Keys keys, Keys best, std::span<const std::uint32_t> index);
 void check_segments(const char* function, Keys keys, std::span<const std::size_t> ends);
 
-// The window, no longer than the keys, so that sums with it cannot overflow, but 1 at least. Throws InvalidArgument for
-// 0.
+// The window, limited to the number of keys, so that sums with it cannot overflow, but at least 1. Throws
+// InvalidArgument for 0.
 [[nodiscard]] std::size_t checked_window(const char* function, Keys keys, std::size_t window);
 [[nodiscard]] std::vector<std::size_t> ends_of_windows(std::size_t n, std::size_t window);
 
@@ -34,15 +34,15 @@ void sort_bits(std::span<typename KeyBits<Key>::Bits> bits, Order order) {
 
 // Sorts the keys in place, on the calling thread and without memory of its own.
 void sort_keys(Keys keys, Order order);
-// The same by all threads: each sorts a part, and then they merge the parts.
+// sort_keys() on all threads: each sorts a part, then they merge the parts.
 void sort_keys(Keys keys, Order order, const Workers& workers);
-// The same by as many threads, up to that number, as gain.
+// sort_keys() on as many threads, up to that number, as make it faster.
 void sort_keys(Keys keys, Order order, unsigned threads);
 // Sorts each segment, many at a time.
 void sort_segments(Keys keys, std::span<const std::size_t> ends, Order order, const Workers& workers);
 
-// Where the first index.size() keys in order were; equal ones in the order of their places. `sorted` receives the keys
-// themselves where it is not empty, and may be `keys`. Threads as above.
+// The indices of the first index.size() keys in order; equal keys keep their order. `sorted`, if not empty, receives
+// the keys themselves, and may be `keys`. Threads as above.
 void sort_places(Keys keys, Keys sorted, std::span<std::uint32_t> index, Order order, const Workers& workers);
 void sort_places(Keys keys, Keys sorted, std::span<std::uint32_t> index, Order order, unsigned threads);
 

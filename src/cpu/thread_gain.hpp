@@ -1,4 +1,4 @@
-// How many threads sort faster than one: that depends on the processor, so it is measured where the sort runs.
+// How many threads sort faster than one. That depends on the processor, so it is measured at run time.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace quadmill::detail::cpu {
 
-// Times of one thread, and of handing work to others.
+// Times of one thread, and of waking others.
 struct SortCosts {
     double sort_ns = 0;      // n numbers take sort_ns n log2(n)
     double merge_ns = 0;     // a number, when two runs are merged
@@ -16,11 +16,11 @@ struct SortCosts {
     double wake_us = 4;      // more for each thread that is woken
 };
 
-// How many of `threads` sort n numbers fastest, when each sorts a part and all merge the parts. 1 unless one
-// takes a quarter longer at least.
+// How many of `threads` sort n numbers fastest, if each sorts a part and all merge the parts. It is 1 unless that takes
+// at least a quarter longer.
 [[nodiscard]] unsigned threads_that_gain(const SortCosts& costs, std::size_t n, unsigned threads);
 
-// The same by the costs of this machine. The first call with many numbers of a width measures them, in well under a
+// The same with the costs of this machine. The first call with many numbers of a width measures them, in well under a
 // millisecond.
 template <class Number>
 [[nodiscard]] unsigned threads_that_gain_here(std::size_t n, unsigned threads);

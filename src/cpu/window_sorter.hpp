@@ -1,4 +1,4 @@
-// Windows sorted on CPU threads of their own.
+// Sorts windows on its own CPU threads.
 #pragma once
 
 #include <algorithm>
@@ -17,19 +17,18 @@
 
 namespace quadmill::detail::cpu {
 
-// `factor` values for each value of a sample, or 16 where that is more than `enough`; from 2^12 to 2^24, a power of
-// two.
+// `factor` values for each value of a sample, or 16 if that is more than `enough`; a power of two from 2^12 to 2^24.
 [[nodiscard]] std::size_t window_of(double eps, double factor, double enough);
 
 inline constexpr const char* begin_name = "WindowSorter::begin";
-// Throws InvalidArgument where so many batches are in flight as there may be.
+// Throws InvalidArgument if the maximum number of batches is in flight.
 void check_under_way(const char* function, std::size_t batches, std::size_t depth);
 
-// What WindowSorter::begin_sample() asks for, of windows that have been sorted whole.
+// The sample of WindowSorter::begin_sample(), taken from sorted windows.
 struct WindowSample {
     static constexpr const char* begin_name = "WindowSorter::begin_sample";
     static void check(Keys keys, std::size_t window, std::size_t step);  // throws InvalidArgument
-    // How many keys are taken of a window. Pre: step < window.
+    // Number of keys in the sample of a window. Pre: step < window.
     [[nodiscard]] static std::size_t each(std::size_t window, std::size_t step) {
         return (window + step - 2) / step + 1;
     }
@@ -41,7 +40,7 @@ struct WindowSample {
 
 class CpuWindowSorter : public WindowSorter {
   public:
-    // At most `depth` batches at once.
+    // At most `depth` batches in flight.
     explicit CpuWindowSorter(unsigned threads, std::size_t depth = 2);
     CpuWindowSorter(const CpuWindowSorter&) = delete;
     CpuWindowSorter& operator=(const CpuWindowSorter&) = delete;
@@ -54,11 +53,11 @@ class CpuWindowSorter : public WindowSorter {
     [[nodiscard]] std::size_t batch_windows() const override { return threads(); }
     // Threads share windows, so these are shorter.
     [[nodiscard]] std::size_t window(double eps) const override;
-    // By threads of the process's pool, while its own sort.
+    // On threads of the process's pool, while its own threads sort.
     void share(std::size_t count, const std::function<void(std::size_t)>& work) override;
     [[nodiscard]] Times times() const override;
     [[nodiscard]] std::string name() const override { return "cpu"; }
-    // Whether the batch that was begun first is sorted.
+    // Whether the oldest batch is sorted.
     [[nodiscard]] bool is_done();
     [[nodiscard]] unsigned threads() const { return std::max(1U, static_cast<unsigned>(threads_.size())); }
 

@@ -11,26 +11,27 @@ namespace quadmill::detail::cpu {
 
 class ThreadPool;
 
-// `threads`, or as many as the machine has where that is 0.
+// `threads`; 0: as many as the machine has.
 [[nodiscard]] unsigned threads_or_all(unsigned threads);
 
-// A share of the threads that all of the process's Workers have together, which end with the last of these; the calling
-// thread works too. Work may itself use Workers, and several threads may call the same one. An exception of the work
-// stops what has not begun and is thrown again to the caller. In a child process the threads start again.
+// A share of one pool of threads, which all Workers of the process use and which ends with the last of them; the
+// calling thread works, too. Work may itself use Workers, and several threads may call the same one. An exception in
+// the work cancels the items that have not begun and is thrown to the caller. In a child process the threads start
+// again.
 class Workers {
   public:
     using Work = std::function<void(std::size_t index)>;
 
-    // At most `threads` work at once for a call, the caller among them; 0 takes as many as the machine has. Goes on
-    // with fewer when there are no more.
+    // At most `threads` threads work for a call, including the caller; 0: as many as the machine has. It works with
+    // fewer if the system gives no more.
     explicit Workers(unsigned threads = 0);
 
     [[nodiscard]] unsigned threads() const noexcept { return threads_; }
 
     // Runs work(0) .. work(count - 1), in any order and at the same time. Wakes only the threads that it can use: none
-    // for one item, and none where threads() is 1.
+    // for one item, and none if threads() is 1.
     void for_each(std::size_t count, const Work& work) const;
-    // The same, and calls `then(i)` on this thread, in order of i, once work(i) is done.
+    // for_each(), which also calls `then(i)` on this thread, in order of i, when work(i) is done.
     void then_in_order(std::size_t count, const Work& work, const Work& then) const;
     // Calls `first(i)` on this thread in order of i; work(i) may begin once first(i) is done.
     void after_in_order(std::size_t count, const Work& first, const Work& work) const;

@@ -1,4 +1,4 @@
-// What a file has besides its content.
+// Owner, permissions and attributes of a file.
 #pragma once
 
 #include <sys/stat.h>
@@ -14,8 +14,8 @@ struct NotKept {
     int error;
 };
 
-// Gives an open file the owner, group, permissions, access list and extended attributes of another one; `facts` are
-// the other one's. Leaves out what the system takes away from a file that is written: its capabilities and hashes.
+// Gives an open file the owner, group, permissions, access list and extended attributes of another one; `facts` are the
+// other one's. Leaves out attributes that the system removes from a file when it is written: capabilities and hashes.
 [[nodiscard]] std::optional<NotKept> copy_attributes(const std::string& from, const struct stat& facts, int to);
 
 }  // namespace quadmill::detail::files

@@ -1,4 +1,4 @@
-// Reads and writes of whole blocks that go on while their caller does something else.
+// Asynchronous reads and writes of whole blocks.
 #pragma once
 
 #include <chrono>
@@ -19,8 +19,7 @@ inline constexpr std::size_t page = 4096;
     return bytes / page * page;
 }
 
-// Page-aligned memory straight from the operating system, to which it goes back at once; in large pages if there are
-// any.
+// Page-aligned memory from the operating system, which gets it back when it is freed; in large pages if available.
 class Memory {
   public:
     Memory() = default;
@@ -43,18 +42,17 @@ class Memory {
     std::size_t size_ = 0;
 };
 
-// Lets transfers of an open file go past the system's cache where its file system can do that.
+// Lets transfers of an open file bypass the system's cache if its file system can.
 void make_direct(int file);
 
-// Transfers in flight at the same time. Belongs to one thread; the memory is the transfer's until next() has given it
-// back or the BlockIo is destroyed, which waits.
+// Transfers in flight at the same time. Belongs to one thread. The memory belongs to the transfer until next() returns
+// it, or the BlockIo is destroyed, which waits.
 class BlockIo {
   public:
-    // Auto takes io_uring where the library was built with it and the kernel allows it, otherwise threads. Stream is
-    // for what cannot be read at an offset, as a pipe: one transfer after the other, in the order in which they were
-    // begun.
+    // Auto takes io_uring if the library was built with it and the kernel allows it, otherwise threads. Stream is for
+    // inputs without offsets, such as pipes: one transfer after the other, in the order in which they were begun.
     enum class Method { Auto, Uring, Threads, Stream };
-    // How a transfer ended: `bytes` are fewer than asked for at the end of the file, or with an error, of errno.
+    // The result of a transfer: `bytes` are fewer than requested at the end of the file, or with an error (errno).
     struct Done {
         std::uint64_t tag;
         std::size_t bytes;
@@ -68,14 +66,14 @@ class BlockIo {
 
     void read(int file, std::span<std::byte> memory, std::uint64_t offset, std::uint64_t tag);
     void write(int file, std::span<const std::byte> memory, std::uint64_t offset, std::uint64_t tag);
-    // How many transfers are in flight.
+    // Number of transfers in flight.
     [[nodiscard]] std::size_t under_way() const { return under_way_; }
-    // One that has ended; waits at most so long. Nothing when time is over. Pre: one is in flight.
+    // A finished transfer; waits at most that long. Nothing after that time. Pre: one is in flight.
     [[nodiscard]] std::optional<Done> next(std::chrono::milliseconds wait);
     // "io_uring", "threads" or "stream".
     [[nodiscard]] const char* name() const;
 
-    // What does the work; one end of it is private to each method.
+    // The implementation: one class for each method.
     struct Transfer;
     class Engine;
 

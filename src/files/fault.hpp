@@ -1,4 +1,4 @@
-// Faults that tests put in the place of what the operating system answers.
+// Faults that tests inject instead of the operating system's answers.
 #pragma once
 
 #include <atomic>
@@ -9,13 +9,13 @@ namespace quadmill::detail::files {
 
 enum class Call { Open, Read, Write, Truncate, Sync, Close, Rename };
 
-// `error`: of errno, with which the call is to fail. `most`: bytes that a read or write may take.
+// `error`: the errno with which the call fails. `most`: max bytes of a read or write.
 struct Fault {
     int error = 0;
     std::size_t most = std::numeric_limits<std::size_t>::max();
 };
 
-// Asked before each call, from any thread; null but in tests.
+// Called before each system call, from any thread; null except in tests.
 using FaultHook = Fault (*)(Call call);
 inline std::atomic<FaultHook> fault_hook{nullptr};  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
@@ -24,7 +24,7 @@ inline std::atomic<FaultHook> fault_hook{nullptr};  // NOLINT(cppcoreguidelines-
     return hook ? hook(call) : Fault{};
 }
 
-// Whether a call is to fail; errno then says how.
+// Whether a call must fail; errno is set then.
 [[nodiscard]] bool fails(Call call);
 
 }  // namespace quadmill::detail::files

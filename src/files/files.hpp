@@ -1,4 +1,4 @@
-// Files of the command: read whole, and written so that an output appears under its name only when it is complete.
+// Files of the command: read completely, and written so that an output appears under its name only when it is complete.
 #pragma once
 
 #include <sys/types.h>
@@ -33,17 +33,17 @@ class Bytes {
 // errno in words.
 [[nodiscard]] std::string reason_of(int error);
 
-// Is told what users should know of an output that was committed, as a sentence; null in programs that have not set it.
+// Receives sentences for the user about a committed output; null in programs that do not set it.
 using NoteHook = void (*)(const std::string& note);
 inline std::atomic<NoteHook> note_hook{nullptr};  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
-// What messages call an input, which is standard input for "-".
+// The name of an input in messages; "-" is standard input.
 [[nodiscard]] std::string input_name(const std::string& path);
 
 // Bytes of memory that this machine has.
 [[nodiscard]] std::uint64_t machine_memory();
 
-// How far a read came: to fewer bytes than were asked for at the end of the file, or with an error, of errno.
+// The result of a read: fewer bytes than requested at the end of the file, or with an error (errno).
 struct Got {
     std::size_t bytes = 0;
     int error = 0;
@@ -51,7 +51,7 @@ struct Got {
 // Reads until the memory is full.
 [[nodiscard]] Got read_at(int file, std::span<std::byte> memory, std::uint64_t offset);
 
-// A file that is open for reading, or standard input for "-". Everything throws IoError.
+// A file open for reading; "-" is standard input. All functions throw IoError.
 class InputFile {
   public:
     explicit InputFile(std::string path);
@@ -62,9 +62,9 @@ class InputFile {
     [[nodiscard]] int descriptor() const { return file_; }
     [[nodiscard]] const std::string& path() const { return path_; }
     [[nodiscard]] std::string name() const { return input_name(path_); }
-    // Bytes of a regular file; others do not say.
+    // Bytes of a regular file; nothing for others.
     [[nodiscard]] std::optional<std::uint64_t> size() const { return size_; }
-    // Waits until there is something, and reads what there is; 0 bytes at the end.
+    // Waits for input and reads what is available; 0 bytes at the end.
     [[nodiscard]] std::size_t read(std::span<std::byte> memory);
 
   private:
@@ -76,49 +76,49 @@ class InputFile {
     std::size_t offset_ = 0;
 };
 
-// Whether that is a file that has a size and can be read at any place. Throws nothing.
+// Whether that is a file with a size that can be read at any offset. Throws nothing.
 [[nodiscard]] bool is_regular(const std::string& path);
 
 // Whether an input and an output are one regular file, by device and inode; "-" is standard input or output. A standard
-// output that appends is another one, since it overwrites nothing. Throws nothing.
+// output that appends counts as a different file, since it overwrites nothing. Throws nothing.
 [[nodiscard]] bool same_file(const std::string& input, const std::string& output);
 
 // The whole of a file, or of standard input for "-". Throws IoError.
 [[nodiscard]] Bytes read_file(const std::string& path);
 
-// An output: "-" is standard output; a device or pipe is written as it is. Any other file is written next to its place
-// without a name, where the file system can do that, and appears there by commit(); without commit() nothing is left.
-// Other file systems keep the unfinished file under a name, which after SIGKILL stays until an OutputFile for the same
-// path is made. A file that is replaced keeps owner, group, permissions, access list and extended attributes, or is
-// refused. Its other hard links keep the old content; note_hook is told.
+// An output: "-" is standard output; a device or pipe is written directly. Any other file is written without a name in
+// the same folder, if the file system can do that, and gets its name in commit(); without commit() nothing is left.
+// Other file systems keep the unfinished file under a temporary name, which after SIGKILL stays until an OutputFile for
+// the same path is made. A replaced file keeps owner, group, permissions, access list and extended attributes, or is
+// refused. Its other hard links keep the old content; note_hook reports that.
 class OutputFile {
   public:
-    // What the usual signals do with a file that has a name: a library leaves its host's handlers alone.
+    // Whether signal handlers remove a file with a temporary name: a library does not install handlers.
     enum class OnSignal { Remove, LeaveAlone };
     enum class Named { Later, Now };  // now for other processes that write it, too
-    // Throws IoError when the file cannot be made there.
+    // Throws IoError if the file cannot be made there.
     explicit OutputFile(std::string path, OnSignal on_signal = OnSignal::Remove, Named named = Named::Later);
     OutputFile(const OutputFile&) = delete;
     OutputFile& operator=(const OutputFile&) = delete;
     ~OutputFile();
 
-    // Throws IoError when it is a standard output that was closed.
+    // Throws IoError if standard output is closed.
     void must_be_open() const;
     [[nodiscard]] bool is_terminal() const;
-    // Whether commit() would replace a file that holds something.
+    // Whether commit() would replace a file that is not empty.
     [[nodiscard]] bool would_replace() const;
-    // Whether both end up in one file.
+    // Whether both are the same file.
     [[nodiscard]] bool same_as(const OutputFile& other) const;
     void write(std::span<const std::byte> bytes);
-    // For who writes it by other means. It is regular where commit() will rename it.
+    // The file descriptor, for other ways to write. The file is regular if commit() will rename it.
     [[nodiscard]] int descriptor() const { return file_; }
     [[nodiscard]] bool is_regular() const { return is_regular_; }
     [[nodiscard]] const std::string& path() const { return path_; }
     // For messages.
     [[nodiscard]] std::string name() const;
-    // The name that it has until then. Pre: it is regular, and named now.
+    // Its temporary name. Pre: it is regular and has a name.
     [[nodiscard]] const std::string& temporary() const { return temporary_; }
-    // Waits until what was written is on the disk.
+    // Waits until everything written is on the disk.
     void sync();
     // `suffix`: of the name under which it appears.
     void commit(const std::string& suffix = "");

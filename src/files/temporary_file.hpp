@@ -1,4 +1,4 @@
-// Files that are gone when the program is, however it ends.
+// Files that disappear with the program, however it ends.
 #pragma once
 
 #include <sys/types.h>
@@ -9,29 +9,29 @@
 
 namespace quadmill::detail::files {
 
-// Makes and locks a new file next to `target`, under a name that tells whose it is; -1, and errno, if it cannot.
-// `permissions` lack what the process or the folder takes from new files.
+// Makes and locks a new file next to `target`, under a name derived from it; -1, with errno, if it cannot. The umask
+// and the folder's default list reduce `permissions`.
 [[nodiscard]] std::pair<int, std::string> create_locked(const std::string& target, mode_t permissions = 0600);
 
-// Makes and locks a file in the folder of `target` that has no name, so that nothing is left of it if the process is
-// killed; -1, and errno, if it cannot.
+// Makes and locks a file in the folder of `target` that has no name, so that nothing is left if the process is killed;
+// -1, with errno, if it cannot.
 [[nodiscard]] int create_nameless(const std::string& target, mode_t permissions);
-// Whether errno says that the system has no such files, or lets nobody name them later.
+// Whether errno means that the system has no such files, or cannot name them later.
 [[nodiscard]] bool needs_name();
-// Names it, as create_locked() does. An empty name, and errno, if it cannot.
+// Gives it a name, as create_locked(). An empty name, with errno, if it cannot.
 [[nodiscard]] std::string name_nameless(int file, const std::string& target);
 
-// TMPDIR, or /tmp where that is not set. It need not be there.
+// TMPDIR, or /tmp without that variable. The folder may not exist.
 [[nodiscard]] std::string temporary_folder();
 
 // Whether an open file still has that name: between its opening and its lock, another may have taken it away.
 [[nodiscard]] bool has_name(int file, const std::string& path);
 
-// Removes what runs that were killed have left next to `target`. A run that is still at work has locked its own file.
+// Removes files next to `target` that killed runs have left. Files of active runs are locked.
 void remove_leftovers(const std::string& target);
 
-// A file for reading and writing in a folder, without a name where the file system can do that; otherwise its name is
-// taken away at once, and the next one made there removes the name where a program was killed in between.
+// A file for reading and writing in a folder, without a name if the file system can do that. Otherwise the name is
+// removed immediately; if a program is killed before that, the next file made there removes it.
 class TemporaryFile {
   public:
     // Throws IoError.

@@ -12,15 +12,14 @@
 namespace quadmill::detail::pass {
 
 // A block is the 8 texels, one a layer, at the same x and y; odd blocks lie half_height rows above even ones. Pairs of
-// blocks lie in tiles of 8 x 4, row after row of tiles. A row more than both halves holds the smallest and the largest
-// key.
+// blocks lie in tiles of 8 x 4, row after row of tiles. One row below both halves has the smallest and the largest key.
 struct Banked {
     static constexpr int layers = 8, block_words = 32, tile_width = 8, tile_height = 4;
     int row_log2 = 3, half_height = 0;
 
     // The smallest that holds that many pairs of blocks; near square.
     static Banked of_pairs(std::size_t pairs);
-    // Rows of tiles, in texels, that hold that many pairs.
+    // Rows of tiles, in texels, for that many pairs.
     [[nodiscard]] static int rows_for(std::size_t pairs, int row_log2);
     [[nodiscard]] int width() const { return 1 << row_log2; }
     [[nodiscard]] int height() const { return 2 * half_height + 1; }
@@ -37,13 +36,13 @@ class BankedReadBack {
     // Receives the words of pairs [first_pair, ...) in order; called by several threads.
     using Take = std::function<void(std::size_t first_pair, std::span<const std::byte> words)>;
 
-    // Asks for the texels of the first `pairs` pairs; returns at once. Pre: a session is open.
+    // Requests the texels of the first `pairs` pairs without waiting. Pre: a session is open.
     void request(gl::Device& device, const gl::Texture& texture, const Banked& shape, std::size_t pairs);
-    // Returns when all of it is there.
+    // Waits for everything.
     void wait();
-    // Of no use any more: the texture may go.
+    // After the last read the texture may be destroyed.
     void drop() { parts_.clear(); }
-    // Hands over all of it, in parts, each as soon as it is there; waits for the GPU.
+    // Passes all words on, in parts, each when it has arrived; waits for the GPU.
     void take(cpu::Workers& workers, const Take& take);
 
   private:

@@ -1,4 +1,4 @@
-// Argsorts between textures of the host, whatever engine sorts.
+// Argsorts between textures of the application, for every engine.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,8 @@
 
 namespace quadmill::detail::sort {
 
-// How places get into a texture of the host: drawn, or where that is not seen, drawn next to it and copied.
+// How indices get into a texture of the application: drawn into it, or drawn elsewhere and copied if a draw into it
+// would have no effect.
 enum class IndexWrite { Drawn, Copied };
 // The one that is seen. `what`: the texture, for messages. Throws InvalidArgument if it may be neither.
 [[nodiscard]] IndexWrite index_write(const gl::PlainAccess& index, const char* function, const char* what);
@@ -18,13 +19,13 @@ enum class IndexWrite { Drawn, Copied };
 // again where its size is another. Pre: keys are R32F, R32UI or R32I; a session is open.
 void copy_bits(gl::Device& device, const gl::Texture& keys, gl::Texture& raw);
 
-// What the places of one argsort are drawn into. Pre of every call: a session is open.
+// The target of one argsort's indices. Pre of every call: a session is open.
 class IndexTarget {
   public:
     IndexTarget(gl::Device& device, const gl::Texture& index, IndexWrite write);
-    // Made each time: the texture of that name may be another by now.
+    // Made for each call: the name may belong to another texture by now.
     [[nodiscard]] const gl::Framebuffer& framebuffer() const { return framebuffer_; }
-    // So many texels are drawn, from the first on; the others stay as they are.
+    // That many texels are drawn, from the first on; the others are not changed.
     void finish(std::size_t texels);
 
   private:

@@ -1,5 +1,4 @@
-// Keys that lie in objects of the host, a buffer or a part of a texture: checked, and drawn as words for passes to
-// read.
+// Keys in objects of the application, a buffer or a part of a texture: checked, and drawn as words for passes to read.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +16,7 @@ namespace quadmill::detail::sort {
 
 // Keys in a buffer, checked: a key begins every `stride` texels of `format`, from byte `offset` on.
 struct KeysInBuffer {
-    // Throws InvalidArgument for keys that the buffer does not hold, or that begin at odd places.
+    // Throws InvalidArgument for keys outside of the buffer or at unaligned offsets.
     KeysInBuffer(gl::Device& device, const char* function, const char* what, const BufferKeys& keys, std::size_t count);
     gl::HostBuffer buffer;
     KeyType type;
@@ -27,7 +26,7 @@ struct KeysInBuffer {
     [[nodiscard]] std::size_t texel_bytes() const { return gl::info(format).bytes; }
 };
 
-// Whether they share bytes of one buffer, what lies between the keys included.
+// Whether they overlap in one buffer, including the bytes between keys.
 [[nodiscard]] bool overlap(const KeysInBuffer& a, const KeysInBuffer& b);
 
 // Keys in a texture, checked.
@@ -37,10 +36,10 @@ struct KeysInTexture {
     std::size_t count;  // of texels
     int channel, channels;
     [[nodiscard]] KeyForm form(Order order, bool indexed) const;
-    // The format that its bits are copied to: integers, where they are keys as they are; otherwise its own.
+    // The format that its bits are copied to: integers if the bits are keys, otherwise its own format.
     [[nodiscard]] gl::Format copied_to(bool indexed) const;
 };
-// Throws InvalidArgument where texels of one cannot go to the other.
+// Throws InvalidArgument if texels of one cannot be copied to the other.
 void check_pair(const char* function, const KeysInTexture& from, const KeysInTexture& to);
 
 // Draws keys as words, four a texel, one after the other, row after row: all 32 bits of small ones are theirs, and keys
@@ -49,10 +48,10 @@ class CallerKeys {
   public:
     explicit CallerKeys(gl::Device& device) : device_(device), programs_(device) {}
 
-    // Keys to the first rows of the target; behind the last one lies the padding. Pre: there is at least one key.
+    // Draws keys to the first rows of the target, followed by padding. Pre: there is at least one key.
     void draw(const KeysInBuffer& keys, std::uint64_t padding, const pass::Target& to, std::size_t rows);
 
-    // Copies the part's texels, as they are in that format, for the calls that follow.
+    // Copies the part's texels in that format, for later calls.
     void copy(const KeysInTexture& keys, gl::Format format);
     // Of the copy: that many keys from that one on, each texel's `channels` of them, from `channel` on, one after the
     // other.

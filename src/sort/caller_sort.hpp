@@ -1,4 +1,4 @@
-// Sorts of keys that lie in objects of the host, by the merge engine: nothing of them crosses to the CPU.
+// Sorts keys in objects of the application with the merge engine; no key goes to the CPU.
 #pragma once
 
 #include <cstddef>
@@ -18,17 +18,17 @@ class CallerSort {
     CallerSort(gl::Device& device, MergeSort& merge)
         : device_(device), merge_(merge), programs_(device), keys_(device) {}
 
-    // Writes the places of the keys in order to the buffer, 32 bits each, from byte `offset` on.
+    // Writes the indices of the sorted keys to the buffer, 32 bits each, from byte `offset` on.
     SortStats argsort(const KeysInBuffer& keys, const gl::HostBuffer& index, std::size_t offset, Order order);
-    // In place; what lies between the keys stays.
+    // Sorts in place; the bytes between keys are not changed.
     SortStats sort(const KeysInBuffer& keys, Order order);
 
-    // The places of the keys to the first texels of the index.
+    // Writes the indices of the sorted keys to the first texels of the index.
     SortStats argsort(const KeysInTexture& keys, const gl::Texture& index, IndexWrite write, Order order);
     SortStats sort(const KeysInTexture& from, const KeysInTexture& to, TexelChannels channels, Order order);
 
-    // Sorts them, ascending, and reads a sample back, as Sorter::sample_texture() has it: as words, with their number
-    // and that of the NaNs. Waits for the GPU.
+    // Sorts them, ascending, and reads a sample back, as in Sorter::sample_texture(): words, their number and that of
+    // the NaNs. Waits for the GPU.
     RankSample<std::uint32_t> sample(const KeysInTexture& keys, double eps);
 
     [[nodiscard]] static KeyForm form(const KeysInBuffer& keys, Order order, bool indexed) {

@@ -1,4 +1,4 @@
-// Whether the merge engine has room for keys, asked before any work.
+// Whether keys fit into the GPU memory for the merge engine; checked before any work.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ struct MergeSpace {
 [[nodiscard]] std::size_t tiles_for(const Context& context, const SortOptions& options, const KeyForm& form,
                                     const std::optional<EqualSegments>& keys);
 
-// Why it cannot take them, if so, with the bytes that they need. `merge` is what will sort them, once it is made. No
+// The reason if they do not fit, with the bytes that they need. `merge` will sort them, if it exists already. No
 // session needs to be open.
 [[nodiscard]] std::optional<std::string> no_space(const Context& context, const SortOptions& options,
                                                   const MergeSort* merge, const MergeSpace& asked);

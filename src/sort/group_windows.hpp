@@ -18,7 +18,7 @@
 
 namespace quadmill::detail::sort {
 
-// What the sorters of a group share, beyond their life.
+// State that the sorters of a group share and that outlives them.
 struct GroupState {
     static const std::shared_ptr<GroupState>& of(const DeviceGroup& group) { return group.state_; }
 
@@ -28,19 +28,19 @@ struct GroupState {
     bool in_use = false;  // by a sorter
 };
 
-// Whether another device may do what this one could not: the driver failed, not the caller nor the host's memory.
+// Whether another device may succeed: the driver failed, not the caller or the CPU's memory.
 [[nodiscard]] bool is_failure_of_device(const std::exception_ptr& error);
 
 // The one sorter that a group has at a time.
 class GroupUse {
   public:
-    // Throws InvalidArgument while there is another, GlError where each device has failed.
+    // Throws InvalidArgument while there is another, GlError if all devices have failed.
     explicit GroupUse(std::shared_ptr<GroupState> state);
     GroupUse(const GroupUse&) = delete;
     GroupUse& operator=(const GroupUse&) = delete;
     ~GroupUse();
 
-    // Those that had not failed when this began.
+    // Devices that had not failed at the beginning.
     [[nodiscard]] const std::vector<std::size_t>& devices() const { return devices_; }
     void has_sorted(std::size_t device, std::uint64_t keys) const;
     void has_failed(std::size_t device, const std::exception_ptr& why) const;
@@ -52,15 +52,15 @@ class GroupUse {
 
 class GroupWindows final : public WindowSorter {
   public:
-    // A device's sorter, and what must outlive it, made and ended on the device's thread.
+    // A device's sorter, and what must outlive it, made and destroyed on the device's thread.
     struct Made {
         std::shared_ptr<void> keeps;
         std::unique_ptr<WindowSorter> sorter;
     };
     using Make = std::function<Made()>;
 
-    // One of `make` a device, in the order of state->shares; those that have failed are left out. Throws
-    // InvalidArgument while another sorter has the contexts.
+    // One result of `make` per device, in the order of state->shares, without failed devices. Throws InvalidArgument
+    // while another sorter has the contexts.
     GroupWindows(std::shared_ptr<GroupState> state, std::vector<Make> make, unsigned threads);
     GroupWindows(const GroupWindows&) = delete;
     GroupWindows& operator=(const GroupWindows&) = delete;
@@ -87,13 +87,13 @@ class GroupWindows final : public WindowSorter {
         std::exception_ptr error{};
     };
     using BatchPointer = std::shared_ptr<Batch>;
-    // Those that a device has begun and not finished, the oldest first.
+    // Batches that a device has begun and not finished, the oldest first.
     using Begun = std::vector<BatchPointer>;
 
     void work(std::size_t device, const Make& make);
     void serve(std::size_t device, WindowSorter& sorter, Begun& begun);
     void begin_batch(Keys keys, std::size_t window, std::size_t step);
-    // The next batch for a device that has begun so many: waits only if there are none. Null: finish one, or end.
+    // The next batch for a device that has begun `begun` batches; waits only if that is 0. Null: finish one, or end.
     BatchPointer next(std::size_t begun, std::size_t depth);
     void done(const BatchPointer& batch, std::exception_ptr error = {});
     void leave_out(std::size_t device, const Begun& begun, const std::exception_ptr& why);

@@ -1,5 +1,5 @@
-// The GPU and CPU threads sort parts of the keys at the same time, from one queue; the CPU merges what they leave.
-// Past the papers, where the CPU does other work meanwhile.
+// The GPU and CPU threads sort parts of the keys at the same time, from one queue; the CPU merges the sorted parts.
+// This is not in the papers, where the CPU does other work meanwhile.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace quadmill::detail::sort {
 
-// Units of work, each a range of keys that is sorted by itself: segments, or pieces of one sort. The GPU takes many
+// Units of work, each a range of keys that is sorted separately: segments, or pieces of one sort. The GPU takes many
 // from the front, ever fewer as they run out; CPU threads take few from the back.
 class UnitQueue {
   public:
@@ -24,11 +24,11 @@ class UnitQueue {
         std::size_t first, last;  // units [first, last); empty when there are no more
         [[nodiscard]] bool empty() const { return first == last; }
     };
-    // Half of what is left, but at least `least` and at most `most` keys, or one unit; at most `most_units`.
+    // Half of the rest, but from `least` to `most` keys, or one unit; at most `most_units`.
     [[nodiscard]] Range take_front(std::size_t least, std::size_t most, std::size_t most_units);
     // As many units as have at most `most` keys together. Longer ones are left for the front.
     [[nodiscard]] Range take_back(std::size_t most);
-    // No one gets any more.
+    // Gives out no more units.
     void close();
 
     [[nodiscard]] std::size_t begin_of(std::size_t unit) const { return unit == 0 ? 0 : ends_[unit - 1]; }
@@ -41,16 +41,17 @@ class UnitQueue {
     std::vector<std::size_t> long_;  // units that take_back() passed over
 };
 
-// That sort next to the GPU, whose side needs threads to move its keys; maybe none.
+// CPU threads that sort while others move keys for the GPU; may be 0.
 [[nodiscard]] unsigned cpu_threads(const cpu::Workers& workers);
 
-// How much each side takes, in keys. The GPU needs many at once to be at its best; a CPU thread gets what it sorts in
-// some milliseconds, so that all end together.
+// Sizes of the parts for each side, in keys. The GPU needs large parts to be fast; a CPU thread gets what it sorts in a
+// few milliseconds, so that all end together.
 struct HybridPlan {
     std::size_t gpu_least = std::size_t{1} << 20, gpu_most = std::size_t{1} << 26, cpu_most = std::size_t{1} << 17;
 };
 
-// Sorts all keys, when `ends` is empty, or each of those segments, which fit into a texture. Pre: a session is open.
+// Sorts all keys if `ends` is empty, otherwise each of those segments, which fit into a texture. Pre: a session is
+// open.
 SortStats hybrid_sort(MergeSort& gpu, cpu::Workers& workers, Keys keys, std::span<const std::size_t> ends, Order order,
                       const HybridPlan& plan = {});
 

@@ -1,5 +1,5 @@
-// What a pass does to the keys of a sort, for whoever watches it: engines hang such a gl::Note on the passes after
-// which a step of their network, or a level of merges, can be seen.
+// What a pass does to the keys of a sort, for observers: engines put such a gl::Note on passes that complete a step of
+// their network or a level of merges.
 #pragma once
 
 #include "quadmill/sort.hpp"

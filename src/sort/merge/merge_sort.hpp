@@ -28,19 +28,19 @@ namespace quadmill::detail::sort {
 struct MergeTarget {
     Keys keys;
     std::span<std::uint32_t> index{};
-    // Above 0: of each segment only every so many-th key, from the first one on, and the last one, from the front of
-    // `keys` on. Pre: no index; segments are as long as each other, and longer than that.
+    // Above 0: only every step-th key of each segment, from the first one on, and the last key, are written, from the
+    // front of `keys` on. Pre: no index; segments have one length, which is larger than the step.
     std::size_t step = 0;
 };
 
-// Of segments that begin `places` behind each other, the keys 0, step, 2 step, ... and number `last`.
+// Keys 0, step, 2 step, ... and `last` of segments that begin `places` after each other.
 struct SegmentSample {
     std::size_t segments, places, step, last;
     [[nodiscard]] std::size_t each() const { return cpu::WindowSample::each(last + 1, step); }
     [[nodiscard]] std::size_t size() const { return segments * each(); }
 };
 
-// What a sort in flight has to itself; the textures are shared, since the GPU executes in order.
+// The private memory of a sort in flight. Textures are shared, since the GPU executes in order.
 class MergeLane {
   public:
     // Pre: a session is open, as in every call of MergeSort. A sort in parts draws its first pass on the keys that have
@@ -51,7 +51,7 @@ class MergeLane {
 
     // Between begin() and finish() of keys.
     [[nodiscard]] bool is_busy() const { return job_.has_value(); }
-    // The last sort's upload; waits for the GPU. Where the GPU waited for staging memory to be filled, that counts.
+    // Time of the last sort's upload; waits for the GPU. It includes waiting for staging memory to be filled.
     [[nodiscard]] double gpu_upload_ms() const { return gl::ms_between(begun_, uploaded_); }
 
   private:
@@ -60,7 +60,7 @@ class MergeLane {
         KeyForm form;
         MergeTarget to;
         std::shared_ptr<const Segments> segments;  // of the result
-        // In tiles: what each has, and how many places of the source each segment took.
+        // With tiles: the content of each, and the positions of the source that each segment took.
         struct InTiles {
             EqualSegments segments;
             std::size_t places;
@@ -85,38 +85,38 @@ class MergeLane {
 // Keeps programs, textures and staging memory from call to call. Pre of every call: a session is open.
 class MergeSort {
   public:
-    // Of textures for fragments and of those for subgroups, one kind goes where both have no room: in `gpu_memory`
-    // bytes, or 0: in what the driver says is free.
+    // If textures for fragments and for subgroups do not both fit into `gpu_memory` bytes (0: what the driver reports
+    // as free), one kind is freed.
     MergeSort(gl::Device& device, cpu::Workers& workers, std::size_t gpu_memory = 0);
 
     // Sorts each segment of the keys. `index`, when not empty, receives for each key where it was, and equal keys keep
     // their order. Pre: pairs fit into a texture.
     SortStats run(Keys keys, std::span<std::uint32_t> index, Order order, Segments segments);
 
-    // The first best.size() keys in order, and where they were; merges no more than can be among them.
+    // The first best.size() keys in order, with their indices; merges no more than can be among them.
     // Pre: 1 <= best.size(), keys.size() fit into a texture.
     SortStats top(Keys keys, Keys best, std::span<std::uint32_t> index, Order order);
 
-    // Merges runs that are in order already, of `run` keys each (the last one may be shorter): the first levels of a
-    // sort are left out. Pre: as run(); a run is a pair's keys (KeyForm::pair_keys), times a power of two.
+    // Merges sorted runs of `run` keys each (the last one may be shorter), without the first levels of a sort. Pre: as
+    // run(); a run is a pair's keys (KeyForm::pair_keys), times a power of two.
     SortStats merge(Keys keys, std::size_t run, Order order);
 
     // run() in two halves. The first one reads the keys and returns when all is in flight; the second one waits for the
-    // GPU and writes. Others may come in between, each with a lane of its own. Segments that are the same object as the
-    // last time are not uploaded again. When to.keys are fewer than the keys, there is one segment. Pre: the lane is
-    // free; the memory stays where it is.
+    // GPU and writes. Other sorts may be between them, each with its own lane. If the segments are the same object as
+    // last time, they are not uploaded again. If to.keys has fewer keys, there is one segment. Pre: the lane is free;
+    // the memory stays where it is.
     void begin(MergeLane& lane, Keys keys, const MergeTarget& to, Order order, std::shared_ptr<const Segments> segments,
                std::size_t sorted_pairs = 1);
     SortStats finish(MergeLane& lane);
     // The GPU is done with what the lane began, so that finish() can only fail before it writes.
     void wait(MergeLane& lane);
 
-    // Where the keys are in order, stably; the keys stay, and the index alone is read back. Pre: as run(); 1 <= keys.
+    // Writes the stable order of the keys; the keys are not changed, and only the index is read back. Pre: as run(); 1
+    // <= keys.
     SortStats argsort(Keys keys, std::span<std::uint32_t> index, Order order);
 
-    // Writes into the first `count` texels of `index`, row after row, where the keys in the first `count` texels of
-    // `keys` are in order, stably. Does not wait for the GPU. Pre: keys are R32F, R32UI or R32I, the index R32UI; 1 <=
-    // count.
+    // Writes into the first `count` texels of `index`, row after row, the stable order of the keys in the first `count`
+    // texels of `keys`. Does not wait for the GPU. Pre: keys are R32F, R32UI or R32I, the index R32UI; 1 <= count.
     SortStats argsort(const gl::Texture& keys, const gl::Texture& index, std::size_t count, Order order,
                       IndexWrite write = IndexWrite::Drawn);
 
@@ -138,24 +138,24 @@ class MergeSort {
         const gl::QuadList& quads;
         std::size_t first;
     };
-    // Draws the places of sorted keys, row after row.
+    // Draws the indices of sorted keys, row after row.
     void store_index(const SortedKeys& sorted, const gl::Framebuffer& to, DrawnQuads drawn);
 
-    // The same into a texture of its own; until the next call.
+    // store_index() into its own texture, valid until the next call.
     const gl::Texture& index_of(const SortedKeys& sorted, std::size_t count);
 
     // The form of the keys that argsort() takes in a texture of that format.
     [[nodiscard]] static KeyForm argsort_form(gl::Format format, Order order);
 
-    // Whether textures of that size are there already, also the one of argsort() that takes `copy` bytes; of `tiles`
-    // tiles, when not 0.
+    // Whether textures of that size exist already, including argsort()'s with `copy` bytes; with `tiles` tiles if not
+    // 0.
     [[nodiscard]] bool has_room(const KeyForm& form, std::size_t pairs, std::size_t tiles, std::size_t copy) const {
         return (tiles > 0 ? tiles_ && tiles_->fits(form, tiles) : textures_ && textures_->fits(form, pairs)) &&
                copy <= copy_bytes();
     }
     [[nodiscard]] std::size_t copy_bytes() const { return raw_ ? raw_.bytes() : 0; }
 
-    // Of what sorts; if there is no room next to it, it goes.
+    // Textures that sort; they are freed if others need the memory.
     [[nodiscard]] std::size_t texture_bytes() const {
         return (textures_ ? MergeTextures::bytes(textures_->made_for, textures_->shape.pairs()) : 0) +
                (tiles_ ? TileTextures::bytes(tiles_->made_for, tiles_->shape.tiles()) : 0);
@@ -176,7 +176,7 @@ class MergeSort {
     [[nodiscard]] static SortedKeys sorted_keys(const MergeTextures& on, const KeyForm& form);
     [[nodiscard]] static SortedKeys sorted_keys(const TileTextures& on, const KeyForm& form,
                                                 const TileContent& content);
-    // Asks for the sample that is wanted of segments which begin `places` behind each other.
+    // Requests the sample of segments that begin `places` after each other.
     void request_sample(MergeLane& lane, MergeLane::Job& job, const SortedKeys& sorted, std::size_t places);
     void begin_fragments(MergeLane& lane, Keys keys, MergeLane::Job job, std::size_t sorted_pairs);
     void begin_subgroups(MergeLane& lane, Keys keys, MergeLane::Job job);

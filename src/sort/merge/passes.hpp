@@ -17,13 +17,13 @@
 
 namespace quadmill::detail::sort {
 
-// How levels are merged. What was measured to be the fastest is in docs/notes/sorting.md.
+// Options of merges; measurements are in docs/notes/sorting.md.
 struct MergePlan {
     explicit MergePlan(const ContextInfo& info) : slice_pairs(info.software ? std::size_t{1} << 14U : 0) {}
     MergeKernel kernel = MergeKernel::Auto;
     std::vector<int> coarse_log2 = {8, 4};  // cuts of every 2^coarse_log2-th pair are searched before, in this order
     // This many pairs of blocks make all their first levels before the next ones begin, so that they stay in the CPU's
-    // cache; 0: all at once. A power of two, of whole rows of tiles.
+    // cache; 0: off. A power of two, of whole rows of tiles.
     std::size_t slice_pairs;
 };
 
@@ -33,17 +33,17 @@ struct Cuts {
     pass::Target target;
 };
 
-// The textures of a sort, and of smaller ones.
+// The textures of a sort, which also serve smaller sorts.
 struct MergeTextures {
     MergeTextures(gl::Device& device, const KeyForm& form, std::size_t pairs);
     static constexpr std::size_t most_pairs = std::size_t{1} << 24U;  // keys are counted in 31 bits
-    // GPU memory that textures for that many pairs take, nearly.
+    // Approximate GPU memory of textures for that many pairs.
     [[nodiscard]] static std::size_t bytes(const KeyForm& form, std::size_t pairs);
-    // CPU memory that their transfers take.
+    // CPU memory of their transfers.
     [[nodiscard]] static std::size_t staging_bytes(const KeyForm& form, std::size_t pairs);
-    // Whether that many pairs of keys in that form have room, and not far too much.
+    // Whether that many pairs of keys in that form fit, without far too much space.
     [[nodiscard]] bool fits(const KeyForm& form, std::size_t pairs) const;
-    // Rows of `source` that that many pairs fill.
+    // Rows of `source` for that many pairs.
     [[nodiscard]] std::size_t source_rows(std::size_t pairs) const;
 
     KeyForm made_for;
@@ -63,7 +63,7 @@ struct MergeTextures {
     std::map<std::pair<int, int>, gl::QuadList> halves_;  // by rows
 };
 
-// What is to be sorted.
+// The keys to sort.
 struct Extent {
     std::size_t pairs = 0;          // of blocks
     std::size_t longest_pairs = 0;  // of any segment
@@ -76,13 +76,13 @@ class MergePasses {
   public:
     explicit MergePasses(gl::Device& device) : device_(device) {}
 
-    // Issues the passes that sort textures.source, each segment by itself; the result, as bits of the type, is in
+    // Issues the passes that sort textures.source, each segment separately; the result, as bits of the type, is in
     // textures.keys.now.
     void sort(MergeTextures& textures, const KeyForm& form, const Extent& extent, const MergePlan& plan);
 
   private:
     enum class Kind { SortBlocks, Search, MergeRuns };
-    // What a program is compiled for.
+    // The variant of a program.
     struct Variant {
         Kind kind;
         int words, source_words;
@@ -98,7 +98,7 @@ class MergePasses {
         int index = 0;
         std::size_t blocks = 0, run = 2, kept = 4;  // in blocks; all there are, of each run, of each merged run
         bool last = false;
-        // Pairs of blocks that are written.
+        // Pairs of blocks to write.
         [[nodiscard]] std::size_t pairs_out() const {
             return (blocks / (2 * run) * kept + std::min(blocks % (2 * run), kept)) / 2;
         }

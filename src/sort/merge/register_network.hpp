@@ -13,10 +13,10 @@ using Comparators = std::vector<std::pair<int, int>>;
 // Sorts n elements; Batcher's odd-even merge sort (1968). Pre: n is a power of two.
 [[nodiscard]] Comparators odd_even_merge_sort(int n);
 
-// Sorts n elements that are a bitonic sequence, also one that is turned round. Pre: n is a power of two.
+// Sorts n elements that are a bitonic sequence, in either direction. Pre: n is a power of two.
 [[nodiscard]] Comparators bitonic_merge(int n);
 
-// The same in descending order.
+// bitonic_merge() in descending order.
 [[nodiscard]] Comparators turned_round(Comparators network);
 
 // "#define NAME(v) EXCHANGE(v[0], v[1]) ..."

@@ -1,4 +1,4 @@
-// Arrays of keys that are sorted by themselves, and where they lie in a texture: each begins at a pair of blocks.
+// Arrays of keys that are sorted separately, and their positions in a texture: each begins at a pair of blocks.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ struct EqualSegments {
 
     [[nodiscard]] std::size_t size_of(std::size_t segment) const { return segment + 1 < count ? size : last_size; }
 
-    // As Segments::for_each_piece, where each segment begins `places` behind the one before. Pre: size <= places.
+    // As Segments::for_each_piece, with segments that begin `places` after each other. Pre: size <= places.
     template <class F>
     void for_each_piece(std::size_t places, std::size_t first, std::size_t number, F&& f) const {
         for (const auto end = first + number; first < end;) {
@@ -34,7 +34,7 @@ class Segments {
     // `pair_keys` keys fill a pair of blocks.
     explicit Segments(std::size_t pair_keys) : pair_keys_(pair_keys) {}
     void add(std::size_t first_key, std::size_t keys);
-    // `n` keys from the first on, so many in each; the last one may be shorter.
+    // `n` keys from the first on, `size` in each; the last one may be shorter.
     void add_windows(std::size_t n, std::size_t window);
 
     struct Segment {

@@ -12,11 +12,11 @@ namespace quadmill::detail::sort {
 
 // Keys of a tile.
 [[nodiscard]] std::size_t tile_keys(const KeyForm& form);
-// Keys between the beginnings of two segments of that many keys in the source: a power of two within a tile, or tiles.
+// Distance of two segments of that many keys in the source: a power of two within a tile, or whole tiles.
 [[nodiscard]] std::size_t segment_places(const KeyForm& form, std::size_t keys);
-// Tiles that the keys fill in the source.
+// Tiles of the keys in the source.
 [[nodiscard]] std::size_t tiles_of(const KeyForm& form, const EqualSegments& keys);
-// Tiles that a sort fills at most, between its passes.
+// Max tiles of a sort between its passes.
 [[nodiscard]] std::size_t most_tiles(const KeyForm& form, const EqualSegments& keys);
 
 struct SortedTiles {
@@ -36,11 +36,11 @@ class SubgroupPasses {
     [[nodiscard]] static bool can(const KeyForm& form) { return form.words() <= 2; }
 
     // Issues the passes that sort textures.source, each segment by itself; the result, as bits of the type, is in
-    // textures.keys.now. Of one segment, only the first `wanted` keys are there, when not 0. Pre: can(); the textures
-    // has most_tiles().
+    // textures.keys.now. With one segment and `wanted` > 0, only its first `wanted` keys are there. Pre: can(); the
+    // textures has most_tiles().
     SortedTiles sort(TileTextures& textures, const KeyForm& form, const EqualSegments& keys, std::size_t wanted = 0);
-    // The same in two steps: the first pass, for rows of tiles as their keys come in; the levels, except for the last
-    // pass, which is left to the caller until another sort.
+    // sort() in two steps: the first pass, for rows of tiles as their keys arrive; then the levels except for the last
+    // pass, which the caller draws before the next sort.
     void sort_rows(TileTextures& textures, const KeyForm& form, const EqualSegments& keys, int first, int end);
     SortedTiles merge(TileTextures& textures, const KeyForm& form, const EqualSegments& keys, std::size_t wanted = 0);
 

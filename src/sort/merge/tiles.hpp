@@ -22,7 +22,7 @@ struct Tiles {
     int row_log2 = 0;                                        // 2^row_log2 tiles in a row
     int rows = 1;
 
-    // The smallest that holds so many; near square.
+    // The smallest shape for that many tiles; near square.
     static Tiles of(std::size_t tiles);
     [[nodiscard]] std::size_t in_row() const { return std::size_t{1} << static_cast<unsigned>(row_log2); }
     [[nodiscard]] std::size_t tiles() const { return in_row() * static_cast<std::size_t>(rows); }
@@ -40,16 +40,16 @@ struct TileContent {
 // Draws rows of tiles [first, end).
 using DrawTiles = std::function<void(int first, int end)>;
 
-// The textures of a sort, and of smaller ones.
+// The textures of a sort, which also serve smaller sorts.
 struct TileTextures {
     TileTextures(gl::Device& device, const KeyForm& form, std::size_t tiles);
     [[nodiscard]] static std::size_t bytes(const KeyForm& form, std::size_t tiles);
     [[nodiscard]] bool fits(const KeyForm& form, std::size_t tiles) const;
-    // Rows of `source` that that many tiles fill.
+    // Rows of `source` for that many tiles.
     [[nodiscard]] std::size_t source_rows(std::size_t tiles) const;
-    // Rows of tiles that have all their keys when that many rows of `source` do.
+    // Rows of tiles that are complete when that many rows of `source` are.
     [[nodiscard]] int rows_from(std::size_t source_rows) const;
-    // Rows of tiles; and the texels of the cuts of so many blocks, and one more.
+    // Rows of tiles; and the texels of the cuts of that many blocks, and one more.
     const gl::QuadList& rows_of(gl::Device& device, int first, int end);
     const gl::QuadList& cuts_of(gl::Device& device, std::size_t blocks);
 
@@ -70,15 +70,15 @@ class TileReadBack {
     // Receives the words of one tile; called by several threads.
     using Take = std::function<void(std::size_t tile, std::span<const std::byte> words)>;
 
-    // Asks for the first `tiles` tiles; returns at once. Has each part's rows of tiles drawn before it asks for them,
-    // when they are not there yet. Pre: a session is open.
+    // Requests the first `tiles` tiles without waiting. If a part's rows of tiles are not drawn yet, they are drawn
+    // first. Pre: a session is open.
     void request(gl::Device& device, const gl::Texture& texture, const Tiles& shape, const TileContent& content,
                  std::size_t tiles, const DrawTiles& draw = {});
-    // Returns when all of it is there.
+    // Waits for everything.
     void wait();
-    // Of no use any more: the texture may go.
+    // After the last read the texture may be destroyed.
     void drop() { parts_.clear(); }
-    // Hands over all of it, each part as soon as it is there; waits for the GPU.
+    // Passes all words on, each part when it has arrived; waits for the GPU.
     void take(cpu::Workers& workers, const Take& take);
 
   private:

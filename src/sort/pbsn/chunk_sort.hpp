@@ -20,7 +20,7 @@
 
 namespace quadmill::detail::sort {
 
-// The textures and staging memory of one chunk; two lanes take turns. Kept from call to call.
+// The textures and staging memory of one chunk; two lanes alternate. Kept from call to call.
 struct Lane {
     explicit Lane(gl::Device& device);
     // The textures of that format and shape, made again when it differs.
@@ -33,7 +33,7 @@ struct Lane {
     gl::Query sort_begin, sort_end, read_end;  // GPU times
 };
 
-// What a sort works with. Pre of every use: a session is open.
+// The tools of a sort. Pre of every use: a session is open.
 struct ChunkSortTools {
     gl::Device& device;
     Pbsn& pbsn;
@@ -42,7 +42,7 @@ struct ChunkSortTools {
     const SortOptions& options;
 };
 
-// What the keys are: all one array, or windows of that size.
+// The arrays in the keys: one array, or windows of that size.
 struct Arrays {
     KeyType type;                           // integers of 32 bits lie in memory of floats
     std::size_t window = 0;                 // 0: all are one
@@ -57,8 +57,8 @@ class ChunkSort {
 
     SortStats run(const std::vector<Chunk>& chunks, std::array<Lane, 2>& lanes);
 
-    // Windows in two halves, a chunk at a time. The first one only reads the keys and returns when all is in flight;
-    // the second one waits for the GPU and writes.
+    // Sorts windows in two halves, a chunk at a time. The first half only reads the keys and returns when all is in
+    // flight; the second one waits for the GPU and writes.
     void begin(const Chunk& chunk, Lane& lane);
     void finish(const Chunk& chunk, Lane& lane);
     [[nodiscard]] const SortStats& stats() const { return stats_; }
