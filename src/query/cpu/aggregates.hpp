@@ -82,7 +82,7 @@ IntegerSum chunk_sum(std::span<const T> values, const Words& words, std::size_t 
 // doubling after it, which is log2 n + 5 at most.
 class PairwiseSum {
   public:
-    // Room for 32 values; say with taken() how many were written.
+    // Space for 32 values; call taken() with the number written.
     [[nodiscard]] double* space() { return values_.data() + size_; }
     void taken(std::size_t n) {
         size_ += n;
@@ -110,7 +110,7 @@ class PairwiseSum {
         }
         return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
     }
-    // Like adding 1 to a binary number: level i holds the sum of 2^i blocks where blocks_ has that bit.
+    // Works like adding 1 to a binary number: level i holds the sum of 2^i blocks if blocks_ has that bit.
     void add(double sum, std::size_t level) {
         for (; (blocks_ >> level) & 1U; ++level) sum += levels_[level];
         levels_[level] = sum;
@@ -138,7 +138,7 @@ double chunk_float_sum(std::span<const T> values, const Words& words, std::size_
     return sum.total();
 }
 
-// Neumaier's: what each addition loses is summed too, so that many chunks cost no more than two roundings.
+// Neumaier's sum: rounding errors are summed, too, so that many chunks cost at most two roundings.
 inline double compensated(std::span<const double> parts) {
     double sum = 0, lost = 0;
     for (const auto x : parts) {

@@ -1,4 +1,4 @@
-// Queries by loops on CPU threads, over columns where they are.
+// Queries as loops on CPU threads over columns in memory.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,13 @@
 
 namespace quadmill::detail::query {
 
-// One thread at a time may use the engine and all that it has opened.
+// One thread at a time may use the engine and the tables that it has opened.
 class CpuEngine : public Engine {
   public:
     // 0: as many as the machine has.
     explicit CpuEngine(unsigned threads = 0) : workers_(std::make_shared<cpu::Workers>(threads)) {}
 
-    // Throws InvalidArgument where one of `columns` is a texture.
+    // Throws InvalidArgument if one of `columns` is a texture.
     [[nodiscard]] std::shared_ptr<Columns> open(const std::shared_ptr<const TableData>& table,
                                                 std::span<const std::size_t> columns) override;
     [[nodiscard]] std::size_t bytes(const std::vector<TableColumns>& /*tables*/) const override { return 0; }

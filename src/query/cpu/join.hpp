@@ -16,7 +16,7 @@
 
 namespace quadmill::detail::query {
 
-// A column and the rows of it that count: a bit each, or all.
+// A column and its selected rows: one bit each, or all.
 struct JoinSide {
     const TableData& table;
     std::size_t column = 0;
@@ -25,13 +25,13 @@ struct JoinSide {
 
 enum class Next { More, Enough };
 
-// The numbers of a left row, or of the range that it looks for, and of a right one, or of its key.
+// The number of a left row, or of its range, and of a right row, or of its key.
 struct Match {
     std::uint32_t left, right;
 };
 using TakeMatches = std::function<Next(std::span<const Match>)>;
-// Nested loops on the GPU: gives the ranges and the keys in them to `take`, by range, then by key. Returns how many
-// there are. `block_rows` is Join's.
+// Nested loops on the GPU: passes pairs of ranges and keys in them to `take`, by range, then by key. Returns their
+// number. `block_rows` is Join's.
 using MatchAll = std::function<std::uint64_t(std::span<const KeyRange> ranges, std::span<const Key> keys,
                                              std::size_t block_rows, const TakeMatches& take)>;
 
@@ -65,14 +65,14 @@ class PairChunk {
     bool enough_ = false;
 };
 
-// For JoinMethod::Auto, and that many rows that can have a partner; one on each side at least.
+// The method for JoinMethod::Auto and that many rows with possible partners, at least one on each side.
 enum class JoinWay { LoopsOnCpu, LoopsOnGpu, SortMerge };
 [[nodiscard]] JoinWay quickest(std::uint64_t left, std::uint64_t right, const JoinTools& tools);
 
-// Gives the pairs to `take`, by left row, then by right row, at most tuning.chunk at a time. Returns how many there
-// are, also when `take` has had enough. Pre: both columns are of text or both of numbers, and in memory.
-// Throws InvalidArgument where a number of one side and the type of the other cannot be compared exactly as doubles (an
-// integer beyond 2^53), or a table has more than 2^31 rows.
+// Passes the pairs to `take`, by left row, then by right row, at most tuning.chunk at a time. Returns their number,
+// also if `take` stops. Pre: both columns are text or both are numbers, and in memory. Throws InvalidArgument if a
+// number of one side cannot be compared exactly with the type of the other as doubles (an integer beyond 2^53), or a
+// table has more than 2^31 rows.
 std::uint64_t join(const JoinSide& left, const JoinSide& right, const Join& on, const JoinTools& tools,
                    const std::function<Next(std::span<const RowPair>)>& take);
 

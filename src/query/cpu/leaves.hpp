@@ -1,4 +1,4 @@
-// Leaves of conditions as loops that the compiler vectorizes.
+// Leaves of conditions, as loops that the compiler vectorizes.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ void pack_leaf(const TableData& table, const Pair& leaf, std::size_t first, std:
 void pack_leaf(const TableData& table, const Linear& leaf, std::size_t first, std::size_t n, std::uint32_t* words);
 void pack_leaf(const TableData& table, const Formula& leaf, std::size_t first, std::size_t n, std::uint32_t* words);
 
-// Bits of `holds(row)` for n rows, 32 to a word. Lane is as wide as what `holds` compares.
+// Bits of `holds(row)` for n rows, 32 to a word. Lane is as wide as the values that `holds` compares.
 template <class Lane, class Holds>
 void pack(std::size_t n, std::uint32_t* words, const Holds& holds) {
     const auto whole = n / word_rows;
@@ -32,8 +32,7 @@ void pack(std::size_t n, std::uint32_t* words, const Holds& holds) {
     words[whole] = last;
 }
 
-// Whether keys are in a list: by comparing with each of a few, otherwise by a table where the keys lie close together,
-// otherwise by binary search.
+// Whether keys are in a list: a short list by comparisons, keys close together by a table, others by binary search.
 template <class T>
 class Finder {
   public:

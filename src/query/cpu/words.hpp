@@ -1,4 +1,4 @@
-// What the CPU's loops have in common: rows in words of 32, in chunks for the threads, as keys and as lanes of vectors.
+// Common parts of the CPU's loops: rows in words of 32, in chunks for the threads, as keys and as lanes of vectors.
 #pragma once
 
 #include <array>
@@ -48,7 +48,7 @@ static constexpr auto bit_of_lane = [] {
     return bits;
 }();
 
-// All ones or none. GCC does not vectorize a loop in which this is a choice by ?:.
+// All ones or zeros. GCC does not vectorize a loop that uses ?: for this.
 template <class Lane>
 Lane mask(bool holds) {
     return static_cast<Lane>(Lane{0} - static_cast<Lane>(holds));

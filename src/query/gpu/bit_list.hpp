@@ -1,5 +1,5 @@
-// The places of bits that are set, as a list that the GPU makes: a pyramid of counts, each the sum of 16 of the level
-// below, in which a fragment a bit goes down from the top.
+// The indices of set bits as a list that the GPU makes: a pyramid of counts, each the sum of 16 of the level below. One
+// fragment per entry goes down from the top.
 // Source: stream compaction by histogram pyramids, Ziegler, Tevs, Theobalt, Seidel, 2006; MDS'09, section 3.2, has a
 // list of pairs that threads append to, which fragments cannot.
 #pragma once
@@ -15,11 +15,11 @@
 
 namespace quadmill::detail::query {
 
-// Textures of lists: that many entries a line.
+// Entries per line in the textures of lists.
 inline constexpr int list_width = 1024;
 
-// Words of bits: GLSL with `uint word_at(int w)` of texture0, and `uvec2 found(int word, int bit)`, which says what the
-// list has for a bit, by texture1 if there are `values`.
+// Words of bits: GLSL with `uint word_at(int w)` of texture0, and `uvec2 found(int word, int bit)`, which gives the
+// list's entry for a bit, from texture1 if there are `values`.
 struct BitWords {
     std::string glsl;
     const gl::Texture* texture = nullptr;
@@ -31,18 +31,18 @@ struct BitWords {
 class BitList {
   public:
     BitList(gl::Device& device, pass::Programs& programs) : device_(device), programs_(programs) {}
-    // How many bits are set; waits for the GPU. Pre: below 2^32, a session is open.
+    // The number of set bits; waits for the GPU. Pre: below 2^32, a session is open.
     [[nodiscard]] std::uint64_t count(const BitWords& words);
-    // The same without waiting: the texel's channels add up to the count.
+    // count() without waiting: the texel's channels add up to the count.
     const gl::Texture& count_on_gpu(const BitWords& words);
     // Draws entries [first, first + n) of the list of the words last counted, over all of the target. Pre: an RG32UI or
-    // R32UI target (which has found().x), list_width wide. By what the CPU knows, there are so many; or else there may
-    // be fewer, and zeros follow them.
+    // R32UI target (which has found().x), list_width wide. With Length::Known there are at least that many; otherwise
+    // there may be fewer, followed by zeros.
     enum class Length { Known, OnGpu };
     void draw(const BitWords& words, std::uint64_t first, std::size_t n, const pass::Target& target,
               Length length = Length::Known);
-    // Fills the target with entries of the list, one from somewhere in each of as many equal parts. Pre: as of draw();
-    // at most 2^16, and at most the bits set, which the CPU knows.
+    // Fills the target with entries of the list, a random one from each of as many equal parts. Pre: as draw(); at most
+    // 2^16, and at most the number of set bits, which the CPU knows.
     void draw_sample(const BitWords& words, std::uint64_t bits_set, const pass::Target& target);
 
   private:
@@ -55,7 +55,7 @@ class BitList {
     pass::ReadBack back_;
 };
 
-// Makes it again if it has another format or size.
+// Makes it again if its format or size differs.
 void fit(gl::Device& device, pass::Target& target, gl::Format format, int width, int height);
 
 }  // namespace quadmill::detail::query

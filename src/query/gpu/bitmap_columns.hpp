@@ -1,7 +1,7 @@
 // Columns as keys in textures, four or two rows a texel; a fragment program reads 32 rows and writes their bits, so a
 // condition costs reading its columns once. Aggregates fold 128 rows a fragment, then 16 partial results, until one is
-// left, which is all that is read back; of a k-th value samples are.
-// Source: bitmaps as what goes from operator to operator: Tsakalozos, Tsangaris, Delis, MDS'09, section 3.2; reduction:
+// left, and only that is read back; for a k-th value, samples are.
+// Source: bitmaps that go from operator to operator: Tsakalozos, Tsangaris, Delis, MDS'09, section 3.2; reduction:
 // 'Query Processing on GPUs'.
 #pragma once
 
@@ -19,7 +19,7 @@
 
 namespace quadmill::detail::query {
 
-// A texel of what is measured, as fold.glsl has it.
+// A texel with partial results, as in fold.glsl.
 using MeasuredTexel = std::array<std::uint32_t, 4>;
 
 // An aggregate of a column on the GPU, as texels, until the next one is asked for.
@@ -28,7 +28,7 @@ struct GpuMeasure {
     const gl::Texture* count;  // of the values that it is of
 };
 
-// What the texel of one stands for.
+// The value of a texel.
 [[nodiscard]] Sum sum_of_texel(const MeasuredTexel& texel, ColumnType type, std::uint64_t n);
 [[nodiscard]] inline std::pair<Key, Key> extremes_of_texel(const MeasuredTexel& texel) {
     return {texel[0] | Key{texel[1]} << 32U, texel[2] | Key{texel[3]} << 32U};
@@ -43,7 +43,7 @@ class BitmapColumns final : public Columns {
   public:
     using Pool = GpuTables::Pool;
     BitmapColumns(GpuTables& tables, std::shared_ptr<Pool> pool);
-    // Those columns of the rows that the pool is of.
+    // Columns of the pool's rows.
     void add(const TableData& table, const RowPart& part, std::span<const std::size_t> columns);
 
     [[nodiscard]] BitsPtr leaf(const Leaf& leaf) override;
@@ -61,21 +61,21 @@ class BitmapColumns final : public Columns {
 
     [[nodiscard]] std::unique_ptr<Counting> count_later(const Bits& rows) override;
     [[nodiscard]] std::unique_ptr<Counting> count_conjunction_later(const Clauses& clauses) override;
-    // An aggregate of that column without waiting; `rows`: of those that have a value. Counts have no column.
+    // An aggregate of that column, without waiting; `rows`: those that have a value. Counts have no column.
     [[nodiscard]] GpuMeasure measure(const QueryAggregate& what, std::size_t column, const Bits& rows);
     [[nodiscard]] std::unique_ptr<FoundGroups> group(const GroupsWanted& wanted, const Bits& rows) override;
     void send_again(std::span<const std::size_t> columns) override;
     [[nodiscard]] BitmapColumns* textures() override { return this; }
 
-    // For an engine that has this one do a part of its work.
+    // For an engine that uses this one for a part of its work.
     [[nodiscard]] const std::shared_ptr<GpuColumn>& column(std::size_t i) const;
     [[nodiscard]] std::shared_ptr<GpuBits> make_bits();
     [[nodiscard]] static const gl::Texture& texture(const Bits& bits);
-    // The rows where none of them is NULL.
+    // Rows in which none of the columns is NULL.
     [[nodiscard]] BitsPtr all_valid(std::span<const std::size_t> columns);
     [[nodiscard]] const BitsPtr& all() const { return pool_.all; }
     [[nodiscard]] const Shape& shape() const { return pool_.shape; }
-    // A list as leaf.frag has it: 1024 entries a line.
+    // A list as in leaf.frag: 1024 entries a line.
     [[nodiscard]] gl::Texture send_list(gl::Format format, std::span<const std::byte> bytes);
 
   private:
@@ -85,14 +85,14 @@ class BitmapColumns final : public Columns {
     [[nodiscard]] BitsPtr member_of_few(const GpuColumn& of, std::span<const Key> keys, bool negate);
     [[nodiscard]] BitsPtr member_of_table(const GpuColumn& of, std::span<const Key> keys, bool negate);
     [[nodiscard]] BitsPtr member_of_list(const GpuColumn& of, std::span<const Key> keys, bool negate);
-    // By leaf.frag of that kind.
+    // Uses leaf.frag of that kind.
     [[nodiscard]] BitsPtr leaf_of(const GpuColumn& of, const char* name, const std::string& kind, bool negate,
                                   const gl::Texture* list, gl::Uniforms uniforms, gl::Note note);
     [[nodiscard]] BitsPtr pair(const Pair& leaf);
     [[nodiscard]] BitsPtr formula(const Formula& leaf);
-    // Partial results of a column's rows, by the program partial.frag.
+    // Partial results of a column's rows, from the program partial.frag.
     [[nodiscard]] const gl::Program& partial_program(const GpuColumn& column, const pass::FoldRule& rule);
-    // Folds what fragments find of that many words each.
+    // Folds partial results of that many words each.
     static constexpr int words_a_count = 16, words_a_partial = 4;
     [[nodiscard]] const pass::Fold& partials(int words_a_fragment);
     [[nodiscard]] const gl::Texture& fold(const char* name, const GpuColumn& of, const Bits& rows,
@@ -103,7 +103,7 @@ class BitmapColumns final : public Columns {
     using Start = std::function<void(Key prefix, const pass::Target& to)>;
     [[nodiscard]] const gl::Texture& find_kth(const GpuColumn& of, const Bits& rows, Key least, Key most,
                                               const Start& start);
-    // How many of the rows have keys below the range, and in it.
+    // Numbers of rows with keys below the range, and in it.
     struct Around {
         std::uint64_t below, within;
     };

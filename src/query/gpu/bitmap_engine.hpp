@@ -1,4 +1,4 @@
-// QueryEngine::Bitmap: bitmap_columns.hpp says how it works.
+// QueryEngine::Bitmap; bitmap_columns.hpp explains it.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ class BitmapEngine final : public Engine {
     // Tables of more rows than `most_rows`, or than textures hold, are worked on in parts.
     BitmapEngine(gl::Device& device, unsigned threads, std::size_t most_rows = ~std::size_t{0})
         : BitmapEngine(std::make_shared<GpuTables>(device, threads), most_rows) {}
-    // With columns that another engine has there, too.
+    // Shares the columns of another engine.
     explicit BitmapEngine(std::shared_ptr<GpuTables> tables, std::size_t most_rows = ~std::size_t{0});
     [[nodiscard]] std::shared_ptr<Columns> open(const std::shared_ptr<const TableData>& table,
                                                 std::span<const std::size_t> columns) override;

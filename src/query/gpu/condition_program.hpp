@@ -1,5 +1,5 @@
-// A condition in conjunctive normal form as one fragment program, which reads each column once. Its text is its shape:
-// the constants are uniforms, and columns are named in the order in which they are met, so that conditions of one shape
+// A condition in conjunctive normal form as one fragment program, which reads each column once. Its text depends on the
+// shape only: constants are uniforms, and columns are named in order of first use, so that conditions of one shape
 // share a program.
 #pragma once
 
@@ -16,34 +16,33 @@
 
 namespace quadmill::detail::query {
 
-// Lists to be member of: so few keys are compared one by one.
+// Max number of list keys that are compared one by one.
 inline constexpr std::size_t few_keys = 16;
 
-// Those of a list that a column of that type may have.
+// The keys of a list that a column of that type can have.
 [[nodiscard]] std::span<const Key> keys_within(const Member& leaf, ColumnType type);
 
 class ConditionProgram {
   public:
     using ColumnOf = std::function<const GpuColumn&(std::size_t)>;
     using BitsOf = std::function<BitsPtr(const Leaf&)>;
-    // `all`: the rows of columns without NULLs. `bits_of`: the rows of a leaf that a program has no form for.
+    // `all`: all rows, for columns without NULLs. `bits_of`: the rows of a leaf that a program cannot express.
     ConditionProgram(ColumnOf column_of, BitsPtr all, BitsOf bits_of);
 
-    // And this clause, too. False where it would need more textures or constants than a program has: it is left as it
-    // was.
+    // Adds a clause. False if that would need more textures or constants than a program has; nothing is changed then.
     // Pre: the clause is not empty.
     [[nodiscard]] bool add(std::span<const Leaf> clause);
-    // And those rows; likewise.
+    // Adds a selection, likewise.
     [[nodiscard]] bool add(BitsPtr rows);
 
     [[nodiscard]] bool empty() const { return parts_.clauses.empty(); }
-    // What goes before condition.frag.
+    // The text before condition.frag.
     [[nodiscard]] std::string prelude(const Shape& shape) const;
     [[nodiscard]] gl::Uniforms uniforms(const Shape& shape) const;
     [[nodiscard]] std::span<const gl::Texture* const> textures() const { return parts_.textures; }
 
   private:
-    // What a program is made of.
+    // The parts of a program.
     struct Parts {
         std::vector<const gl::Texture*> textures{};  // a unit each
         std::string inputs{}, words{}, keys{}, leaves{}, clauses{};
@@ -58,10 +57,10 @@ class ConditionProgram {
     [[nodiscard]] std::string text_of(const Leaf& leaf);
     [[nodiscard]] std::string text_of(const Member& leaf);
     [[nodiscard]] std::string text_of(const Pair& leaf);
-    // Of the leaf whose answer, if there is a value, is this.
+    // The leaf's answer if there is a value.
     [[nodiscard]] std::string where_valid(const std::string& answer, bool negate, std::span<const std::size_t> columns);
     [[nodiscard]] std::string keys_of(std::size_t column);
-    // Four bits of a selection, and others above; nothing where it is that of all rows.
+    // Four bits of a selection, with others above; nothing for all rows.
     [[nodiscard]] std::string bits_of(const BitsPtr& rows);
     [[nodiscard]] std::string unit_of(const gl::Texture& texture);
     [[nodiscard]] std::string constant(Key first, Key second);

@@ -1,8 +1,8 @@
-// How the depth engine holds keys as depths and what it counts in the stencil.
+// How the depth engine stores keys as depths, and its use of the stencil.
 //
 // Depths hold keys exactly: key - base, if that fits into the normal floats up to 1. Otherwise the gaps between a
-// column's keys are left out, if the keys then fit: floats have a wide gap between 0 and the values next to it, and of
-// few distinct values little is left but their ranks. Otherwise keys go in planes of 29 bits, compared one after the
+// column's keys are left out, if the keys fit then: floats have a wide gap between 0 and its neighbours, and few
+// distinct values become little more than their ranks. Otherwise keys go in planes of 29 bits, compared one after the
 // other.
 #pragma once
 
@@ -16,10 +16,10 @@
 
 namespace quadmill::detail::query {
 
-// A stencil: the number of clauses that hold, from 1, and what a comparison in several tests knows so far.
+// A stencil: the number of true clauses, from 1, and the state of a comparison that takes several tests.
 inline constexpr std::uint8_t level_bits = 0x3f, undecided = 0x40, decided = 0x80;
 
-// Codes that a depth can be: normal floats from the smallest to 1.
+// Possible codes of a depth: normal floats from the smallest to 1.
 inline constexpr std::uint32_t first_depth = 0x00800000U, depth_codes = 0x3f800000U - first_depth + 1;
 [[nodiscard]] inline float depth_of(std::uint32_t code) {
     return std::bit_cast<float>(code + first_depth);
@@ -28,7 +28,7 @@ inline constexpr std::uint32_t first_depth = 0x00800000U, depth_codes = 0x3f8000
     return std::bit_cast<std::uint32_t>(depth) - first_depth;
 }
 
-// All keys of a column are in such runs, which ascend and do not touch.
+// All keys of a column are in such runs, which are ascending and not adjacent.
 struct KeyRun {
     Key first, last;
 };
@@ -49,22 +49,23 @@ struct DepthPlanes {
     // The base is a number of which the keys lack the low bits where that takes no more bits: the codes of 1 to 13 are
     // 1 to 13.
     static DepthPlanes of(Key least, Key most);
-    // In one plane, with the widest gaps between runs left out, as few as will do; nothing when all would not do.
+    // One plane, leaving out as few of the widest gaps between runs as possible; nothing if leaving out all gaps is not
+    // enough.
     static std::optional<DepthPlanes> of_runs(const std::vector<KeyRun>& runs);
 
-    // The planes of some rows of a column: with runs where these make one plane of several.
+    // The planes of some rows of a column, with runs if these reduce several planes to one.
     static DepthPlanes of(const ColumnData& column, std::size_t first, std::size_t rows);
 
     [[nodiscard]] int shift(int plane) const { return bits * (planes - 1 - plane); }
     [[nodiscard]] int plane_of_bit(int bit) const { return planes - 1 - (bits > 0 ? bit / bits : 0); }
     [[nodiscard]] std::uint32_t mask() const { return planes == 1 ? ~std::uint32_t{0} : (1U << bits) - 1; }
-    // A key's code in a plane of no runs.
+    // A key's code in a plane without runs.
     [[nodiscard]] std::uint32_t code(Key key, int plane) const {
         return static_cast<std::uint32_t>((key - base) >> shift(plane)) & mask();
     }
-    // The codes, in one plane, of the column's keys from low to high; nothing when there are none. Pre: low <= high.
+    // The codes, in one plane, of the column's keys from low to high; nothing if there are none. Pre: low <= high.
     [[nodiscard]] std::optional<std::pair<std::uint32_t, std::uint32_t>> codes(Key low, Key high) const;
-    // What has this code, in all planes together.
+    // The key with this code, in all planes together.
     [[nodiscard]] Key key(Key code) const;
 };
 

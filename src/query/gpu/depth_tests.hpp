@@ -1,4 +1,4 @@
-// What the files of the depth engine have in common: tests of its stencil and depths.
+// Common parts of the depth engine: tests of its stencil and depths.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 namespace quadmill::detail::query {
 
 inline constexpr int first_level = 1;
-// What is stored must be no less than the code drawn.
+// The stored depth must be at least the drawn code.
 inline constexpr gl::Compare at_least = gl::Compare::LessOrEqual;
 
 [[nodiscard]] inline gl::StencilTest at_level(int level, gl::StencilOp on_pass = gl::StencilOp::Keep) {

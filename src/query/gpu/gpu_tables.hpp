@@ -1,4 +1,4 @@
-// Tables on the GPU: the columns that an engine keeps there, and what tables of one size use again.
+// Tables on the GPU: the columns that an engine keeps there, and reusable textures for tables of one size.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ class MergeSort;
 
 namespace quadmill::detail::query {
 
-// What was used and can be again; of more than `most`, the rest goes.
+// Objects for reuse, at most `most` of them.
 template <class T>
 class Spare {
   public:
@@ -47,7 +47,7 @@ class Spare {
     }
     [[nodiscard]] const std::vector<T>& kept() const { return kept_; }
     void clear() { kept_.clear(); }
-    // From now on all of it goes: no one will take it.
+    // From now on objects are freed instead of kept.
     void close() {
         closed_ = true;
         clear();
@@ -58,7 +58,7 @@ class Spare {
     bool closed_ = false;
 };
 
-// A selection on the GPU; its texture is for others afterwards.
+// A selection on the GPU; its texture is reused afterwards.
 class GpuBits final : public Bits {
   public:
     GpuBits(pass::Target target, std::shared_ptr<Spare<pass::Target>> home)
@@ -77,11 +77,11 @@ struct RowPart {
     std::size_t first = 0, rows = 0;
 };
 
-// The bits of those rows that have a value; empty: all have.
+// Bits of the rows with a value; empty: all have one.
 [[nodiscard]] std::span<const std::uint32_t> valid_words(const ColumnData& column, const RowPart& part);
 
-// The whole textures of the host that the column is, and the row that each begins with. Throws InvalidArgument when one
-// is no such texture, or there are too few texels.
+// The whole textures of the application that make up the column, and the first row of each. Throws InvalidArgument if
+// one is not such a texture, or there are too few texels.
 struct RowsTexture {
     gl::Texture texture;
     std::size_t first = 0;
@@ -91,8 +91,8 @@ struct RowsTexture {
 };
 [[nodiscard]] std::vector<RowsTexture> textures_of(gl::Device& device, const ColumnData& column, std::size_t rows);
 
-// A column's keys. Their texture is for others afterwards: drivers take long to find memory for a new one, on an H100
-// seven times as long as the upload.
+// A column's keys. Their texture is reused afterwards: drivers need long to allocate a new one, on an H100 seven times
+// as long as the upload.
 struct GpuColumn {
     explicit GpuColumn(std::shared_ptr<Spare<gl::Texture>> spare) : home(std::move(spare)) {}
     GpuColumn(const GpuColumn&) = delete;
@@ -109,7 +109,7 @@ struct GpuColumn {
     bool unread = true;  // since its last upload
     std::weak_ptr<const ColumnData> data{};
     RowPart part{};
-    // As the depth engine has it, once it was asked for.
+    // The depth engine's form, made on first use.
     struct Depths {
         DepthPlanes planes;
         gl::Texture runs;  // of planes with runs
@@ -148,8 +148,8 @@ class GpuTables {
     // Uploads a column.
     void send(const Pool& pool, GpuColumn& column);
 
-    // As Engine has them, for parts of at most that many rows. Of selections, of which each takes a 32nd of a column of
-    // 32 bits, one a size of tables is counted.
+    // As in Engine, for parts of at most that many rows. One selection per table size is counted; each takes 1/32 of a
+    // 32-bit column.
     [[nodiscard]] std::size_t bytes(const std::vector<TableColumns>& tables, std::size_t most_rows) const;
     [[nodiscard]] bool make_space(const std::vector<TableColumns>& tables, std::size_t most_rows, std::size_t limit);
     [[nodiscard]] std::size_t held() const;
@@ -177,7 +177,7 @@ class GpuTables {
     void forget_dead_columns();
     void forget_old_pools();
     void upload(const ColumnData& data, const RowPart& part, const Shape& shape, GpuColumn& to);
-    // What the host's object holds now.
+    // The current content of the application's object.
     void copy_from_host(const ColumnData& column, const RowPart& part, const Shape& shape, GpuColumn& to);
     void copy_textures(const ColumnData& column, const RowPart& part, const Shape& shape, GpuColumn& to);
     void copy_words(const ColumnData& column, const RowPart& part, const Shape& shape, GpuColumn& to);

@@ -1,5 +1,5 @@
-// A column whose rows are texels in a rectangle of the application's texture, or lie in its buffer: drawn as words,
-// some rows at a time.
+// A column whose rows are texels in a rectangle of the application's texture, or in its buffer: drawn as words, some
+// rows at a time.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +13,12 @@ namespace quadmill::detail::query {
 // Pre of every call: a session is open.
 class HostColumn {
   public:
-    // Rows that are drawn at once, at most, and the width of what they are drawn to.
+    // Max rows per draw, and the width of their target.
     static constexpr std::size_t most_rows = std::size_t{1} << 20U;
     static constexpr int width = 1024;
 
-    // Pre: the column is not a list of whole textures. Throws InvalidArgument where the object does not hold that many
-    // rows of its type. `keys` outlives this, and has no other work meanwhile.
+    // Pre: the column is not a list of whole textures. Throws InvalidArgument if the object does not hold that many
+    // rows of its type. `keys` outlives this and is not used otherwise meanwhile.
     HostColumn(gl::Device& device, sort::CallerKeys& keys, const ColumnData& column, std::size_t rows);
 
     // Rows [first, first + rows), a word each, or two of 64 bits, four words a texel. Pre: 1 <= rows <= most_rows.

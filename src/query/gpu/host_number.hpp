@@ -1,4 +1,4 @@
-// Aggregates for the host, each a number in its buffer or texture: nothing of them crosses to the CPU.
+// Aggregates for the application, each a number in its buffer or texture; the CPU does not read them.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ namespace quadmill::detail::query {
 
 // A NumberPlace, checked.
 struct CheckedPlace {
-    // Throws InvalidArgument where it is none, or the object has no room for it.
+    // Throws InvalidArgument if it is invalid, or the number does not fit into the object.
     CheckedPlace(gl::Device& device, const char* function, const NumberPlace& place);
     ColumnType type;
     std::size_t offset;
@@ -28,9 +28,9 @@ class HostNumbers {
   public:
     explicit HostNumbers(gl::Device& device) : device_(device), programs_(device) {}
 
-    // What was measured for the aggregate of a column of that type. Does not wait.
+    // Writes the measured aggregate of a column of that type. Does not wait.
     void write(const GpuMeasure& measured, const QueryAggregate& what, ColumnType column, const CheckedPlace& to);
-    // What the CPU knows. Pre: no text.
+    // Writes a value that the CPU has. Pre: not text.
     void write(const Value& value, const CheckedPlace& to);
     void write_integer(const Sum& sum, const CheckedPlace& to);
 

@@ -1,4 +1,4 @@
-// Selected rows for the host: as bits in its texture, or listed in its buffers. Nothing of them crosses to the CPU.
+// Selected rows for the application: as bits in its texture, or listed in its buffers; the CPU does not read them.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace quadmill::detail::query {
 
-// Words of a selection as the engines of the GPU have them.
+// Words of a selection, as the GPU engines have them.
 struct SelectedWords {
     const gl::Texture& texture;
     Shape shape;
@@ -22,11 +22,12 @@ class HostRows {
   public:
     explicit HostRows(gl::Device& device) : device_(device), programs_(device), list_(device, programs_) {}
 
-    // The words to the first texels of an R32UI texture, row after row. Pre: they fit.
+    // Writes the words to the first texels of an R32UI texture, row after row. Pre: they fit.
     void write_bits(const SelectedWords& rows, const gl::Texture& to, sort::IndexWrite how);
-    // How many rows there are, 32 bits, to that byte of the buffer.
+    // Writes the number of rows, 32 bits, to that byte of the buffer.
     void write_count(const SelectedWords& rows, const gl::HostBuffer& to, std::size_t offset);
-    // That, and the numbers of the rows, ascending, 32 bits each, and zeros up to the number of the table's rows.
+    // Writes the count and the row numbers, ascending, 32 bits each, followed by zeros up to the table's number of
+    // rows.
     void write_rows(const SelectedWords& rows, const gl::HostBuffer& index, std::size_t index_offset,
                     const gl::HostBuffer& count, std::size_t count_offset);
 

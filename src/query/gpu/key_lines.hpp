@@ -24,7 +24,7 @@ inline void send_lines(gl::Device& device, const gl::Texture& texture, std::size
         uploaders.at(part % 2).send(device, texture, {first, std::min(at_once, lines - first)}, workers, fill);
 }
 
-// Lines of a texture from `line` on: rows as keys, in the places that keys.glsl says, 0 beyond the last row.
+// Lines of a texture from `line` on: rows as keys, at the positions of keys.glsl, 0 beyond the last row.
 template <class T>
 void write_keys(std::span<const T> values, const Shape& shape, std::size_t line, std::span<std::byte> memory) {
     using Word = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;

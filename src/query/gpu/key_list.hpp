@@ -29,7 +29,7 @@ class KeyList {
     KeyList(gl::Device& device, pass::Programs& programs) : device_(device), bits_(device, programs) {}
     // In the order of rows. Pre: at most `most` rows are selected.
     [[nodiscard]] std::vector<Key> all(const SelectedKeys& rows);
-    // Of `sampled` rows, one from somewhere in each of as many equal parts. Pre: at least so many are selected.
+    // Keys of `sampled` rows, a random one from each of as many equal parts. Pre: at least that many are selected.
     [[nodiscard]] std::vector<Key> sample(const SelectedKeys& rows);
 
   private:

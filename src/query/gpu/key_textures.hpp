@@ -1,4 +1,4 @@
-// Columns as textures of keys: how rows lie in them, and what shaders are told.
+// Columns as textures of keys: their layout, and its uniforms for shaders.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace quadmill::detail::query {
 
-// How rows lie in textures; keys.glsl draws it.
+// The layout of rows in textures; keys.glsl shows it.
 struct Shape {
     int words = 0, height = 0;  // of a selection
     std::size_t rows = 0;
@@ -33,7 +33,7 @@ struct Shape {
     return static_cast<std::size_t>(a) * static_cast<std::size_t>(b);
 }
 
-// What goes before a program that reads keys of that type.
+// The text before a program that reads keys of that type.
 [[nodiscard]] std::string keys_prelude(ColumnType type, int words);
 // Of the host's texture of values of that type, one a texel.
 [[nodiscard]] gl::Format host_format(ColumnType type);
@@ -51,14 +51,14 @@ struct Shape {
     return {low(key), high(key)};
 }
 
-// The k of a k-th value, as shaders count values; more than there may be are as many as 2^32 - 1.
+// The k of a k-th value for shaders, limited to 2^32 - 1.
 [[nodiscard]] inline std::uint32_t rank_word(std::uint64_t k) {
     return static_cast<std::uint32_t>(std::min(k, std::uint64_t{0xffffffffU}));
 }
 
 // The key of +inf; of integers, the largest one.
 [[nodiscard]] Key most_number(ColumnType type);
-// Keys of signed numbers are too large by half of their range, and so is a sum of n of them.
+// Keys of signed numbers are too large by half of their range, and a sum of n of them by n times that.
 void remove_bias(Sum& sum, ColumnType type, std::uint64_t n);
 
 }  // namespace quadmill::detail::query

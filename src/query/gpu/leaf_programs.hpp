@@ -1,4 +1,4 @@
-// What the programs of leaves have in common, whether they write 32 rows' bits or keep a row's fragment.
+// Common parts of the programs of leaves, which write the bits of 32 rows or keep a row's fragment.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ inline constexpr std::size_t most_linear_columns_on_gpu = gl::texture_units - 1;
 // The relations for which a comparison holds: 1 less, 2 equal, 4 greater, 8 neither.
 [[nodiscard]] std::uint32_t relations_of(Comparison op, bool negate);
 
-// What goes before programs with pair.glsl, of columns of those types; and the uniform that it has.
+// The text before programs with pair.glsl, for columns of those types; and its uniform.
 [[nodiscard]] std::string pair_prelude(Pair::As as, ColumnType a, ColumnType b, int words);
 [[nodiscard]] gl::Uniform most_number_uniform(Pair::As as, ColumnType a);
 
@@ -35,7 +35,7 @@ enum class FormulaRows {
     Words,  // FETCH gets four rows' keys
     Pixels  // and of one row
 };
-// Throws InvalidArgument for more columns or steps than a program has room for.
+// Throws InvalidArgument for more columns or steps than fit into a program.
 [[nodiscard]] FormulaProgram formula_program(const Formula& leaf, FormulaRows rows, SumPrecision precision,
                                              const std::function<ColumnType(std::size_t)>& type_of);
 

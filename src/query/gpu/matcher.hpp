@@ -1,8 +1,8 @@
 // Nested loops on the GPU, a textbook's n x m comparisons: a fragment reads 32 keys of the right side and the ranges of
-// four rows of the left, and writes a word of matches for each of these. Of the words of some left rows against all
-// keys, a block, the GPU makes a list of pairs, which is read back.
-// Source: Tsakalozos, Tsangaris, Delis, MDS'09, section 3.2, Algorithm 2, as it must have been meant: a fragment where
-// the paper has a thread of a block, ranges if it has equality, and rows that are selected alone on either side.
+// four rows of the left, and writes a word of matches for each of them. From the words of a block (some left rows
+// against all keys) the GPU makes a list of pairs, which is read back.
+// Source: Tsakalozos, Tsangaris, Delis, MDS'09, section 3.2, Algorithm 2, corrected: fragments instead of threads,
+// ranges instead of equality, and only selected rows of either side.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@
 
 namespace quadmill::detail::query {
 
-// Rows of a column that is there as a texture, and the number of them.
+// Rows of a column in a texture, and their number.
 struct TextureSide {
     const GpuColumn& column;
     const Shape& shape;
@@ -27,21 +27,21 @@ struct TextureSide {
 
 class Matcher {
   public:
-    // Tests ask for few texels of matches at once. Pre: `texels` is a power of two from 32 on.
+    // Tests use few texels of matches. Pre: `texels` is a power of two from 32 on.
     Matcher(gl::Device& device, unsigned threads, std::size_t texels = std::size_t{1} << 20U);
     // As MatchAll says. `take` may use the same matcher. Pre: a session is open.
     std::uint64_t operator()(std::span<const KeyRange> ranges, std::span<const Key> keys, std::size_t block_rows,
                              const TakeMatches& take);
-    // Rows with equal keys, by left row, then by right row: nothing but the pairs leaves the GPU. The columns compare
-    // `as` a Pair's; `places`: of the left side's texts in the right side's dictionary, 1024 a line, or null.
+    // Rows with equal keys, by left row, then by right row; only the pairs leave the GPU. The columns compare `as` a
+    // Pair's; `places`: of the left side's texts in the right side's dictionary, 1024 a line, or null.
     std::uint64_t operator()(const TextureSide& left, const TextureSide& right, Pair::As as, const gl::Texture* places,
                              std::size_t block_rows, const TakeMatches& take);
 
-    // What calls may take over from those before.
+    // Objects that later calls reuse.
     struct Kept {
         Kept(gl::Device& device, pass::Programs& programs) : bits(std::make_unique<BitList>(device, programs)) {}
         pass::Target matches, ranges;
-        // Pairs that are read back at once, and their rows, by the number of lines: 8, 16, .. 512.
+        // Pairs that are read back together, and their rows, by the number of lines: 8, 16, .. 512.
         std::array<pass::Target, 7> pairs, rows;
         std::array<pass::Target, 2> lists;  // of the rows of either side
         std::vector<pass::Target> keys;

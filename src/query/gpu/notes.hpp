@@ -1,4 +1,4 @@
-// What a pass of the depth or the bitmap engine does, for whoever watches a query (gl::Note).
+// What a pass of the depth or the bitmap engine does, for observers of a query (gl::Note).
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace quadmill::detail::query {
 
-// What the depth buffer holds: a plane of a column's keys, or the differences of two columns.
+// The content of the depth buffer: a plane of a column's keys, or the differences of two columns.
 struct DepthHolds {
     std::size_t column = 0;               // of the table
     std::optional<std::size_t> less{};    // another one, subtracted from it

@@ -21,8 +21,8 @@ class PartedColumns final : public Columns {
     [[nodiscard]] BitsPtr combine(BoolOp op, const Bits& a, const Bits& b) override;
     [[nodiscard]] std::uint64_t count(const Bits& rows) override;
     [[nodiscard]] std::pair<Key, Key> extremes(std::size_t column, const Bits& rows) override;
-    // It is between the smallest and the largest of the keys that have the same share of their part below them, which
-    // are close together where the parts are alike; and in one half of these. Then once more among those.
+    // It is between the smallest and the largest of the parts' keys at the same share of rows, which are close together
+    // if the parts are similar; a bisection follows, then the same among the rest.
     [[nodiscard]] Key kth(std::size_t column, std::uint64_t k, const Bits& rows) override;
     [[nodiscard]] Sum sum(std::size_t column, const Bits& rows) override;
     [[nodiscard]] std::vector<std::uint64_t> rows(const Bits& rows) override;

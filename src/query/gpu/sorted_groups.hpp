@@ -1,8 +1,7 @@
-// GROUP BY on the GPU, of any number of groups: the rows selected, as a list, are sorted by the columns to group by,
-// packed into words of 32 bits, the least significant word first; where a value differs from the one before, a group
-// begins. A group's sums and extremes are those of the few whole nodes that it is of a tree of partial results over all
-// of the list, so that long and short groups take the same passes. k-th values are at known places once the rows of
-// each group are sorted by value, too.
+// GROUP BY on the GPU, for any number of groups. The selected rows, as a list, are sorted by the group columns, packed
+// into words of 32 bits, the least significant word first. A group begins where a value differs from the one before. A
+// group's sums and extremes come from a few nodes of a tree of partial results over the whole list, so long and short
+// groups take the same passes. k-th values are at known indices after the rows of each group are sorted by value, too.
 // Source: grouping by sorting, Graefe, Query Evaluation Techniques for Large Databases, 1993, section 4.2.
 #pragma once
 
@@ -19,14 +18,14 @@ namespace quadmill::detail::query {
 
 class SortedGroups final : public FoundGroups {
   public:
-    // Nothing is found where lists of that many rows or groups have no room: see fits().
+    // The result is empty if lists of that many rows or groups do not fit: see fits().
     SortedGroups(BitmapColumns& columns, GpuTables& tables, const GroupsWanted& wanted, const Bits& rows);
     [[nodiscard]] bool fits() const { return fits_; }
     [[nodiscard]] std::vector<Key> kth(std::size_t measure, std::span<const std::optional<std::uint64_t>> k) override;
 
   private:
     using TargetPtr = std::shared_ptr<const pass::Target>;
-    // What a group has of a column.
+    // A group's result for a column.
     struct KeyTexel {
         std::uint32_t low, high, valid, place;
         [[nodiscard]] Key key() const { return low | Key{high} << 32U; }
@@ -47,9 +46,9 @@ class SortedGroups final : public FoundGroups {
     void find_starts();
     void read_labels();
     void measure(const GroupsWanted::Measure& wanted);
-    // A texel a group.
+    // One texel a group.
     [[nodiscard]] std::vector<MeasuredTexel> folded(const GpuColumn& of, const pass::FoldRule& rule);
-    // The keys in rows at those places of a list.
+    // The keys in rows at those indices of a list.
     [[nodiscard]] std::vector<KeyTexel> keys_at(const TargetPtr& list, std::size_t column, const gl::Texture& places,
                                                 std::size_t count);
 

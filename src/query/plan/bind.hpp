@@ -1,4 +1,4 @@
-// From a Predicate's tree, with names and constants of any type, to leaves that an engine can do exactly.
+// Turns a Predicate's tree, with names and constants of any type, into leaves that engines evaluate exactly.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace quadmill::detail::query {
 
-// Without Not: leaves carry it.
+// Without Not: leaves carry their negation.
 struct Bound {
     enum class Kind { One, And, Or };
     Kind kind = Kind::One;
@@ -18,23 +18,22 @@ struct Bound {
     std::vector<Bound> operands{};
 };
 
-// Throws InvalidArgument for names that are missing and types that do not go together; `function` goes into the
-// message.
+// Throws InvalidArgument for missing names and types that do not match; `function` goes into the message.
 void check(const char* function, const Expression& expression, const std::vector<ColumnInfo>& columns);
 
 // Constants become keys, exactly: `a > 2.5` of an integer column is the range from 3 on, `f = 0.1` of a float32 column
-// is Always{false}, and its negation IsNull{negate}: it holds except for NULLs. What the min and max key decide is
-// decided. An And or Or has two operands at least, none of them of its own kind or Always. Pre: check() passed. Throws
-// InvalidArgument where a comparison of two columns is not exact as doubles (an integer beyond 2^53).
+// is Always{false}, and its negation IsNull{negate}: it holds except for NULLs. Leaves that the min and max key decide
+// are constant. An And or Or has at least two operands, none of its own kind or Always. Pre: check() passed. Throws
+// InvalidArgument if a comparison of two columns is not exact as doubles (an integer beyond 2^53).
 [[nodiscard]] Bound bind(const char* function, const Expression& expression, const TableData& table);
 
-// An And or Or. An Always among the operands decides the whole, or adds nothing; ranges of a column that are all asked
-// for become one.
+// An And or Or. An Always among the operands decides the result or is dropped; ranges of one column in an And become
+// one.
 [[nodiscard]] Bound junction(Bound::Kind kind, std::vector<Bound> operands);
 
 [[nodiscard]] std::size_t leaves(const Bound& bound);
 
-// The same in conjunctive normal form; nothing when that has more than `most` leaves.
+// The condition in conjunctive normal form; nothing if that has more than `most` leaves.
 [[nodiscard]] std::optional<Columns::Clauses> clauses(const Bound& bound, std::size_t most);
 
 }  // namespace quadmill::detail::query

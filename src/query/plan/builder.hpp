@@ -21,14 +21,14 @@ struct Term {
     [[nodiscard]] Predicate whole() const { return negate ? !predicate : predicate; }
 };
 
-// Puts the factors of a term behind others.
+// Appends the factors of a term.
 void split(const Term& term, std::vector<Term>& terms);
 
 class PlanBuilder {
   public:
     PlanBuilder(Schema schema, std::string where) : schema_(std::move(schema)), where_(std::move(where)) {}
 
-    // What messages begin with from now on.
+    // Sets the beginning of messages.
     void at(std::string where) { where_ = std::move(where); }
 
     std::size_t rows(const Predicate& predicate, bool negate, std::size_t table);
@@ -39,7 +39,7 @@ class PlanBuilder {
     std::size_t column(std::size_t input, const std::string& name);
     std::size_t aggregate(std::size_t input, QueryAggregate what);
 
-    // Takes the place of the nodes so far: those that lead to the result.
+    // Replaces the nodes by those that lead to the result.
     void result(const std::vector<std::size_t>& outputs, std::vector<std::string> names,
                 std::optional<std::uint64_t> limit);
 
@@ -54,10 +54,10 @@ class PlanBuilder {
     // Pre: the names are right.
     std::size_t bare_rows(const Predicate& predicate, bool negate, std::size_t table);
 
-    // Columns need one line of values each: all outputs are then of the same rows, pairs or groups.
+    // All columns have the same number of values: all outputs then have the same rows, pairs or groups.
     void check_sources(const std::vector<std::size_t>& outputs) const;
 
-    // Words of equal nodes are equal, and those of others differ.
+    // Equal nodes, and only these, have equal words.
     std::size_t share(PlanNode node);
 
     Schema schema_;

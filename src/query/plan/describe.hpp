@@ -9,7 +9,7 @@
 
 namespace quadmill::detail::query {
 
-// A name as it is where it is a plain one, otherwise in double quotes.
+// A plain name unchanged, others in double quotes.
 [[nodiscard]] std::string describe_name(std::string_view name);
 [[nodiscard]] std::string describe(const Value& value);
 [[nodiscard]] std::string describe(const Expression& expression);

@@ -1,4 +1,4 @@
-// What an engine does for a plan: leaves of a condition and aggregates, over rows selected by bits.
+// The interface of engines: leaves of a condition and aggregates, over rows selected by bits.
 //
 // Columns are seen as unsigned keys in the order of their values (key.hpp), 32 or 64 bits wide.
 #pragma once
@@ -20,18 +20,18 @@ namespace quadmill::detail::query {
 
 using Key = std::uint64_t;
 
-// Leaves are false where a column is NULL, negated or not, except for IsNull. `negate` turns round the rest.
+// Leaves are false for rows with NULL, negated or not, except IsNull. `negate` inverts the others.
 //
 // low <= key <= high. All comparisons with a constant are this; NaNs have keys outside of every range that a comparison
-// asks for, so only negated ones hold for them. Pre: low <= high, and, of the CPU's engine, neither is the key just
-// below +0's, that of a -0: no value has it, and the CPU's engine, which compares values, would take it for +0's.
+// asks for, so only negated ones hold for them. Pre: low <= high. For the CPU engine neither bound is the key of -0,
+// which it cannot tell from +0: see without_negative_zero().
 struct Range {
     std::size_t column;
     Key low, high;
     bool negate = false;
     bool operator==(const Range&) const = default;
 };
-// The key is one of those, which ascend; at least one.
+// The key is one of these; they are ascending, at least one.
 struct Member {
     std::size_t column;
     std::vector<Key> keys;
@@ -39,8 +39,8 @@ struct Member {
     bool operator==(const Member&) const = default;
 };
 // a op b. By keys, for columns of one type; otherwise both as 64-bit integers, or both as doubles, which is exact for
-// what the columns hold (bind() has seen to it). Floats compare as IEEE 754 says, by keys too: with a NaN on either
-// side, whose keys come after +inf, only NotEqual holds.
+// the columns' values (bind() checks it). Floats compare as in IEEE 754, also by keys: with a NaN on either side, whose
+// keys come after +inf, only NotEqual holds.
 struct Pair {
     enum class As { Keys, Integers, Doubles };
     std::size_t a, b;
@@ -50,7 +50,7 @@ struct Pair {
     bool operator==(const Pair&) const = default;
 };
 // The sum of factors[i] * column i, in order, in doubles, each step rounded, from 0. Integers of 64 bits are rounded to
-// the nearest double first. A sum that is NaN satisfies NotEqual only.
+// the nearest double first. A NaN sum satisfies only NotEqual.
 struct Linear {
     std::vector<double> factors;
     std::vector<std::size_t> columns;
@@ -59,8 +59,8 @@ struct Linear {
     bool negate = false;
     bool operator==(const Linear&) const = default;
 };
-// left op right, by steps: in doubles, each step rounded, or in integers of 128 bits, which hold all that comes up
-// (bind() has seen to it). A side that is NaN satisfies NotEqual only.
+// left op right, in steps: in doubles, each step rounded, or in 128-bit integers, which hold all intermediate results
+// (bind() checks it). A NaN side satisfies only NotEqual.
 struct Formula {
     enum class As { Doubles, Integers };
     std::vector<FormulaStep<std::size_t>> steps;
@@ -89,8 +89,8 @@ struct Sum {
     double value = 0;
 };
 
-// Rows selected, bit i % 32 of word i / 32 being row i; bits beyond the last row are 0. Engines keep them where they
-// are quick to use.
+// Selected rows: row i is bit i % 32 of word i / 32; bits beyond the last row are 0. Engines keep them where they are
+// fast to use.
 class Bits {
   public:
     virtual ~Bits() = default;
@@ -115,8 +115,8 @@ class Counted final : public Counting {
     std::uint64_t rows_;
 };
 
-// Groups of rows that have the same values in some columns (NaNs are one value, and NULL is one), and what is wanted of
-// each.
+// Groups of rows with the same values in some columns (NaNs are one value, and NULL is one), and the requested
+// measures.
 struct GroupsWanted {
     struct Measure {
         std::size_t column = 0;
@@ -140,15 +140,15 @@ class FoundGroups {
     };
     // In the order of their values, NULLs first.
     std::vector<Group> groups{};
-    // Of that measure's column the k-th smallest key of each group, k from 0, where one is asked for. Pre: each is
-    // below the number of the group's values.
+    // The k-th smallest key of that measure's column in each group, k from 0, if requested. Pre: each k is below the
+    // number of the group's values.
     [[nodiscard]] virtual std::vector<Key> kth(std::size_t measure,
                                                std::span<const std::optional<std::uint64_t>> k) = 0;
 };
 
 class BitmapColumns;
 
-// A table that an engine has at hand.
+// A table opened by an engine.
 class Columns {
   public:
     virtual ~Columns() = default;
@@ -158,7 +158,7 @@ class Columns {
     [[nodiscard]] virtual BitsPtr combine(BoolOp op, const Bits& a, const Bits& b) = 0;
     [[nodiscard]] virtual std::uint64_t count(const Bits& rows) = 0;
 
-    // The least and the largest key of selected rows, none NULL there (the planner has seen to it). Pre: one at least.
+    // The smallest and the largest key of selected rows, none of them NULL (the planner ensures it). Pre: at least one.
     [[nodiscard]] virtual std::pair<Key, Key> extremes(std::size_t column, const Bits& rows) = 0;
     // The k-th smallest key, from 0. Pre: k < count(rows).
     [[nodiscard]] virtual Key kth(std::size_t column, std::uint64_t k, const Bits& rows) = 0;
@@ -170,13 +170,13 @@ class Columns {
     [[nodiscard]] virtual BitsPtr bits_of(std::span<const std::uint32_t> words) = 0;
     [[nodiscard]] virtual std::vector<std::uint32_t> words(const Bits& rows) = 0;
 
-    // A condition in conjunctive normal form (no clause is empty), for an engine that does better than leaf by leaf:
-    // nullptr when this one does not. And only the number of its rows.
+    // A condition in conjunctive normal form (no clause is empty), for engines that evaluate it as a whole; nullptr for
+    // others. And only the number of its rows.
     using Clauses = std::vector<std::vector<Leaf>>;
     [[nodiscard]] virtual BitsPtr conjunction(const Clauses& /*clauses*/) { return nullptr; }
     [[nodiscard]] virtual std::optional<std::uint64_t> count_conjunction(const Clauses& /*clauses*/) { return {}; }
 
-    // The same counts, without waiting for the GPU.
+    // The counts, without waiting for the GPU.
     [[nodiscard]] virtual std::unique_ptr<Counting> count_later(const Bits& rows) {
         return std::make_unique<Counted>(count(rows));
     }
@@ -184,19 +184,19 @@ class Columns {
         return nullptr;
     }
 
-    // Those of the rows selected, for an engine that has no need to know how many there will be: nullptr when this one
-    // does not, or has no room. The columns and the selection outlive what it returns.
+    // Groups of the selected rows, for engines that need not know their number; nullptr for others, or if they do not
+    // fit. The columns and the selection outlive the result.
     [[nodiscard]] virtual std::unique_ptr<FoundGroups> group(const GroupsWanted& /*wanted*/, const Bits& /*rows*/) {
         return nullptr;
     }
 
-    // Uploads these columns once more, where they were uploaded, unless this is the first time that they are asked for.
+    // Uploads these columns again, unless this is their first use.
     virtual void send_again(std::span<const std::size_t> /*columns*/) {}
-    // Where columns and bits are textures of one part: what has them.
+    // If columns and bits are textures of one part: their owner.
     [[nodiscard]] virtual BitmapColumns* textures() { return nullptr; }
 };
 
-// A table, and the columns of it that will be asked for.
+// A table and the columns that will be used.
 struct TableColumns {
     const TableData& table;
     std::span<const std::size_t> columns;
@@ -205,13 +205,13 @@ struct TableColumns {
 class Engine {
   public:
     virtual ~Engine() = default;
-    // The engine may keep what it makes of the data while `table` lives. `columns`: those that will be asked for.
+    // The engine may keep its form of the data while `table` lives. `columns`: those that will be used.
     [[nodiscard]] virtual std::shared_ptr<Columns> open(const std::shared_ptr<const TableData>& table,
                                                         std::span<const std::size_t> columns) = 0;
-    // Bytes of GPU memory that those columns would take, beyond what is held already.
+    // Additional bytes of GPU memory for those columns.
     [[nodiscard]] virtual std::size_t bytes(const std::vector<TableColumns>& tables) const = 0;
-    // Makes room for those columns, so that the engine would hold at most that many bytes of GPU memory: what is not in
-    // use goes, the longest unused first. False when that is not enough.
+    // Frees memory for those columns, so that the engine holds at most that many bytes of GPU memory: unused columns
+    // are dropped, the least recently used first. False if that is not enough.
     [[nodiscard]] virtual bool make_space(const std::vector<TableColumns>& tables, std::size_t limit) = 0;
     [[nodiscard]] virtual std::size_t held() const = 0;
 };

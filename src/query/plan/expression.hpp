@@ -28,20 +28,20 @@ struct Expression {
 
 using ExpressionKind = Expression::Kind;
 
-// Levels of an expression that those who walk it have stack for.
+// Max levels of an expression, limited by the stack.
 inline constexpr int most_levels = 250;
 
-// The most columns that one linear condition or formula in it has; one of more steps than the GPU takes counts as one
-// of ever so many.
+// Max number of columns of a linear condition or formula in it; one with more steps than the GPU takes counts as very
+// many.
 [[nodiscard]] std::size_t most_linear_columns(const Expression& expression);
 
 // b op a for a op b.
 [[nodiscard]] Comparison turned(Comparison op);
 
-// Sets the depth. Throws InvalidArgument when it is more than most_levels.
+// Sets the depth. Throws InvalidArgument above most_levels.
 [[nodiscard]] Predicate predicate(Expression expression);
 
-// All of them, or any, side by side. Pre: kind is And or Or, and there is one at least.
+// An And or Or of all of them. Pre: kind is And or Or, and there is at least one.
 [[nodiscard]] Predicate junction(ExpressionKind kind, const std::vector<Predicate>& parts);
 
 // The same condition with other names of columns.

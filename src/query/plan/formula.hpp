@@ -1,5 +1,5 @@
-// Comparisons of sums of columns as they are written: both sides as steps in postfix order, and numbers that are
-// integers of 128 bits as long as no fraction comes in, then doubles.
+// Comparisons of sums of columns: both sides as steps in postfix order. Numbers are 128-bit integers until a fraction
+// appears, then doubles.
 #pragma once
 
 #include <cstddef>
@@ -21,11 +21,10 @@ using Numeral = std::variant<Integer, double>;
 
 enum class Arithmetic { Column, Constant, Negate, Add, Subtract, Multiply };
 
-// Half of them are constants at most, four words each of the 1,024 that any driver has.
+// At most half of them are constants, of four words each; any driver has 1,024 words.
 inline constexpr std::size_t most_steps_on_gpu = 512;
 
-// The operands of a step are what the steps before it have left: a stack. After the last one, two are left, the sides
-// of the comparison.
+// The operands of a step are on a stack. After the last step two are left, the sides of the comparison.
 template <class Column>
 struct FormulaStep {
     Arithmetic kind = Arithmetic::Constant;
@@ -34,8 +33,8 @@ struct FormulaStep {
     bool operator==(const FormulaStep&) const = default;
 };
 
-// The result, of integers an integer, otherwise a double, rounded as IEEE 754 has it. Nothing where 128 bits do not
-// hold it, or an integer meets a double and doubles do not have it. Negate takes `a` alone.
+// The result, of integers an integer, otherwise a double, rounded as IEEE 754 has it. Nothing if it does not fit into
+// 128 bits, or an integer that doubles cannot represent meets a double. Negate takes only `a`.
 [[nodiscard]] std::optional<Numeral> computed(Arithmetic kind, const Numeral& a, const Numeral& b);
 
 // The sign of a - b as real numbers. Pre: none is a NaN.
@@ -49,20 +48,19 @@ struct FormulaStep {
 [[nodiscard]] std::optional<Integer> integer_of(std::string_view digits);
 [[nodiscard]] std::string text_of(Integer integer);
 
-// Those that a formula names, each once.
+// The columns of a formula, each once.
 [[nodiscard]] std::vector<std::size_t> columns_of(const std::vector<FormulaStep<std::size_t>>& steps);
 
-// What there is to know of a column's values: of integers, also the min and the max one.
+// Facts about a column's values; for integers also the min and the max.
 struct ColumnFacts {
     bool is_integer = false;
     std::int64_t least = 0, most = 0;
 };
 
-// What there is to know of a formula before any row is looked at.
+// Facts about a formula before any row is read.
 struct FormulaFacts {
     std::size_t columns = 0;  // how often it names one
-    // How left - right goes with the column, where it names one only once: 1 never down, -1 never up. 0: neither is
-    // sure.
+    // How left - right depends on the column if only one is named, once: 1 never down, -1 never up, 0 unknown.
     int slope = 0;
     bool all_integers = false;     // no fraction comes in
     bool exact_as_doubles = true;  // all integers on the way are, so that it may be computed in doubles
@@ -72,8 +70,7 @@ struct FormulaFacts {
 [[nodiscard]] FormulaFacts facts_of(const std::vector<FormulaStep<std::size_t>>& steps,
                                     const std::function<ColumnFacts(std::size_t)>& column);
 
-// The sign of left - right, of a formula that names columns only where this number stands. Pre: it is exact and fits,
-// and no NaN comes out.
+// The sign of left - right with this number for the column. Pre: it is exact and fits, and the result is not NaN.
 [[nodiscard]] int sign_of(std::span<const FormulaStep<std::size_t>> steps, const Numeral& column);
 
 }  // namespace quadmill::detail::query

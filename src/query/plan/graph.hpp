@@ -1,4 +1,4 @@
-// A plan from a graph of the caller's, checked.
+// A plan from the caller's graph, checked.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace quadmill::detail::query {
 
-// Throws InvalidArgument for what is not a plan: cycles, nodes that lead nowhere, inputs of the wrong kind, names,
+// Throws InvalidArgument for graphs that are not plans: cycles, unused nodes, inputs of the wrong kind, wrong names or
 // types.
 [[nodiscard]] std::unique_ptr<QueryPlan::State> plan_of(const std::vector<PlanNode>& nodes,
                                                         const std::vector<ColumnInfo>& left,

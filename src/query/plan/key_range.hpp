@@ -1,4 +1,4 @@
-// Which keys of a column's values satisfy a comparison with a constant.
+// The keys of a column's values that satisfy a comparison with a constant.
 #pragma once
 
 #include <optional>
@@ -8,12 +8,12 @@
 
 namespace quadmill::detail::query {
 
-// Keys from low to high; of comparisons that no key satisfies there is none.
+// Keys from low to high; nothing for comparisons that no key satisfies.
 struct KeyRange {
     Key low, high;
 };
 
-// Where a constant is among the keys that numbers (or texts) of a column may have, which are from 0 to `last`.
+// The position of a constant among the possible keys of numbers (or texts) of a column, from 0 to `last`.
 struct KeyPlace {
     std::optional<Key> at_least;  // the first key of a value >= the constant, if there is one
     std::optional<Key> above;     // and of a value > it
@@ -38,13 +38,13 @@ std::optional<Key> first_key(Key last, const Holds& holds) {
 
 [[nodiscard]] std::optional<KeyRange> segment(std::optional<Key> low, std::optional<Key> high);
 [[nodiscard]] std::optional<KeyRange> intersection(const std::optional<KeyRange>& a, const std::optional<KeyRange>& b);
-// Pre: op is not NotEqual, whose keys are not side by side.
+// Pre: op is not NotEqual, whose keys are not consecutive.
 [[nodiscard]] std::optional<KeyRange> keys_at(const KeyPlace& place, Comparison op);
 // Pre: as keys_at().
 [[nodiscard]] std::optional<KeyRange> keys_of(const TableData& table, const ColumnData& column, Comparison op,
                                               const Value& constant);
 
-// No value has the key before +0's, which stands for -0. It may be the first of these, but not the last one.
+// No value has the key before +0's, which is that of -0. It may be the first of these, but not the last one.
 template <class T>
 std::optional<KeyRange> without_negative_zero(std::optional<KeyRange> keys) {
     if (keys) keys->low = KeyOf<T>::key(KeyOf<T>::value(keys->low));

@@ -12,7 +12,7 @@ namespace quadmill::detail::query {
 
 using NodeKind = PlanNode::Kind;
 
-// What rows or pairs an output is made of: the input of its Group, if it has one.
+// The rows or pairs of an output: the input of its Group, if it has one.
 [[nodiscard]] std::size_t source_of(const std::vector<PlanNode>& nodes, std::size_t output);
 
 // A node as QueryPlan::text() has it.
@@ -23,8 +23,8 @@ using NodeKind = PlanNode::Kind;
 namespace quadmill {
 
 // The nodes have their inputs before them, the last one is the Result, and each is needed for it; no two are equal.
-// There is no Not: it has gone into the predicates. Rows name columns as their table does, Join too, others as
-// Schema::name. A Filter's input is the Join. Names, types, shapes are right.
+// There is no Not: predicates carry it. Rows and Join name columns as their table does, others as Schema::name. A
+// Filter's input is the Join. Names, types and shapes are checked.
 struct QueryPlan::State {
     detail::query::Schema schema;
     std::vector<PlanNode> nodes{};

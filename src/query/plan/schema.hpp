@@ -1,4 +1,4 @@
-// What the names of columns in a query mean.
+// The meaning of column names in a query.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace quadmill::detail::query {
 
-// Where a column is: of which table, in the plan's list of its columns.
+// The position of a column: its table, and its index in the plan's list.
 struct ColumnPlace {
     std::size_t table = 0, column = 0;
     bool operator==(const ColumnPlace&) const = default;
@@ -29,9 +29,9 @@ class Schema {
     [[nodiscard]] const ColumnInfo& operator[](const ColumnPlace& place) const {
         return tables_.at(place.table).at(place.column);
     }
-    // In a join, "x.k" is column k of table x, and only if there is none, one that is called so: results of joins have
-    // such names. Throws InvalidArgument for a name that no column has, or one of both tables; `where` goes into the
-    // message.
+    // In a join, "x.k" is column k of table x; only without such a column it is a column with that whole name, as
+    // results of joins have. Throws InvalidArgument for a name that no column has, or one of both tables; `where` goes
+    // into the message.
     [[nodiscard]] ColumnPlace find(const std::string& where, const std::string& name) const;
     // The same in one table, where a column's own name comes first.
     [[nodiscard]] ColumnPlace find_in(std::size_t table, const std::string& where, const std::string& name) const;

@@ -1,4 +1,4 @@
-// Sizes at which one way of doing a thing becomes quicker than another.
+// Crossover sizes between algorithms.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace quadmill::detail::query {
 
-// What a question costs an engine of the GPU: nanoseconds a row, and microseconds whatever the rows.
+// Cost of a query on a GPU engine: nanoseconds per row, and microseconds in addition.
 struct EngineCosts {
     double question_us;       // until the answer is on the CPU
     double test_ns;           // a comparison of a column
@@ -19,7 +19,7 @@ struct EngineCosts {
 
 struct Tuning {
     // QueryEngine::Auto takes the cheaper one. Of an H100, 2^26 rows (docs/notes/queries.md): there it is never Depth.
-    // What a question of few rows costs was not measured apart, and counts the same.
+    // Queries on few rows were not measured separately and use the same figures.
     EngineCosts depth{.question_us = 100,
                       .test_ns = 0.073,
                       .copy_ns = 0.101,
@@ -36,29 +36,29 @@ struct Tuning {
                        .rank_ns = 0.112,
                        .rank_us = 350,
                        .fold_ns = 0.03};
-    // QueryEngine::Auto: tables of fewer rows are the CPU's. With columns loaded, on an H100 and 16 cores next to it, a
-    // predicate takes 0.16 ms against 0.19 at 2^20 rows, a sum 0.46 against 0.41; at 2^22 rows 0.2 against 0.3, and 0.6
-    // against 1.0. Loading a column costs what several queries on the CPU do.
+    // QueryEngine::Auto: the CPU takes tables with fewer rows. With columns loaded, on an H100 and 16 cores next to it,
+    // a predicate takes 0.16 ms against 0.19 at 2^20 rows, a sum 0.46 against 0.41; at 2^22 rows 0.2 against 0.3, and
+    // 0.6 against 1.0. Loading a column costs what several queries on the CPU do.
     std::uint64_t gpu_rows = std::uint64_t{1} << 20U;
     // The same for ranks: a median takes 0.9 ms either way at 2^16 rows, 0.47 against 0.94 at 2^18, 1.0 against 1.6 at
     // 2^20, 8.1 against 46 at 2^26.
     std::uint64_t gpu_rank_rows = std::uint64_t{1} << 18U;
-    // JoinMethod::Auto: nested loops for at most so many comparisons. On 2 CPU cores, 256 rows against 256 took 0.10 ms
-    // by nested loops and 0.02 ms sorted, 4096 against 4096 took 30 and 0.6 ms.
+    // JoinMethod::Auto: nested loops for at most that many comparisons. On 2 CPU cores, 256 rows against 256 took 0.10
+    // ms by nested loops and 0.02 ms sorted, 4096 against 4096 took 30 and 0.6 ms.
     std::uint64_t nested_comparisons = std::uint64_t{1} << 12U;
-    // JoinMethod::Auto, where nested loops are the GPU's: these for at most so many comparisons for each row of both
-    // sides, beyond what the CPU does in less time than passes take.
+    // JoinMethod::Auto, if nested loops run on the GPU: for at most that many comparisons per row of both sides, unless
+    // the CPU is faster than a few passes.
     std::uint64_t gpu_comparisons_a_row = 0;
     std::size_t gpu_join_rows = std::size_t{1} << 13U;  // of both sides, at least
     std::size_t gpu_join_keys = std::size_t{1} << 24U;  // of the right side, at most: they take GPU memory
-    // Groups that an engine finds and selects one by one, some passes each; on the CPU that is never quicker.
+    // Max groups that an engine finds and selects one by one, in some passes each; never faster on the CPU.
     std::size_t engine_groups = 0;
-    // Of more groups, whether the engine sorts the rows selected, if it can (Columns::group); otherwise they are read
-    // back and dealt out to groups on the CPU.
+    // For more groups, whether the engine sorts the selected rows, if it can (Columns::group); otherwise they are read
+    // back and grouped on the CPU.
     bool sorted_groups = true;
-    // Rows that one thread deals out to groups before they are put together.
+    // Rows that one thread groups before the results are merged.
     std::size_t rows_a_deal = std::size_t{1} << 18U;
-    // Pairs of a join that are dealt with at once.
+    // Pairs of a join that are processed together.
     std::size_t chunk = std::size_t{1} << 16U;
 };
 inline constexpr std::size_t gpu_engine_groups = 64;

@@ -19,17 +19,18 @@ namespace quadmill::detail::query {
 // Engines of a processor, each made when it is first needed.
 class Engines {
   public:
-    // Throws InvalidArgument for an engine of the GPU without a context.
+    // Throws InvalidArgument for a GPU engine without a context.
     Engines(std::optional<Context> context, const QueryOptions& options);
 
-    // One for all of those tables; never Auto. Throws InvalidArgument where the engine that was asked for has no room.
+    // One engine for all of those tables; never Auto. Throws InvalidArgument if they do not fit on the requested
+    // engine.
     struct TableWork {
         TableColumns asked;
         Work work;
     };
     [[nodiscard]] QueryEngine choose(const std::vector<TableWork>& tables, const Tuning& tuning);
     [[nodiscard]] Engine& get(QueryEngine which);
-    // Makes room, if it must.
+    // Frees memory if needed.
     [[nodiscard]] bool has_room(QueryEngine which, const std::vector<TableColumns>& tables);
     [[nodiscard]] Engine& cpu() { return get(QueryEngine::Cpu); }
 
@@ -44,9 +45,8 @@ class Engines {
     std::unique_ptr<DepthEngine> depth_;
 };
 
-// The table with those columns in memory that are textures of the host, read in the context. The same table where none
-// is. Pre: a session is open.
-// Throws InvalidArgument without a context, or when it is no such texture.
+// The table with columns that are textures of the application read into memory. The same table if there are none. Pre:
+// a session is open. Throws InvalidArgument without a context, or when it is no such texture.
 [[nodiscard]] std::shared_ptr<const TableData> in_memory(const std::optional<Context>& context,
                                                          const std::shared_ptr<const TableData>& table,
                                                          std::span<const std::size_t> columns);

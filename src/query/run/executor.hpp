@@ -25,21 +25,20 @@ struct RunTools {
     Statistics statistics = Statistics::Off;
     Execution execution = Execution::Pipelined;
     unsigned threads = 0;  // that deal rows out to groups; 0: all
-    // The table with those columns in memory that are textures of the host.
+    // The table with columns that are textures of the application read into memory.
     std::function<std::shared_ptr<const TableData>(const std::shared_ptr<const TableData>& table,
                                                    std::span<const std::size_t> columns)>
         in_memory;
-    // Gets the rows out, some at a time, instead of the result.
+    // Receives the rows, some at a time, instead of the result.
     std::function<void(std::span<const std::vector<Value>>)> take{};
 };
 
-// The columns of a table that the plan names, as they lie in it, for Engine::open: of the conditions and aggregates
-// that an engine works on.
-// Throws InvalidArgument where the table lacks one, or it is of another type.
+// The columns of a table that the plan's conditions and aggregates name, for Engine::open. Throws InvalidArgument if
+// the table lacks one, or it has another type.
 [[nodiscard]] std::vector<std::size_t> needed_columns(const QueryPlan::State& plan, std::size_t table,
                                                       const TableData& data);
 
-// What those conditions and aggregates ask.
+// The work of those conditions and aggregates.
 [[nodiscard]] Work work_of(const QueryPlan::State& plan, std::size_t table, const TableData& data);
 
 // Pre: the plan has a join if and only if there are two tables.

@@ -1,4 +1,4 @@
-// Aggregates of the groups that an engine has found at once.
+// Aggregates of the groups that an engine has found in one call.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@
 
 namespace quadmill::detail::query {
 
-// What to ask the engine for. Pre of both: all columns are of table 0.
+// The request for the engine. Pre of both: all columns are in table 0.
 [[nodiscard]] GroupsWanted groups_wanted(const std::vector<ColumnPlace>& by, std::span<const Wanted> wanted);
-// What the groups are called.
+// Labels of the groups.
 [[nodiscard]] std::vector<Value> values_of(const TableData& table, const std::vector<ColumnPlace>& by,
                                            const std::vector<std::optional<Key>>& keys);
 
@@ -32,7 +32,7 @@ class FoundMeasures final : public Measures {
     [[nodiscard]] Key kth(const ColumnPlace& place, std::uint64_t k) override;
 
   private:
-    // What was asked of a measure's column, by group.
+    // The k-th values of a measure's column, by group.
     struct Ranks {
         std::size_t measure;
         std::vector<std::optional<std::uint64_t>> k;

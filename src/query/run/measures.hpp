@@ -1,4 +1,4 @@
-// Aggregates, from what is measured of rows by an engine or by taking rows one at a time.
+// Aggregates, measured by an engine or by adding rows one at a time.
 #pragma once
 
 #include <array>
@@ -33,7 +33,7 @@ struct Wanted {
     ColumnPlace place;
 };
 
-// What aggregates some rows or pairs. Aggregates of a column are of its values that are not NULL.
+// Aggregates rows or pairs; values that are NULL are left out.
 class Measures {
   public:
     virtual ~Measures() = default;
@@ -48,11 +48,11 @@ class Measures {
 // Throws InvalidArgument for a sum of integers beyond 64 bits.
 [[nodiscard]] Value answer(const Wanted& wanted, const Tables& tables, Measures& measures);
 
-// The rank, from 0, of the value that such an aggregate of n values is; nothing where it is none of them.
+// The rank, from 0, of the value of such an aggregate of n values; nothing if it is not one of them.
 [[nodiscard]] std::optional<std::uint64_t> rank_in(const QueryAggregate& what, std::uint64_t n);
 
-// Deals rows or pairs out to groups by their values, and measures what is wanted of each; all are one group if there is
-// nothing to group by. Groups are numbered as they are found.
+// Groups rows or pairs by their values and measures each group; without group columns there is one group. Groups are
+// numbered as they are found.
 class Groups {
   public:
     // `tables` outlives this.
@@ -61,8 +61,8 @@ class Groups {
     Groups& operator=(const Groups&) = delete;
 
     void add(std::span<const RowPair> pairs);
-    // Adds what the other one dealt, which is of the same tables and wants the same. The answers are those of one that
-    // took its own rows first and then the other's, except for the last bits of sums of floats.
+    // Adds the groups of the other one, which has the same tables and measures. The result is as if this one had taken
+    // its own rows first and then the other's, except for the last bits of sums of floats.
     void add(Groups&& other);
     [[nodiscard]] std::uint64_t size() const { return rows_.size(); }
     // Calls `take` with the values to group by and the measures of the first `most` groups in the order of their
@@ -71,7 +71,7 @@ class Groups {
 
   private:
     friend class GroupMeasures;
-    // What is known of the values of a column in a group.
+    // Measures of a column's values in a group.
     struct State {
         std::uint64_t count = 0;
         Sum sum{};

@@ -1,4 +1,4 @@
-// A condition on pairs of rows of two tables: by an engine, on a small table of what the condition needs of them.
+// A condition on pairs of rows of two tables, evaluated by an engine on a small table of the needed columns.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Runs the nodes of a plan that select rows of one table; and what an engine measures of them.
+// Runs the nodes of a plan that select rows of one table, and their measures by an engine.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@
 
 namespace quadmill::detail::query {
 
-// What the nodes of a run did.
+// Statistics of the nodes of a run.
 class Log {
   public:
     Log(const std::vector<PlanNode>& nodes, Statistics statistics) : nodes_(nodes), statistics_(statistics) {}
@@ -37,12 +37,12 @@ class Log {
 
 // The rows for which a condition holds.
 [[nodiscard]] BitsPtr select(Columns& columns, const Bound& condition);
-// The same, all at once where the engine does better so.
+// The same, as a whole if the engine is faster that way.
 [[nodiscard]] BitsPtr select_at_once(Columns& columns, const Bound& condition);
 [[nodiscard]] std::uint64_t count_at_once(Columns& columns, const Bound& condition);
 [[nodiscard]] std::unique_ptr<Counting> count_later(Columns& columns, const Bound& condition);
 
-// Bits of rows stay with the engine; those that no further node needs go.
+// Bits of rows stay with the engine and are released after their last use.
 class RowsRun {
   public:
     RowsRun(const std::vector<PlanNode>& nodes, const TableData& table, Columns& columns, Log& log,
@@ -50,7 +50,7 @@ class RowsRun {
 
     // The selection of a node of kind Rows, And or Or.
     [[nodiscard]] BitsPtr bits(std::size_t node);
-    // Without bits where they are not there and the engine can do without.
+    // Without bits if they do not exist and the engine does not need them.
     [[nodiscard]] std::uint64_t count(std::size_t node);
 
     [[nodiscard]] Columns& columns() { return columns_; }
@@ -66,14 +66,14 @@ class RowsRun {
     };
     // The condition of a node of kind Rows.
     [[nodiscard]] const Bound& bound(std::size_t node);
-    // A node's whole condition, when it has at most `left` leaves, which it takes from it.
+    // A node's whole condition, if it has at most `left` leaves, which are subtracted from it.
     [[nodiscard]] std::optional<Bound> whole(std::size_t node, std::size_t& left);
-    // For an engine that does a condition at once, where no part of it is needed elsewhere.
+    // For an engine that evaluates a condition as a whole, if no part of it is needed elsewhere.
     [[nodiscard]] std::optional<Columns::Clauses> at_once(std::size_t node);
     [[nodiscard]] bool stands_alone(std::size_t node) const;
     [[nodiscard]] BitsPtr make(std::size_t node);
-    // For Execution::OneOperation: uploads what the node reads of the table; and reads its rows back, to be uploaded
-    // for what comes next.
+    // For Execution::OneOperation: uploads the columns that the node reads, and reads its rows back, to be uploaded for
+    // the next node.
     void send_columns(std::size_t node);
     [[nodiscard]] BitsPtr returned(const BitsPtr& rows);
 
@@ -85,12 +85,12 @@ class RowsRun {
     std::vector<State> states_;
 };
 
-// By an engine; each thing once, however many aggregates need it.
+// Measures by an engine; each measure is taken once.
 class EngineMeasures : public Measures {
   public:
     EngineMeasures(const TableData& table, Columns& columns, BitsPtr rows)
         : table_(table), columns_(columns), rows_(std::move(rows)) {}
-    // Measures a node's rows; no bits are made while only their number is asked for.
+    // Measures a node's rows; no bits are made if only their number is needed.
     EngineMeasures(RowsRun& run, std::size_t node) : table_(run.table()), columns_(run.columns()), of_({&run, node}) {}
 
     [[nodiscard]] std::uint64_t rows() override;
@@ -120,13 +120,13 @@ class EngineMeasures : public Measures {
     std::map<std::size_t, Column> by_column_;
 };
 
-// Groups that an engine finds one by one, each the smallest key beyond the last, in the order of their values. Pre: all
-// columns are of table 0.
+// Groups that an engine finds one by one, each the smallest key above the last, in the order of their values. Pre: all
+// columns are in table 0.
 struct EngineGroup {
     std::vector<Value> by;
     BitsPtr rows;
 };
-// How many groups there may be at most, by the columns' min and max keys.
+// Max number of groups, from the columns' min and max keys.
 [[nodiscard]] std::uint64_t most_groups(const TableData& table, const std::vector<ColumnPlace>& by);
 [[nodiscard]] std::vector<EngineGroup> engine_groups(Columns& columns, const TableData& table,
                                                      const std::vector<ColumnPlace>& by, const BitsPtr& rows);

@@ -1,5 +1,5 @@
-// Joins of rows that an engine of the GPU has selected: selections, keys and rows stay there, and the list of pairs
-// comes back.
+// Joins of rows that a GPU engine has selected: selections, keys and rows stay there, and the list of pairs is read
+// back.
 // Source: Tsakalozos, Tsangaris, Delis, MDS'09, sections 3.2 and 3.3.
 #pragma once
 
@@ -23,7 +23,7 @@ using MatchTextures =
     std::function<std::uint64_t(const TextureSide& left, const TextureSide& right, Pair::As as,
                                 const gl::Texture* places, std::size_t block_rows, const TakeMatches& take)>;
 
-// A table, the column of it that is joined, and the rows that count, by any engine of the GPU; null: all.
+// A table, its joined column, and the selected rows of a GPU engine; null: all.
 struct SelectedSide {
     std::shared_ptr<const TableData> table;
     std::size_t column;
@@ -32,14 +32,14 @@ struct SelectedSide {
 
 struct TextureJoinTools {
     Engine* engine = nullptr;
-    // Whether the engine has room for those columns.
+    // Whether those columns fit on the engine.
     std::function<bool(const std::vector<TableColumns>& tables)> has_room{};
     MatchTextures match{};  // null: there are no loops on the GPU
     Execution execution = Execution::Pipelined;
 };
 
-// As join() in cpu/join.hpp. Nothing where it is not fastest so, or cannot be done so exactly: rows that are near,
-// tables in parts, integers beyond 2^53 beside floats.
+// As join() in cpu/join.hpp. Nothing if this is not the fastest way, or not exact: bands, tables in parts, integers
+// beyond 2^53 with floats.
 [[nodiscard]] std::optional<std::uint64_t> join_textures(const SelectedSide& left, const SelectedSide& right,
                                                          const Join& on, const JoinTools& tools,
                                                          const TextureJoinTools& textures,

@@ -1,4 +1,4 @@
-// An aggregate that the CPU gets to know when the GPU is done with it.
+// An aggregate that the CPU reads when the GPU has finished it.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@ class ValueLater {
 };
 
 [[nodiscard]] std::unique_ptr<ValueLater> value_now(Value value);
-// Asks for what was measured; returns at once. Pre: a session is open.
+// Requests the measured values without waiting. Pre: a session is open.
 [[nodiscard]] std::unique_ptr<ValueLater> read_later(gl::Device& device, const GpuMeasure& measured,
                                                      const Wanted& wanted, const Tables& tables);
 

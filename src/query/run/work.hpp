@@ -1,4 +1,4 @@
-// What a question asks of an engine, and how long engines of the GPU take for it.
+// The work of a query, and its estimated time on GPU engines.
 #pragma once
 
 #include <cstddef>
@@ -33,10 +33,10 @@ struct Work {
 
 // Two comparisons of a column, as QueryCrossings::depth_over_bitmap compares them.
 [[nodiscard]] Work two_tests();
-// The same figures, except for the depth engine's: as many times the bitmap engine's for that work.
+// The same figures, with the depth engine's as that multiple of the bitmap engine's for that work.
 [[nodiscard]] Tuning scaled(const Tuning& tuning, double depth_over_bitmap);
 
-// Milliseconds for that many rows, columns being loaded.
+// Milliseconds for that many rows with loaded columns.
 [[nodiscard]] double depth_ms(const Work& work, std::size_t rows, const Tuning& tuning);
 [[nodiscard]] double bitmap_ms(const Work& work, std::size_t rows, const Tuning& tuning);
 

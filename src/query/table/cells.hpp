@@ -10,7 +10,7 @@
 
 namespace quadmill::detail::query {
 
-// NaNs are one value where rows are put into groups.
+// NaNs are one value when rows are grouped.
 template <class T>
 [[nodiscard]] Key first_nan() {
     if constexpr (std::is_floating_point_v<T>) {
@@ -31,7 +31,7 @@ class Cells {
     [[nodiscard]] ColumnType type() const { return column_->type; }
     [[nodiscard]] bool has_value(std::size_t row) const { return query::has_value(*column_, row); }
 
-    // Calls `work` with the value. Text: its place in the dictionary.
+    // Calls `work` with the value. Text: its index in the dictionary.
     template <class Work>
     decltype(auto) visit(std::size_t row, Work&& work) const {
         return visit_column_type(column_->type, [&]<class T>(const T* /*type*/) -> decltype(auto) {

@@ -11,7 +11,7 @@ template <class T>
     return a < b ? -1 : a > b ? 1 : 0;
 }
 
-// Of integers from -end on and below end. Pre: a is no NaN.
+// For integers from -end on and below end. Pre: a is not NaN.
 template <class Integer>
 [[nodiscard]] int order_below(double end, double a, Integer b) {
     if (a >= end) return 1;
@@ -20,7 +20,7 @@ template <class Integer>
     return whole != b ? order(whole, b) : order(a, static_cast<double>(whole));
 }
 
-// Pre: a is no NaN.
+// Pre: a is not NaN.
 [[nodiscard]] inline int order(double a, std::int64_t b) {
     return order_below(0x1p63, a, b);
 }
@@ -29,7 +29,7 @@ template <class Integer>
     return -order(b, a);
 }
 
-// Where doubles begin to leave integers out.
+// From here on doubles skip integers.
 constexpr std::int64_t exact_doubles = std::int64_t{1} << 53U;
 
 }  // namespace quadmill::detail::query

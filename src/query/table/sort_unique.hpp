@@ -1,4 +1,4 @@
-// Lists in which each is once.
+// Sorted lists without duplicates.
 #pragma once
 
 #include <algorithm>

@@ -14,7 +14,7 @@
 
 namespace quadmill::detail::query {
 
-// Values of a column that lie in objects of the host: textures, one after the other; one channel of a part of one; a
+// Values of a column in objects of the application: textures, one after the other; one channel of a part of one; a
 // buffer.
 struct HostTexels {
     TextureRegion region;
@@ -23,7 +23,7 @@ struct HostTexels {
 struct HostObjects {
     std::variant<std::vector<std::uint32_t>, HostTexels, BufferKeys> of;
 };
-// Text: the place of each in the table's dictionary, as U32.
+// Text: the index of each in the table's dictionary, as U32.
 using Values = std::variant<std::vector<float>, std::vector<double>, std::vector<std::int32_t>,
                             std::vector<std::uint32_t>, std::vector<std::int64_t>, HostObjects>;
 
@@ -42,7 +42,7 @@ struct TableData {
     std::vector<std::shared_ptr<const ColumnData>> columns{};
     std::vector<ColumnInfo> infos{};
     std::unordered_map<std::string, std::size_t> places{};  // of columns, by name
-    // Ascends; one for all columns of Text, so that their keys compare. Never null.
+    // Ascending; one for all columns of Text, so that their keys are comparable. Never null.
     std::shared_ptr<const Dictionary> dictionary = std::make_shared<Dictionary>();
 };
 
@@ -50,7 +50,7 @@ struct TableData {
     return column.valid.empty() || ((column.valid[row / 32] >> (row % 32)) & 1U);
 }
 
-// What a key of that column stands for. Pre: some value has that key.
+// The value of a key of that column. Pre: some value has that key.
 [[nodiscard]] Value value_of(const TableData& table, std::size_t column, std::uint64_t key);
 
 }  // namespace quadmill::detail::query
