@@ -1,4 +1,4 @@
-// Blocks of a sliding window, many at once: a tree of them from one merge sort of their values.
+// Blocks of a sliding window, many together: a tree of them from one merge sort of their values.
 #pragma once
 
 #include <algorithm>
@@ -14,10 +14,10 @@
 
 namespace quadmill::detail::stream {
 
-// A tree is 2^height base blocks and all blocks that they make up. Its values, sorted in base blocks when they come,
-// are merged a level at a time, and each level's blocks are samples of their own values: what merging summaries costs,
-// on one thread, and what it adds to their errors only comes above. What is not a whole tree when an answer is asked
-// for goes the way of single blocks, as does what comes until the next tree can begin.
+// A tree is 2^height base blocks and all blocks made of them. Its values arrive in sorted base blocks and are merged a
+// level at a time; each level's blocks are samples of their own values. So the time of merging summaries, on one
+// thread, and its error only begin above the tree. If an answer is requested before a tree is complete, its values go
+// the way of single blocks, and so do the values until the next tree can begin.
 template <class T, class Summary>
 class BlockTrees {
   public:
@@ -42,7 +42,7 @@ class BlockTrees {
         }
         values_.clear();
     }
-    // Nothing waits then: a block that there is no memory for is lost, as where it comes by itself, and no other.
+    // No values wait afterwards. A block without memory is lost, as a single block would be, and no other.
     void flush(SlidingWindow<Summary>& window, StreamTimes& times) {
         std::exception_ptr failure;
         for (std::size_t at = 0; at < values_.size(); at += block()) {
@@ -71,14 +71,14 @@ class BlockTrees {
         window.add(std::move(summary));
     }
 
-    // The blocks of a level, and where they lie in the stream.
+    // The blocks of a level, and their positions in the stream.
     struct Level {
         std::size_t length;            // values of a block
         std::uint64_t begin, needed;   // its first block among the values that wait, and the first that a window needs
         double error;                  // of a block, in values
         std::vector<Summary>& blocks;  // from the first needed
     };
-    // Of the sorted blocks that begin at these places.
+    // From the sorted blocks that begin at these positions.
     static void sample(const Level& level, const T* values, std::size_t first, std::size_t last) {
         for (auto b = (first + level.length - 1) / level.length; b * level.length < last; ++b) {
             if (level.begin + b < level.needed) continue;
@@ -87,7 +87,7 @@ class BlockTrees {
             if constexpr (requires { block.pack(); }) block.pack();
         }
     }
-    // What merging all pairs of sorted runs of that length makes, from that place to that.
+    // Merges all pairs of sorted runs of that length, from that position to that.
     static void merge_pairs(const T* from, T* to, std::size_t length, std::size_t first, std::size_t last) {
         const cpu::KeyLess<T> less{cpu::TotalOrder<T>(Order::Ascending)};
         while (first < last) {
@@ -102,8 +102,8 @@ class BlockTrees {
         }
     }
 
-    // The tree of all values that wait, so many base blocks having come before. Each thread takes subtrees as far as
-    // they fit into its cache; then threads share each level.
+    // The tree of all waiting values, after that many earlier base blocks. Each thread takes subtrees that fit into its
+    // cache; then threads share each level.
     BlockTree<Summary> grow(std::uint64_t before, const SlidingWindow<Summary>& window, const Share& share) {
         constexpr std::size_t piece = std::size_t{1} << 14U;  // values
         const auto after = before + leaves();

@@ -1,4 +1,4 @@
-// The byte format of saved summaries (docs/stream-format.md): numbers of as few bytes as they need, between a header
+// The byte format of saved summaries (docs/stream-format.md): numbers with as few bytes as they need, between a header
 // and a checksum.
 #pragma once
 
@@ -21,7 +21,7 @@ class Writer {
     explicit Writer(const Header& header);
     void u64(std::uint64_t value);
     void f64(double value);
-    // Keys that ascend, each by what it is above the one before.
+    // Ascending keys, as differences to the previous one.
     template <class Summary>
     void keys(const Summary& of) {
         Key before = 0;
@@ -30,7 +30,7 @@ class Writer {
             before = of.key(i);
         }
     }
-    // Values at their width, as they come.
+    // Values at their full width.
     template <class T>
     void values(std::span<const T> all) {
         u64(all.size());
@@ -46,7 +46,8 @@ class Writer {
     std::vector<std::byte> bytes_;
 };
 
-// Reads what a Writer wrote. Everything throws InvalidArgument when the bytes are damaged, cut off or no summary.
+// Reads the bytes of a Writer. All functions throw InvalidArgument if the bytes are damaged, truncated or not a
+// summary.
 class Reader {
   public:
     // Checks header and checksum. `function` begins the messages.
@@ -54,11 +55,11 @@ class Reader {
     [[nodiscard]] const Header& header() const { return header_; }
     [[nodiscard]] std::uint64_t u64();
     [[nodiscard]] double f64();
-    // How many things follow, each of at least that many bytes: no more than there are bytes for.
+    // The number of following items of at least that many bytes each; refused if more than the bytes allow.
     [[nodiscard]] std::size_t count(std::size_t bytes_each = 1);
-    // The same of a number that has been read.
+    // The same check for a number that has been read.
     [[nodiscard]] std::size_t count_of(std::uint64_t things, std::size_t bytes_each = 1) const;
-    // A key that is `above` the one before. Only keys that values of the type have.
+    // A key that is `above` the previous one. Only keys of values of the type.
     [[nodiscard]] Key key(Key before);
     // Prefixes are keys, too, up to that.
     void keys_up_to(Key most) { most_key_ = most; }
@@ -77,7 +78,7 @@ class Reader {
         return all;
     }
     void end() const;
-    // Refuses the bytes unless `ok`: what is read must be possible, whatever the checksum says.
+    // Refuses the bytes unless `ok`: content must be valid, even with a right checksum.
     void require(bool ok, const char* rule) const;
     [[noreturn]] void fail(const std::string& why) const;
 

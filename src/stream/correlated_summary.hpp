@@ -1,4 +1,4 @@
-// A summary of pairs (x, weight) by a few values of x, each with bounds of how much lies at or below it.
+// A summary of pairs (x, weight): a few values of x, each with bounds of the amounts at or below it.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ struct Twofold {
     static constexpr double scale = 0x1p-64;
 };
 
-// The sums of positive weights, and of negative ones, turned round; and the same of anything else.
+// The sums of positive weights, and of negative ones with the sign inverted; also for other quantities.
 template <class Of>
 struct BySign {
     Of positive{}, negative{};
@@ -31,10 +31,10 @@ struct BySign {
 };
 
 // Three measures of the pairs up to an x: how many there are, and the two sums of weights. Entries ascend by key, no
-// two are equal, and the first and the last are the min and the max x. For each measure an entry knows bounds of what
-// is at most its key, and an upper bound of what is below it; so what is at most an x between two entries is from the
-// `least` of the one to the `below` of the next. The widest of these ranges is the gap. What rounding may have lost of
-// any sum is known, too, and 0 where all sums fit into 106 bits.
+// two are equal, and the first and the last are the min and the max x. For each measure an entry has bounds of the
+// amount at or below its key, and an upper bound of the amount below it. So the amount at or below an x between two
+// entries is from the `least` of the first to the `below` of the second. The widest of these ranges is the gap. The
+// rounding error of the sums is known, too; it is 0 if all sums fit into 106 bits.
 // Source: SIGMOD'05 section 5.4; Ananthakrishna et al., TKDE 2003: quantile summaries of both columns, here in one.
 class CorrelatedSummary {
   public:
@@ -53,7 +53,7 @@ class CorrelatedSummary {
     };
 
     CorrelatedSummary() = default;
-    // Summarizes pairs that ascend by key; an amount may be off by max_error / n of its total.
+    // Summarizes pairs in order of key; an amount may be off by max_error / n of its total.
     CorrelatedSummary(std::span<const Pair> sorted, double max_error);
 
     static CorrelatedSummary merged(const CorrelatedSummary& a, const CorrelatedSummary& b, CorrelatedSummary&& memory,
@@ -64,20 +64,20 @@ class CorrelatedSummary {
     void prune(double max_error, const Share& share = alone);
 
     [[nodiscard]] std::uint64_t n() const { return n_; }
-    // In pairs; the same part of the sums.
+    // In pairs; it is the same part of the sums.
     [[nodiscard]] double max_error() const;
     [[nodiscard]] bool is_exact() const { return max_error() == 0; }
     [[nodiscard]] std::span<const Entry> entries() const { return entries_; }
     [[nodiscard]] std::size_t bytes() const { return entries_.capacity() * sizeof(Entry); }
 
-    // The amounts of what is at most the key: min and max.
+    // Bounds of the amounts at or below the key.
     [[nodiscard]] std::pair<Amounts, Amounts> at_most(Key key) const;
-    // The exact sum of the weights that these count is surely no less, and no greater.
+    // Certain bounds of the exact sum of these weights.
     [[nodiscard]] double least_sum(const Amounts& positive, const Amounts& negative) const;
     [[nodiscard]] double greatest_sum(const Amounts& positive, const Amounts& negative) const;
     // Their mean.
     [[nodiscard]] static double mean_sum(const Amounts& a, const Amounts& b);
-    // Entries that are surely no greater, and no less, than the x of that rank, and the one that is surely nearest.
+    // Entries that are certainly at most, and at least, the x of that rank, and the nearest one.
     struct AtRank {
         Key lower, nearest, upper;
     };

@@ -9,7 +9,7 @@
 
 namespace quadmill::detail::stream {
 
-// A fixed-point number so wide that any product of two doubles fits, 2^60 times over. Takes finite doubles only.
+// A fixed-point number that is wide enough for 2^60 products of two doubles. Takes finite doubles only.
 // Source: Kulisch's long accumulator.
 class ExactSum {
   public:
@@ -23,10 +23,10 @@ class ExactSum {
     void add(const ExactSum& other, double factor = 1);
     // -1, 0 or 1.
     [[nodiscard]] int sign() const;
-    // The double that is nearest to the sum / divisor, of two the even one; infinite where all are too small.
+    // The double nearest to sum / divisor, ties to even; infinite if it is too large for doubles.
     // Pre: 1 <= divisor < 2^63.
     [[nodiscard]] double nearest(std::uint64_t divisor = 1) const;
-    // The greatest double that is at most the sum, the least that is at least it.
+    // The largest double at or below the sum, and the smallest at or above it.
     [[nodiscard]] double below() const;
     [[nodiscard]] double above() const;
 
@@ -35,7 +35,7 @@ class ExactSum {
 
   private:
     __extension__ using Wide = unsigned __int128;
-    // Digit i counts 2^(32 i - lowest); they may be of any sign, and are made small again before they overflow.
+    // Digit i counts 2^(32 i - lowest); digits may have any sign, and are normalized before they overflow.
     static constexpr std::size_t digits = 138;
     static constexpr int lowest = 2176;
     using Digits = std::array<std::int64_t, digits>;

@@ -1,4 +1,4 @@
-// A stream's summary: buckets of summaries, each of twice as many windows as the one before (SIGMOD'05 section 5.2).
+// A stream's summary: buckets of summaries, each of twice as many windows as the previous one (SIGMOD'05 section 5.2).
 #pragma once
 
 #include <algorithm>
@@ -14,13 +14,13 @@
 
 namespace quadmill::detail::stream {
 
-// How the error is shared out. A summary of a bucket of id b may be off by eps / 2 (1 + used(b)) of its values: a new
-// window, of id 1, by eps / 2, and each step to the next id adds to it. For n known, `levels` is the most ids that
-// there will be, and each adds eps / (2 levels): Greenwald and Khanna's B = levels / eps. (The paper's formula adds
-// twice as much and breaks eps.) Past these each of the next 12 adds 1 / 15 of what is left, each of 24 more 1 / 150,
-// and so on, a fifth of what is left always being kept: the sum stays below all of it for ever. Summaries of streams
-// take eps / 4 for a new window, not eps / 2, which leaves more to add: a finer sample has fewer entries than merging
-// keeps if there is little to add.
+// How the error is divided. A summary of a bucket of id b may be off by eps / 2 (1 + used(b)) of its values: a new
+// window, of id 1, by eps / 2, and each step to the next id adds to it. For known n, `levels` is the max number of ids,
+// and each adds eps / (2 levels): Greenwald and Khanna's B = levels / eps. (The paper's formula adds twice as much and
+// breaks eps.) After these each of the next 12 adds 1 / 15 of the rest, each of 24 more 1 / 150, and so on; a fifth of
+// the rest is always kept, so the sum never reaches all of it. Summaries of streams take eps / 4 for a new window
+// instead of eps / 2, which leaves more for merges: with little left, merging would keep more entries than a finer
+// sample has.
 struct ErrorPlan {
     static constexpr std::size_t most_ids = 64;  // the last one may use all of eps, and takes what is left over
     double eps = 0.01;
@@ -33,7 +33,7 @@ struct ErrorPlan {
         while (levels < most_ids && (std::uint64_t{1} << (levels - 1)) < windows) ++levels;
         return levels;
     }
-    // For a stream of n values, where that is known.
+    // For a stream of n values, if known.
     static ErrorPlan planned(double eps, const std::optional<std::uint64_t>& n, std::size_t window) {
         return of_stream(eps, n ? levels_for(*n / window + (*n % window > 0)) : 1);
     }
@@ -64,14 +64,14 @@ class ExponentialHistogram {
 
     explicit ExponentialHistogram(const ErrorPlan& plan) : plan_(plan) {}
 
-    // A summary whose error is at most that of an id, by default of a window. Two of an id become one of the next.
+    // Adds a summary whose error is at most that of an id, by default of a window. Two of an id become one of the next.
     void add(Summary summary, std::size_t id = 1, const Share& share = alone) {
         combine(
             std::move(summary), id, [](const Summary&, std::size_t) {}, share);
     }
-    // Adds the summaries of so many windows, make(i, share), as by add() one after the other. Threads make them at the
-    // same time, and merge those that lie next to each other into the bucket that they become. Returns the milliseconds
-    // of making.
+    // Adds the summaries of that many windows, make(i, share), as if by add() one after the other. Threads make them at
+    // the same time, and merge those that lie next to each other into the bucket that they become. Returns the
+    // milliseconds of making.
     template <class Make>
     double add_windows(std::size_t count, const Make& make, const Share& share) {
         constexpr std::size_t most_groups = 64;
@@ -89,7 +89,7 @@ class ExponentialHistogram {
         }
         return make_ms;
     }
-    // The same; calls formed(summary, id) for each that it forms. Where it throws, the buckets are as they were.
+    // add(), which also calls formed(summary, id) for each new bucket. If it throws, the buckets are unchanged.
     template <class Formed>
     void combine(Summary summary, std::size_t id, Formed formed, const Share& share = alone) {
         if (buckets_.size() < most_ids) buckets_.resize(most_ids);
@@ -113,9 +113,9 @@ class ExponentialHistogram {
         buckets_[at - 1] = std::move(summary);
     }
 
-    // Makes room for a larger error.
+    // Allows a larger error.
     void raise_eps(double eps) { plan_.eps = std::max(plan_.eps, eps); }
-    // Takes the other's buckets over; a bucket of another plan gets the first id whose error it keeps to.
+    // Takes the other's buckets; a bucket of another plan gets the first id whose error bounds its own.
     void merge(const ExponentialHistogram& other, const Share& share = alone) {
         for (std::size_t i = 0; i < other.buckets_.size(); ++i) {
             if (!other.buckets_[i]) continue;
@@ -129,7 +129,7 @@ class ExponentialHistogram {
         }
     }
 
-    // Nothing was dropped.
+    // Whether nothing was dropped.
     [[nodiscard]] bool is_exact() const {
         return std::ranges::all_of(buckets_, [](const auto& bucket) { return !bucket || bucket->is_exact(); });
     }
@@ -150,7 +150,7 @@ class ExponentialHistogram {
 
     [[nodiscard]] double merge_ms() const { return merge_ms_; }
     [[nodiscard]] double compress_ms() const { return compress_ms_; }
-    // Takes a bucket away.
+    // Removes a bucket.
     void drop(std::size_t id) { buckets_[id - 1].reset(); }
     [[nodiscard]] const ErrorPlan& plan() const { return plan_; }
     [[nodiscard]] std::uint64_t n() const {
@@ -204,9 +204,9 @@ class ExponentialHistogram {
     }
 
   private:
-    // Windows that become one bucket, whatever comes between.
+    // Windows that become one bucket, independent of others.
     static constexpr std::size_t group_levels = 4, group = std::size_t{1} << group_levels;
-    // How many windows there are past the last group: the buckets are digits.
+    // Number of windows after the last group: the buckets are binary digits.
     [[nodiscard]] std::size_t past_group() const {
         std::size_t past = 0;
         for (std::size_t id = 1; id <= group_levels; ++id) past += bucket(id) ? std::size_t{1} << (id - 1) : 0;
@@ -243,7 +243,7 @@ class ExponentialHistogram {
                 part.windows.add(std::move(made));
             }
         });
-        // Of the time that passed, each step has its share of the threads' time.
+        // Wall time, divided among the steps by their shares of the threads' time.
         double make_ms = 0, merge_ms = 0, compress_ms = 0;
         for (const auto& part : parts) {
             make_ms += part.make_ms;

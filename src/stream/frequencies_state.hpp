@@ -1,4 +1,4 @@
-// What a Frequencies is made of; a sliding window makes one, too.
+// The state of a Frequencies; a sliding window makes one, too.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ struct Frequencies<T>::State {
     auto taker() {
         return detail::stream::one_by_one<T>([this](const detail::stream::Window<T>& sorted) { take(sorted); });
     }
-    // What passes on windows.
+    // Passes windows on.
     template <class Work>
     auto counted(Work work) {
         const auto failed = [this] {
@@ -49,7 +49,7 @@ struct Frequencies<T>::State {
 
 namespace detail::stream {
 
-// Every key that may occur so often, where each count may be as many too low besides.
+// Every key that may occur that often, if each count may be too low by `missed` in addition.
 template <class T>
 std::vector<Frequent<T>> frequent_of(const FrequencySummary& summary, std::uint64_t least, std::uint64_t missing = 0) {
     std::vector<Frequent<T>> out;

@@ -17,10 +17,10 @@
 
 namespace quadmill::detail::stream {
 
-// Entries ascend by key; a key occurs at least `count` and at most count + missed times, and one that has no entry at
-// most max_error() times; no entry has missed more than that.
-// Source: Manku and Motwani, VLDB 2002; SIGMOD'05 section 5.1, where the rule of compressing is mended: an entry goes
-// when count + missed is no more than may be absent.
+// Entries are in order of key. A key occurs at least `count` and at most count + missed times, and a key without an
+// entry at most max_error() times; no entry has missed more than that.
+// Source: Manku and Motwani, VLDB 2002; SIGMOD'05 section 5.1, with a corrected rule of compression: an entry is
+// dropped if count + missed is at most the allowed error.
 class FrequencySummary {
   public:
     struct Entry {
@@ -29,7 +29,7 @@ class FrequencySummary {
     };
 
     FrequencySummary() = default;
-    // Takes from a sorted window the keys that occur more often than that.
+    // Takes the keys of a sorted window that occur more often than that.
     template <class T>
     static FrequencySummary of(const Window<T>& sorted, double max_error, const Share& share = alone) {
         FrequencySummary summary;
@@ -39,16 +39,17 @@ class FrequencySummary {
         return summary;
     }
 
-    // Counts the window's keys exactly if there is an entry, or where they occur so often that there must be one; drops
-    // what max_error, a count, allows. `prefix` makes keys of the window's keys and keeps their order. Adds to the
-    // three operations of section 5.1 what each took. (In a window of 1 / eps values every key must have an entry, so
-    // the histogram is the paper's, of all keys.)
-    // Units: reads some 2 log(m) keys for each entry and for each m keys of the window, m the growth of max_error().
+    // Counts exactly the window's keys that have an entry, or occur so often that they must have one; then drops what
+    // max_error, a count, allows. `prefix` maps the window's keys monotonically. Adds the times of the three operations
+    // of section 5.1. (In a window of 1 / eps values every key must have an entry, so the histogram is the paper's, of
+    // all keys.)
+    // Cost: about 2 log(m) reads for each entry and for each m keys of the window, where m is the growth of
+    // max_error().
     template <class T, class Prefix>
     void add(const Window<T>& sorted, double max_error, Prefix prefix, StreamTimes& times, const Share& share = alone) {
         *this = with(sorted, max_error, prefix, times, share);
     }
-    // What add() makes of it.
+    // The error after add().
     template <class T, class Prefix>
     [[nodiscard]] FrequencySummary with(const Window<T>& sorted, double max_error, Prefix prefix, StreamTimes& times,
                                         const Share& share = alone) const {
@@ -78,7 +79,7 @@ class FrequencySummary {
     void prune(double max_error, const Share& share = alone);
 
     [[nodiscard]] std::uint64_t n() const { return n_; }
-    // The most that a count is too low.
+    // The max error of a count.
     [[nodiscard]] std::uint64_t max_error() const { return absent_; }
     [[nodiscard]] std::span<const Entry> entries() const { return entries_; }
     [[nodiscard]] std::size_t bytes() const { return entries_.size() * sizeof(Entry); }
@@ -94,12 +95,12 @@ class FrequencySummary {
         std::uint64_t count;
     };
     using Histogram = std::vector<Counted, Uncleared<Counted>>;
-    // Counts, in n keys in order, at(i): how often those occur that have an entry, and those that may come to
-    // occur more often than `limit`. In parts, of which each begins with a key of its own.
+    // Counts in n sorted keys, at(i), the keys that have an entry and those that may occur more often than `limit`. In
+    // parts that each begin with a new key.
     template <class At>
     [[nodiscard]] std::vector<Histogram> histogram_of(std::size_t n, std::uint64_t limit, const At& at,
                                                       const Share& share) const {
-        // A key that occurs `step` times is at one of the places step - 1, 2 step - 1, ...
+        // A key that occurs `step` times is at one of the indices step - 1, 2 step - 1, ...
         const auto step = static_cast<std::size_t>(std::min<std::uint64_t>(limit - absent_, n)) + 1;
         constexpr std::size_t least_keys = 4 * shared_piece, most_parts = 64;
         std::vector<Histogram> parts(std::clamp<std::size_t>(n / least_keys, 1, most_parts));
@@ -122,7 +123,7 @@ class FrequencySummary {
         }
         return parts;
     }
-    // Before a key: the first of its places in the window, and of the entries that are not before it.
+    // Before a key: its first index in the window, and the first entry not before it.
     struct Cut {
         std::size_t place;
         const Entry* known;
@@ -144,13 +145,13 @@ class FrequencySummary {
         }
         return out;
     }
-    // It, and the counts of n more values; what had no entry may have been missed before.
+    // The summary plus the counts of n more values; keys without an entry may have been missed before.
     [[nodiscard]] FrequencySummary with(std::span<const Histogram> parts, std::uint64_t n) const;
     void drop_up_to(std::uint64_t limit);
-    // The greatest number below it: a value that occurs max_error times must have an entry. (A whole number but for
-    // rounding is one.)
+    // The largest integer below it: a value that occurs max_error times must have an entry. (A number that is an
+    // integer up to rounding is one.)
     static std::uint64_t less_than(double max_error);
-    // The first place from `from` on where that is false; it is true before. Looks near `from` first.
+    // The first index from `from` on for which that is false; it is true before. Looks near `from` first.
     template <class Below>
     static std::size_t gallop(std::size_t from, std::size_t end, Below below) {
         std::size_t reach = 1;

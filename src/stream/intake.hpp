@@ -1,4 +1,5 @@
-// The way of values from the caller through a sorter into a summary, batch by batch, the two at work at the same time.
+// Takes values from the caller through a sorter into a summary, batch by batch; caller and sorter work at the same
+// time.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +28,7 @@ class Batch {
     [[nodiscard]] std::span<const T> values() const { return values_; }
     [[nodiscard]] std::size_t size() const { return values_.size(); }
     [[nodiscard]] std::size_t capacity() const { return values_.capacity(); }
-    // Room for that many values, whatever they are.
+    // Space for that many values of any type.
     std::span<T> append(std::size_t count, std::size_t most) {
         const auto size = values_.size() + count;
         if (size > capacity()) values_.reserve(std::max(size, std::min(2 * capacity(), most)));
@@ -41,7 +42,7 @@ class Batch {
     std::vector<T, Uncleared<T>> values_;
 };
 
-// Does the one, and then the other also where the one throws.
+// Runs the first, and then the second even if the first throws.
 template <class Work, class After>
 void whether_or_not(Work work, After after) {
     try {
@@ -53,8 +54,8 @@ void whether_or_not(Work work, After after) {
     after();
 }
 
-// Memory: depth + 2 batches of the sorter, each of at least one window. Nothing waits in a queue: add() itself waits
-// when the sorter is behind.
+// Memory: depth + 2 batches of the sorter, each of at least one window. There is no queue: add() waits if the sorter is
+// behind.
 template <class T>
 class Intake {
   public:
@@ -68,25 +69,25 @@ class Intake {
     }
     Intake(Intake&&) noexcept = default;
     Intake& operator=(Intake&&) noexcept = default;
-    // The sorter must not write into memory that is gone.
+    // The sorter must not write into freed memory.
     ~Intake() {
         while (sorter_ && !under_way_.empty()) {
             try {
                 finish([](const Windows<T>&) {});
             } catch (...) {  // NOLINT(bugprone-empty-catch)
-                // No one is left to be told.
+                // Nobody can be told any more.
             }
         }
     }
 
-    // From now on, of each window only the keys 0, step, 2 step, ... and the last one are passed on, where the sorter
-    // spares something by that. Pre: no values have come; 1 <= step < window.
+    // From now on only keys 0, step, 2 step, ... and the last one of each window are passed on, if that saves work in
+    // the sorter. Pre: no values have come; 1 <= step < window.
     void sample(std::size_t step) { step_ = sorter_->can_sample() && step >= worth_sampling ? step : 0; }
-    // 0: windows are passed on whole.
+    // 0: complete windows are passed on.
     [[nodiscard]] std::size_t step() const { return step_; }
 
-    // Sets NaNs aside. Where the sorter fails, what n() and nans() count was taken, and nothing is lost; samples that
-    // came back behind the batch that failed are passed on before it.
+    // Sets NaNs aside. If the sorter fails, values counted by n() and nans() were taken, and none is lost; samples that
+    // came back after the failed batch are passed on before it.
     void add(std::span<const T> values, const Take& take) {
         while (!values.empty()) {
             if (filling_.size() < batch_) {
@@ -97,10 +98,10 @@ class Intake {
             if (filling_.size() >= batch_) begin(take, [this] { begin_windows(cut(batch_)); });
         }
     }
-    // The same, but leaves the sorter alone until the next call, so that it cannot fail.
+    // The same, but does not use the sorter until the next call, so it cannot fail.
     void keep(std::span<const T> values) { copy(values); }
-    // What passes on windows. Where it throws, failed() says how many values the summary has, and n() counts what is
-    // still there: windows that there was no memory for are lost.
+    // Runs work that passes windows on. If it throws, failed() gives the number of values in the summary, and n()
+    // counts the values that are left: windows without memory are lost.
     template <class Failed, class Work>
     auto counted(const Failed& failed, Work work) {
         try {
@@ -119,14 +120,14 @@ class Intake {
         nans_ += nans;
     }
 
-    // Sorts and passes on all whole windows that have come; what remains is rest().
+    // Sorts and passes on all complete windows; the remaining values are rest().
     void settle(const Take& take) {
         whether_or_not([&] { begin_whole(take); }, [&] { take_all(take); });
     }
-    // Values that fill no window yet, in the order in which they came. Pre: settle() was called last.
+    // Values of the incomplete window, in their order. Pre: settle() was called last.
     [[nodiscard]] std::span<const T> rest() const { return filling_.values(); }
-    // The same, and returns the rest sorted, until values come or settle: a copy, which goes through the sorter right
-    // behind the last windows. Asked again and again while a window fills, it sorts what is new.
+    // settle(), which also returns the rest sorted, valid until new values or settle(): a copy that goes through the
+    // sorter right after the last windows. Repeated calls while a window fills sort only the new values.
     Window<T> settle_all(const Take& take) {
         whether_or_not(
             [&] {
@@ -139,12 +140,12 @@ class Intake {
     }
 
     [[nodiscard]] WindowSorter& sorter() { return *sorter_; }
-    // What shares the work on what it passes on, with the sorter's threads.
+    // Shares the work on passed windows with the sorter's threads.
     [[nodiscard]] Share share() {
         return [sorter = sorter_.get()](std::size_t count, const Work& work) { sorter->share(count, work); };
     }
     [[nodiscard]] const WindowSorter& sorter() const { return *sorter_; }
-    // The memory of the values that are on their way.
+    // Memory of the values in flight.
     [[nodiscard]] std::size_t bytes() const {
         std::size_t values = filling_.capacity() + spare_.capacity() + sorted_.capacity();
         for (const auto& [batch, is_rest] : under_way_) values += batch.capacity();
@@ -159,7 +160,7 @@ class Intake {
         bool is_rest;  // a copy of values that wait
     };
 
-    // The sorter's threads share the copying of many values. Returns how many are NaN.
+    // Copies with the sorter's threads if there are many values. Returns the number of NaNs.
     std::size_t copy_shared(std::span<const T> from, std::span<T> to) {
         constexpr std::size_t piece = std::size_t{1} << 16U;
         std::atomic<std::size_t> nans = 0;
@@ -192,7 +193,7 @@ class Intake {
         nans_ += nans;
         taken_ += values.size();
     }
-    // The first values that wait; the others go on waiting.
+    // Takes the first waiting values.
     Batch<T> cut(std::size_t count) {
         Batch<T> rest;
         const auto others = filling_.values().subspan(count);
@@ -204,19 +205,19 @@ class Intake {
         sorted_.clear();
         return std::exchange(filling_, std::move(rest));
     }
-    // Where all the sorter's places are taken, what was begun first is taken once the sorter has the next.
+    // If the sorter is full, the oldest batch is taken after the next one has begun.
     template <class Begin>
     void begin(const Take& take, Begin next) {
         if (under_way_.size() < sorter_->depth()) return next();
         auto done = finish(take);
         whether_or_not(next, [&] { hand_on(std::move(done), take); });
     }
-    // A batch at a time: more wait where the sorter has failed.
+    // One batch at a time: more wait if the sorter has failed.
     void begin_whole(const Take& take) {
         while (filling_.size() >= window_)
             begin(take, [&] { begin_windows(cut(std::min(filling_.size() / window_ * window_, batch_))); });
     }
-    // Where the sorter fails, the values come back to where they were, in the order of their windows.
+    // If the sorter fails, the values return to the waiting ones, in the order of their windows.
     void begin_windows(Batch<T> batch) {
         under_way_.push_back({std::move(batch), false});
         try {
@@ -240,7 +241,7 @@ class Intake {
             throw;
         }
     }
-    // Where the sorter fails, samples of batches behind are passed on: their other values are gone.
+    // If the sorter fails, samples of later batches are passed on, since their other values are gone.
     UnderWay finish(const Take& take) {
         auto oldest = std::move(under_way_.front());
         under_way_.pop_front();
@@ -279,7 +280,7 @@ class Intake {
         sorted_.clear();
     }
     void take_oldest(const Take& take) { hand_on(finish(take), take); }
-    // Also behind one that cannot be passed on: a copy of values that wait must not come when these are others.
+    // Also after one that cannot be passed on: a copy of waiting values must not arrive after these have changed.
     void take_all(const Take& take) {
         if (under_way_.empty()) return;
         whether_or_not([&] { take_oldest(take); }, [&] { take_all(take); });

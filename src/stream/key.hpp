@@ -1,4 +1,4 @@
-// What summaries of streams count in: keys, ranks, and windows of sorted values.
+// Types of summaries of streams: keys, ranks, and windows of sorted values.
 #pragma once
 
 #include <algorithm>
@@ -50,7 +50,7 @@ class Window {
     std::size_t size_;
 };
 
-// Windows one behind the other, of `window` values each except for the last one, which may be shorter.
+// Consecutive windows of `window` values each; the last one may be shorter.
 template <class T>
 class Windows {
   public:
@@ -66,7 +66,7 @@ class Windows {
     std::size_t window_;
 };
 
-// Takes them one after the other.
+// Receives them one after the other.
 template <class T, class Take>
 auto one_by_one(Take take) {
     return [take](const Windows<T>& windows) {

@@ -1,4 +1,4 @@
-// The levels of a sliding window as SIGMOD'05 section 5.3 has them: each sorts all values again, in sets that suit its
+// The levels of a sliding window as in SIGMOD'05, section 5.3: each sorts all values itself, in sets that fit its
 // error, and makes its blocks of them.
 #pragma once
 
@@ -67,8 +67,8 @@ class LeastSorter final : public WindowSorter {
     double sort_ms_ = 0;
 };
 
-// The block of a level that is not complete yet, by the algorithm of section 5.2 or, of counts, 5.1. Pre: `n` values
-// come, of which the counts and ranks may be off by max_error.
+// The incomplete block of a level, with the algorithm of section 5.2 or, for counts, 5.1. Pre: `n` values will come;
+// counts and ranks may be off by max_error.
 template <class Summary>
 class UnfinishedBlock;
 
@@ -124,12 +124,12 @@ class UnfinishedBlock<FrequencySummary> {
     FrequencySummary summary_;
 };
 
-// Cost: each value is sorted once a level. Memory: the values that wait, at most the longest set and what was added
-// last; copies of up to four sets; the unfinished block of each level.
+// Cost: each value is sorted once per level. Memory: waiting values, at most the longest set and the last added values;
+// copies of up to four sets; the incomplete block of each level.
 template <class T, class Summary>
 class LevelSorts {
   public:
-    // Sets of one length that are sorted at once, one in each channel of a texture, as in the paper.
+    // Sets of one length that are sorted together, one in each channel of a texture, as in the paper.
     static constexpr std::size_t sets_at_once = 4;
 
     explicit LevelSorts(const SlidingPlan& plan) : plan_(plan) {
@@ -137,13 +137,12 @@ class LevelSorts {
         for (int l = 0; l <= plan.top; ++l) levels_.push_back(begun(l, 0));
     }
 
-    // Pre: no NaNs. All are taken, also if summarize() then throws.
+    // Pre: no NaNs. All values are taken, even if summarize() then throws.
     void take(std::span<const T> values) {
         waiting_.insert(waiting_.end(), values.begin(), values.end());
         for (auto& level : levels_) level.waiting += values.size();
     }
-    // Sorts all sets that are complete, and passes blocks on: longer ones first. If it throws, the next call does the
-    // rest.
+    // Sorts all complete sets, and passes blocks on, longer ones first. If it throws, the next call does the rest.
     void summarize(WindowSorter& sorter, SlidingWindow<Summary>& blocks, StreamTimes& times) {
         for (auto l = levels_.size(); l-- > 0;) {
             while (true) {
@@ -186,7 +185,7 @@ class LevelSorts {
             level.block.write(to);
         }
     }
-    // Reads what was saved of a stream of n values.
+    // Loads a saved state after n values.
     void read(Reader& from, std::uint64_t n) {
         std::size_t most = 0;
         for (std::size_t l = 0; l < levels_.size(); ++l) most = std::max(most, begun_at(l, n).window);
@@ -213,8 +212,8 @@ class LevelSorts {
     struct Sets {
         std::size_t size, count;
     };
-    // Values of a set of that block. Whoever uses the block looks at no fewer values than there are when it is
-    // complete.
+    // Values of a set of that block. A window that uses the block has at least as many values as the stream has when it
+    // is complete.
     [[nodiscard]] std::size_t set_size(int l, std::uint64_t index) const {
         const auto length = static_cast<double>(plan_.length(l));
         const double error = plan_.block_error(l, (index + 1) * plan_.length(l));
@@ -228,7 +227,7 @@ class LevelSorts {
     [[nodiscard]] Level begun_at(std::size_t l, std::uint64_t n) const {
         return begun(static_cast<int>(l), n / plan_.length(static_cast<int>(l)));
     }
-    // The next sets of a level that are complete and of one size. A block ends a set.
+    // The next complete sets of a level with one size. The end of a block ends a set.
     [[nodiscard]] Sets next_sets(std::size_t l) const {
         const auto& level = levels_[l];
         const auto length = plan_.length(static_cast<int>(l));
@@ -263,14 +262,14 @@ class LevelSorts {
         for (const auto& level : levels_) most = std::max(most, level.waiting);
         return most;
     }
-    // Sorts copies: those that wait stay in order.
+    // Sorts copies: waiting values keep their order.
     void sort_sets(std::size_t l, std::size_t size, std::size_t count, WindowSorter& sorter) {
         const auto values = last(levels_[l].waiting).first(size * count);
         sets_.assign(values.begin(), values.end());
         sorter.begin(std::span(sets_), size);
         sorter.finish();
     }
-    // Drops values that no level waits with, when they are more than half.
+    // Drops values that no level needs, if they are more than half.
     void forget() {
         const auto most = longest_wait();
         if (waiting_.size() / 2 < most) return;

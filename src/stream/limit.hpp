@@ -1,4 +1,4 @@
-// Thresholds of correlated sums without rounding, and which keys are at most one.
+// Exact thresholds of correlated sums, and the keys at or below them.
 #pragma once
 
 #include <cmath>
@@ -61,7 +61,7 @@ bool is_at_most(Key key, const Limit& limit) {
     return difference.sign() >= 0;
 }
 
-// The greatest key of a value that is at most that; nothing when all are greater.
+// The largest key of a value at or below that; nothing if all are greater.
 template <class T>
 std::optional<Key> key_at_most(const Limit& limit) {
     Key low = 0, high = KeyOf<T>::greatest();  // numbers ascend with keys
@@ -77,7 +77,7 @@ std::optional<Key> key_at_most(const Limit& limit) {
     return low;
 }
 
-// Whether a value of x's type is just that: the one of the greatest key that is at most it.
+// Whether a value of x's type equals it exactly: that of the largest key at or below it.
 template <class T>
 std::optional<T> exact_at(const std::optional<Key>& key, const Limit& limit) {
     if (!key) return {};
@@ -92,7 +92,7 @@ std::optional<T> exact_at(const std::optional<Key>& key, const Limit& limit) {
     return difference.sign() == 0 ? std::optional(x) : std::nullopt;
 }
 
-// The sum of x, without rounding. Infinite ones are apart.
+// The exact sum of x. Infinite values are counted separately.
 template <class T>
 struct Total {
     ExactSum finite;

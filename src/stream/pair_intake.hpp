@@ -1,4 +1,4 @@
-// The way of pairs from the caller through a sorter of plain keys.
+// Takes pairs from the caller through a sorter of plain keys.
 #pragma once
 
 #include <algorithm>
@@ -17,8 +17,8 @@
 
 namespace quadmill::detail::stream {
 
-// Windows of pairs in order of x. The sorter sorts words of 64 bits: keys of 32 bits above their place; of longer ones
-// the lower half above the place, and then the upper half above the place that this led to.
+// Windows of pairs in order of x. The sorter sorts words of 64 bits: 32-bit keys above their index; for longer keys
+// first the lower half above the index, then the upper half above the resulting index.
 template <class T>
 class PairIntake {
   public:
@@ -35,8 +35,8 @@ class PairIntake {
                  window_;
     }
 
-    // Where memory ends while pairs are on their way to the summary, some are lost, and no one knows which: all that is
-    // asked after that throws Error.
+    // If memory runs out while pairs go to the summary, some are lost, and it is unknown which: all later questions
+    // throw Error.
     void add(T x, double weight, const Take& take) {
         check();
         const auto key = KeyOf<T>::key(x);
@@ -49,7 +49,7 @@ class PairIntake {
                               }));
                 },
                 [&] {
-                    // Otherwise the sorter failed before it was taken.
+                    // Otherwise the sorter failed before.
                     if (keys_.n() > n_) note(weight);
                 });
         } else {
@@ -57,7 +57,7 @@ class PairIntake {
             if (rest_.size() >= batch_) take_whole(take);
         }
     }
-    // The same, but leaves the sorter alone until the next call, so that it cannot fail.
+    // The same, but does not use the sorter until the next call, so it cannot fail.
     void keep(const std::vector<Pair>& pairs) {
         check();
         all_or_lost([&] {
@@ -73,7 +73,7 @@ class PairIntake {
             take_whole(take);
         }
     }
-    // Pairs that fill no window yet, as they came. Pre: settle() was called last.
+    // Pairs of the incomplete window. Pre: settle() was called last.
     [[nodiscard]] std::vector<Pair> rest() const {
         if constexpr (!packed) return rest_;
         std::vector<Pair> pairs;
@@ -95,7 +95,7 @@ class PairIntake {
         throw Error(
             "CorrelatedSums: memory ended before, and pairs were lost; make another one, or load() what save() gave");
     }
-    // Work that cannot be taken back where it throws.
+    // Work that cannot be undone if it throws.
     template <class Work>
     void all_or_lost(Work work) {
         try {
@@ -132,7 +132,7 @@ class PairIntake {
         });
     }
 
-    // Where the sorter fails, the pairs stay.
+    // If the sorter fails, the pairs stay.
     void take_whole(const Take& take) {
         const auto whole = rest_.size() / window_ * window_;
         if (whole == 0) return;
@@ -147,7 +147,7 @@ class PairIntake {
             }
         });
     }
-    // Where in its window each pair of the sorted window was.
+    // The original index of each pair of the sorted window.
     std::vector<std::uint32_t> order_of(std::span<const Pair> pairs) {
         std::vector<std::uint32_t> order(pairs.size());
         for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(i % window_);

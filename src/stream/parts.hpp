@@ -1,4 +1,4 @@
-// What the public classes share: checks of options, ranks, and values that fill no window yet.
+// Common parts of the public classes: checks of options, ranks, and values of an incomplete window.
 #pragma once
 
 #include <algorithm>
@@ -54,7 +54,7 @@ inline void check_merge(const std::string& function, std::uint64_t a, std::uint6
 
 constexpr double least_eps_of_window = 1e-9;
 
-// How many values are sorted at once: where the caller leaves that open, what the sorter is good at.
+// Values in a window: the caller's choice, or the sorter's.
 inline std::size_t window_for(const std::string& function, double eps, std::size_t wanted, const WindowSorter& sorter) {
     check_eps(function, eps, least_eps_of_window);
     if (wanted > std::size_t{1} << 28U)
@@ -62,7 +62,7 @@ inline std::size_t window_for(const std::string& function, double eps, std::size
     return wanted > 0 ? wanted : std::clamp<std::size_t>(sorter.window(eps), 1, std::size_t{1} << 28U);
 }
 
-// The same for lossy counts: each window goes through all of their entries, of which there are some 1 / eps.
+// The same for lossy counts, whose windows each visit all entries, about 1 / eps.
 inline std::size_t counted_window_for(const std::string& function, double eps, std::size_t wanted,
                                       const WindowSorter& sorter) {
     constexpr double most = 0x1p24;
@@ -70,8 +70,8 @@ inline std::size_t counted_window_for(const std::string& function, double eps, s
     return std::max(window, static_cast<std::size_t>(std::ceil(std::min(1 / eps, most))));
 }
 
-// Values that fill no window are saved as they are when there are no more of them than that; otherwise as a sample,
-// which takes no more room and keeps eps, too.
+// Up to that many values of an incomplete window are saved unchanged; more are saved as a sample, which needs no more
+// space and keeps eps, too.
 inline std::uint64_t most_kept(double eps) {
     return static_cast<std::uint64_t>(4 / eps);
 }
@@ -81,7 +81,7 @@ inline std::uint64_t least_count(double support, std::uint64_t n) {
     return n == 0 ? 1 : rank_of(support, n);
 }
 
-// The lower bound is what lossy counting gives.
+// The estimate is the lower bound, as in lossy counting.
 inline Count count_of(const Bounds& bounds) {
     return {bounds.lower, bounds.lower, bounds.upper};
 }
@@ -92,7 +92,7 @@ KeyType type_of() {
     return Keys(std::span<T>(&none, 0)).type();
 }
 
-// Values that fill no window, in order: the order in which they came changes no answer.
+// Values of an incomplete window, sorted: their order does not change answers.
 template <class T>
 struct SortedKeys {
     Window<T> sorted;
@@ -118,7 +118,7 @@ std::vector<T> read_sorted(Reader& from, std::uint64_t most) {
     return values;
 }
 
-// Pre of every load: the bytes hold that kind of summary, of that type.
+// Pre of every load: the bytes have that kind of summary and type.
 template <class T>
 Reader open(const char* function, std::span<const std::byte> bytes, Kind kind) {
     Reader reader(function, bytes);
@@ -141,7 +141,7 @@ inline std::size_t read_window(Reader& from) {
     return static_cast<std::size_t>(window);
 }
 
-// The times of the sorter, and what the summary took.
+// The times of the sorter and of the summary.
 inline StreamTimes times_of(const WindowSorter& sorter, StreamTimes times) {
     const auto of_sorter = sorter.times();
     times.upload = of_sorter.upload;

@@ -1,4 +1,4 @@
-// Several summaries asked as one: what their sum would answer, without merging them.
+// Several summaries as one: the answers of their sum, without merging them.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,10 @@
 
 namespace quadmill::detail::stream {
 
-// The entries of all parts, in the order in which merging one after the other would put them: of equal keys those of
-// earlier parts come first. The bounds of an entry's rank are those in the sum, too: an entry has as many more before
-// it as each other part has before it. Every rank has an entry that is at most the sum of the parts' errors away.
-// Pre: there is at least one value; the parts stay where they are.
+// The entries of all parts in the order of a merge: equal keys are in the order of the parts. Rank bounds add up: each
+// other part adds its number of values before an entry. Every rank has an entry at most the sum of the parts' errors
+// away.
+// Pre: there is at least one value; the parts outlive this.
 class QuantileParts {
   public:
     using Entry = QuantileSummary::Entry;
@@ -24,22 +24,22 @@ class QuantileParts {
     [[nodiscard]] std::size_t size() const { return size_; }  // entries
     [[nodiscard]] Key least() const;
     [[nodiscard]] Key greatest() const;
-    // The entry whose rank is surely nearest to that. Pre: 1 <= rank <= n.
-    // Units: with p parts of e entries at most, some 64 p log2(e) reads, fewer where keys have fewer bits.
+    // The entry whose rank is certainly nearest to that. Pre: 1 <= rank <= n.
+    // Cost: with p parts of up to e entries, about 64 p log2(e) reads, fewer for shorter keys.
     [[nodiscard]] Entry at_rank(std::uint64_t rank) const;
-    // How many values are at most the key.
+    // The number of values at or below the key.
     [[nodiscard]] Bounds count_at_most(Key key) const;
 
   private:
     using Places = std::vector<std::size_t>;  // in each part, of the first entry that comes after a place of the sum
 
-    // Before the first entry whose rank_max is above that.
+    // A position before the first entry whose rank_max is above that.
     [[nodiscard]] Places places_at(std::uint64_t rank) const;
     [[nodiscard]] std::uint64_t ranks_after(std::size_t part, std::size_t place) const;
-    // The part whose entry is next, or was last; none at the end, or the beginning.
+    // The part of the next, or the previous, entry; none at the end, or the beginning.
     [[nodiscard]] std::size_t next(const Places& at) const;
     [[nodiscard]] std::size_t last(const Places& at) const;
-    // The entry that is next in that part, with its bounds among all.
+    // The next entry of that part, with its bounds among all.
     [[nodiscard]] Entry entry(const Places& at, std::size_t part) const;
 
     std::vector<const QuantileSummary*> parts_;

@@ -1,4 +1,4 @@
-// Greenwald and Khanna's summary of many values by a few of them, each with bounds of its rank.
+// Greenwald and Khanna's summary: a few of many values, each with bounds of its rank.
 #pragma once
 
 #include <algorithm>
@@ -14,11 +14,10 @@
 
 namespace quadmill::detail::stream {
 
-// Entries ascend by key; the entry is one of the n values, and its rank among them (from 1) is within [rank_min,
-// rank_max]. The first and the last are the min and the max value. The largest rank_max of an entry less the rank_min
-// of the one before it is the gap; every rank has an entry that is at most half a gap away. Of a sample at equal steps,
-// the gap, no ranks need be kept: entry i has the rank i * gap + 1, the last one n. A gap of 1 means that all n values
-// are there.
+// Entries are in order of key. An entry is one of the n values, and its rank among them (from 1) is within [rank_min,
+// rank_max]. The first and the last are the min and the max value. The gap is the max of rank_max of an entry minus
+// rank_min of the previous one; every rank has an entry at most half a gap away. A sample at equal steps, the gap,
+// needs no ranks: entry i has the rank i * gap + 1, the last one n. A gap of 1 means that all n values are kept.
 // Source: Greenwald and Khanna, PODS 2004; SIGMOD'05 section 5.2.
 class QuantileSummary {
   public:
@@ -28,8 +27,8 @@ class QuantileSummary {
     };
 
     QuantileSummary() = default;
-    // Takes from a sorted window the ranks 1, 1 + step, 1 + 2 step, ... and the last, so that no rank is further than
-    // `max_error` from one (section 5.2).
+    // Takes ranks 1, 1 + step, 1 + 2 step, ... and the last of a sorted window, so that every rank is within
+    // `max_error` of one (section 5.2).
     template <class T>
     static QuantileSummary of(const Window<T>& sorted, double max_error, const Share& share = alone) {
         QuantileSummary summary;
@@ -38,8 +37,7 @@ class QuantileSummary {
         return summary;
     }
 
-    // A sample of n values that was taken so elsewhere; key(i) is that of its i-th value. Pre: 1 <= step < n, or both
-    // are 1.
+    // Such a sample of n values, taken elsewhere; key(i) is that of its i-th value. Pre: 1 <= step < n, or both are 1.
     template <class KeyAt>
     static QuantileSummary of_sample(std::uint64_t n, std::uint64_t step, KeyAt key, const Share& share = alone) {
         QuantileSummary summary;
@@ -47,24 +45,24 @@ class QuantileSummary {
             n, step, [&](std::uint64_t i) { return key(static_cast<std::size_t>((i + step - 1) / step)); }, share);
         return summary;
     }
-    // How many values such a sample has.
+    // Number of values in such a sample.
     static std::uint64_t steps(std::uint64_t n, std::uint64_t gap) { return n < 2 ? n : (n - 2 + gap) / gap + 1; }
-    // An error of e ranks allows a gap of 2 e; one rank from the next is the least.
+    // An error of e ranks allows a gap of 2 e; the min is 1.
     static std::uint64_t gap_for(double max_error);
 
-    // Summarizes both inputs together: the gap is at most the sum of both, less one. Takes the memory of a summary no
-    // longer needed: to clear new memory takes the system longer than to merge.
+    // Summarizes both inputs together: the gap is at most the sum of both minus one. Reuses the memory of a summary
+    // that is no longer needed: clearing new memory takes the system longer than the merge.
     static QuantileSummary merged(const QuantileSummary& a, const QuantileSummary& b, QuantileSummary&& memory,
                                   const Share& share = alone);
     static QuantileSummary merged(const QuantileSummary& a, const QuantileSummary& b) {
         return merged(a, b, QuantileSummary());
     }
-    // Drops entries while max_error() stays at most that, where it is worth it; `compress` of the papers. Of n values
-    // there stay at most n / (2 max_error - the gap so far), two, and one for each shared_piece entries.
+    // Drops entries while max_error() stays at most that, if worthwhile; `compress` of the papers. At most n / (2
+    // max_error - the gap so far) entries stay, plus two, plus one for each shared_piece entries.
     void prune(double max_error, const Share& share = alone);
 
     [[nodiscard]] std::uint64_t n() const { return n_; }
-    // Ranks that an answer may be off, at most.
+    // Max error of an answer in ranks.
     [[nodiscard]] std::uint64_t max_error() const { return gap_ / 2; }
     [[nodiscard]] std::size_t size() const { return keys_.size() + short_keys_.size(); }
     [[nodiscard]] Entry entry(std::size_t i) const {
@@ -89,10 +87,10 @@ class QuantileSummary {
         return keys_.capacity() * sizeof(Key) + ranks_.capacity() * sizeof(Ranks) +
                short_keys_.capacity() * sizeof(std::uint32_t) + short_ranks_.capacity() * sizeof(ShortRanks);
     }
-    // Half the memory, and all that can be asked as fast; what is merged or pruned is unpacked first. Long summaries
-    // stay as they are: packing would take longer than what is saved is worth.
+    // Halves the memory; answers are as fast, and merging or pruning unpacks first. Long summaries are not packed,
+    // because packing would cost more than it saves.
     void pack();
-    // Where nothing was dropped, all ranks are known.
+    // If nothing was dropped, all ranks are known.
     [[nodiscard]] bool is_exact() const { return gap_ == 1; }
 
     void write(Writer& to) const;
@@ -146,7 +144,7 @@ class QuantileSummary {
 
     List<Key> keys_;
     List<Ranks> ranks_;  // none of a sample at equal steps
-    // Or packed, each if it fits: keys as what they are above the first.
+    // Or packed, if they fit: keys as differences to the first.
     List<std::uint32_t> short_keys_;
     List<ShortRanks> short_ranks_;
     Key base_ = 0;

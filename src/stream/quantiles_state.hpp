@@ -1,4 +1,4 @@
-// What a Quantiles is made of; a sliding window makes one, too.
+// The state of a Quantiles; a sliding window makes one, too.
 #pragma once
 
 #include <cstdint>
@@ -21,10 +21,10 @@ struct Quantiles<T>::State {
     using Histogram = detail::stream::ExponentialHistogram<detail::stream::QuantileSummary>;
 
     State(const QuantileOptions& wanted, std::unique_ptr<WindowSorter> sorter);
-    // Windows are sampled as the histogram's plan allows, by the sorter if it can. Pre: no values have come.
+    // Windows are sampled as the histogram's plan allows, in the sorter if it can. Pre: no values have come.
     void plan_samples();
     void take(const detail::stream::Windows<T>& sorted);
-    // What passes on windows: it is given who takes them.
+    // Passes windows on to a given receiver.
     template <class HandOn>
     auto counted(HandOn hand_on) {
         const auto failed = [this] {
@@ -35,10 +35,10 @@ struct Quantiles<T>::State {
     }
     void settle();                           // whole windows that have come are in the histogram then
     detail::stream::Window<T> settle_all();  // and returns the rest
-    // Asks all values, for so many ranks.
+    // Calls `work` with all values, for that many ranks.
     template <class Ask>
     auto ask(std::size_t ranks, Ask ask);
-    // Uses what is saved: the histogram, with a sample of the rest where that is long; otherwise the rest as it is.
+    // Calls `work` with the saved state: the histogram, with a sample of a long rest, or a short rest unchanged.
     template <class Use>
     auto compact(Use use);
 

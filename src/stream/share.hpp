@@ -1,4 +1,4 @@
-// Work that may be shared among threads: a sorter's (WindowSorter::share), or none but the caller's.
+// Work that threads may share: a sorter's threads (WindowSorter::share), or only the caller's.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@ using Work = std::function<void(std::size_t index)>;
 // Runs work(0) .. work(count - 1), in any order, perhaps at the same time.
 using Share = std::function<void(std::size_t count, const Work& work)>;
 
-// On the caller's thread. A type of its own: from a plain function, std::function would leave symbols in the library
-// that are not quadmill's.
+// On the caller's thread. It is a class, because std::function of a plain function would leave foreign symbols in the
+// library.
 struct Alone {
     void operator()(std::size_t count, const Work& work) const {
         for (std::size_t i = 0; i < count; ++i) work(i);
@@ -19,11 +19,11 @@ struct Alone {
 };
 inline constexpr Alone alone{};
 
-// The pieces that `size` items are cut into: few enough that threads are worth waking. The same for all threads, so
-// that no result depends on how many there are.
+// The pieces of `size` items: few enough that waking threads pays. They do not depend on the number of threads, so
+// results do not, either.
 inline constexpr std::size_t shared_piece = std::size_t{1} << 15U;
 
-// Calls work(piece, begin, end) for each; on the caller's thread when there is but one.
+// Calls work(piece, begin, end) for each piece; on the caller's thread if there is only one.
 template <class WorkOnPiece>
 void share_pieces(const Share& share, std::size_t size, const WorkOnPiece& work) {
     const auto on_piece = [&](std::size_t i) {

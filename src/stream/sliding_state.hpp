@@ -1,4 +1,4 @@
-// What the two sliding classes have in common: the last values as they are, and the blocks.
+// Common state of the two sliding classes: the last values, and the blocks.
 #pragma once
 
 #include <algorithm>
@@ -24,13 +24,13 @@ template <class T>
 class Last {
   public:
     explicit Last(std::uint64_t capacity) : capacity_(static_cast<std::size_t>(capacity)) {}
-    // Makes room for so many, so that add() of them cannot fail.
+    // Reserves space for that many values, so that add() cannot fail.
     void reserve(std::size_t count) {
         const auto size = std::min(most(), values_.size() + count);
         if (values_.capacity() >= size) return;
         values_.reserve(2 * size >= most() ? most() : std::max(size, 2 * values_.capacity()));
     }
-    // Returns how many are NaN, which are left out. If there is no memory, all is as it was.
+    // Returns the number of NaNs, which are left out. Without memory nothing is changed.
     std::size_t add(std::span<const T> values) {
         std::size_t nans = 0;
         if (capacity_ == 0) return nans;
@@ -47,7 +47,7 @@ class Last {
         }
         return nans;
     }
-    // No more than there are.
+    // At most as many as there are.
     [[nodiscard]] std::span<const T> last(std::uint64_t count) const {
         return std::span(values_).last(static_cast<std::size_t>(std::min<std::uint64_t>(count, values_.size())));
     }
@@ -61,11 +61,11 @@ class Last {
     std::vector<T> values_;
 };
 
-// Some of the last values in order. Asked again for as many, it merges what has come and takes away what has gone.
+// Some of the last values, sorted. A later call for the same number merges new values and removes old ones.
 template <class T>
 class SortedLast {
   public:
-    // The last `width` of all `n` that came; `last` has them. `sort` sorts a vector.
+    // The last `width` of all `n` values; `last` has them. `sort` sorts a vector.
     template <class Sort>
     Window<T> of(const Last<T>& last, std::uint64_t width, std::uint64_t n, Sort sort) {
         const auto size = std::min(width, n), fresh = n - n_, gone = values_.size() + fresh - size;
@@ -145,13 +145,13 @@ class SlidingState {
                        });
     }
 
-    // Uses a summary of the last `width` values, or of all when there are fewer.
+    // Calls `work` with a summary of the last `width` values, or of all if there are fewer.
     template <class Use>
     auto ask(std::uint64_t width, Use use) {
         const std::lock_guard lock(mutex_);
         return use(std::as_const(covered(width)));
     }
-    // The same, or uses these values in order where they are kept.
+    // The same, or calls `work` with these values, sorted, if they are kept.
     template <class UseValues, class Use>
     auto ask(std::uint64_t width, UseValues use_values, Use use) {
         const std::lock_guard lock(mutex_);
@@ -248,7 +248,7 @@ class SlidingState {
   private:
     static constexpr double least_eps = 1e-6;
     static constexpr std::uint64_t most_window = std::uint64_t{1} << 40U;
-    // What of the options is saved, as bits of a number.
+    // The saved options, as bits of a number.
     static constexpr std::uint64_t variable = 1, never_raw = 2, level_sorts = 4;
 
     static void check(const std::string& name, const SlidingOptions& options) {
@@ -272,7 +272,7 @@ class SlidingState {
     auto taker() {
         return one_by_one<T>([this](const Window<T>& values) { trees_.add(values, blocks_, intake_.share(), times_); });
     }
-    // The same as Intake::settle_all(); all blocks that are complete are there then.
+    // As Intake::settle_all(); then all complete blocks exist.
     Window<T> settle_all() {
         return counted([&] {
             const auto rest = intake_.settle_all(taker());
@@ -297,8 +297,8 @@ class SlidingState {
         if (least == 0) return sorter;
         return std::make_unique<LeastSorter>(std::move(sorter), least);
     }
-    // Many at a time, so that sets of one size come together. Where a sorter fails, what n() and nans() count was
-    // taken.
+    // Many at a time, so that sets of one size are sorted together. If a sorter fails, the values counted by n() and
+    // nans() were taken.
     void add_to_levels(std::span<const T> values) {
         constexpr std::size_t most = std::size_t{1} << 22U;
         settle();  // what a sorter that failed has left, before there is more of it
@@ -313,7 +313,7 @@ class SlidingState {
             settle();
         }
     }
-    // All blocks that are complete are there then.
+    // Then all complete blocks exist.
     void settle() {
         if (plan_.is_exact()) return;
         if (plan_.sorted) return sorts_.summarize(intake_.sorter(), blocks_, times_);
@@ -322,7 +322,7 @@ class SlidingState {
             trees_.flush(blocks_, times_);
         });
     }
-    // What came after the last block.
+    // The values after the last block.
     Summary rest() {
         if (plan_.sorted) {
             settle();
@@ -348,7 +348,7 @@ class SlidingState {
         times_.merge += time.ms() - sort_ms;
         return window;
     }
-    // The summary of the last `width` values, or all when there are fewer.
+    // The summary of the last `width` values, or of all if there are fewer.
     const Covered<Summary>& covered(std::uint64_t width) {
         const auto now = std::pair(intake_.n(), width);
         if (answer_ && answered_ == now) return *answer_;

@@ -1,4 +1,4 @@
-// The last values of a stream by summaries of blocks of doubling lengths (SIGMOD'05 section 5.3).
+// The last values of a stream as summaries of blocks of doubling lengths (SIGMOD'05 section 5.3).
 #pragma once
 
 #include <algorithm>
@@ -23,8 +23,8 @@ namespace quadmill::detail::stream {
 
 // Blocks of level l are 2^l base blocks long and begin at multiples of that. A window is made of at most two blocks of
 // each of L + 1 levels, so each may be off by eps W / (4 (L + 1)) values: that is eps_l of the paper times the length
-// of the block. The window's old end may lack a part of a block of the lowest level that is kept, a quarter of eps W;
-// its new end is what the chain of merges has, and what fills no base block yet, which is exact.
+// of the block. The window's old end may lack a part of a block of the lowest kept level, a quarter of eps W. Its new
+// end comes from the chain of merges, and from the values of an incomplete base block, which are exact.
 struct SlidingPlan {
     explicit SlidingPlan(const SlidingOptions& options)
         : eps(options.eps),
@@ -37,7 +37,7 @@ struct SlidingPlan {
         block = least_block;
         if (fixed) split(std::max<std::uint64_t>(static_cast<std::uint64_t>(eps * static_cast<double>(window) / 4), 1));
         top = log2_floor(std::max<std::uint64_t>(window / block, 1));
-        // Blocks, and what is being merged to them, take as much memory as that many values.
+        // Blocks, and summaries being merged, take as much memory as that many values.
         const double entries = 4 * (levels + 1.0) * (levels + 1.0) / eps;
         const bool never = options.paper.raw == RawValues::Never;
         if (!never && static_cast<double>(window) <= entries) {
@@ -48,7 +48,7 @@ struct SlidingPlan {
             exact = std::min(exact, window);
         }
     }
-    // The most memory that it may come to, in bytes: for values of that many bytes.
+    // The max memory in bytes, for values of that many bytes.
     [[nodiscard]] double max_bytes(std::size_t value_bytes) const {
         constexpr double entry_bytes = 24;
         const double bytes = static_cast<double>(value_bytes), all = levels + 1.0, w = static_cast<double>(window);
@@ -59,30 +59,30 @@ struct SlidingPlan {
         const double waiting = tree_height() > 0 ? static_cast<double>(length(tree_height())) : 0;
         return blocks * entry_bytes + 4 * static_cast<double>(block + exact) * bytes + 2 * waiting * bytes;
     }
-    // Whether the values themselves are all there is to keep.
+    // Whether only the values themselves are kept.
     [[nodiscard]] bool is_exact() const { return exact == window; }
     // eps_l of the paper: the part of its values that a block of level l, 2^l grains long, may be off. Times its length
     // it is the same for all levels.
     [[nodiscard]] double level_error(int l) const { return eps / (2 * (2 * levels + 2)) * std::ldexp(1, levels - l); }
-    // The error in values of a block that levels which sort for themselves complete at that place of the stream. (L and
+    // The error in values of a block that a level with its own sorts completes at that position of the stream. (L and
     // the grain are rounded, so that eps_l alone might be too much.)
     [[nodiscard]] double block_error(int level, std::uint64_t end) const {
         return std::min(level_error(level) * static_cast<double>(length(level)), max_error(static_cast<double>(end)));
     }
     // Values of a block.
     [[nodiscard]] std::uint64_t length(int level) const { return block << static_cast<unsigned>(level); }
-    // Of blocks that are made at once (block_trees.hpp): so many that a sample of the highest has few entries next to
-    // its values. 0: none, since these would be many for the window.
+    // The height of trees of blocks (block_trees.hpp): large, so that a sample of the highest block is small compared
+    // with its values. 0: no trees, since they would be too large for the window.
     [[nodiscard]] int tree_height() const {
         constexpr std::uint64_t enough = std::uint64_t{1} << 17U;
         const int height = block < enough ? log2_floor((enough + block - 1) / block - 1) + 1 : 0;
         return sorted ? 0 : std::min(height, top);
     }
-    // In values, of a block that only windows of that width and wider ones still use.
+    // In values, for a block that only windows of at least that width still use.
     [[nodiscard]] double max_error(double width) const {
         return eps * std::min(static_cast<double>(window), width) / (4 * (levels + 1));
     }
-    // The errors of the chain that blocks come from: as good as the best of them.
+    // The errors of the chain that makes blocks: as small as the smallest of theirs.
     [[nodiscard]] ErrorPlan chain() const { return {eps / (4 * (levels + 1)), static_cast<std::uint64_t>(top) + 1}; }
     // The level of the blocks that a window of that width begins with: a quarter of eps W long, or less.
     [[nodiscard]] int first_level(std::uint64_t width) const {
@@ -90,7 +90,7 @@ struct SlidingPlan {
         const double blocks = eps * static_cast<double>(width) / (4 * static_cast<double>(block));
         return std::min(log2_floor(static_cast<std::uint64_t>(std::max(blocks, 1.0))), top);
     }
-    // The first block of a level that a window can still begin with or have in it, of so many base blocks so far.
+    // The first block of a level that a window can still use, after that many base blocks.
     [[nodiscard]] std::uint64_t first_needed(int level, std::uint64_t blocks) const {
         const double length = std::ldexp(1, level);
         if (level < lowest) return blocks >> static_cast<unsigned>(level);  // none
@@ -108,7 +108,7 @@ struct SlidingPlan {
     int lowest = 0;                      // the level of the shortest block that is kept
 
   private:
-    // Base blocks are no longer than it takes to sample them well: all values on their way are in memory.
+    // Base blocks are only as long as good samples need: all values in flight are in memory.
     void split(std::uint64_t grain) {
         block = grain;
         if (sorted) return;
@@ -117,15 +117,15 @@ struct SlidingPlan {
     }
 };
 
-// A window's summary, and how many of its oldest values are missing in it.
+// A window's summary, and the number of its oldest values that are missing in it.
 template <class Summary>
 struct Covered {
     Summary summary;
     std::uint64_t missing = 0;
 };
 
-// Blocks of 2^height base blocks at most, in the order of the stream, those of each level that a window still needs;
-// and what the chain of merges goes on with.
+// Blocks of at most 2^height base blocks, in the order of the stream, those of each level that a window still needs;
+// and the state of the chain of merges.
 template <class Summary>
 struct BlockTree {
     std::vector<std::vector<Summary>> levels;
@@ -140,7 +140,7 @@ class SlidingWindow {
     explicit SlidingWindow(const SlidingPlan& plan)
         : plan_(plan), chain_(plan.chain()), levels_(static_cast<std::size_t>(plan.top) + 1) {}
 
-    // Where these throw, the block or tree has not come.
+    // If these throw, the block or tree was not added.
     // Pre: of plan.block values, with an error of at most chain().max_error(1, block).
     void add(Summary block) {
         Undo undo(*this);
@@ -167,12 +167,12 @@ class SlidingWindow {
         go_on(std::move(tree.root), height + 1);
         make_room(undo.drop());
     }
-    // In values, of a block of that level when so many base blocks have come.
+    // In values, for a block of that level after that many base blocks.
     [[nodiscard]] double new_block_error(int level, std::uint64_t blocks) const {
         return plan_.max_error(static_cast<double>(plan_.fixed ? blocks * plan_.block : plan_.length(level)));
     }
-    // Where levels sort for themselves: their blocks, longer ones before those that they end with, each as good as the
-    // windows need that are there when it is complete.
+    // If levels sort themselves: their blocks, longer ones before shorter ones with the same end, each as accurate as
+    // the windows at its completion need.
     void add_formed(int level, Summary block) {
         pack(block);
         levels_[static_cast<std::size_t>(level)].blocks.push_back(std::move(block));
@@ -181,7 +181,7 @@ class SlidingWindow {
         make_room({});
     }
 
-    // The last `width` values, of which `rest` has those that came after the last block. Pre: rest < width.
+    // The last `width` values; `rest` has those after the last block. Pre: rest < width.
     [[nodiscard]] Covered<Summary> last(std::uint64_t width, const Summary& rest) const {
         const auto n = blocks_ * plan_.block + rest.n(), start = n - std::min(width, n);
         const auto lowest = static_cast<unsigned>(plan_.lowest);
@@ -250,7 +250,7 @@ class SlidingWindow {
             }
         }
         window.chain_ = ExponentialHistogram<Summary>::read(from, plan.chain());
-        // The chain has the blocks that are the bits of their number, except for those that are complete.
+        // The chain has the blocks that are the bits of their number, except for the complete ones.
         const auto in_chain = window.blocks_ % (std::uint64_t{1} << window.levels_.size());
         for (std::size_t l = 0; l < ErrorPlan::most_ids; ++l) {
             const auto* bucket = window.chain_.bucket(l + 1);
@@ -271,7 +271,7 @@ class SlidingWindow {
             blocks.swap(other.blocks);
         }
     };
-    // Takes back what was stored since it was made, unless it is dropped.
+    // Undoes what was stored since it was made, unless it is dismissed.
     class Undo {
       public:
         explicit Undo(SlidingWindow& window) : window_(window), blocks_(window.blocks_), were_(window.levels_.size()) {
@@ -294,7 +294,7 @@ class SlidingWindow {
             were_[l].kept.emplace().swap(window_.levels_[l]);
             still_there_[l] = 0;
         }
-        // Returns how many blocks of each level were there before and still are.
+        // Returns the number of old blocks of each level that still exist.
         const std::vector<std::size_t>& drop() {
             is_dropped_ = true;
             return still_there_;
@@ -318,8 +318,8 @@ class SlidingWindow {
                        [this](const Summary& formed, std::size_t formed_id) { store(formed_id - 1, formed); });
         chain_.drop(levels_.size());  // nothing longer is needed
     }
-    // Blocks are there already: that some stay finer than they need be, for lack of memory, harms nothing. `before`:
-    // how many of each level are not new.
+    // Blocks exist already; without memory some stay finer than needed, which is harmless. `before`: the number of old
+    // blocks of each level.
     void make_room(const std::vector<std::size_t>& before) {
         try {
             grow();
@@ -333,7 +333,7 @@ class SlidingWindow {
     static void pack(Summary& block) {
         if constexpr (requires { block.pack(); }) block.pack();
     }
-    // The length of the windows that use a block which is so old, the last one of its level being 1 old.
+    // The length of the windows that use a block of that age; the last one of its level has age 1.
     [[nodiscard]] double least_width(double length, std::uint64_t age) const {
         return plan_.fixed ? static_cast<double>(n()) : length * static_cast<double>(std::bit_floor(age));
     }
@@ -350,7 +350,7 @@ class SlidingWindow {
         }
     }
 
-    // Makes a block that is so old as good as the windows need that use it from now on.
+    // Prunes a block of that age to the accuracy of the windows that use it from now on.
     void prune(Summary& block, std::size_t l, std::size_t age) {
         const cpu::Stopwatch time;
         block.prune(
@@ -358,8 +358,8 @@ class SlidingWindow {
         pack(block);
         prune_ms_ += time.ms();
     }
-    // Those of the first `count` whose age doubled when the last of these came: only windows twice as wide use them
-    // from then on.
+    // Blocks among the first `count` whose age doubled with the last of these: from then on only windows twice as wide
+    // use them.
     void prune_old(std::size_t l, std::size_t count) {
         for (std::size_t age = 2; !plan_.fixed && age <= count; age *= 2) prune(levels_[l].blocks[count - age], l, age);
     }
@@ -369,13 +369,13 @@ class SlidingWindow {
         blocks.push_back(std::move(block));
         prune(blocks.back(), l, 1);
     }
-    // A window of fixed width is as wide as the stream is long, to begin with.
+    // At the start a window of fixed width is as wide as the stream is long.
     void grow() {
         if (!plan_.fixed || !std::has_single_bit(blocks_) || n() / 2 >= plan_.window) return;
         const cpu::Stopwatch time;
         for (std::size_t l = 0; l < levels_.size(); ++l) {
             auto& level = levels_[l];
-            // Levels that sort for themselves are ahead of the lowest one: that changes no block.
+            // Levels that sort themselves are ahead of the lowest one; that changes no block.
             const auto ended = std::min<std::uint64_t>(level.blocks.size(), (blocks_ >> l) - level.first);
             for (std::size_t i = 0; i < ended; ++i) {
                 level.blocks[i].prune(plan_.max_error(static_cast<double>(n())));

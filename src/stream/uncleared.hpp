@@ -1,4 +1,4 @@
-// Memory of vectors that are filled right after: resize() does not clear it first.
+// Memory for vectors that are filled immediately: resize() does not clear it.
 #pragma once
 
 #include <memory>
