@@ -39,7 +39,7 @@ def of_page(path):
 
 def calls_of_hosts():
     """(host, call) of each row, a call being words of code with arguments."""
-    table = re.search(r"^\| host \|.*\n\|.*\n((?:\|.*\n)+)", LIBRARY.read_text(), re.MULTILINE)
+    table = re.search(r"^\| toolkit \|.*\n\|.*\n((?:\|.*\n)+)", LIBRARY.read_text(), re.MULTILINE)
     for row in table[1].splitlines():
         for call in re.findall(r"`([^`]*\([^`]*\)[^`]*)`", row):
             yield row.split("|")[1].strip(), call

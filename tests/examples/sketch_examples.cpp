@@ -61,12 +61,12 @@ TEST_CASE("The library's page: sketches") {
     Sketch<std::uint32_t> other({.width = suggest_width(0.0001)});
     other.insert(80);
     // clang-format off
-// How often keys occur, in a table of any size: never less than the truth, and rarely much more.
-// On the CPU without the context, and by Auto where the GPU is slower (textures need one of the GPU's engines).
+// Counts of keys, in a table of any size: never below the true count, and rarely much above.
+// Without a context it works on the CPU, and so does Auto if the GPU is slower (textures need a GPU engine).
 quadmill::SketchOptions options{.width = quadmill::suggest_width(0.0001), .engine = quadmill::SketchEngine::Sort};
 quadmill::Sketch<std::uint32_t> counts(context, options);
-counts.insert(keys);                              // again and again; remove(keys) takes them back
-counts.insert_texture(texture);                   // keys that are on the GPU
+counts.insert(keys);                              // any number of times; remove(keys) undoes it
+counts.insert_texture(texture);                   // keys in a texture
 auto count = counts.query(443);                   // count.lower, count.estimate, count.upper
 counts.merge(other);                              // of another machine: save() and load()
     // clang-format on

@@ -131,11 +131,11 @@ auto context = quadmill::Context::headless();
 std::vector<float> keys = measured();
 quadmill::Sorter sorter(context);        // keeps programs and textures from call to call
 sorter.sort(keys);                       // in place; also double, integers of 32 and 64 bits, 16-bit floats
-sorter.sort_with_index(keys, index);     // and where each was; stable
-sorter.argsort(keys, index);             // where each would go; the keys stay, and only the index comes back
-sorter.sort_windows(keys, 1000);         // each 1000 keys by themselves, many in one texture
+sorter.sort_with_index(keys, index);     // and the old index of each; stable
+sorter.argsort(keys, index);             // only the index, in order; the keys are not changed
+sorter.sort_windows(keys, 1000);         // each 1000 keys separately, many in one texture
 sorter.sort_segments(keys, ends);        // or segments of any lengths
-sorter.top(keys, best, std::span(index).first(3));   // the first best.size() in order, without sorting the rest
+sorter.top(keys, best, std::span(index).first(3));   // only the first best.size() keys, in order
 
 // Inside an OpenGL program, with its 4.5 context current:
 auto mine = quadmill::Context::adopt();

@@ -53,9 +53,9 @@ TEST_CASE("The library's page: streams") {
     Quantiles<float> other({.eps = 0.0001});
     other.add(values);
     // clang-format off
-// Streams; quadmill::summary has these without any OpenGL, sorting on CPU threads.
+// Streams; quadmill::summary has these without OpenGL, on CPU threads.
 quadmill::Quantiles<float> latencies({.eps = 0.0001}, quadmill::window_sorter(context));
-latencies.add(values);                   // again and again
+latencies.add(values);                   // any number of times
 auto p99 = latencies.quantile(0.99);     // p99.value, p99.rank_lower, p99.rank_upper
 latencies.merge(other);                  // of another machine: save() and load()
 quadmill::SlidingQuantiles<float> last({.eps = 0.01, .window = 1000000});
