@@ -1,4 +1,4 @@
-// Sorted bytes as they come, and their way to a file.
+// Sorted bytes from a merge or a sort, and asynchronous writes of them to a file.
 #pragma once
 
 #include <chrono>
@@ -39,7 +39,7 @@ class Transfers {
     void read(int file, std::span<std::byte> memory, std::uint64_t offset, std::uint64_t tag);
     void write(int file, std::span<const std::byte> memory, std::uint64_t offset, std::uint64_t tag);
     [[nodiscard]] std::size_t under_way() const { return io_.under_way(); }
-    // One that has ended. Pre: one is in flight.
+    // A finished transfer. Pre: one is in flight.
     files::BlockIo::Done next();
     [[nodiscard]] const char* name() const { return io_.name(); }
 
@@ -50,14 +50,14 @@ class Transfers {
     Tick tick_;
 };
 
-// Where bytes go: an open file, or a part of it. `name`: for messages.
+// The target of bytes: an open file, or a part of it. `name`: for messages.
 struct FilePlace {
     int file = -1;
     std::uint64_t offset = 0;
     std::string name, path{};
 };
 
-// Writes blocks behind its caller's back while the next ones are filled.
+// Writes blocks asynchronously while the next ones are filled.
 class BlockWriter {
   public:
     BlockWriter(files::BlockIo::Method method, std::size_t block, StageClock& clock, Tick tick);
@@ -65,14 +65,14 @@ class BlockWriter {
 
     // Pre: finished.
     void begin(FilePlace place);
-    // A block to fill; waits until there is one.
+    // A block to fill; waits for one.
     std::span<std::byte> block();
-    // Writes that many bytes of it. Only the last block before finish() may be less than full; where files have
-    // offsets, its last page is written whole.
+    // Writes that many bytes of it. Only the last block before finish() may be incomplete; in files with offsets its
+    // last page is written completely.
     void write(std::size_t bytes);
-    // Waits until all is written. Returns the bytes, without what fills the last page.
+    // Waits until everything is written. Returns the number of bytes, without padding of the last page.
     std::uint64_t finish();
-    // All of a stream; the clock is the stream's. Returns the bytes.
+    // Writes a whole stream; the clock is the stream's. Returns the number of bytes.
     std::uint64_t write_all(Stream& stream, StageClock& clock);
     [[nodiscard]] const char* name() const { return io_.name(); }
 
@@ -95,11 +95,11 @@ class TemporarySpace {
         std::size_t file = 0;
         std::uint64_t offset = 0, bytes = 0, passes = 0;  // passes: how often it was merged
     };
-    // Where the next run begins; it ends where it is told so.
+    // Begins the next run, which end_run() ends.
     Run begin();
     void end(const Run& run);
     [[nodiscard]] FilePlace place(const Run& run) const;
-    // Gives the room back, where the file system can do that.
+    // Frees the space on the disk, if the file system can.
     void release(const Run& run);
 
   private:
@@ -111,7 +111,7 @@ class TemporarySpace {
 
 [[noreturn]] void fail_io(const std::string& what, const FilePlace& place, std::uint64_t at, int error);
 
-// Throws IoError where the last record is cut off. `end`: of the whole records, of all bytes.
+// Throws IoError if the last record is truncated. `end`: of the complete records, of all bytes.
 void check_end(const FilePlace& place, std::uint64_t end, std::uint64_t size, std::size_t record_bytes);
 
 }  // namespace quadmill::detail::external

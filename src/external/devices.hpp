@@ -1,4 +1,4 @@
-// What a sort of files is given to sort by: CPU threads alone, a context, or a group of devices.
+// The devices of a sort of files: CPU threads only, a context, or a group of devices.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace quadmill::detail::external {
 
-// Those of a group are this one's while it lives.
+// The contexts of a group belong to this while it lives.
 class Devices {
   public:
     Devices() = default;  // CPU threads
@@ -23,7 +23,7 @@ class Devices {
     Devices(const std::optional<Context>& context) {
         if (context) contexts_.push_back(*context);
     }
-    // Throws InvalidArgument while another sorter has the group, GlError where each device has failed.
+    // Throws InvalidArgument while another sorter has the group, GlError if all devices have failed.
     Devices(const DeviceGroup& group) : use_(std::make_unique<sort::GroupUse>(sort::GroupState::of(group))) {
         for (const auto device : use_->devices()) contexts_.push_back(group.contexts()[device]);
     }
@@ -33,18 +33,18 @@ class Devices {
     [[nodiscard]] std::optional<Context> first() const {
         return contexts_.empty() ? std::nullopt : std::optional(contexts_.front());
     }
-    // How many sort at once: the CPU's engine takes all threads by itself.
+    // Number of parallel sorts; the CPU engine uses all threads for one sort.
     [[nodiscard]] std::size_t sorters(Engine engine) const {
         const bool is_cpu =
             engine == Engine::Cpu || (engine == Engine::Auto && !contexts_.empty() && contexts_[0].info().software);
         return is_cpu || contexts_.empty() ? 1 : contexts_.size();
     }
 
-    // For the shares of a group, by a place in contexts().
+    // The shares of a group, by index in contexts().
     void has_sorted(std::size_t place, std::uint64_t keys) const {
         if (use_) use_->has_sorted(use_->devices()[place], keys);
     }
-    // Whether others of a group may do what this one could not.
+    // Whether other devices of a group may succeed.
     [[nodiscard]] bool has_failed(std::size_t place, const std::exception_ptr& why) const {
         if (!use_ || !sort::is_failure_of_device(why)) return false;
         use_->has_failed(use_->devices()[place], why);

@@ -1,4 +1,4 @@
-// How records come into slots: from a file, at its offsets, or from a pipe or a program, one after the other.
+// Fills slots with records: from a file, by offsets, or from a pipe or a program, one after the other.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace quadmill::detail::external {
 
-// Fills slots with bytes as they come. What a slot has no room for goes to the next one; a slot waits until it is known
+// Fills slots with arriving bytes. The part that does not fit goes to the next slot; a slot waits until it is known
 // whether it is the last.
 class Filler {
   public:
@@ -15,16 +15,16 @@ class Filler {
     Filler(const Format& format, RunMaker& maker, std::size_t longest_line, FilePlace source)
         : format_(format), maker_(maker), longest_line_(longest_line), source_(std::move(source)) {}
 
-    // Where the next bytes go, at least one.
+    // Space for the next bytes, at least one.
     std::span<std::byte> space();
-    // So many bytes have come to space().
+    // That many bytes have arrived in space().
     void add(std::size_t bytes);
     void push(std::span<const std::byte> bytes);
-    // All of a source that has no offsets.
+    // Reads all of a source without offsets.
     void read_stream(std::size_t block, Transfers& io);
-    // All of a file that has, straight into the slots.
+    // Reads all of a file with offsets, directly into the slots.
     void read_file(std::uint64_t size, std::size_t block, Transfers& io);
-    // Throws IoError when the last record is cut off. Returns the slot that holds all records, sorted, where one does;
+    // Throws IoError if the last record is truncated. Returns the slot with all records, sorted, if they fit into one;
     // otherwise all are in runs.
     Slot* finish();
 

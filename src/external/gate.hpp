@@ -1,4 +1,4 @@
-// What threads of a pipeline share: queues between them, and an end to all when one fails.
+// Shared by the threads of a pipeline: queues between them, and the end of all if one fails.
 #pragma once
 
 #include <chrono>
@@ -11,12 +11,12 @@
 
 namespace quadmill::detail::external {
 
-// Thrown in a thread whose neighbours have failed; it never leaves the room.
+// Thrown in a thread whose neighbours have failed; it is caught within this room.
 struct Abandoned {};
 
 class Gate {
   public:
-    // The first error stays; all who wait are woken.
+    // Keeps the first error and wakes all waiting threads.
     void fail(std::exception_ptr error) {
         {
             const std::lock_guard lock(mutex_);
@@ -44,7 +44,7 @@ class Gate {
     bool failed_ = false;
 };
 
-// Between two stages. There are only that many elements, so it needs no bound of its own.
+// A queue between two stages. The number of elements is fixed, so it needs no bound.
 template <class T>
 class Queue {
   public:
@@ -56,7 +56,7 @@ class Queue {
         }
         gate_.changed_.notify_all();
     }
-    // No more will come.
+    // No more elements will come.
     void close() {
         {
             const std::lock_guard lock(gate_.mutex_);
@@ -64,13 +64,13 @@ class Queue {
         }
         gate_.changed_.notify_all();
     }
-    // The first element; nothing when the queue is empty and closed. Throws Abandoned.
+    // The first element; nothing if the queue is empty and closed. Throws Abandoned.
     std::optional<T> pop() {
         std::unique_lock lock(gate_.mutex_);
         gate_.changed_.wait(lock, [this] { return ready(); });
         return take();
     }
-    // The same, and nothing too when time is over.
+    // The same; also nothing after that time.
     std::optional<T> pop(std::chrono::milliseconds wait) {
         std::unique_lock lock(gate_.mutex_);
         if (!gate_.changed_.wait_for(lock, wait, [this] { return ready(); })) return {};

@@ -1,5 +1,5 @@
-// Phase 2 of an external sort on the GPU: blocks of runs in order are merged by the merge engine, which enters at the
-// level of the runs. The paper names it as future work (SIGMOD'06, section 6).
+// Phase 2 of an external sort on the GPU: blocks of sorted runs are merged by the merge engine, starting at the level
+// of the runs. The paper names it as future work (SIGMOD'06, section 6).
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace quadmill::detail::external {
 
-// What is in memory of a run: its next keys, in order.
+// The part of a run in memory: its next keys, in order.
 struct RunBlock {
     enum class Rest { None, More };  // of the run, behind them
     WideKeys keys;
@@ -29,32 +29,31 @@ struct RunPlace {
     bool operator==(const RunPlace&) const = default;
 };
 
-// What merges did; times are wall-clock milliseconds.
+// Statistics of merges; times are wall-clock milliseconds.
 struct GpuMergeStats {
     std::uint64_t merges = 0, keys = 0, given = 0;  // keys: on the GPU, those that come again each time
     std::uint64_t tied = 0;                         // keys whose words were equal, put in order by comparing them whole
     double key_ms = 0, merge_ms = 0, scan_ms = 0;
 };
 
-// Keys are items as in the wide sort: as many of their first bits as leave room for a place, in 64 bits. Where these
-// are equal, the CPU compares whole keys.
+// Keys are items as in the wide sort: 64 bits, with the first bits of the key and an index. If these bits are equal,
+// the CPU compares whole keys.
 class GpuMerge {
   public:
     // `threads`: of the CPU, the caller's among them; 0 takes as many as the machine has.
     GpuMerge(Context context, unsigned threads);
 
-    // The first keys of all blocks in order, as far as no key that is not in memory can come before them: up to the
-    // first last key of a run of which there is more. Of equal keys, those of the run named first come first. Valid
-    // until the next call. Blocks of like sizes, a power of two, waste no memory: each takes as much as the longest,
-    // rounded up to one.
-    // Pre: a run of which there is more has a key in memory.
-    // Throws InvalidArgument for more than the engine holds; GlError, std::bad_alloc.
+    // The first keys of all blocks in order, as far as no key outside of memory can come before them: up to the
+    // smallest last key of a run that goes on. Equal keys are in the order of the runs. Valid until the next call. Each
+    // block takes the memory of the longest one, rounded up to a power of two.
+    // Pre: a run that goes on has a key in memory. Throws InvalidArgument for more than the engine holds; GlError,
+    // std::bad_alloc.
     std::span<const RunPlace> merge(std::span<const RunBlock> runs);
 
     [[nodiscard]] const GpuMergeStats& stats() const { return stats_; }
 
   private:
-    // Where the items of a run lie: each takes 2^run_log2.
+    // The layout of runs: each takes 2^run_log2 items.
     struct Shape {
         unsigned run_log2, place_bits, word_bits;
         [[nodiscard]] RunPlace place(std::uint64_t item) const;

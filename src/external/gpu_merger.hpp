@@ -1,4 +1,4 @@
-// Phase 2 by the merge engine, as a stream next to that of the tree of losers.
+// Phase 2 with the merge engine, as a stream like that of the tree of losers.
 #pragma once
 
 #include <cstddef>
@@ -12,17 +12,18 @@
 
 namespace quadmill::detail::external {
 
-// Merges runs; of equal keys, those of the run that is named first come first.
+// Merges runs; equal keys are in the order of the runs.
 class GpuMerger final : public Stream {
   public:
-    // Pre: there are inputs; records are of one length, at most `block`; `format` outlives it. `block`: whole pages, of
-    // a run read at a time. `threads`: of the CPU, the caller's among them; 0 takes as many as the machine has.
+    // Pre: there are inputs; records are of one length, at most `block`; `format` outlives it. `block`: bytes of a run
+    // read at a time, in whole pages. `threads`: of the CPU, the caller's among them; 0 takes as many as the machine
+    // has.
     GpuMerger(const Format& format, const std::vector<RunReader::Input>& inputs, std::size_t block,
               const Context& context, unsigned threads, StageClock& reading, Tick tick);
     [[nodiscard]] std::size_t fill(std::span<std::byte> memory) override;
     [[nodiscard]] const GpuMergeStats& stats() const { return merge_.stats(); }
 
-    // Main memory that it takes, without what a software renderer has for textures.
+    // Its CPU memory, without the textures of a software renderer.
     [[nodiscard]] static std::size_t memory(const Format& format, std::size_t runs, std::size_t block);
 
   private:

@@ -12,7 +12,7 @@
 
 namespace quadmill::detail::external {
 
-// Merges runs; of equal keys, those of the run that is named first come first.
+// Merges runs; equal keys are in the order of the runs.
 class Merger final : public Stream {
   public:
     using Input = RunReader::Input;
@@ -23,7 +23,7 @@ class Merger final : public Stream {
 
   private:
     using Run = RunReader::Run;
-    // What the tree compares, without a look at the run unless two are equal.
+    // The number that the tree compares; it reads the run only if two are equal.
     struct Head {
         std::uint64_t prefix, run;
     };

@@ -1,4 +1,4 @@
-// How much memory goes where: GPUTeraSort's formulas (SIGMOD'06, section 2), with what each part takes counted.
+// Division of memory: GPUTeraSort's formulas (SIGMOD'06, section 2), with all parts counted.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +9,9 @@
 
 namespace quadmill::detail::external {
 
-// Phase 1. The paper's R = M / 3 to M / 5: three slots of R bytes (one is read, one is sorted, one is written; more
-// where several are sorted at once), beside which keys, order and blocks on their way to the disk are small for long
-// records. One slot where all fits.
+// Phase 1. The paper's R = M / 3 to M / 5: three slots of R bytes (one is read, one is sorted, one is written; more if
+// several are sorted in parallel). Keys, order and blocks in flight are small for long records. One slot if everything
+// fits.
 struct RunPlan {
     std::size_t slots = 0;
     SlotSize size;
@@ -25,27 +25,27 @@ struct RunNeeds {
     std::size_t sorters = 1;       // that have a run each at the same time
 };
 
-// Nothing when `memory` bytes are too few.
+// Nothing if `memory` is too small.
 [[nodiscard]] std::optional<RunPlan> plan_runs(const Format& format, std::size_t memory, const RunNeeds& needs);
 
-// Phase 2. The paper's M = T * runs, twice because of the prefetch: blocks of T bytes, two a run, and those on their
-// way to the disk. So a merge takes at most `fan_in` runs.
+// Phase 2. The paper's M = T * runs, twice because of the prefetch: blocks of T bytes, two per run, and those in flight
+// to the disk. So a merge takes at most `fan_in` runs.
 struct MergePlan {
     std::size_t fan_in = 0;
     std::size_t margin = 0;  // before each block, for the begin of the record that it ends
     std::size_t block = 0, write_block = 0;
 };
 
-// For as many of `runs` as can be. Nothing when that is not even two.
+// For as many of `runs` as possible. Nothing if that is less than two.
 [[nodiscard]] std::optional<MergePlan> plan_merge(std::size_t memory, std::size_t runs, std::size_t longest_record);
 
-// For the threads of the pipeline and what is too small to be counted.
+// Memory for the threads of the pipeline and small objects.
 inline constexpr std::size_t reserve = std::size_t{4} << 20;
 [[nodiscard]] std::size_t min_memory(const Format& format);
-// The longest line that phase 2 can be sure to merge.
+// The longest line that phase 2 can always merge.
 [[nodiscard]] std::size_t longest_line(std::size_t memory);
 
-// Bytes of main memory that the program holds now, and at most until now; 0 where the system does not say.
+// Current and peak CPU memory of the program in bytes; 0 if unknown.
 [[nodiscard]] std::size_t resident_bytes();
 [[nodiscard]] std::size_t peak_resident_bytes();
 

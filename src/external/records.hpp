@@ -13,7 +13,7 @@
 
 namespace quadmill::detail::external {
 
-// The first eight bytes of a key as a number: smaller where the key is; a shorter key is followed by zeros.
+// The first eight bytes of a key as a number of the same order; a shorter key is followed by zeros.
 [[nodiscard]] inline std::uint64_t prefix_of(const std::byte* key, std::size_t bytes) {
     std::uint64_t prefix = 0;
     if (bytes >= sizeof prefix) [[likely]] {
@@ -28,12 +28,12 @@ namespace quadmill::detail::external {
 // Keys of records of one length.
 class FixedKeys {
   public:
-    // Throws InvalidArgument, which begins with the name of `function`.
+    // Throws InvalidArgument; its message begins with `function`.
     FixedKeys(const char* function, const RecordFormat& format);
 
     [[nodiscard]] std::size_t record_bytes() const { return record_bytes_; }
     [[nodiscard]] std::size_t key_bytes() const { return key_bytes_; }
-    // Whether the key stands in the record as it is, at offset().
+    // Whether the record contains the key unchanged, at offset().
     [[nodiscard]] bool is_verbatim() const { return verbatim_; }
     [[nodiscard]] std::size_t offset() const { return fields_.front().offset; }
 
@@ -48,8 +48,8 @@ class FixedKeys {
     std::vector<KeyField> fields_;
 };
 
-// Lines have 256 codes: 255 bytes and their end. Coded, the end is the smallest, so that a line and its end compare by
-// memcmp as lines do without: '\n' becomes 0, and what is below it one more.
+// Lines have 256 codes: 255 bytes and their end. The end is coded as the smallest, so that memcmp of lines with their
+// ends gives the order of lines: '\n' becomes 0, and smaller bytes are increased by one.
 inline constexpr std::byte end_of_line{0};
 void code_lines(std::span<std::byte> bytes);
 void decode_lines(std::span<std::byte> bytes);

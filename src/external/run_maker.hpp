@@ -1,5 +1,5 @@
-// Phase 1: slots full of records are sorted by one thread, or one a device, and written as runs by another, while the
-// next one is filled.
+// Phase 1: one thread, or one per device, sorts full slots, and another one writes them as runs, while the next slot is
+// filled.
 #pragma once
 
 #include <atomic>
@@ -35,11 +35,11 @@ class RunMaker {
     void start(const RunPlan& plan);
     // An empty slot; waits for one.
     Slot& slot();
-    // Records to be sorted and written as the next run.
+    // Sorts records and writes them as the next run.
     void submit(Slot& slot);
-    // The only records that there are: sorts them in memory.
+    // Sorts all records in memory.
     void sort(Slot& slot);
-    // Waits for all runs, and gives all memory back but a slot that was sorted in memory.
+    // Waits for all runs, and frees all memory except a slot that was sorted in memory.
     void finish();
 
     [[nodiscard]] const std::vector<Run>& runs() const { return runs_; }
@@ -57,9 +57,9 @@ class RunMaker {
     };
     template <class Loop>
     std::thread thread(Loop loop);
-    // The sorter of devices_.contexts()[place], or of the CPU if there are none.
+    // The sorter of devices_.contexts()[place], or of the CPU without contexts.
     void sort_loop(std::size_t place, Engine engine);
-    // Leaves its work to the others, or throws `why` if they cannot do it either.
+    // Leaves its work to the other devices, or throws `why` if they cannot do it either.
     void leave_out(std::size_t place, const std::optional<Work>& work, const std::exception_ptr& why);
     void write_loop();
     void write_run(const Work& work, BlockWriter& writer, cpu::Workers& workers);

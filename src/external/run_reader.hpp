@@ -16,7 +16,7 @@ class RunReader {
         FilePlace place;
         std::uint64_t bytes = 0;
     };
-    // A run: the block that it gives from, and the next one in flight.
+    // A run: its current block, and the next one in flight.
     struct Run {
         FilePlace place;
         std::uint64_t next = 0, end = 0;  // in the file: what is to be read
@@ -29,11 +29,11 @@ class RunReader {
         std::size_t length = 0;                        // and its length; 0 at the end of the run
     };
 
-    // Begins to read the first block of each run; next_block() takes it up.
+    // Starts reading the first block of each run; next_block() returns it.
     RunReader(const std::vector<Input>& inputs, std::size_t margin, std::size_t block, StageClock& clock, Tick tick);
 
     [[nodiscard]] std::vector<Run>& runs() { return runs_; }
-    // Puts what is left of the current block, at most the margin, before the next one. False at the end of the run.
+    // Moves the rest of the current block, at most the margin, before the next one. False at the end of the run.
     bool next_block(std::size_t run);
 
   private:

@@ -14,21 +14,21 @@
 
 namespace quadmill::detail::external {
 
-// A record format that was checked.
+// A checked record format.
 class Format {
   public:
-    // Throws InvalidArgument, which begins with the name of `function`.
+    // Throws InvalidArgument; its message begins with `function`.
     Format(const char* function, const RecordFormat& format);
     // Nothing for lines.
     [[nodiscard]] const std::optional<FixedKeys>& fixed() const { return fixed_; }
-    // What a slot holds for a record's key: the key, or where a line begins.
+    // A slot's data for a record's key: the key, or the offset of a line.
     [[nodiscard]] std::size_t index_bytes() const { return fixed_ ? fixed_->key_bytes() : sizeof(std::uint64_t); }
 
   private:
     std::optional<FixedKeys> fixed_;
 };
 
-// How large a slot is.
+// Sizes of a slot.
 struct SlotSize {
     std::size_t bytes = 0;    // of records
     std::size_t records = 0;  // at most
@@ -39,22 +39,22 @@ class Slot {
   public:
     Slot(const Format& format, SlotSize size);
 
-    // Makes it empty; records will begin `skew` bytes behind a page's begin.
+    // Makes it empty; records will begin `skew` bytes after the beginning of a page.
     void reset(std::size_t skew);
-    // All of its memory, from a page's begin on: two pages more than there is room for records.
+    // All of its memory, page-aligned: two pages more than the space for records.
     [[nodiscard]] std::byte* pages() const { return memory_.data(); }
-    // Memory behind the records for more of them.
+    // Memory after the records, for more of them.
     [[nodiscard]] std::span<std::byte> space() const;
-    // Takes up that many bytes that have come: finds the records among them and makes their keys. Lines are coded.
+    // Adds that many new bytes: finds the records in them and makes their keys. Lines are coded.
     void add(std::size_t bytes);
-    // Takes up what stands behind another slot's whole records. Pre: empty.
+    // Takes the incomplete record at the end of another slot. Pre: empty.
     void add_rest(const Slot& other);
     // Ends the last line, if it has no end. Pre: not full.
     void end_last_line();
 
     [[nodiscard]] bool is_full() const;
     [[nodiscard]] std::size_t records() const { return records_; }
-    // The bytes of whole records, and behind them those of one that has begun.
+    // The bytes of complete records, followed by those of an incomplete one.
     [[nodiscard]] std::size_t bytes() const { return whole_; }
     [[nodiscard]] std::span<const std::byte> rest() const { return {begin_ + whole_, filled_ - whole_}; }
     [[nodiscard]] std::size_t longest() const { return longest_; }
@@ -74,7 +74,7 @@ class Slot {
     std::size_t filled_ = 0, whole_ = 0, records_ = 0, coded_ = 0, longest_ = 0;
 };
 
-// The records of a slot in the order that it has.
+// The records of a slot in its order.
 class Gather final : public Stream {
   public:
     Gather(const Slot& slot, cpu::Workers& workers) : slot_(slot), workers_(workers) {}

@@ -15,7 +15,7 @@
 
 namespace quadmill::detail::external {
 
-// How large what is; by what memory there is, or as a test wants it.
+// Sizes of slots and blocks, from the memory or given by a test.
 struct Plans {
     std::function<std::optional<RunPlan>(const Format& format, std::size_t memory, const RunNeeds& needs)> runs =
         plan_runs;
@@ -48,12 +48,12 @@ class Reporter {
     cpu::Stopwatch since_, phase_time_;
 };
 
-// Both phases, from bytes to bytes. As a stream: the records in order.
+// Both phases, from bytes to bytes. As a stream it gives the records in order.
 class Sorting final : public Stream {
   public:
     Sorting(const char* function, const ExternalSortOptions& options, Devices devices, Plans plans);
 
-    // Before anything comes. `source`: for messages.
+    // Call before any input. `source`: for messages.
     void begin(const RunNeeds& needs, FilePlace source);
     [[nodiscard]] Filler& filler() { return *filler_; }
     [[nodiscard]] std::size_t block() const { return block_; }
@@ -61,22 +61,22 @@ class Sorting final : public Stream {
     [[nodiscard]] Tick tick() {
         return [this] { ticked(); };
     }
-    // All has come; from here on the bytes are there.
+    // The input is complete; from here on the output can be read.
     void finish();
     [[nodiscard]] std::size_t fill(std::span<std::byte> memory) override;
-    // All of them to a place. Returns how many they are.
+    // Writes all bytes to a place. Returns their number.
     std::uint64_t write(FilePlace place, files::BlockIo::Method method);
     [[nodiscard]] ExternalSortStats stats(const char* io);
 
   private:
-    // When the engine has sorted that many records at once.
+    // CPU memory if the engine sorts that many records together.
     [[nodiscard]] std::size_t memory_left(std::size_t records) const;
     void ticked();
     void merge_runs();
     [[nodiscard]] MergePlan plan_for(std::size_t runs) const;
     void merge_some(std::vector<RunMaker::Run>& runs, const MergePlan& plan);
     [[nodiscard]] std::unique_ptr<Stream> merger(std::span<const RunMaker::Run> runs, const MergePlan& plan);
-    // Bytes of a run that the merge engine has at a time. Throws InvalidArgument when there is no memory for any.
+    // Bytes of a run that the merge engine has at a time. Throws InvalidArgument if memory is too small.
     [[nodiscard]] std::size_t gpu_block(std::size_t runs, const MergePlan& plan) const;
 
     const char* function_;
@@ -101,7 +101,7 @@ class Sorting final : public Stream {
     ExternalSortStats stats_;
 };
 
-// sort_file(), by other plans.
+// sort_file() with other plans.
 ExternalSortStats sort_between(const std::string& input, const std::string& output, const ExternalSortOptions& options,
                                Devices devices, const Plans& plans = {});
 

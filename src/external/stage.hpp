@@ -1,4 +1,4 @@
-// How long each part of the pipeline was at work, and when.
+// When, and how long, each part of the pipeline worked.
 #pragma once
 
 #include <chrono>
@@ -11,7 +11,7 @@
 
 namespace quadmill::detail::external {
 
-// The times at which one stage was at work. One thread at a time.
+// The times at which one stage worked. One thread at a time.
 class StageClock {
   public:
     using Clock = std::chrono::steady_clock;
@@ -29,7 +29,7 @@ class StageClock {
     double seconds_ = 0;
 };
 
-// One clock for several threads: at work while any of them is.
+// One clock for several threads: it runs while any of them works.
 class SharedClock {
   public:
     explicit SharedClock(StageClock& clock) : clock_(clock) {}
@@ -48,7 +48,7 @@ class SharedClock {
     std::size_t at_work_ = 0;
 };
 
-// At work while it lives.
+// The clock runs while this lives.
 template <class Clock>
 class AtWork {
   public:
@@ -61,7 +61,7 @@ class AtWork {
     Clock& clock_;
 };
 
-// Stages that run next to each other, with the share of each that was hidden behind the slowest.
+// Parallel stages, with the share of each that overlapped with the slowest.
 struct NamedClock {
     const char* name;
     const StageClock* clock;

@@ -1,4 +1,4 @@
-// Keys of many bytes, and the words of a few bits that they are sorted by, one word a round.
+// Keys of many bytes, and their words of a few bits; each round sorts by one word.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +37,7 @@ struct WideKeys {
     return word << from % 8 >> (64 - bits);
 }
 
-// How two keys compare from byte `from` on, before which they are equal: below, above or equal to 0.
+// Compares two keys from byte `from` on, before which they are equal: below, above or equal to 0.
 [[nodiscard]] inline int compare(std::span<const std::byte> a, std::span<const std::byte> b, std::size_t from) {
     const auto common = std::min(a.size(), b.size());
     const int order = from < common ? std::memcmp(a.data() + from, b.data() + from, common - from) : 0;

@@ -14,7 +14,7 @@
 
 namespace quadmill::detail::external {
 
-// What an argsort did; times are wall-clock milliseconds.
+// Statistics of an argsort; times are wall-clock milliseconds.
 struct WideStats {
     std::uint64_t n = 0;
     std::uint64_t rounds = 0;    // in which the engine sorted words
@@ -42,15 +42,15 @@ class WideSorter {
     WideSorter& operator=(WideSorter&&) noexcept;
     ~WideSorter();
 
-    // order[i]: place of the i-th key in order; equal keys keep the order of the input. There are order.size() keys.
+    // order[i]: index of the i-th key in order; equal keys keep the order of the input. There are order.size() keys.
     // Throws InvalidArgument for 2^32 keys and more, or more than the engine takes; GlError, std::bad_alloc.
     WideStats argsort(const WideKeys& keys, std::span<std::uint32_t> order);
 
-    // The engine that sorts large arrays: Auto says Cpu or Merge.
+    // The engine that sorts large arrays; for Auto it is Cpu or Merge.
     [[nodiscard]] Engine engine() const noexcept;
 
-    // Bytes that an argsort takes besides its arguments, by Cpu; engines on a GPU need as much, and staging memory for
-    // 16 bytes a key. (A software renderer's textures are main memory too: 24 bytes a key more.)
+    // Bytes of an argsort with Cpu, in addition to its arguments. GPU engines need the same, and staging memory of 16
+    // bytes a key. (A software renderer's textures are CPU memory, too: 24 bytes a key more.)
     static std::size_t memory(std::size_t n);
 
   private:

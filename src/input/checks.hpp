@@ -1,4 +1,4 @@
-// Checks of options' values, which say what is allowed.
+// Checks of option values; their messages say what is allowed.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -10,18 +10,18 @@ namespace quadmill::detail::input {
 
 // A whole number from 1, such as 1000 or 2^20.
 [[nodiscard]] CLI::Validator count_up_to(std::uint64_t most);
-// A whole number from there to there, by digits alone.
+// A whole number in that range, written in digits.
 [[nodiscard]] CLI::Validator whole_number(std::uint64_t least, std::uint64_t most);
 // A number of CPU threads; 0: all.
 [[nodiscard]] CLI::Validator thread_count();
 // Bytes, such as 256M or 4G.
 [[nodiscard]] CLI::Validator byte_count();
-// A number, neither NaN nor outside.
+// A number in that range, not NaN.
 [[nodiscard]] CLI::Validator number_from(double least, double most);
 
 // The parts of "0.5,0.99"; empty ones, too, which CLI11's own delimiter drops.
 [[nodiscard]] std::vector<std::string> comma_separated(const std::string& text);
-// A name of a file, which is not empty.
+// A file name that is not empty.
 [[nodiscard]] CLI::Validator file_name();
 
 // Throws CLI::ValidationError of that option if the output would replace one of these files, by device and inode; "-"

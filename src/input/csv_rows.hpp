@@ -1,4 +1,4 @@
-// What libcsv finds in text, as rows of columns, with the numbers of the lines.
+// Rows of columns from libcsv, with line numbers.
 #pragma once
 
 #include <csv.h>
@@ -18,7 +18,7 @@
 
 namespace quadmill::detail::input {
 
-// What is wrong at a line, counted from 1 where the text begins.
+// An error at a line, counted from 1 at the beginning of the text.
 struct CsvFault {
     std::uint64_t line;
     std::string what;
@@ -35,7 +35,7 @@ class CsvParser {
         if (csv_init(&parser_, CSV_STRICT | CSV_STRICT_FINI | CSV_REPALL_NL | CSV_EMPTY_IS_NULL) != 0)
             throw std::bad_alloc();
         csv_set_delim(&parser_, static_cast<unsigned char>(delimiter));
-        // libcsv drops them; a function keeps it from doing so, but has it take 1.7 times as long.
+        // libcsv drops blanks; a callback prevents that, but makes it 1.7 times slower.
         if (blanks == Blanks::Some) csv_set_space_func(&parser_, [](unsigned char) { return 0; });
     }
     CsvParser(const CsvParser&) = delete;
@@ -43,7 +43,7 @@ class CsvParser {
     ~CsvParser() { csv_free(&parser_); }
 
     void parse(std::string_view text) {
-        // In pieces, so that an error does not wait for the end.
+        // In pieces, so that errors are found early.
         constexpr std::size_t piece = std::size_t{1} << 16U;
         for (; !text.empty(); text.remove_prefix(std::min(piece, text.size()))) {
             const auto part = text.substr(0, piece);
@@ -101,13 +101,13 @@ class CsvParser {
     bool after_cr_ = false;
 };
 
-// Which line a field is on.
+// The line of a field.
 class CsvLines {
   public:
-    // The line of the field to come; after a row, of the next one.
+    // The line of the next field; after a row, of the next row.
     [[nodiscard]] std::uint64_t line() const { return line_; }
     void pass(std::string_view field) {
-        // Quicker than std::count if there is none.
+        // Faster than std::count if there is none.
         for (auto at = field.find('\n'); at != std::string_view::npos; at = field.find('\n', at + 1)) ++line_;
     }
     void pass_end() { ++line_; }
@@ -123,7 +123,7 @@ class CsvHeader {
     void line_end();
     [[nodiscard]] std::uint64_t line() const { return lines_.line(); }
     [[nodiscard]] bool complete() const { return complete_; }
-    // Throws CsvFault when there is none.
+    // Throws CsvFault if there is none.
     [[nodiscard]] std::vector<std::string> names() const;
 
   private:
@@ -135,7 +135,7 @@ class CsvHeader {
 // The rows after it.
 class CsvRows {
   public:
-    // `places`: of the columns that are kept, among the fields. `cells`: what takes them.
+    // `places`: indices of the kept columns among the fields. `cells`: their receivers.
     CsvRows(std::vector<std::string> names, const std::vector<std::size_t>& places, std::vector<Cells> cells);
 
     void field(std::optional<std::string_view> field);
@@ -146,9 +146,9 @@ class CsvRows {
     [[nodiscard]] std::optional<std::uint64_t> blank() const { return blank_; }
 
     [[nodiscard]] std::vector<Cells>& cells() { return cells_; }
-    // Goes on with others, of no rows.
+    // Continues with other cells, without rows.
     void restart(std::vector<Cells> cells);
-    // Forgets the fields of a row that has not come to its end.
+    // Drops the fields of an incomplete row.
     void drop_unfinished();
 
   private:

@@ -1,4 +1,4 @@
-// Formulas of one variable, as options have them.
+// Formulas of one variable in options.
 #pragma once
 
 #include <functional>
@@ -6,10 +6,10 @@
 
 namespace quadmill::detail::input {
 
-// What is wrong with it, or nothing. Numbers, the variable, + - * / ^ and parentheses, comparisons, a ? b : c, and
-// functions such as abs, sqrt, exp, ln, log10, sin, min and max.
+// The error, or empty. Numbers, the variable, + - * / ^ and parentheses, comparisons, a ? b : c, and functions such as
+// abs, sqrt, exp, ln, log10, sin, min and max.
 [[nodiscard]] std::string fault_of_expression(const std::string& text, const std::string& variable);
-// Pre: nothing is wrong with it. The function and its copies are for one thread.
+// Pre: it has no error. The function and its copies are for one thread.
 [[nodiscard]] std::function<double(double)> parse_expression(const std::string& text, const std::string& variable);
 
 }  // namespace quadmill::detail::input

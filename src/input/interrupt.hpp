@@ -1,4 +1,4 @@
-// Ctrl-C and its like as a request to stop reading.
+// Ctrl-C (and SIGTERM, SIGHUP) as a request to stop reading.
 #pragma once
 
 #include <atomic>
@@ -15,17 +15,17 @@ class Interrupt {
     Interrupt& operator=(const Interrupt&) = delete;
     ~Interrupt();
 
-    // Waits until there is something to read, or a signal comes.
+    // Waits for input or a signal.
     void wait_for(int descriptor);
-    // Waits until the descriptor takes PIPE_BUF bytes. When a signal comes first, release(): nobody may ever read them.
+    // Waits until the descriptor takes PIPE_BUF bytes. After a signal it calls release(), since the reader may be gone.
     void wait_for_room(int descriptor);
     // Whether a signal has come. Any thread may ask.
     [[nodiscard]] bool came();
-    // What a program that has been stopped so answers to the shell. Pre: a signal came.
+    // The exit status of a program stopped by the signal. Pre: a signal came.
     [[nodiscard]] int status() const { return 128 + signal_; }
-    // As if SIGINT had come; from any thread.
+    // Acts as SIGINT; from any thread.
     void stop();
-    // From here on, a signal does what it did before.
+    // From here on signals have their old effect.
     void release();
 
   private:

@@ -1,5 +1,5 @@
-// What a stream or file is by its first bytes, where that is plain: text or a packed file that is read as raw values
-// makes answers that look right and mean nothing.
+// Recognizes text and compressed files by their first bytes: read as raw values, they would give plausible but wrong
+// answers.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace quadmill::detail::input {
 
-// A kind of file that begins in its own way.
+// A kind of file with characteristic first bytes.
 struct KnownFormat {
     std::string_view name;       // "a gzip file"
     std::string_view to_values;  // how values are got from it; may be empty
@@ -28,11 +28,11 @@ struct Look {
 
 enum class Head { AndMore, IsAll };
 
-// `head`: the first bytes of a stream, or all of them. Only formats whose beginning values hardly have.
+// `head`: the first bytes of a stream, or all of them. Only formats whose beginning is unlikely in raw values.
 [[nodiscard]] Look look_for_format(std::string_view head, Head is_all);
 // Also for text. Sure after 4096 bytes.
 [[nodiscard]] Look look_at(std::string_view head, Head is_all);
-// What should be text and is none; nothing when it may be. `begin`: the first 4096 bytes, or all.
+// The kind of a file that should be text but is not; nothing if it may be text. `begin`: the first 4096 bytes, or all.
 [[nodiscard]] std::optional<KnownFormat> look_for_no_text(std::string_view begin);
 
 }  // namespace quadmill::detail::input

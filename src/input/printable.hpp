@@ -1,4 +1,4 @@
-// Text for a terminal, which would obey the control characters in it.
+// Text for a terminal, without control characters.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@ namespace quadmill::detail::input {
 
 // Control characters as \x1b, also those of UTF-8 beyond ASCII (U+0080 to U+009F); line ends and tabs stay.
 [[nodiscard]] std::string printable(std::string_view text);
-// A message of the library without the name of the function that it begins with ("QueryProcessor::run: "), which says
-// nothing to who called a command.
+// A message of the library without the function name at its beginning ("QueryProcessor::run: "), which means nothing to
+// users of the command.
 [[nodiscard]] std::string_view without_function(std::string_view message);
 // A byte in that form.
 [[nodiscard]] std::string as_escape(unsigned char byte);

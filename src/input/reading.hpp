@@ -1,4 +1,4 @@
-// How an input is to be taken, raw values or lines of text, and the options that say so; also of demos.
+// The form of an input, raw values or lines of text, and its options; also for demos.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -33,12 +33,12 @@ struct Skipped {
 struct Reading {
     Form form = Form::Unsaid;
     LineOptions lines{};
-    // The types that are read when none is given. Text is not rounded silently.
+    // The default types. Text is not rounded silently.
     KeyType raw_type = KeyType::F32, text_type = KeyType::F64;
     std::optional<KeyType> given_type{};
 
     [[nodiscard]] KeyType type() const { return given_type.value_or(form == Form::Text ? text_type : raw_type); }
-    // What reads a line that is one value. Who asks for a type asks for its rounding.
+    // The parser of a line with one value. An explicit type allows its rounding.
     template <class T>
     [[nodiscard]] ParseLine<T> parse() const {
         if constexpr (std::is_same_v<T, double>) {
@@ -48,14 +48,14 @@ struct Reading {
     }
 };
 
-// --text, --raw, --header, --skip-bad. `text`: what lines of text are.
+// --text, --raw, --header, --skip-bad. `text`: the meaning of lines of text.
 CLI::Option* add_form_options(CLI::App& verb, Reading& reading, const std::string& text);
 // And --type. `types`: those that the verb takes.
 void add_reading_options(CLI::App& verb, Reading& reading, const Words<KeyType>& types, const std::string& text);
 
-// Throws BadInput where lines were skipped and not one was a value.
+// Throws BadInput if lines were skipped and none was a value.
 void refuse_all_bad(const Skipped& skipped, std::uint64_t values);
-// What to say of lines that were skipped, on standard error; nothing when there are none.
+// Reports skipped lines on standard error, if there are any.
 void note_skipped(const std::string& program, const Skipped& skipped);
 
 }  // namespace quadmill::detail::input

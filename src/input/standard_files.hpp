@@ -1,4 +1,4 @@
-// Standard input, output and error where the caller has closed them: `quadmill ... >&-`.
+// Handles closed standard input, output and error: `quadmill ... >&-`.
 #pragma once
 
 #include <fcntl.h>
@@ -10,9 +10,9 @@
 
 namespace quadmill::detail::input {
 
-// Keeps the next file that is opened from becoming one of the three, which would then be read, or written with answers.
-// In main, before all else. Input and output are opened the wrong way round, so that to use them is an error and not
-// silence; what is said on a closed standard error is lost, as its owner wished.
+// Prevents that the next opened file becomes one of the three and is read, or overwritten with answers. Call first in
+// main. Input is opened for writing and output for reading, so that using them is an error; messages to a closed
+// standard error are lost, as the caller wished.
 inline void open_standard_files() {
     constexpr std::array ways{O_WRONLY, O_RDONLY, O_WRONLY};
     for (int file = 0; file < static_cast<int>(ways.size()); ++file) {
@@ -21,7 +21,7 @@ inline void open_standard_files() {
     }
 }
 
-// Whether all that was printed has got where it should. In main, at the end.
+// Whether all output was written. Call at the end of main.
 inline bool standard_output_is_written() {
     return std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
 }

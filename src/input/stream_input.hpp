@@ -1,4 +1,4 @@
-// Values as they come from a file or pipe: raw or text, passed on as soon as they are there.
+// Values from a file or pipe: raw or text, passed on as soon as they arrive.
 #pragma once
 
 #include <algorithm>
@@ -20,13 +20,13 @@
 
 namespace quadmill::detail::input {
 
-// What is read of a file: all, or some bytes of one that has places.
+// The part of a file to read: all, or a range of bytes.
 struct Share {
     std::string path;
     std::uint64_t begin = 0, end = std::numeric_limits<std::uint64_t>::max();
 };
 
-// Bytes of a stream, of which a reader leaves what it cannot use yet.
+// Bytes of a stream; a reader leaves those that it cannot use yet.
 class StreamInput {
   public:
     explicit StreamInput(const std::string& path) : StreamInput(Share{.path = path}) {}
@@ -34,23 +34,23 @@ class StreamInput {
     explicit StreamInput(const Share& share);
 
     [[nodiscard]] const files::InputFile& file() const { return file_; }
-    // Waits for more, behind what is left. False at the end of the stream and after Ctrl-C. Throws BadInput.
+    // Waits for more bytes, after the rest. False at the end of the stream and after Ctrl-C. Throws BadInput.
     [[nodiscard]] bool more();
     [[nodiscard]] bool interrupted() { return interrupt_.came(); }
     // Where the share begins in the file.
     [[nodiscard]] std::uint64_t begin() const { return begin_; }
-    // Ctrl-C and its like as a request to stop.
+    // Ctrl-C (and SIGTERM, SIGHUP) as a request to stop.
     [[nodiscard]] Interrupt& interrupt() { return interrupt_; }
-    // The same from any thread: more() waits no longer.
+    // The same from any thread: more() stops waiting.
     void stop() { interrupt_.stop(); }
     // Ctrl-C stops the program again.
     void release_interrupt() { interrupt_.release(); }
-    // What has come and is left; aligned as any value.
+    // The unread bytes; aligned for any value.
     [[nodiscard]] std::span<const std::byte> bytes() const { return {memory_.get(), size_}; }
     [[nodiscard]] std::string_view text() const { return {reinterpret_cast<const char*>(memory_.get()), size_}; }
-    // Leaves all but the first `used` bytes.
+    // Drops the first `used` bytes.
     void drop(std::size_t used);
-    // No more fits behind what is left.
+    // Whether the buffer is full.
     [[nodiscard]] bool full() const { return size_ == capacity; }
 
   private:
@@ -65,12 +65,12 @@ class StreamInput {
     bool ended_ = false;
 };
 
-// Throws InvalidArgument when what is read in one form is plainly of another. `what`: what a raw value is.
+// Throws InvalidArgument if the input clearly has another form. `what`: words for a raw value.
 void refuse_other_forms(const Look& look, Form form, const std::string& name, const std::string& what);
-// Reads as far as that takes, mostly once.
+// Reads as much as that needs, usually once.
 void refuse_other_forms(StreamInput& input, Form form, const std::string& what);
 
-// What raw values are.
+// Words for raw values.
 template <class Record>
 struct RawRecords {
     std::string what;                         // "f32 value"
@@ -81,7 +81,7 @@ struct RawRecords {
 [[noreturn]] void refuse_rest(const StreamInput& input, std::size_t value_bytes, const std::string& what);
 [[noreturn]] void refuse_record(const StreamInput& input, std::uint64_t number, Fault why);
 
-// Hands all records of the stream to `take`, as spans of them. Records are as they lie in memory.
+// Passes all records of the stream to `take`, in spans, as they are in memory.
 template <class Record, class Take>
 void read_raw(StreamInput& input, const RawRecords<Record>& raw, const Take& take) {
     std::uint64_t before = input.begin() / sizeof(Record);
@@ -98,7 +98,7 @@ void read_raw(StreamInput& input, const RawRecords<Record>& raw, const Take& tak
     if (!input.interrupted() && !input.bytes().empty()) refuse_rest(input, sizeof(Record), raw.what);
 }
 
-// Lines of records. Blank ones are allowed at the end of the stream only.
+// Lines of records. Blank lines are only allowed at the end of the stream.
 template <class Record>
 class RecordLines {
   public:
@@ -107,8 +107,8 @@ class RecordLines {
                 std::uint64_t begin = 0)
         : lines_(path, begin), parse_(parse), options_(options), skipped_(skipped) {}
 
-    // Takes lines off the text up to one that is not a record; refuses that when it is the first, by BadInput. So the
-    // records before it get to where they are wanted.
+    // Takes lines from the text up to one that is not a record; if that is the first line, it throws BadInput. So the
+    // records before a bad line are delivered.
     [[nodiscard]] std::span<const Record> next(std::string_view& text) {
         records_.clear();
         for (auto rest = text; !text.empty(); text = rest) {
@@ -119,26 +119,26 @@ class RecordLines {
         }
         return records_;
     }
-    // What is longer than there is room for, up to where the room ends.
+    // Handles a line that is too long for the buffer, up to its end.
     void take_long(std::string_view text) {
         const auto word = lines_.next(text);
         if (lines_.number() <= options_.header) return;
         refuse(lines_.number(), word, "is too long for a line of numbers");
     }
-    // The rest of it, whose beginning was skipped.
+    // Skips the rest of a line whose beginning was skipped.
     void skip_rest_of_line(std::string_view& text) {
         static_cast<void>(lines_.next(text));
         lines_.undo();
     }
 
   private:
-    // The mark of UTF-8, with which some programs begin a file, is left out.
+    // A UTF-8 byte order mark is skipped.
     std::string_view without_mark(std::string_view word) const {
         constexpr std::string_view mark = "\xef\xbb\xbf";
         return lines_.number() == 1 && lines_.begin_the_file() && word.starts_with(mark) ? word.substr(mark.size())
                                                                                          : word;
     }
-    // Takes the line, unless it is to be refused and must wait until the records before it are taken.
+    // Takes the line, unless it is bad and must wait until the records before it are taken.
     bool must_wait(std::string_view word) {
         if (word.empty()) {
             if (blanks_++ == 0) blank_ = lines_.number();
@@ -202,7 +202,7 @@ void read_text(StreamInput& input, ParseLine<Record> parse, const LineOptions& o
     if (!input.interrupted()) hand_on(input.text());
 }
 
-// All of a stream, in the form that it has.
+// Reads a whole stream in its form.
 template <class Raw, class Text, class Take>
 void read_stream(StreamInput& input, const Reading& reading, const RawRecords<Raw>& raw, ParseLine<Text> parse,
                  Skipped& skipped, const Take& take) {

@@ -13,15 +13,15 @@
 
 namespace quadmill::detail::input {
 
-// What is wrong with a word that is no value; null when it is one.
+// The fault of a word that is not a value; null if it is one.
 using Fault = const char*;
 template <class Record>
 using ParseLine = Fault (*)(std::string_view, Record&);
 
-// For each type of key; the word has no blanks around it. What is nearer to 0 than any number of the type is 0.
+// For each type of key; the word has no blanks around it. Numbers that are too small for the type become 0.
 template <class Key>
 [[nodiscard]] Fault parse_number(std::string_view word, Key& key);
-// The same for numbers with a point, but an integer that the type would round is a fault.
+// The same, but an integer that the type would round is a fault; numbers with a point are rounded.
 [[nodiscard]] Fault parse_exact(std::string_view word, double& number);
 [[nodiscard]] Fault parse_exact(std::string_view word, float& number);
 // A dotted quad, or the address as one integer.
@@ -32,18 +32,19 @@ struct Pair {
     Key x;
     double y;
 };
-// Two numbers with a comma, a tab or blanks between them; y is finite or a NaN, and no integer that a double rounds.
+// Two numbers with a comma, a tab or blanks between them; y is finite or NaN, and not an integer that a double would
+// round.
 template <class Key, ParseLine<Key> parse_x = parse_number<Key>>
 [[nodiscard]] Fault parse_pair(std::string_view line, Pair<Key>& pair);
 
 // "data.csv, line 3: ", for messages.
 [[nodiscard]] std::string line_of(const std::string& path, std::uint64_t line);
-// The word in quotes, cut when it is long; what is not printable is written as \x1b, also because a terminal obeys it.
+// The word in quotes, shortened if it is long; control characters are written as \x1b.
 [[nodiscard]] std::string in_quotes(std::string_view word);
-// Bytes of the UTF-8 character that the text begins with; 0 when it begins with none, or a control character.
+// Bytes of the UTF-8 character at the beginning of the text; 0 for none, or a control character.
 [[nodiscard]] std::size_t printable_length(std::string_view text);
 
-// An input that cannot be read on; what came before has been taken.
+// Input that cannot be read further; everything before was taken.
 class BadInput : public Error {
   public:
     static constexpr int status = 3;  // of a program that has answered about what came before
@@ -55,14 +56,14 @@ class Lines {
   public:
     // `begin`: the byte of the file that they begin at.
     explicit Lines(std::string path, std::uint64_t begin = 0) : path_(std::move(path)), begin_(begin) {}
-    // Takes a line off the text and returns what stands on it, without the blanks around it. Pre: there is text.
+    // Removes a line from the text and returns it without the blanks around it. Pre: there is text.
     [[nodiscard]] std::string_view next(std::string_view& text);
     // The number of the line that next() returned last, from 1, among those since `begin`.
     [[nodiscard]] std::uint64_t number() const { return number_; }
-    // Gives the last line back.
+    // Puts the last line back.
     void undo() { --number_; }
     [[nodiscard]] bool begin_the_file() const { return begin_ == 0; }
-    // For messages: the line, by its number in the file, the word and what is wrong with it.
+    // For messages: the line number in the file, the word and its fault.
     [[nodiscard]] std::string about(std::uint64_t line, std::string_view word, Fault why) const;
 
   private:
@@ -74,7 +75,7 @@ class Lines {
 // it. A NaN has no sign.
 template <class Key>
 [[nodiscard]] std::string format_number(Key key);
-// Each on a line.
+// One a line.
 template <class Key>
 [[nodiscard]] std::string format_lines(std::span<const Key> keys);
 

@@ -1,4 +1,4 @@
-// Text that is packed by gzip or zstd, unpacked; and what is not a text, named.
+// Decompresses text from gzip and zstd, and recognizes input that is not text.
 #pragma once
 
 #include <cstddef>
@@ -12,16 +12,17 @@
 
 namespace quadmill::detail::input {
 
-// The whole of a file, or of standard input, unpacked where it is packed. Throws IoError where it was cut off or
-// damaged, or does not fit into memory.
+// A whole file, or standard input, decompressed if compressed. Throws IoError if it is truncated or damaged, or does
+// not fit into memory.
 [[nodiscard]] files::Bytes read_unpacked(const std::string& path);
 
-// Throws InvalidArgument where a text that begins like this is none, and says what it looks like. `path`: for messages.
+// Throws InvalidArgument if input that begins like this is not text; the message says what it looks like. `path`: for
+// messages.
 void require_text(const std::string& path, std::string_view begin);
 
 class Unpacker;
 
-// A stream of text, as StreamInput has it, unpacked where it is packed.
+// A stream of text as in StreamInput, decompressed if compressed.
 class TextStream {
   public:
     explicit TextStream(const std::string& path);
@@ -30,13 +31,13 @@ class TextStream {
     ~TextStream();
 
     [[nodiscard]] const std::string& path() const { return input_.file().path(); }
-    // Waits for more, behind what is left. False at the end and after Ctrl-C. What was unpacked before a fault comes
-    // before its error, which is as of read_unpacked().
+    // Waits for more bytes, after the rest. False at the end and after Ctrl-C. Text before a fault is delivered before
+    // its error, which is as for read_unpacked().
     [[nodiscard]] bool more();
     [[nodiscard]] bool interrupted() { return input_.interrupted(); }
     [[nodiscard]] Interrupt& interrupt() { return input_.interrupt(); }
     [[nodiscard]] std::string_view text() const;
-    // Leaves all but the first `used` bytes.
+    // Drops the first `used` bytes.
     void drop(std::size_t used);
 
   private:

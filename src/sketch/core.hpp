@@ -1,4 +1,4 @@
-// A sketch of keys of any type: where its counters are, and which engine works on them.
+// A sketch of keys of any type: the location of its counters, and the engine.
 #pragma once
 
 #include <optional>
@@ -41,10 +41,10 @@ class Core {
     DeviceTable& on_device();
     void require_device(const char* function) const;
     void require_intact() const;
-    // Runs what changes the device's table within a session; the counters are lost when it throws.
+    // Runs work that changes the device's table, within a session; the counters are lost if it throws.
     template <class Work>
     void change_device(const char* function, const Work& work);
-    // Runs what asks the device's table; where it throws, counters that are nowhere else are lost.
+    // Runs work that reads the device's table; if it throws, counters that are only there are lost.
     template <class Work>
     void ask_device(const char* function, const Work& work);
     [[nodiscard]] KeyTexels key_texels() const;

@@ -1,4 +1,4 @@
-// The counters on the CPU: the engine if there is no GPU, and what all others are compared with.
+// The counters on the CPU: the CPU engine, with which all others are compared.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 namespace quadmill::detail::sketch {
 
 // Low counters of 8 bits, and high ones for the buckets that need them (QSketch, section IV-A). A counter is the sum of
-// both, so it does not matter when its bucket got high ones.
+// both, so the time at which its bucket got high ones does not matter.
 class MultiLevel {
   public:
     static constexpr std::size_t bucket = 28;
@@ -41,16 +41,16 @@ class CpuTable {
   public:
     explicit CpuTable(const Shape& shape);
 
-    // No counter is more than n, the sum of all weights once this batch is in. Where memory fails, nothing is added.
+    // No counter exceeds n, the sum of all weights including this batch. If memory runs out, nothing is added.
     void add(const Batch& batch, Sign sign, std::uint64_t n, cpu::Workers& workers);
     // The estimates of the keys.
     void query(const Batch& batch, std::span<std::uint64_t> estimates, cpu::Workers& workers) const;
     void merge(const CpuTable& other, std::uint64_t n, cpu::Workers& workers);
 
     [[nodiscard]] std::uint64_t get(std::size_t cell) const;
-    // Copies counters of 32 bits, cells [first, first + to.size()). Of Sf those of the slim table. Pre: all fit.
+    // Copies counters of 32 bits, cells [first, first + to.size()). For Sf those of the slim table. Pre: all fit.
     void copy_seen(std::size_t first, std::span<std::uint32_t> to) const;
-    // Adds these to the cells from `first` on, or takes them off. Pre: the sum of no counter is more than the n given
+    // Adds these to the cells from `first` on, or subtracts them. Pre: the sum of no counter is more than the n given
     // to reserve().
     void add_cells(std::size_t first, std::span<const std::uint32_t> counters, Sign sign = Sign::Plus);
     void add_cells(std::size_t first, std::span<const std::uint64_t> counters);

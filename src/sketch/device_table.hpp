@@ -1,4 +1,4 @@
-// The counters on the GPU: inserts by blending points or by sorting, queries by gathering.
+// The counters on the GPU: inserts with blended points or sorting, queries with gathers.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@
 
 namespace quadmill::detail::sketch {
 
-// How keys lie in textures, and whether they are the bits of floats that shaders must make alike.
+// The layout of keys in textures, and whether they are bits of floats that shaders must normalize.
 struct KeyTexels {
     gl::Format format = gl::Format::R32ui;
     bool floats = false;
@@ -36,12 +36,11 @@ struct KeyTextures {
 
 // The table holds counters of 32 bits in integer texels, four in a texel. Integers cannot be blended, so points are
 // added to a table of floats next to it, `pending`, which is carried over to the integers before any of its counters
-// can pass what its floats hold exactly. Of Msws the table is a copy of the CPU's, to query; what is blended is carried
-// over to the CPU. Of Sf it is the slim table, made by the CPU. Pre of every call: a session is open; no counter passes
-// 2^32 - 1.
+// can pass what its floats hold exactly. For Sf it is the slim table, made by the CPU. Pre of every call: a session is
+// open; no counter passes 2^32 - 1.
 class DeviceTable {
   public:
-    // Why the GPU cannot hold such a table, or an engine not fill it; nothing when it can.
+    // The reason why the GPU cannot hold such a table, or an engine cannot fill it; nothing if it can.
     [[nodiscard]] static std::optional<std::string> refusal(const gl::Device& device, const Shape& shape,
                                                             SketchEngine engine);
 
@@ -51,13 +50,13 @@ class DeviceTable {
     void add(const Batch& batch, Sign sign, SketchEngine engine);
     // Keys [0, count) of a texture.
     void add(const gl::Texture& keys, std::size_t count, Sign sign, SketchEngine engine);
-    // Whole tables; this one not of Msws.
+    // Whole tables; not for Msws.
     void add(DeviceTable& other);
     void load(const CpuTable& from);
     void add_to(CpuTable& to);
-    // Sort, where it is quicker for that many keys, or the form that is given.
+    // Sort if it is faster for that many keys, otherwise the given form.
     [[nodiscard]] SketchEngine quicker(SketchEngine than, std::size_t keys) const;
-    // Carries over all that is blended.
+    // Carries over all blended counters.
     void carry();
     [[nodiscard]] bool is_carried() const { return !pending_ || pending_->weight == 0; }
 
@@ -69,7 +68,7 @@ class DeviceTable {
     // Whether the last packed batch had to be added in another way.
     [[nodiscard]] bool packed_ran_over() const { return skip_packed_ > 0; }
 
-    // Keys that are added at once, at most; for tests to make it small.
+    // Max keys per batch; tests make it small.
     [[nodiscard]] std::size_t& slice_keys() { return slice_keys_; }
     // Of Sort.
     RunCounter& runs();
@@ -78,7 +77,7 @@ class DeviceTable {
     static constexpr std::uint64_t packed_exact = (1U << 12U) - 1;   // and of two counters in a float, each
 
   private:
-    // What is blended, or of Sort was counted in halves, and not yet in the table.
+    // Counters that are blended, or counted in halves by Sort, and not yet in the table.
     struct Pending {
         SketchEngine form;
         Grid grid;
@@ -139,7 +138,7 @@ class DeviceTable {
     std::array<pass::Target, 4> sums_;  // of check(), each a 16th as wide and high as the one before
     pass::ReadBack read_back_;
     std::size_t slice_keys_;
-    // What a batch that runs over is full of are few keys that occur often, which cost Sort nothing.
+    // A batch that overflows has few keys that occur often, which is cheap for Sort.
     SketchEngine instead_of_packed_;
     int skip_packed_ = 0;  // batches, since one ran over
 };

@@ -1,4 +1,4 @@
-// Division by a number that stays: a product in its place.
+// Division by a constant as a product.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Inserts without a scatter (SketchEngine::Sort): the places of a batch's keys are sorted by the merge engine, and each
-// texel of the table finds its own among them and counts them.
+// Inserts without a scatter (SketchEngine::Sort): the merge engine sorts the cells of a batch's keys, and each texel of
+// the table finds its own among them and counts them.
 #pragma once
 
 #include <cstdint>
@@ -28,15 +28,15 @@ class RunCounter {
         std::string key_prelude;
         gl::Uniforms key_uniforms;
     };
-    // Sorts the places of a batch, which the next calls count. Does not wait for the GPU.
+    // Sorts the cells of a batch, which the next calls count. Does not wait for the GPU.
     void sort(const Batch& batch);
 
-    // The pass, except for its target and quads, that draws the table with the batch added or taken off.
+    // The pass, except for its target and quads, that draws the table with the batch added or subtracted.
     [[nodiscard]] gl::Pass onto(const gl::Texture& table, const Grid& grid, int table_texels, Sign sign);
 
-    // Of buckets of 8, draws all of a texture of RGBA32UI, a texel a bucket, a counter 16 bits: another one with the
-    // batch added or taken off, or from null the batch alone. Waits for the GPU, which counts the fragments whose
-    // counters fit: tells whether all did.
+    // For buckets of 8, draws a texture of RGBA32UI, one texel a bucket, 16 bits a counter: a texture plus or minus the
+    // batch, or with null only the batch. Waits for the GPU, which counts the fragments whose counters fit; returns
+    // whether all did.
     [[nodiscard]] bool count_halves(const pass::Target& halves, const Grid& grid, const gl::Texture* from, Sign sign);
 
     // Buckets from which on codes are ranks of hashes (shaders/sketch/codes.glsl).
@@ -47,7 +47,7 @@ class RunCounter {
     [[nodiscard]] int units() const;
     [[nodiscard]] gl::Pass counting(const char* form, const Grid& grid, int texels);
     void put_in_order(const sort::MergeSort::SortedKeys& sorted);
-    // Where the places of groups of 2^log2 units begin.
+    // The beginnings of the cells of groups of 2^log2 units.
     struct Starts {
         Starts(gl::Device& device, int units, int group_log2);
         int log2;
