@@ -168,10 +168,10 @@ Opens a context through EGL on a device of devices(); -1: the environment variab
 The context that is current on this thread: of moderngl, pyglet, PyOpenGL or any other program, OpenGL 4.5. It must
 be current in each call; its state is as it was after each.
 )")
-        .def_property_readonly("info", &info, "What the context is: renderer, vendor, version, platform, ...")
+        .def_property_readonly("info", &info, "Facts about the context: renderer, vendor, version, platform, ...")
         .def(
             "free", [](Workplace& self) { in_turn(self.turn, [&] { self.free(); }); },
-            "Frees what earlier calls have left for the next ones.")
+            "Frees memory that earlier calls keep for later ones.")
         .def(
             "profile",
             [](const WorkplacePtr& self, bool by_step) {
@@ -179,7 +179,7 @@ be current in each call; its state is as it was after each.
                                                  by_step ? PassProfiler::Rows::ByStep : PassProfiler::Rows::ByName);
             },
             py::kw_only(), py::arg("by_step") = false, R"(
-Times the passes of what is done in this context within `with`; what `quadmill --profile` prints.
+Times the passes in this context within `with`, as `quadmill --profile` prints them.
 
 >>> context = quadmill.Context()
 >>> with context.profile() as profile:
@@ -190,13 +190,13 @@ True
         .def("sort_texture", &sort_texture, py::arg("input"), py::arg("output"), py::kw_only(),
              py::arg("order") = "asc",
              R"(
-Sorts each channel of an RGBA32F texture by itself, in row-major order, into another of its size or itself. Both are
-names of OpenGL, `texture.glo` of moderngl. Nothing is read back.
+Sorts each channel of an RGBA32F texture separately, in row-major order, into another one of its size or itself. Both
+are OpenGL names, `texture.glo` in moderngl. Nothing is read back.
 )")
         .def("argsort_texture", &argsort_texture, py::arg("keys"), py::arg("index"), py::arg("count") = py::none(),
              py::kw_only(), py::arg("order") = "asc", R"(
-Writes into the R32UI texture `index` the places of the first `count` texels of `keys` (R32F, R32UI or R32I) in order,
-row after row; equal keys stay in order. Nothing is read back, and it does not wait for the GPU.
+Writes the sorted order of the first `count` texels of `keys` (R32F, R32UI or R32I) into the R32UI texture `index`, as
+indices, row after row; equal keys keep their order. Nothing is read back, and it does not wait for the GPU.
 )")
         .def("__repr__", [](const Workplace& self) {
             const auto& info = self.context.info();
@@ -210,11 +210,11 @@ row after row; equal keys stay in order. Nothing is read back, and it does not w
              })
         .def("__exit__", [](Profile& self, const py::args&) { self.exit(); })
         .def_property_readonly("rows", &rows_of, R"(
-After `with`: for each name of a pass a dict of name, format, blended, passes, texels and gpu_ms, in order of first
+After `with`: for each pass name a dict of name, format, blended, passes, texels and gpu_ms, in order of first
 appearance.
 )");
     module.def("default_context", &default_workplace, R"(
-The context that calls take which need one and are given none; opened at the first of these.
+The context of calls that need one and get none; opened at the first such call.
 )");
     module.def(
         "devices",

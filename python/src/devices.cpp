@@ -41,8 +41,8 @@ py::list shares(const Devices& devices) {
 
 void bind_devices(py::module_& module) {
     py::class_<Devices, DevicesPtr>(module, "DeviceGroup", R"(
-Several devices that share the work of a sort: numbers into devices(), the same one twice for two contexts on it; none:
-all GPUs. One that fails is left out and its work done by the others, as shares() says.
+Several devices that share the work of a sort: indices into devices(), the same one twice for two contexts on it; empty:
+all GPUs. If a device fails, the others do its work, and shares() says so.
 
 >>> group = quadmill.DeviceGroup([0, 0])
 >>> a = numpy.array([3, 1, 2], numpy.float32)
@@ -57,10 +57,11 @@ array([1., 2., 3.], dtype=float32)
              }),
              py::arg("devices") = std::vector<int>{}, "Opens a context on each device.")
         .def("sort", &sort_by_all, py::arg("a"), py::kw_only(), py::arg("order") = "asc", R"(
-Sorts an array of one dimension in place, as sort() does: devices sort parts of it, CPU threads merge these.
+Sorts an array of one dimension in place, as sort() does: devices sort parts of it, and CPU threads merge them.
 )")
         .def("shares", &shares, R"(
-For each device a dict of renderer, batches and keys that it sorted (of terasort: records), and failure, None while it works.
+For each device a dict of renderer, batches and sorted keys (for terasort: records), and failure, which is None while it
+works.
 )")
         .def("__len__", [](const Devices& self) { return self.group.contexts().size(); })
         .def("__repr__", [](const Devices& self) {

@@ -132,16 +132,15 @@ void bind_external(py::module_& module) {
                py::arg("memory") = std::size_t{256} << 20U, py::arg("temp") = std::vector<std::string>{},
                py::arg("engine") = "auto", py::arg("context") = WorkplacePtr(), py::arg("devices") = DevicesPtr(),
                py::arg("threads") = 0U, py::arg("progress") = py::none(), R"(
-Sorts a file of records, or of lines, that may be larger than memory, into another, which appears when it is whole.
+Sorts a file of records or lines, which may be larger than memory, into another file, which appears when it is complete.
 
-`key` is a list of fields by which records are ordered, the second where the first is equal: (offset, bytes), or
-(offset, type) with u32, i32, u64, i64, f32 or f64, and "desc" as a third. By default it is the first 10 bytes.
-`memory` is how many bytes the sort takes beside the program; `temp` is a list of folders for runs, used in turn, by
-default the environment variable TMPDIR, else /tmp. `engine` sorts runs: auto, cpu, merge or bitonic, in `context`
-where it is none of the CPU's; with `devices`, a DeviceGroup, runs are shared out to all of them. `threads` are the CPU's, 0 for
-all. `progress` is called some ten times a second with a dict of phase ("runs" or "merge"), bytes, total and seconds; when
-it returns False or raises, or after Ctrl-C, the sort stops and the output is as it was before. Returns a dict of what it
-did.
+`key` is a list of fields that order the records, the second one if the first is equal: (offset, bytes), or (offset,
+type) with u32, i32, u64, i64, f32 or f64, and "desc" as a third element. The default is the first 10 bytes. `memory` is
+the maximum of additional bytes; `temp` is a list of folders for runs, used in turn (default: the environment variable
+TMPDIR, or /tmp). `engine` sorts runs: auto, cpu, merge or bitonic, the latter two in `context`; with `devices`, a
+DeviceGroup, all of them share the runs. `threads` are CPU threads, 0 for all. `progress` is called about ten times a
+second with a dict of phase ("runs" or "merge"), bytes, total and seconds; if it returns False or raises, or after
+Ctrl-C, the sort stops and the output is unchanged. Returns a dict with statistics.
 
 >>> _ = pathlib.Path("in.bin").write_bytes(numpy.array([3, 1, 2], "<u8").tobytes())
 >>> quadmill.terasort("in.bin", "out.bin", record_bytes=8, key=[(0, "u64")])["records"]

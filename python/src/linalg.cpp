@@ -273,8 +273,8 @@ py::list extremes_of(Reductions& self, const py::object& a, const std::string& a
 void bind_linalg(py::module_& module) {
     const auto along = py::arg("along") = "all";
     py::class_<Reductions>(module, "Reducer", R"(
-Sums, norms and extremes of matrices in a context, by default default_context(): of all elements, or (`along`) one a row,
-"rows", or one a column, "columns". Float sums are pairwise; sums of int32 and uint32 are exact.
+Sums, norms and extremes of matrices in a context, by default default_context(): of all elements, or with `along` one
+per row ("rows") or per column ("columns"). Float sums are pairwise; sums of int32 and uint32 are exact.
 
 >>> reducer = quadmill.Reducer()
 >>> a = numpy.array([[3, 1, 2], [6, 5, 4]], numpy.float32)
@@ -287,27 +287,27 @@ array([21])
 )")
         .def(py::init<const WorkplacePtr&>(), py::arg("context") = WorkplacePtr(), "In that context.")
         .def("sums", &sums_of, py::arg("a"), along, "Sums of the elements.")
-        .def("norms", &norms_of, py::arg("a"), along, "Euclidean norms, which neither overflow nor vanish on the way.")
-        .def("dots", &dots_of, py::arg("a"), py::arg("b"), along, "Sums of products of elements in the same place.")
+        .def("norms", &norms_of, py::arg("a"), along, "Euclidean norms, without overflow or underflow of squares.")
+        .def("dots", &dots_of, py::arg("a"), py::arg("b"), along, "Sums of products of elements at the same position.")
         .def("least", &extremes_of<&Reducer::least>, py::arg("a"), along,
-             "(value, row, column) of the first least element each; None where there are only NaNs.")
-        .def("most", &extremes_of<&Reducer::most>, py::arg("a"), along, "The same of the largest.");
+             "(value, row, column) of the first smallest element of each; None if there are only NaNs.")
+        .def("most", &extremes_of<&Reducer::most>, py::arg("a"), along, "least() for the largest elements.");
     py::class_<Factorized>(module, "Lu", "An LU factorization, which stays on the GPU; lu() makes it.")
         .def_property_readonly(
             "info", [](const Factorized& self) { return self.stats().info; },
-            "0, or the number, from 1, of the first pivot that is zero, as LAPACK has it.")
+            "0, or the number, from 1, of the first zero pivot, as in LAPACK.")
         .def("factors", &Factorized::factors, R"(
-(lu, rows, columns): U on and above the diagonal, L below, whose own is 1; row i of L U is row rows[i] of the matrix,
-columns likewise. lu is float32, or float64 where these factors are beyond the range of float32.
+(lu, rows, columns): U on and above the diagonal, L below it, with a diagonal of 1; row i of L U is row rows[i] of the
+matrix, columns likewise. lu is float32, or float64 if the factors are beyond the range of float32.
 )")
         .def("solve", &Factorized::solve, py::arg("b"), R"(
-x with A x = b, of b's shape: by passes where the matrix and b are float32; where one is float64, a float64 x, refined to
-double accuracy by the matrix as it was given. Error if that does not converge; RuntimeWarning if the condition number
-leaves hardly a digit.
+x with A x = b, of b's shape: in passes if the matrix and b are float32. If one is float64, x is float64 and refined to
+double accuracy with the given matrix. Error if that does not converge; RuntimeWarning if the condition number leaves
+hardly a correct digit.
 )")
         .def("condition", &Factorized::condition,
-             "An estimate of the condition number in the 1-norm; infinite where a pivot is zero.")
-        .def("inverse", &Factorized::inverse, "The inverse, of float32.")
+             "An estimate of the condition number in the 1-norm; infinite if a pivot is zero.")
+        .def("inverse", &Factorized::inverse, "The inverse, as float32.")
         .def("slogdet", &Factorized::slogdet,
              "(sign, log of the magnitude) of the determinant, as numpy.linalg.slogdet.")
         .def("__repr__", [](const Factorized& self) {
@@ -323,7 +323,8 @@ leaves hardly a digit.
         },
         py::arg("a"), py::kw_only(), py::arg("pivot") = "partial", py::arg("context") = WorkplacePtr(),
         py::arg("threads") = 0U, R"(
-The LU factorization, in float32, of a float32 or float64 matrix in the context, by default default_context(). `pivot` is partial, full or none.
+The LU factorization, in float32, of a float32 or float64 matrix in the context, by default default_context(). `pivot`
+is partial, full or none.
 
 >>> lu = quadmill.lu(numpy.array([[2, 1], [4, 1]], numpy.float32))
 >>> lu
@@ -333,10 +334,10 @@ array([1., 1.], dtype=float32)
 )");
     module.def("solve", &solve, py::arg("a"), py::arg("b"), py::kw_only(), py::arg("pivot") = "partial",
                py::arg("context") = WorkplacePtr(), py::arg("threads") = 0U, R"(
-x with A x = b, of b's shape, for a matrix a of shape (n, n) and b of shape (n,) or (n, columns), each float32 or float64.
-Where one is float64, x is float64 and refined to double accuracy. With a of shape (systems, n, n), n up to 32, and b of (systems, n) or
-(systems, n, columns), many systems are solved together, by partial pivoting and in float32. Raises Error where a matrix
-is singular.
+x with A x = b, of b's shape, for a matrix a of shape (n, n) and b of shape (n,) or (n, columns), each float32 or
+float64. If one is float64, x is float64 and refined to double accuracy. With a of shape (systems, n, n), n up to 32,
+and b of (systems, n) or (systems, n, columns), many systems are solved together, with partial pivoting in float32.
+Raises Error if a matrix is singular.
 
 >>> a = numpy.array([[2, 1], [4, 1]], numpy.float32)
 >>> quadmill.solve(a, numpy.array([3.0, 5.0]))

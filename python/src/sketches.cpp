@@ -260,8 +260,8 @@ py::tuple top_hitters(AnyHitters& self, std::size_t k) {
 
 void bind_sketches(py::module_& module) {
     py::class_<AnySketch>(module, "Sketch", R"(
-A count-min sketch: how often keys occur, in depth * width counters where no key is kept. An estimate is never too low
-(while what was removed had been inserted), and at most e N / width too high with probability 1 - e^-depth.
+A count-min sketch: it counts keys in depth * width counters and stores no keys. An estimate is never too low (if only
+inserted keys are removed), and at most e N / width too high with probability 1 - e^-depth.
 
 `dtype` is uint32, uint64, float32 or str. `kind` is quarter, thread (the count-min sketch itself), half, warp, msws or
 sf; `engine` is auto, cpu, blend-counters, blend-buckets, blend-packed or sort. Without a context, auto is the CPU.
@@ -275,9 +275,9 @@ array([2, 0], dtype=uint64)
              py::arg("kind") = "quarter", py::arg("fat") = 3, py::arg("seed") = 0, py::arg("engine") = "auto",
              py::arg("context") = WorkplacePtr(), py::arg("threads") = 0U)
         .def("insert", &change_by<Change::Insert>, py::arg("keys"), py::arg("weights") = py::none(),
-             "Counts keys, each as often as its weight (uint32) says.")
+             "Counts keys, each `weight` (uint32) times.")
         .def("remove", &change_by<Change::Remove>, py::arg("keys"), py::arg("weights") = py::none(),
-             "Takes back what was inserted.")
+             "Removes inserted keys.")
         .def("query", &query_keys, py::arg("keys"), "For each key a record of lower, estimate and upper.")
         .def(
             "insert_texture",
@@ -297,19 +297,19 @@ array([2, 0], dtype=uint64)
              "Adds the counters of another sketch of the same shape and seed.")
         .def("save", &save_sketch, "The sketch as bytes, which load(), pickle and the command read.")
         .def_static("load", &load_sketch, py::arg("saved"), py::kw_only(), py::arg("context") = WorkplacePtr(),
-                    "The sketch that save() made the bytes of.")
+                    "Loads the bytes of save().")
         .def(py::pickle(&save_sketch, [](const py::bytes& saved) { return load_sketch(saved, {}); }))
         .def_property_readonly(
             "n", [](AnySketch& self) { return self.visit([&](auto& s) { return self.alone([&] { return s.n(); }); }); },
-            "The sum of all weights inserted, less those removed.")
+            "The sum of all inserted weights minus removed ones.")
         .def_property_readonly(
             "nbytes",
             [](AnySketch& self) { return self.visit([&](auto& s) { return self.alone([&] { return s.bytes(); }); }); },
             "Bytes of the table, on the CPU and on the GPU.")
         .def("__repr__", &sketch_text);
     py::class_<AnyHitters>(module, "HeavyHitters", R"(
-The most frequent values of a stream: candidates and counts from a lossy count, which finds every value that occurs more
-than eps n times, and counts from a sketch beside it; both bounds of each are sure.
+The most frequent values of a stream. Candidates come from a lossy count, which finds every value that occurs more than
+eps n times, and counts from it and from a sketch; all bounds are certain.
 
 >>> ports = quadmill.HeavyHitters("uint32", eps=0.01, width=4096)
 >>> ports.add(numpy.array([80, 443, 80, 22, 80, 443], numpy.uint32))
@@ -319,10 +319,10 @@ than eps n times, and counts from a sketch beside it; both bounds of each are su
 )")
         .def(py::init(&make_hitters), py::arg("dtype") = "uint32", py::kw_only(), py::arg("eps") = 0.001,
              py::arg("width"), py::arg("depth") = 3, py::arg("seed") = 0)
-        .def("add", &add_to_hitters, py::arg("values"), "Counts values; NaNs are none.")
+        .def("add", &add_to_hitters, py::arg("values"), "Counts values, without NaNs.")
         .def("top", &top_hitters, py::arg("k"), R"(
-(items, others): up to k records of value, lower, estimate and upper, the largest estimate first; no value that is not
-among them occurs more often than `others`.
+(items, others): up to k records of value, lower, estimate and upper, the largest estimate first; no other value occurs
+more often than `others`.
 )")
         .def_property_readonly(
             "n",
@@ -335,8 +335,8 @@ among them occurs more often than `others`.
             return "HeavyHitters(n=" + std::to_string(n) + ")";
         });
     module.def("suggest_width", &suggest_width, py::arg("eps"),
-               "The least width with estimates at most eps N too high.");
-    module.def("suggest_depth", &suggest_depth, py::arg("delta"), "The least depth with e^-depth <= delta.");
+               "The smallest width with estimates at most eps N too high.");
+    module.def("suggest_depth", &suggest_depth, py::arg("delta"), "The smallest depth with e^-depth <= delta.");
 }
 
 }  // namespace quadmill::python

@@ -140,11 +140,11 @@ void bind_sort(py::module_& module) {
 Sorts an array of one dimension in place.
 
 Types are float16, float32, float64, int32, uint32, int64 and uint64. The order of floats is total: -0 before +0, NaNs
-last in both directions. `order` is "asc" or "desc". `engine` is auto (what was measured fastest for the size and the
-device), cpu, merge, hybrid, bitonic or pbsn (floats of 16 and 32 bits); `context` where it works, by default
-default_context(), which auto opens only where the GPU would save more than opening it takes. `threads` are the CPU's,
-0 for all. The result is a permutation of the input's bits. Raises InvalidArgument for what an engine does not sort,
-such as integers by pbsn, or more than fits into the GPU's memory.
+last in both directions. `order` is "asc" or "desc". `engine` is auto (the fastest for the size and the device), cpu,
+merge, hybrid, bitonic or pbsn (floats of 16 and 32 bits). `context` is by default default_context(), which auto opens
+only if the GPU would save more time than opening takes. `threads` are CPU threads, 0 for all. The result is a
+permutation of the input's bits. Raises InvalidArgument for keys that an engine cannot sort, such as integers with pbsn,
+or more than fit into the GPU's memory.
 
 >>> a = numpy.array([3, numpy.nan, -1, 2], numpy.float32)
 >>> quadmill.sort(a)
@@ -156,8 +156,8 @@ Traceback (most recent call last):
 quadmill.InvalidArgument: sort: works in place, and the array is strided or not aligned; sort a copy by numpy.ascontiguousarray() and assign it
 )");
     define("sort_with_index", &sort_array_with_index, R"(
-Sorts an array in place, stably, and returns where each value was, as uint32. Engines pbsn and hybrid carry no places
-and raise InvalidArgument.
+Sorts an array in place, stably, and returns the old index of each value, as uint32. Engines pbsn and hybrid carry no
+index and raise InvalidArgument.
 
 >>> a = numpy.array([3, 1, 2])
 >>> quadmill.sort_with_index(a)
@@ -166,22 +166,23 @@ array([1, 2, 0], dtype=uint32)
 array([1, 2, 3])
 )");
     define("argsort", &argsort, R"(
-The places of the values in order, as uint32; equal ones stay in order. The array stays as it is; it may be strided,
-read-only, or of any library with DLPack. Engines as of sort_with_index().
+The indices of the values in order, as uint32; equal values keep their order. The array is not changed; it may be
+strided, read-only, or from any library with DLPack. Engines as in sort_with_index().
 
 >>> quadmill.argsort(numpy.array([3, 1, 2]), order="desc")
 array([0, 2, 1], dtype=uint32)
 )");
     define("top", &top, R"(
-The first k values in order, and their places, without sorting the others. By engine auto, cpu or merge; k is at most
-len(a).
+The first k values in order, and their indices, without sorting the others. Engines are auto, cpu and merge; k is at
+most len(a).
 
 >>> quadmill.top(numpy.array([5., 1., 4., 2.]), 2)
 (array([1., 2.]), array([1, 3], dtype=uint32))
 )",
            py::arg("k"));
     define("sort_windows", &sort_windows, R"(
-Sorts each `window` values in a row by themselves, in place; the last ones may be fewer. `window` is at least 1.
+Sorts each window of `window` consecutive values separately, in place; the last one may be shorter. `window` is at least
+1.
 
 >>> a = numpy.array([3, 1, 2, 5, 4])
 >>> quadmill.sort_windows(a, 2)
@@ -190,8 +191,8 @@ array([1, 3, 2, 5, 4])
 )",
            py::arg("window"));
     define("sort_segments", &sort_segments, R"(
-Sorts segments of any lengths by themselves, in place: from 0 to ends[0], from there to ends[1], ...; `ends` ascend,
-the last one is len(a). By engine auto, cpu, merge or hybrid.
+Sorts segments of any lengths separately, in place: from 0 to ends[0], from there to ends[1], ...; `ends` are ascending,
+and the last one is len(a). Engines are auto, cpu, merge and hybrid.
 
 >>> a = numpy.array([3, 1, 2, 5, 4])
 >>> quadmill.sort_segments(a, [3, 3, 5])

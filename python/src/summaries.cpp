@@ -137,8 +137,8 @@ void add_pairs(AnyCorrelatedSums& self, const py::object& x, const py::object& y
     const auto array = readable(self.name(), x), weights = readable(self.name(), y);
     const auto ys = span_of<double>(self.name(), weights);
     if (array.keys.size() != ys.size()) {
-        throw InvalidArgument("CorrelatedSums.add: x and y must have the same length, not " + std::to_string(ys.size()) +
-                              " and " + std::to_string(array.keys.size()));
+        throw InvalidArgument("CorrelatedSums.add: x and y must have the same length, not " +
+                              std::to_string(ys.size()) + " and " + std::to_string(array.keys.size()));
     }
     self.visit([&]<class T>(CorrelatedSums<T>& summary) {
         const auto xs = span_of<T>(self.name(), array);
@@ -268,11 +268,11 @@ using Width = std::optional<std::uint64_t>;
 
 void bind_quantiles(py::module_& module) {
     auto made = define<AnyQuantiles, Quantiles>(module, "Quantiles", R"(
-Quantiles of all values of a stream: the rank of every answer is within eps n of the one asked for.
+Quantiles of all values of a stream: the rank of every answer is within eps n of the requested one.
 
-`n` is the number of values where it is known. Windows are sorted on CPU threads (`threads`, 0: all), or on the GPU with
-a `context`, or with the engine merge, hybrid, bitonic or pbsn; then only the thread that made the summary may use it.
-`window` is how many values are sorted at once, 0 for what suits the sorter.
+`n` is the number of values, if known. Windows are sorted on CPU threads (`threads`, 0: all), or on the GPU with a
+`context`, or with the engine merge, hybrid, bitonic or pbsn; then only the thread that made the summary may use it.
+`window` is the number of values that are sorted together, 0 for the sorter's choice.
 
 >>> latencies = quadmill.Quantiles("float64", eps=0.01)
 >>> latencies.add(numpy.arange(1000.0))
@@ -304,7 +304,7 @@ array([899., 989.])
             },
             py::arg("phi"), R"(
 The value of rank ceil(phi n), from 1: a record of phi, value, rank, and rank_lower and rank_upper, between which the
-value's rank surely is. For a list of phis, an array of records.
+value's rank certainly is. For a list of phis, an array of records.
 )")
         .def(
             "rank",
@@ -314,7 +314,7 @@ value's rank surely is. For a list of phis, an array of records.
                     return record_of(self.alone([&] { return summary.rank(asked); }));
                 });
             },
-            py::arg("value"), "How many values are at most that: a record of lower, estimate and upper.")
+            py::arg("value"), "The number of values at or below it: a record of lower, estimate and upper.")
         .def(
             "histogram",
             [](AnyQuantiles& self, std::size_t bars) {
@@ -326,12 +326,13 @@ value's rank surely is. For a list of phis, an array of records.
                 });
             },
             py::arg("bars"),
-            "Bars of about as many values each: records of low, high, and lower, estimate and upper, their count.");
+            "Bars with about equal numbers of values: records of low, high, and lower, estimate and upper "
+            "of their count.");
 }
 
 void bind_frequencies(py::module_& module) {
     auto made = define<AnyFrequencies, Frequencies>(module, "Frequencies", R"(
-The frequent values of a stream by lossy counting: counts are at most eps n too low, and never too high.
+The frequent values of a stream with lossy counting: counts are at most eps n too low, and never too high.
 
 >>> ports = quadmill.Frequencies("uint32", eps=0.01)
 >>> ports.add(numpy.array([80, 443, 80, 22, 80], numpy.uint32))
@@ -358,7 +359,7 @@ array([80], dtype=uint32)
                     [&](auto& summary) { return records_of(self.alone([&] { return summary.frequent(support); })); });
             },
             py::arg("support"), R"(
-All values that occur support n times or more, and none that occurs less than (support - eps) n times, most frequent
+All values that occur at least support n times, and none that occurs less than (support - eps) n times, most frequent
 first: records of value, lower, estimate and upper.
 )")
         .def(
@@ -369,7 +370,7 @@ first: records of value, lower, estimate and upper.
                     return record_of(self.alone([&] { return summary.count(asked); }));
                 });
             },
-            py::arg("value"), "How often a value occurs: a record of lower, estimate and upper.");
+            py::arg("value"), "The count of a value: a record of lower, estimate and upper.");
 }
 
 // The constructor of both sliding forms.
@@ -407,9 +408,9 @@ Quantiles of the last `window` values of a stream, or with any_width of the last
             return quantiles(self, phi,
                              [&](auto& summary, const auto& phis) { return summary.quantiles(phis, width); });
         },
-        py::arg("phi"), py::arg("width") = py::none(), "As Quantiles.quantile, of the last values.");
+        py::arg("phi"), py::arg("width") = py::none(), "As Quantiles.quantile, for the last values.");
     auto of_frequencies = define<AnySlidingFrequencies, SlidingFrequencies>(module, "SlidingFrequencies", R"(
-The frequent values of the last `window` ones; otherwise as SlidingQuantiles.
+The frequent values among the last `window`; otherwise as SlidingQuantiles.
 
 >>> last = quadmill.SlidingFrequencies(4, "int32")
 >>> last.add(numpy.array([1, 1, 1, 2, 2, 3, 2], numpy.int32))
@@ -424,13 +425,13 @@ The frequent values of the last `window` ones; otherwise as SlidingQuantiles.
                 return records_of(self.alone([&] { return summary.frequent(support, width); }));
             });
         },
-        py::arg("support"), py::arg("width") = py::none(), "As Frequencies.frequent, of the last values.");
+        py::arg("support"), py::arg("width") = py::none(), "As Frequencies.frequent, for the last values.");
 }
 
 void bind_prefixes(py::module_& module) {
     auto made = define<AnyPrefixes, HeavyPrefixes>(module, "HeavyPrefixes", R"(
-Hierarchical heavy hitters: prefixes of uint32 or uint64 under which many values are that are under no longer heavy
-prefix. `lengths` are in bits; `support` is the least that heavy() is asked for.
+Hierarchical heavy hitters: prefixes of uint32 or uint64 with many values that no longer heavy prefix counts. `lengths`
+are in bits; `support` is the smallest value for heavy().
 
 >>> sources = quadmill.HeavyPrefixes([0, 8, 16, 24, 32], eps=0.001, support=0.1)
 >>> sources.add(numpy.array([0x0A000001] * 8 + [0x0A000002, 0x0B000001], numpy.uint32))
@@ -464,7 +465,7 @@ prefix. `lengths` are in bits; `support` is the least that heavy() is asked for.
             },
             py::arg("support"), R"(
 The heavy prefixes, longest first: records of value, length, the count of all values under it (lower, estimate, upper),
-and of those that are under no longer heavy one (discounted_lower, ...).
+and the count without values under longer heavy prefixes (discounted_lower, ...).
 )");
 }
 
@@ -475,7 +476,7 @@ const detail::input::Words<Aggregate::Kind> aggregate_words{{"quantile", Aggrega
 
 void bind_correlated_sums(py::module_& module) {
     auto made = define<AnyCorrelatedSums, CorrelatedSums>(module, "CorrelatedSums", R"(
-SUM(y) of the pairs (x, y) whose x is at most scale * AGG(x) + offset, where AGG is a quantile, min, max or avg.
+SUM(y) over the pairs (x, y) whose x is at most scale * AGG(x) + offset, where AGG is a quantile, min, max or avg.
 
 >>> sales = quadmill.CorrelatedSums("float64", eps=0.01)
 >>> sales.add(numpy.array([1., 2., 3., 4.]), numpy.array([10., 20., 30., 40.]))
@@ -497,7 +498,7 @@ SUM(y) of the pairs (x, y) whose x is at most scale * AGG(x) + offset, where AGG
              py::arg("window") = 0, py::arg("engine") = "auto", py::arg("context") = WorkplacePtr(),
              py::arg("threads") = 1U)
         .def("add", &add_pairs, py::arg("x"), py::arg("y"),
-             "Takes pairs: x of the summary's type, and as many y of float64, none infinite.")
+             "Adds pairs: x of the summary's type, and the same number of float64 y, none infinite.")
         .def(
             "sum",
             [](AnyCorrelatedSums& self, const std::string& aggregate, double phi, double scale, double offset) {
