@@ -1,4 +1,4 @@
-// The threshold of correlated sums, as the command takes it.
+// The threshold of correlated sums in the command.
 #pragma once
 
 #include <CLI/CLI.hpp>

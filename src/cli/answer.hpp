@@ -1,4 +1,4 @@
-// Answers about streams, as JSON or as a table of the same.
+// Answers about streams, as JSON or as a table.
 #pragma once
 
 #include <cmath>
@@ -48,7 +48,7 @@ template <class T>
 // How prefixes are written: 10.1.0.0/16 or 0x0a010000/16.
 enum class Notation { Ipv4, Hexadecimal };
 
-// What is asked of a summary, as far as it concerns its kind.
+// The question to a summary, by its kind.
 struct Question {
     std::vector<double> phis{};
     double support = 0;

@@ -1,4 +1,4 @@
-// What benches have in common: options, contenders, and the facts at the head of a report.
+// Common parts of benches: options, contenders, and the facts at the head of a report.
 #pragma once
 
 #include <fmt/core.h>
@@ -30,7 +30,7 @@ struct MissingRival {
     std::string name, package;
 };
 
-// The options that all benches have, and what comes of them.
+// The options of all benches, and their values.
 struct BenchRun {
     bool with_rivals = false, json = false;
     int repeat = 5, device = -1;
@@ -47,9 +47,9 @@ struct BenchRun {
     [[nodiscard]] Opened open_context() const;
     // If rivals are wanted, a note about each of these goes to standard error.
     void note_missing(const std::string& verb, const std::vector<MissingRival>& missing) const;
-    // Which program measured when on what, and which rivals are missing, if any are wanted.
+    // The program, date and machine of a measurement, and the missing rivals, if any are wanted.
     [[nodiscard]] Json facts(const std::optional<Context>& context, const std::vector<MissingRival>& missing) const;
-    // The same on one line, and how the times were taken.
+    // The same on one line, with the method of timing.
     void print_facts(const std::optional<Context>& context, const std::string& how) const;
 };
 
@@ -58,9 +58,9 @@ struct BenchOptions : BenchRun {
     std::vector<KeyType> types{KeyType::F32};
     std::vector<cpu::Distribution> distributions{cpu::Distribution::Uniform};
 
-    // Except for those of the engines, which each bench has its own of.
+    // Without those of the engines, which differ.
     void add_to(CLI::App& verb);
-    // The rivals that are wanted and were built in. Of those that were not, a note goes to standard error.
+    // The wanted rivals of this build. A note about missing ones goes to standard error.
     [[nodiscard]] std::vector<const bench::Rival*> rivals(const std::string& verb) const;
     [[nodiscard]] static std::vector<MissingRival> missing_rivals();
 };
@@ -90,7 +90,7 @@ class RivalColumns {
         for (const auto* rival : rivals_) fmt::print(" {:>{}}", "x " + rival->contender->name, width(*rival));
         fmt::print("\n");
     }
-    // Says also where the result is wrong.
+    // Also reports wrong results.
     void end_line(const Result& result) const {
         for (const auto* rival : rivals_)
             fmt::print(" {:>{}}", rival == &result ? "" : fmt::format("{:.3g}", rival->ms / result.ms), width(*rival));
@@ -104,7 +104,7 @@ class RivalColumns {
     std::vector<const Result*> rivals_;
 };
 
-// A line an engine, of the rivals that were faster.
+// A line per engine with the rivals that were faster.
 template <class Result>
 void print_losses(const std::vector<Result>& results) {
     for (const auto& result : results) {
@@ -134,7 +134,7 @@ template <class Result>
     return result.ms > 0 ? static_cast<double>(n) / result.ms * 1e3 : 0;
 }
 
-// What is said of every contender: who it is, and why it did not run.
+// Facts about every contender: its name, and why it did not run.
 template <class Result>
 [[nodiscard]] Json contender_head(const Result& result) {
     Json out{{"name", result.contender->name},
@@ -184,7 +184,7 @@ void add_points(bench::Panel& panel, std::size_t x, const std::vector<Result>& r
     }
 }
 
-// Nothing where the path is empty. A place that cannot be written is an error before the work.
+// Nothing if the path is empty. A path that cannot be written is an error before the work.
 [[nodiscard]] std::unique_ptr<files::OutputFile> open_plot(const std::string& path);
 void write_plot(files::OutputFile& file, const std::vector<bench::Panel>& panels);
 

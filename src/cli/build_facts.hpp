@@ -1,4 +1,4 @@
-// What `quadmill --version` says: version, commit, loader of OpenGL, compiler, options of the build.
+// The text of `quadmill --version`: version, commit, loader of OpenGL, compiler, build options.
 #pragma once
 
 #include <string>

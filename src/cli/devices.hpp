@@ -1,4 +1,4 @@
-// --device where several may work at once.
+// --device for verbs that can use several devices.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -15,7 +15,7 @@ struct Devices {
     std::vector<int> indices;  // none: the default one, or with `all` all
     bool all = false;
 
-    // For what one context does. Pre: not several().
+    // The single device. Pre: not several().
     [[nodiscard]] int one() const { return indices.empty() ? -1 : indices.front(); }
     [[nodiscard]] bool several() const { return all || indices.size() > 1; }
     [[nodiscard]] DeviceGroup group() const { return DeviceGroup::headless(indices); }
@@ -24,9 +24,9 @@ struct Devices {
 // --device N, N,N,... or all.
 void add_devices_option(CLI::App& command, Devices& devices);
 
-// What each did; for --stats.
+// The work of each device, for --stats.
 [[nodiscard]] nlohmann::ordered_json shares_json(const std::vector<DeviceShare>& shares);
-// A line on standard error for each that has failed, which the others made up for.
+// A line on standard error for each device that has failed and whose work others have done.
 void warn_of_failures(const std::vector<DeviceShare>& shares);
 
 }  // namespace quadmill::detail::cli

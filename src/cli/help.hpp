@@ -1,4 +1,4 @@
-// How the command's help looks: groups of options, lines of at most 80 columns, types as people write them.
+// The format of the command's help: groups of options, lines of at most 80 columns, readable types.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -6,9 +6,9 @@
 
 namespace quadmill::detail::cli {
 
-// -h: the everyday options; --help: all. Call it before verbs are added.
+// -h: the everyday options; --help: all. Call before verbs are added.
 void set_help(CLI::App& app);
-// Sorts the options of the program and of all its verbs into groups. Call it when all are added.
+// Sorts the options of the program and of all its verbs into groups. Call when all are added.
 void group_options(CLI::App& app);
 
 // "N", "FILE", "asc|desc"; empty for flags.

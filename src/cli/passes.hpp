@@ -1,4 +1,4 @@
-// What --profile prints about passes.
+// The tables of --profile.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,17 @@
 
 namespace quadmill::detail::cli {
 
-// On standard error: a table, and the limits of the device that it is measured by. Pre: nobody observes the context.
+// Prints a table on standard error, with the measured limits of the device. Pre: no observer is set.
 void print_passes(Context& context, const std::vector<PassProfiler::Row>& rows);
 
-// What a sort by blending costs, counted as SIGMOD'05 does.
+// The cost of a sort with blending, counted as in SIGMOD'05.
 struct Blending {
     std::uint64_t keys = 0;
-    // Steps of the passes that the GPU did not skip; without, all that were issued count.
+    // Steps that the GPU did not skip; unset: all issued steps.
     std::optional<std::uint64_t> steps{};
     std::optional<std::uint64_t> merge_moves{};
 };
-// On standard error: comparisons, blend operations a key, and clock cycles of one. Pre: nobody observes the context.
+// Prints comparisons, blend operations per key, and their clock cycles on standard error. Pre: no observer is set.
 void print_blending(const Context& context, const std::vector<PassProfiler::Row>& rows, const Blending& of);
 
 }  // namespace quadmill::detail::cli

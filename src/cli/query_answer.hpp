@@ -1,4 +1,4 @@
-// Answers of queries as CSV or JSON, written as their rows come out.
+// Answers of queries as CSV or JSON, written row by row.
 #pragma once
 
 #include <memory>
@@ -27,7 +27,7 @@ class AnswerWriter {
     virtual void end(const QueryResult& result) = 0;
 
   protected:
-    // Collects text, and writes it when there is enough.
+    // Buffers text.
     void write(std::string_view text);
     void flush();
 
@@ -40,8 +40,8 @@ class AnswerWriter {
     bool begun_ = false;
 };
 
-// A line of names, unless they stand there from the answer before, then a line a row: NULL is an empty field, "" an
-// empty text.
+// A line of names, unless an earlier answer has written it, then a line per row: NULL is an empty field, "" an empty
+// text.
 enum class Names { Write, Omit };
 [[nodiscard]] std::unique_ptr<AnswerWriter> csv_writer(files::OutputFile& out, char delimiter, Names names);
 // {"columns":[..],"rows":[[..]],"matched":..,"ms":..} on one line.

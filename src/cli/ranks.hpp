@@ -1,4 +1,4 @@
-// The job that this program is a rank of: by MPI, where mpirun has started several; otherwise alone.
+// The job of this rank: with MPI if mpirun has started several ranks, otherwise a single one.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -19,14 +19,14 @@
 
 namespace quadmill::detail::cli {
 
-// Whether a launcher says that several ranks of this program were started; asks the environment alone.
+// Whether a launcher has started several ranks of this program, according to the environment.
 [[nodiscard]] bool has_ranks();
 
-// Has the verbs that know no ranks, of a build without MPI all that work, refuse to do the same work several times.
-// Call when all verbs are there.
+// Makes verbs without support for ranks (in a build without MPI all) refuse to do the same work several times. Call
+// after all verbs are added.
 void refuse_ranks(CLI::App& app);
-// Where ranks were started, gives mpirun the time to read what this one wrote: of one that ends with an error, Open
-// MPI's was seen to drop the last words.
+// Under mpirun, gives it time to read this rank's output: Open MPI's mpirun was seen to drop the last words of a rank
+// that fails.
 void leave_last_words();
 
 class Ranks {
@@ -36,16 +36,16 @@ class Ranks {
     [[nodiscard]] std::size_t rank() const;
     [[nodiscard]] bool is_first() const { return rank() == 0; }
     [[nodiscard]] bool are_several() const { return size() > 1; }
-    // Over all ranks, which all ask.
+    // Sum over all ranks; collective.
     [[nodiscard]] std::uint64_t sum(std::uint64_t value) const;
     // The largest of all ranks'.
     [[nodiscard]] int worst(int status) const;
-    // As given, or a rank's share of its machine.
+    // The given number, or a rank's share of its machine.
     [[nodiscard]] int device(int given) const;
     [[nodiscard]] unsigned threads(unsigned given) const;
 
-    // This rank's share of the files, of records of that many bytes, or lines where that is 0: files in turn where they
-    // are as many as ranks, otherwise a part of each; what is no file, whole. Throws IoError.
+    // This rank's share of the files, of records of that many bytes, or lines where that is 0: whole files in turn if
+    // there are at least as many as ranks, otherwise a part of each; pipes as a whole. Throws IoError.
     [[nodiscard]] std::vector<input::Share> shares_of(const std::vector<std::string>& files,
                                                       std::size_t record_bytes) const;
 

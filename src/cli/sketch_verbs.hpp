@@ -1,4 +1,4 @@
-// What the verbs on sketches share.
+// Common parts of the verbs on sketches.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -24,28 +24,28 @@ void add_sketch_build(CLI::App& sketch);
 void add_sketch_query(CLI::App& sketch);
 void add_sketch_top(CLI::App& sketch);
 
-// Where and how the work is done.
+// The engine and its options.
 struct Machine {
     SketchEngine engine = SketchEngine::Auto;
     unsigned threads = 0;
     int device = -1;
     bool profile = false;
 
-    // None where the CPU alone is meant; Auto opens one for a file that is large.
+    // A context, or none for the CPU; Auto opens one for large files.
     [[nodiscard]] std::optional<Context> context(const std::string& file) const;
 };
 void add_machine_options(CLI::App& verb, Machine& machine);
 
-// How keys are read.
+// The form of keys.
 void add_key_options(CLI::App& verb, input::Reading& reading);
-// Those of a table that `build` and `top` fill alike.
+// Table options that `build` and `top` share.
 void add_sketch_options(CLI::App& verb, SketchOptions& options);
 
-// Refuses options of the above that would be ignored.
+// Refuses those options if they would be ignored.
 void check_sketch_options(const CLI::App& verb, const SketchOptions& options);
 void check_key_options(const CLI::App& verb, SketchKeys keys);
 
-// The passes of a verb, where --profile asks for them.
+// The passes of a verb, for --profile.
 class Profile {
   public:
     Profile(const Machine& machine, std::optional<Context>& context) : context_(context) {
@@ -63,7 +63,7 @@ class Profile {
     std::optional<PassProfiler> profiler_;
 };
 
-// Keys of a file that are added or asked at once; of texts, a piece of the file's.
+// Keys of a file per batch; for text, a piece of the file.
 inline constexpr std::size_t batch_keys = std::size_t{1} << 21;
 
 // A key that is a line.
@@ -72,7 +72,7 @@ inline input::Fault whole_line(std::string_view word, std::string_view& key) {
     return nullptr;
 }
 
-// Hands all keys of a file, or a share of one, to `take` in spans, of up to batch_keys but for texts.
+// Passes all keys of a file, or a share of it, to `take` in spans of up to batch_keys (not for text).
 template <class T, class Take>
 void read_keys(const auto& file, input::Reading reading, SketchKeys type, const Take& take) {
     if (reading.form != input::Form::Text &&
@@ -123,9 +123,9 @@ void visit_keys(SketchKeys keys, const Work& work) {
 }
 
 void write_sketch(files::OutputFile& file, std::span<const std::byte> bytes);
-// What a saved sketch is. Throws InvalidArgument that begins with the name of the file.
+// Facts about a saved sketch. Throws InvalidArgument with the name of the file.
 [[nodiscard]] SavedSketch saved(const std::string& file, const files::Bytes& content);
-// What is known of it without asking for a key.
+// Facts about it without querying a key.
 [[nodiscard]] Json facts(const SavedSketch& saved);
 void print_facts(const Json& facts, Format format);
 

@@ -1,4 +1,4 @@
-// What the verbs on streams share: their options, and the way from the input through a summary to answers.
+// Common parts of the verbs on streams: options, and the way from the input through a summary to answers.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -28,7 +28,7 @@
 
 namespace quadmill::detail::cli {
 
-// What becomes of a file when what is to be saved there is not of the whole stream.
+// Whether an incomplete summary may replace a file.
 enum class Partial { Beside, Replaces };
 
 struct StreamOptions {
@@ -49,7 +49,7 @@ struct StreamOptions {
     [[nodiscard]] KeyType type() const { return reading.type(); }
 };
 
-// `types`: those that the verb takes; `text`: what lines of text are.
+// `types`: those that the verb takes; `text`: the meaning of lines of text.
 void add_stream_options(CLI::App& verb, StreamOptions& options, const input::Words<KeyType>& types,
                         const std::string& text = "Input is text, one number a line");
 // Also for merge.
@@ -57,11 +57,11 @@ void add_json_option(CLI::App& verb, Format& format);
 CLI::Option* add_save_option(CLI::App& verb, std::string& save);
 inline const std::vector<double> default_phis{0, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1};
 void add_phi_option(CLI::App& verb, std::vector<double>& phis);
-// For quantiles and what is made of them.
+// For quantiles and verbs based on them.
 void add_eps_option(CLI::App& verb, double& eps);
 void add_n_option(CLI::App& verb, std::optional<std::uint64_t>& n);
 
-// What is frequent.
+// The support.
 struct SupportChoice {
     double support = 0;
     std::optional<double> given_eps{};
@@ -70,7 +70,7 @@ struct SupportChoice {
     void check() const;
 };
 CLI::Option* add_support_option(CLI::App& verb, double& support);
-// And --eps, of which `range` says what it may be.
+// And --eps, with its range in words.
 void add_support_options(CLI::App& verb, SupportChoice& choice,
                          const std::string& range = "from 1e-9 to 0.5, at most S");
 
@@ -83,27 +83,27 @@ struct SlidingChoice {
     SlidingOptions form{};  // how it is kept; its eps, window and widths are not used
 
     [[nodiscard]] bool on() const { return window > 0; }
-    // Refuses what does not go together.
+    // Refuses wrong combinations.
     void check(double eps, const StreamOptions& stream) const;
     [[nodiscard]] SlidingOptions options(double eps) const;
     [[nodiscard]] std::uint64_t asked() const { return width > 0 ? width : window; }
 };
 void add_sliding_options(CLI::App& verb, SlidingChoice& sliding);
-// How sliding windows are kept; `sliding` is the option that these go with.
+// Forms of sliding windows; `sliding` is the option that they need.
 void add_sliding_form_options(CLI::App& verb, SlidingOptions& form, CLI::Option* sliding = nullptr);
 
-// Appended to the name of an output that is about a part of the stream where another one is there already.
+// Suffix of an incomplete output if the file exists already.
 inline constexpr const char* partial_suffix = ".partial";
-// Refuses an output that may also be written under that name.
+// Refuses an output whose name with the suffix is also used.
 void refuse_inputs_or_partial(const std::string& option, const std::string& output,
                               const std::vector<std::string>& inputs);
-// Commits an output that is about a part of the stream, under that name if it would replace another one.
+// Commits an incomplete output, with the suffix if it would replace a file.
 void commit_part(files::OutputFile& file, const std::string& path);
 
-// Where a summary is saved: nowhere, in a file, or on standard output, which then has nothing else.
+// The target of a summary: none, a file, or standard output, which then has nothing else.
 class SaveFile {
   public:
-    // Throws CLI::ValidationError when that cannot be.
+    // Throws CLI::ValidationError if that is not possible.
     SaveFile(const std::string& path, Format format);
     [[nodiscard]] bool takes_standard_output() const { return path_ == "-"; }
     template <class Summary>
@@ -112,7 +112,7 @@ class SaveFile {
         file_->write(summary.save());
         file_->commit();
     }
-    // Saves the summary of a part of the stream.
+    // Saves an incomplete summary.
     template <class Summary>
     void save_part(const Summary& summary, Partial partial) {
         if (!file_ || partial == Partial::Replaces) return save(summary);
@@ -125,7 +125,7 @@ class SaveFile {
     std::optional<files::OutputFile> file_;
 };
 
-// A line on a terminal that says how far it is; none elsewhere.
+// A progress line, on terminals only.
 class Progress {
   public:
     Progress();
@@ -142,7 +142,7 @@ class Progress {
     enum class Line { Impossible, Hidden, Shown } line_;
 };
 
-// One stream on its way through a summary.
+// A stream that goes through a summary.
 class StreamRun {
   public:
     // Opens all files. Reads nothing. `record_bytes`: of a raw record.
@@ -198,7 +198,7 @@ class StreamRun {
         run<Raw, Text>(summary, raw, parse, add, ask,
                        [](std::span<const std::byte> bytes) { return Summary::load(bytes); });
     }
-    // The same for a stream of single values.
+    // run() for a stream of single values.
     template <class T>
     void run(auto& summary, const auto& ask) {
         run<T>(summary, ask, options_.reading.parse<T>());
@@ -210,18 +210,18 @@ class StreamRun {
                   add, ask);
     }
 
-    // Whose values are counted, for messages: " of the share of rank 1"; nothing if one has all.
+    // For messages: " of the share of rank 1"; empty with a single rank.
     [[nodiscard]] std::string share_words() const;
 
   private:
     [[nodiscard]] bool worth_a_context() const;
     [[nodiscard]] std::unique_ptr<WindowSorter> sorter_on_several();
-    // After Ctrl-C, what has been read already goes into the last answer.
+    // After Ctrl-C, bytes that are read already go into the last answer.
     [[nodiscard]] std::uint64_t until_answer();
     [[nodiscard]] bool answer_is_due() const { return every_ > 0 && count_ % every_ == 0; }
-    // How this share is read: where it begins within a file, there is no header.
+    // The form of this share; a share that begins within a file has no header.
     [[nodiscard]] input::Reading reading() const;
-    // Goes on to the next share; false if there is none.
+    // Continues with the next share; false if there is none.
     [[nodiscard]] bool next_share();
     using Progressed = std::pair<std::uint64_t, std::uint64_t>;  // values and lines that were skipped
     [[nodiscard]] Progressed progressed() const {
@@ -233,8 +233,8 @@ class StreamRun {
     void print_profile(const StreamTimes& times);
 
     enum class Mine { GoesOn, HasEnded };  // this rank's share
-    // Answers; of several ranks, which all come here, the first one does. Who has read all goes on coming here, until
-    // all have; then the summary of all is returned to the first rank. To who is alone nothing is.
+    // Prints an answer. With several ranks all call this, and the first one prints. A rank that has read its share
+    // keeps calling until all have; then the first rank gets the summary of all. A single rank gets nothing.
     template <class Summary>
     std::optional<Summary> answer(const Summary& summary, const auto& ask, const auto& load, Mine mine) {
         if (!ranks_.are_several()) {
@@ -254,7 +254,7 @@ class StreamRun {
         }
         return {};  // windows that slide were refused
     }
-    // Where the answer cannot be printed, the summary is saved all the same, and the other way round.
+    // If the answer cannot be printed, the summary is saved nevertheless, and vice versa.
     template <class Summary>
     void finish(const Summary& summary, const auto& ask, const auto& load) {
         std::exception_ptr failure;
@@ -280,7 +280,7 @@ class StreamRun {
         if (options_.profile && ranks_.is_first()) print_profile(summary.times());
         end();
     }
-    // Says what was wrong with the stream, and what the program answers to the shell.
+    // Reports the fault of the stream, and returns the exit status.
     void end();
     void write(std::span<const std::byte> text);
 

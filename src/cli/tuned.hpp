@@ -1,4 +1,4 @@
-// What `quadmill tune` measured, in a file of the user's: $XDG_CONFIG_HOME/quadmill/tune.json, an entry for each
+// The measurements of `quadmill tune`, in a file of the user: $XDG_CONFIG_HOME/quadmill/tune.json, an entry for each
 // device, driver and number of threads.
 #pragma once
 
@@ -26,30 +26,30 @@ struct TunedEntry {
     }
 };
 
-// An entry without figures, measured now. 0 threads are as many as the machine has.
+// An entry without figures, with the current time. 0 threads: as many as the machine has.
 [[nodiscard]] TunedEntry entry_for(const ContextInfo& info, unsigned threads);
 [[nodiscard]] nlohmann::ordered_json to_json(const TunedEntry& entry);
 
-// Where the file is; nothing without XDG_CONFIG_HOME and HOME.
+// The path of the file; nothing without XDG_CONFIG_HOME and HOME.
 [[nodiscard]] std::optional<std::filesystem::path> tuning_path();
-// All entries; none if there is no file. Throws Error for a file that is damaged, or of another version.
+// All entries; none without a file. Throws Error for a damaged file, or another version.
 [[nodiscard]] std::vector<TunedEntry> read_tuning();
-// The one for the context and that many threads that was measured with this program's sort.
+// The entry for the context and that many threads, measured with this build's CPU sort.
 [[nodiscard]] std::optional<TunedEntry> tuned_for(const ContextInfo& info, unsigned threads);
-// The GPU devices of the system, their driver where the kernel tells it, and the settings that choose among drivers:
-// what can be known before a context is opened.
+// Facts that are known before a context is opened: the GPU devices of the system, their driver if the kernel reports
+// it, and settings that choose a driver.
 [[nodiscard]] std::string machine_facts();
-// The entry that `quadmill tune` measured with the same --device and threads while these facts were the same; so
-// nothing needs to be opened to know which device it will be.
+// The entry of `quadmill tune` with the same --device, threads and facts; so the device is known before a context is
+// opened.
 [[nodiscard]] std::optional<TunedEntry> tuned_before_context(int device, unsigned threads);
-// Puts the entry in the place of the one for the same device, driver and threads, and leaves the others. The file
-// appears when it is whole; one that is damaged is replaced, which the answer says.
+// Replaces the entry for the same device, driver and threads, and keeps the others. The file appears when it is
+// complete. A damaged file is replaced, which the result reports.
 enum class Replaced { Nothing, DamagedFile };
 Replaced write_tuning(const TunedEntry& entry);
-// Throws where write_tuning() could not write.
+// Throws if write_tuning() could not write.
 void check_tuning_is_writable();
 
-// "measured by `quadmill tune` at ..." or "the library's own figures; ...".
+// "measured by `quadmill tune` at ..." or "built-in figures; ...".
 [[nodiscard]] std::string where_from(const std::optional<TunedEntry>& entry);
 
 }  // namespace quadmill::detail::cli

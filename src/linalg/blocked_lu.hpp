@@ -1,6 +1,6 @@
-// LU in panels: `block` columns are factorized in a narrow texture, four columns a pass and before it a search for each
-// one's pivot; then one pass over the trailing matrix subtracts `block` products an element. Past 'Query Processing on
-// GPUs'; as in LAPACK's getrf, except for the pivots, which stay on the GPU.
+// LU in panels: `block` columns are factorized in a narrow texture, four columns a pass after a search for the pivot of
+// each; then one pass over the trailing matrix subtracts `block` products from each element. Not in 'Query Processing
+// on GPUs'; as in LAPACK's getrf, except for the pivots, which stay on the GPU.
 //
 //     | done  . . . . |     panel     its columns, from the diagonal down, four a texel, and which row each was before
 //     |  .  P T T T T |     triangle  the rows T = L^-1 A of the panel's rows, for all columns after it
@@ -23,9 +23,9 @@ class BlockedLu {
         Layout layout = Layout::Tiles;
     };
     BlockedLu(gl::Device& device, pass::Programs& programs, const Form& form, int rows, int columns);
-    // Where the caller puts the matrix.
+    // The target of the matrix.
     [[nodiscard]] const gl::Texture& source() const { return source_.texture; }
-    // Once.
+    // Call once.
     [[nodiscard]] Factorized operator()();
 
   private:
@@ -38,7 +38,7 @@ class BlockedLu {
     [[nodiscard]] int panel_width() const { return form_.block / 4 + 1; }
     void make_tiles();
     void load(const Panel& panel);
-    // Four columns, or what is left of them.
+    // Four columns, or the rest.
     struct Quarter {
         int first, columns;
     };
@@ -68,7 +68,7 @@ class BlockedLu {
     pass::PingPong searches_;  // partial results of a search, and the pivots before it
     const gl::Program& eliminate_;
     const gl::Program* search_ = nullptr;  // for partial pivoting
-    // One a panel.
+    // One per panel.
     gl::QuadList panel_quads_, search_quads_, keep_quads_, right_quads_, row_quads_, update_quads_, column_quads_;
 };
 

@@ -1,5 +1,5 @@
-// LU on the CPU, with partial pivoting: where passes cannot do it, or not accurately enough. And what the CPU does with
-// factors, whoever made them.
+// LU on the CPU, with partial pivoting, for matrices that passes cannot factorize accurately. Also the CPU's work with
+// any factors.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ struct FactorsView {
 };
 
 // Replaces a matrix, row after row, by its factors, and fills the order of rows. Returns 0, or the number, from 1, of
-// the first pivot that is zero. The column below a zero pivot is left as it is, as LAPACK does.
+// the first zero pivot. The column below a zero pivot is not changed, as in LAPACK.
 template <class Value>
 std::size_t factor_on_cpu(const cpu::Workers& workers, std::span<Value> matrix, std::size_t rows, std::size_t columns,
                           std::vector<std::uint32_t>& order);
@@ -30,7 +30,7 @@ template <class Value>
 template <class Value>
 [[nodiscard]] std::vector<double> solve_transposed_on_cpu(const FactorsView<Value>& factors, std::span<const double> b);
 
-// An estimate of |A^-1| in the 1-norm, from below and mostly within a factor of 3; infinite where it overflows. The
+// An estimate of |A^-1| in the 1-norm, from below and usually within a factor of 3; infinite if it overflows. The
 // method of Hager and Higham, as in LAPACK's sgecon. Pre: square, no pivot is zero.
 template <class Value>
 [[nodiscard]] double inverse_norm(const FactorsView<Value>& factors);

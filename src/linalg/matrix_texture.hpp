@@ -16,7 +16,7 @@ void check_shape(const std::string& where, std::size_t values, std::size_t rows,
 // Throws InvalidArgument, with the row and column of the first NaN or infinity.
 template <class Value>
 void check_finite(const std::string& where, std::span<const Value> values, std::size_t columns);
-// And with the number of its matrix, of many that have that many rows, one after the other.
+// And with the number of its matrix, for consecutive matrices with that many rows.
 void check_finite(const std::string& where, std::span<const float> values, std::size_t rows, std::size_t columns);
 // A texture's.
 struct Size {
@@ -26,19 +26,19 @@ struct Size {
 // its elements then lie in rows of another length, in their order. Throws InvalidArgument if it does not fit.
 [[nodiscard]] Size size_to_reduce(const std::string& where, std::size_t rows, std::size_t columns, Along along,
                                   std::size_t most);
-// Pre: it has been checked that it fits.
+// Pre: it fits.
 [[nodiscard]] int as_int(std::size_t size);
 
 // Rows of a texture as they lie in memory. Pre: values has as many words as the texture.
 template <class Word>
 void upload(gl::Device& device, cpu::Workers& workers, pass::Uploader& uploader, std::span<const Word> values,
             const gl::Texture& texture);
-// The same of a scaled matrix, rounded to floats.
+// The same for a scaled matrix, rounded to floats.
 template <class Value>
 void upload(gl::Device& device, cpu::Workers& workers, pass::Uploader& uploader, const ScaledMatrix<Value>& matrix,
             const gl::Texture& texture);
 
-// All texels, as they lie in the texture; waits for the GPU.
+// All texels in the texture's order; waits for the GPU.
 template <class Word>
 [[nodiscard]] std::vector<Word> read_back(gl::Device& device, cpu::Workers& workers, const gl::Texture& texture);
 

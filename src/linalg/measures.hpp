@@ -1,4 +1,4 @@
-// How good factors are, by the CPU in double.
+// Accuracy of factors, computed by the CPU in double.
 #pragma once
 
 #include "quadmill/linalg.hpp"
@@ -9,7 +9,7 @@ namespace quadmill::detail::linalg {
 // ratio |L U - P A Q| / (n |A| 2^-24), in n^2 operations.
 [[nodiscard]] double residual_ratio(MatrixView matrix, const Factors& factors);
 [[nodiscard]] double residual_ratio(DoubleMatrixView matrix, const Factors& factors);
-// The largest of that of n x n matrices, one after the other.
+// The largest for consecutive n x n matrices.
 [[nodiscard]] double residual_ratio(std::span<const float> matrices, const BatchFactors& factors, std::size_t n);
 // The largest element of U over the largest of the matrix.
 [[nodiscard]] double growth(MatrixView matrix, const Factors& factors);

@@ -1,4 +1,4 @@
-// Finds the pivot of a step by a parallel reduction; it stays on the GPU, in a texel (key, place, row, column).
+// Finds the pivot of a step by a parallel reduction; it stays on the GPU, in a texel (key, index, row, column).
 #pragma once
 
 #include <map>
@@ -17,7 +17,7 @@ class PivotSearch {
         int first;  // row, and column of a matrix
         int end_row, end_column;
     };
-    // The place of the largest absolute value; of equal ones, the first in row-major order. NaNs are larger than all.
+    // The position of the largest absolute value, the first of equal ones in row-major order. NaNs are the largest.
     // Pre: the range is not empty. The result is valid until the next call.
     [[nodiscard]] const gl::Texture& operator()(const gl::Texture& matrix, const gl::Texture* pointers,
                                                 const Range& range);

@@ -1,4 +1,4 @@
-// Solutions to double accuracy from solutions of less, by residuals in double.
+// Refines solutions to double accuracy, with residuals in double.
 #pragma once
 
 #include <functional>
@@ -9,19 +9,19 @@
 
 namespace quadmill::detail::linalg {
 
-// The largest |value|; infinite where one is not a number.
+// The largest |value|; infinite if one is NaN.
 [[nodiscard]] double largest(std::span<const double> values);
 
-// Solves the scaled system for right-hand sides, row after row, of which one has that many columns.
+// Solves the scaled system for right-hand sides, row after row, with that many columns.
 using Correct = std::function<std::vector<double>(std::span<const double> b)>;
 
-// Solves B y = b for the scaled matrix B. A step adds a correction for the residual; steps go on while they halve the
-// residual or the one by components. `y` has the best that was found.
+// Solves B y = b for the scaled matrix B. A step adds a correction for the residual; steps continue while they halve
+// the residual or the componentwise one. `y` has the best solution found.
 template <class Value>
 Refinement refine(const cpu::Workers& workers, const ScaledMatrix<Value>& matrix, std::span<const double> b,
                   std::span<double> y, std::size_t sides, const Correct& correct);
 
-// The same by factors in double, which the CPU makes, where floats do not suffice. Throws Error where a pivot is zero.
+// The same with factors in double from the CPU, if floats do not suffice. Throws Error if a pivot is zero.
 template <class Value>
 Refinement refine_on_cpu(const cpu::Workers& workers, const ScaledMatrix<Value>& matrix, std::span<const double> b,
                          std::span<double> y, std::size_t sides);

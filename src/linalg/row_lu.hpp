@@ -1,4 +1,5 @@
-// LU as in 'Query Processing on GPUs': a pass over the trailing matrix eliminates one row, two textures in turn.
+// LU as in 'Query Processing on GPUs': a pass over the trailing matrix eliminates one row, alternating between two
+// textures.
 #pragma once
 
 #include <optional>
@@ -9,7 +10,7 @@
 
 namespace quadmill::detail::linalg {
 
-// A factorization that is done. `pointers`: row 0 says which row of the matrix each became, row 1 which column.
+// A finished factorization. `pointers`: row 0 has the matrix row of each row, row 1 the column of each column.
 struct Factorized {
     pass::Target lu;
     gl::Texture pointers;
@@ -18,9 +19,9 @@ struct Factorized {
 class RowLu {
   public:
     RowLu(gl::Device& device, pass::Programs& programs, Pivot pivot, Swap swap, int rows, int columns);
-    // Where the caller puts the matrix.
+    // The target of the matrix.
     [[nodiscard]] const gl::Texture& source() const { return textures_[0].texture; }
-    // Once.
+    // Call once.
     [[nodiscard]] Factorized operator()();
 
   private:

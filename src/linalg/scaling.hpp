@@ -27,11 +27,11 @@ struct Scaling {
     std::vector<int> rows, columns;
     bool is_uniform = true;  // all rows alike and the columns not at all, so that no pivot changes
 
-    // Nothing to do: the elements are as they were.
+    // Whether no scaling is needed.
     [[nodiscard]] bool is_identity() const { return is_uniform && (rows.empty() || rows.front() == 0); }
 };
 
-// None where the elements are well within the range; otherwise one power for all, where that suffices; otherwise powers
+// No scaling if the elements are well within the range; otherwise one power for all if that suffices; otherwise powers
 // that bring the largest element of each row and column near 1. Throws InvalidArgument for NaNs and infinities.
 template <class Value>
 [[nodiscard]] Scaling scaling_of(const std::string& where, std::span<const Value> values, std::size_t rows,

@@ -1,5 +1,4 @@
-// Solves with factors that lie in a texture, in blocks: a triangle of them, then all other rows less a block of
-// products.
+// Solves with factors in a texture, in blocks: a triangle, then a block of products is subtracted from all other rows.
 #pragma once
 
 #include "linalg/row_lu.hpp"
@@ -8,9 +7,9 @@ namespace quadmill::detail::linalg {
 
 class Substitution {
   public:
-    // `lu`: square. For so many right-hand sides.
+    // `lu`: square. For that many right-hand sides.
     Substitution(gl::Device& device, pass::Programs& programs, const gl::Texture& lu, int columns);
-    // Where the caller puts the right-hand sides, rows in the order of L's.
+    // The target of the right-hand sides, with rows in the order of L's.
     [[nodiscard]] const gl::Texture& source() const { return sides_.now.texture; }
     // The solutions, rows in the order of U's columns.
     [[nodiscard]] const gl::Texture& operator()();

@@ -1,4 +1,4 @@
-// What each of the room's objects keeps between calls, whatever it computes.
+// The state that every object of this room keeps between calls.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ namespace quadmill::detail::linalg {
 
 struct Tools {
     explicit Tools(Context with, unsigned threads = 0) : context(std::move(with)), workers(threads) {}
-    // Within a session: they are there from the first use on.
+    // Made on first use. Pre: a session is open.
     pass::Programs& gpu_programs() { return programs ? *programs : programs.emplace(*Access::of(context)); }
 
     Context context;

@@ -1,4 +1,4 @@
-// A communicator of the library's own, what ranks tell each other all the time, and errors that all of them throw.
+// The library's own communicator, common messages, and errors that all ranks throw.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +13,9 @@
 
 namespace quadmill::detail::mpi {
 
-// What MPI says of a failed call.
+// MPI's words for a failed call.
 [[nodiscard]] std::string words_of(int status);
-// Throws Error where an MPI call has failed.
+// Throws Error if an MPI call has failed.
 void check(int status, const char* call);
 
 // Work in several parts: the first one that fails is remembered, and those after it are left out.
@@ -39,7 +39,7 @@ class FirstFailure {
 // A duplicate of the application's. Made, used and destroyed by all ranks.
 class Comm {
   public:
-    // Throws InvalidArgument, which begins with the name of `function`, where MPI is not initialized or `of` is none.
+    // Throws InvalidArgument, with `function` in the message, if MPI is not initialized or `of` is null.
     Comm(const char* function, MPI_Comm of);
     Comm(const Comm&) = delete;
     Comm& operator=(const Comm&) = delete;
@@ -60,7 +60,7 @@ class Comm {
     // values[r] of all ranks to rank r.
     [[nodiscard]] std::vector<std::uint64_t> transposed(std::span<const std::uint64_t> values) const;
 
-    // Throws on all ranks if one has failed: there its own error, elsewhere one that names the rank.
+    // Throws on all ranks if one has failed: on that rank its own error, on others one that names the rank.
     void agree(const std::exception_ptr& failure) const;
     // Work that one rank may fail at.
     template <class Work>
@@ -75,19 +75,19 @@ class Comm {
     int rank_ = 0, size_ = 1;
 };
 
-// What a message has at most: below 2^31, which is what MPI counts to.
+// Max elements of a message: below 2^31, MPI's limit.
 inline constexpr std::size_t most_message = std::size_t{1} << 30;
 
-// Sends out[sent[r], sent[r + 1]) to rank r and puts what comes from there at in[come[r], come[r + 1]).
+// Sends out[sent[r], sent[r + 1]) to rank r and receives from rank r into in[come[r], come[r + 1]).
 void exchange(const Comm& comm, std::span<const std::byte> out, std::span<const std::uint64_t> sent,
               std::span<std::byte> in, std::span<const std::uint64_t> come, std::size_t message = most_message);
 
-// Where part `part` of `parts` of n begins.
+// The begin of part `part` of `parts` of n.
 [[nodiscard]] constexpr std::uint64_t part_begin(std::uint64_t n, std::size_t part, std::size_t parts) {
     return n / parts * part + n % parts * part / parts;
 }
 
-// CPU threads for a rank where all share the machine's.
+// CPU threads for a rank if all ranks share the machine.
 [[nodiscard]] unsigned threads_of(const quadmill::mpi::LocalRank& local, unsigned wanted);
 
 }  // namespace quadmill::detail::mpi

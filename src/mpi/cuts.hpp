@@ -1,4 +1,4 @@
-// Exact splitters of records that lie sorted on the ranks' disks.
+// Exact splitters of sorted records on the ranks' disks.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,7 @@
 
 namespace quadmill::detail::mpi {
 
-// The keys of a file of sorted records, with every so many of them in memory: a search reads the disk only between two
-// of these.
+// The keys of a file of sorted records, with a sample in memory: a search reads the disk only between two samples.
 class SortedKeys {
   public:
     SortedKeys(const RunFile& file, const external::FixedKeys& format, std::uint64_t records);
@@ -21,9 +20,9 @@ class SortedKeys {
 
     void read(std::uint64_t record, std::byte* key) const;
     enum class Bound { Below, UpTo };
-    // How many records have a key below, or up to, this one; from `low` to `high`, where the answer is known to be.
+    // The number of records with a key below, or up to, this one; known to be from `low` to `high`.
     [[nodiscard]] std::uint64_t count(const std::byte* key, Bound bound, std::uint64_t low, std::uint64_t high) const;
-    // One of low, ..., high - 1 that is near their middle, in memory where one is.
+    // An index near the middle of low, ..., high - 1, in memory if possible.
     [[nodiscard]] std::uint64_t middle(std::uint64_t low, std::uint64_t high) const;
 
   private:
@@ -34,10 +33,9 @@ class SortedKeys {
     mutable std::vector<std::byte> record_;
 };
 
-// Where this rank's records are cut so that the first places[i] of all ranks' are before the cuts. Records are ordered
-// by key, those of equal keys by rank and place, so no two are equal and the cuts are exact, whatever the keys are.
-// Rounds: some 2 log2 of all records at most; in each, ranks propose a record a place, and all count what is before the
-// weighted median of these.
+// The cuts of this rank's records so that the first places[i] records of all ranks are before the cuts. Records are
+// ordered by key, then by rank and index, so the cuts are exact for any keys. Cost: at most about 2 log2 rounds of all
+// records. In each round ranks propose one record per cut, and all count the records before the weighted median.
 [[nodiscard]] std::vector<std::uint64_t> cuts_at(const Comm& comm, const SortedKeys& keys,
                                                  std::span<const std::uint64_t> places);
 

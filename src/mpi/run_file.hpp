@@ -10,7 +10,7 @@
 
 namespace quadmill::detail::mpi {
 
-// Where a rank's files are, and what begins their names.
+// The folder of a rank's files, and the beginning of their names.
 struct RunNames {
     std::string folder;
     std::string output;  // of all files of jobs with that output
@@ -18,12 +18,12 @@ struct RunNames {
     [[nodiscard]] std::string path(const char* what) const { return folder + "/" + output + rank + what; }
 };
 
-// A file that is locked while it is used and, unless it is to be kept, gone when this ends.
+// A file that is locked while it is used and, unless kept, removed when this is destroyed.
 class RunFile {
   public:
     // Throws IoError.
     [[nodiscard]] static std::unique_ptr<RunFile> create(const std::string& path);
-    // One that was whole, with that many bytes; null if there is none.
+    // A complete file with that many bytes; null if there is none.
     [[nodiscard]] static std::unique_ptr<RunFile> find(const std::string& path, std::uint64_t bytes);
     RunFile(const RunFile&) = delete;
     RunFile& operator=(const RunFile&) = delete;
@@ -33,7 +33,7 @@ class RunFile {
     [[nodiscard]] external::FilePlace place(std::uint64_t offset = 0) const {
         return {file_, offset, "'" + path_ + "'", path_};
     }
-    // All is written, `bytes` in all: from here on find() finds it.
+    // Marks the file as complete, with `bytes` bytes: from here on find() finds it.
     void is_whole(std::uint64_t bytes);
     void keep() { is_kept_ = true; }
 
@@ -50,7 +50,7 @@ class RunFile {
     bool is_kept_ = false;
 };
 
-// Removes files of jobs with that output that nobody has locked.
+// Removes unlocked files of jobs with that output.
 void remove_runs(const RunNames& names);
 
 }  // namespace quadmill::detail::mpi

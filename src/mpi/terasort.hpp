@@ -10,13 +10,13 @@
 
 namespace quadmill::detail::mpi {
 
-// What becomes of the sorted parts.
+// The output of the sorted parts.
 enum class Parts {
     Together,  // one file, which all ranks write at once and must be able to open
     Apart      // a file a rank: OUT-00002-of-00004
 };
 
-// What a start does with whole runs of an earlier one of the same job, of as many ranks.
+// What a start does with complete runs of an earlier start of the same job with as many ranks.
 enum class Earlier {
     Remove,
     Resume  // sorts only what is not there; and leaves its own where it fails
@@ -28,7 +28,7 @@ struct TerasortOptions {
     Earlier earlier = Earlier::Remove;
 };
 
-// Of all ranks; seconds are those of the slowest one.
+// Totals of all ranks; seconds are those of the slowest one.
 struct TerasortStats {
     std::uint64_t bytes = 0, records = 0, ranks = 0;
     std::uint64_t most_records = 0, least_records = 0;  // of a part

@@ -3,8 +3,8 @@
 
 namespace quadmill::detail::mpi {
 
-// When it ends with an exception, which is mostly thrown on all ranks, it waits a moment for them; where they do not
-// come, it leaves MPI as it is, so that the end of this program ends the job.
+// If it ends with an exception, which usually all ranks throw, it waits a moment for them; otherwise it does not
+// finalize MPI, so that the end of this program ends the job.
 class World {
   public:
     World();

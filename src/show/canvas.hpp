@@ -43,7 +43,7 @@ struct Point {
 
 enum class Weight { Regular, Bold };
 
-// One of the sizes that there are, the largest of at most so many pixels.
+// The largest available size of at most that many pixels.
 class Font {
   public:
     explicit Font(int pixels, Weight weight = Weight::Regular);
@@ -55,7 +55,7 @@ class Font {
     int face_;
 };
 
-// As many of the letters as have room in that width, and "…" where some have none.
+// The letters that fit into that width, followed by "…" if some do not.
 [[nodiscard]] std::string shortened(std::string_view words, const Font& font, int width);
 
 class Canvas {
@@ -68,7 +68,7 @@ class Canvas {
     [[nodiscard]] const std::vector<Color>& pixels() const { return pixels_; }
     [[nodiscard]] Color at(int x, int y) const { return pixels_[place(x, y)]; }
 
-    // What lies outside is left out.
+    // Pixels outside are left out.
     void set(int x, int y, Color color, float opacity = 1);
     void fill(const Box& box, Color color, float opacity = 1);
     void frame(const Box& box, Color color, int thickness = 1);
@@ -82,7 +82,7 @@ class Canvas {
     void text(int x, int y, std::string_view words, const Font& font, Color color = ink, Align align = Align::Left);
     // One line that ends in "..." where the box ends.
     void label(const Box& box, std::string_view words, const Font& font, Color color = ink);
-    // Broken between words; returns the height. What has no room in the box is not drawn, and clipped() tells.
+    // Broken between words; returns the height. Words that do not fit into the box are not drawn, and clipped() is set.
     int paragraph(const Box& box, std::string_view words, const Font& font, Color color = ink);
     // Whether any text was cut off.
     [[nodiscard]] bool clipped() const { return clipped_; }

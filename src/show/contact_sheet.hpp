@@ -9,10 +9,10 @@
 
 namespace quadmill::detail::show {
 
-// The steps that tell most: all of the network's first stage or last stage, and the end of every other stage.
+// The most interesting steps: all of the network's first or last stage, and the end of every other stage.
 [[nodiscard]] std::vector<std::size_t> highlights(const Stages& stages);
 
-// A tile each: the four channels as they lie in the texture, and all keys by index. As high as it takes.
+// A tile per step: the four channels as in the texture, and all keys by index. The page has any height.
 [[nodiscard]] Canvas contact_sheet(const Stages& stages);
 
 }  // namespace quadmill::detail::show

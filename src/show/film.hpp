@@ -1,4 +1,4 @@
-// Runs of pictures in a folder, and films of them by ffmpeg, where that is installed.
+// Series of pictures in a folder, and films of them with ffmpeg, if installed.
 #pragma once
 
 #include <cstddef>
@@ -17,9 +17,9 @@ struct Recording {
     int rate = 8;                                                  // frames of the film a second
 };
 
-// What `--record` means to all demos: frames 0, 1, ... as DIR/0000.png and so on, making DIR where needed, until there
-// is none, and a film of them as DIR/film.mp4 and DIR/film.gif. Returns a sentence about what is there, or how to get
-// a film. Throws IoError, also where ffmpeg fails: the frames are there then.
+// `--record` of all demos: writes frames 0, 1, ... as DIR/0000.png and so on, makes DIR if needed, and a film of them
+// as DIR/film.mp4 and DIR/film.gif. Returns a sentence about the files, or how to get a film. Throws IoError, also if
+// ffmpeg fails; the frames exist then.
 [[nodiscard]] std::string record(const Recording& recording,
                                  const std::function<std::optional<Canvas>(std::size_t frame)>& draw);
 

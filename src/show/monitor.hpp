@@ -1,4 +1,4 @@
-// What a stream's last values are like, as they come: the model of monitor_page.hpp.
+// The state of a stream's last values: the model of monitor_page.hpp.
 #pragma once
 
 #include <cstddef>
@@ -34,14 +34,14 @@ class Monitor {
     Monitor(const MonitorOptions& options, MakeSorter make_sorter);
 
     void add(std::span<const float> values);
-    // Another sorter from here on; no value is forgotten.
+    // Changes the sorter; no value is lost.
     void use(MakeSorter make_sorter);
-    // Other options from here on: the window fills again, and the time axis begins again.
+    // Changes the options: the window fills again, and the time axis starts again.
     void restart(const MonitorOptions& options);
 
     [[nodiscard]] const MonitorOptions& options() const { return options_; }
     [[nodiscard]] std::uint64_t read() const { return read_; }
-    // As it is now; state and speed are the caller's to say.
+    // The current model; the caller sets state and speed.
     [[nodiscard]] MonitorModel model() const;
 
   private:

@@ -15,11 +15,11 @@
 
 namespace quadmill::detail::show {
 
-// What is shown. Values are counted with NaNs, unless it says otherwise.
+// The model. Counts of values include NaNs, unless it says otherwise.
 struct MonitorModel {
     static constexpr std::array phis{0.01, 0.1, 0.5, 0.9, 0.99};
 
-    // The exact quantile is surely from lower to upper, which are infinite where nothing is known.
+    // The exact quantile is certainly from lower to upper, which are infinite if unknown.
     struct Band {
         float lower, value, upper;
     };

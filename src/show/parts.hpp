@@ -12,7 +12,7 @@
 
 namespace quadmill::detail::show {
 
-// What a page of that size is written in. `small_size` and `wide_gap` are those of a large one.
+// Fonts and gaps of a page of that size. `small_size` and `wide_gap` are those of a large one.
 struct PageStyle {
     PageStyle(Size size, int small_size, int wide_gap)
         : large(size.width >= 1000 && size.height >= 700),
@@ -32,7 +32,7 @@ struct Sheet {
     int columns;
     [[nodiscard]] constexpr int tile_width() const { return (page_width - 2 * margin - (columns - 1) * gap) / columns; }
     [[nodiscard]] int rows(std::size_t tiles) const { return (static_cast<int>(tiles) + columns - 1) / columns; }
-    // Room for that tile in rows of that height, where the first one's upper left corner is that of `page`.
+    // The box of that tile in rows of that height; the first one is at the upper left corner of `page`.
     [[nodiscard]] Box tile(const Box& page, std::size_t index, int height) const {
         const int column = static_cast<int>(index) % columns, row = static_cast<int>(index) / columns;
         return {page.x + column * (tile_width() + gap), page.y + row * height, tile_width(), tile_width()};
@@ -44,10 +44,10 @@ struct Sheet {
 struct Grid {
     Grid(const Box& box, int texels_wide, int texels_high);
     [[nodiscard]] Box cells(float x0, float y0, float x1, float y1) const;
-    // By color_of(texel), counted row after row from below.
+    // Colours from color_of(texel), counted row after row from below.
     template <class ColorOf>
     void paint(Canvas& canvas, ColorOf&& color_of) const;
-    // Around it.
+    // A frame around it.
     void frame(Canvas& canvas, Color color) const { canvas.frame(area.inset(-1), color); }
 
     Box area;
@@ -68,18 +68,18 @@ void Grid::paint(Canvas& canvas, ColorOf&& color_of) const {
     }
 }
 
-// A line of words over a box, which loses it.
+// A line of words at the top of a box, which is removed from it.
 void heading(Canvas& canvas, Box& box, const std::string& words, const Font& font, Color color = ink);
-// Words on the left of a box and a value on the right, in a line that it loses, with `gap` below.
+// Words on the left of a box and a value on the right, in a line that is removed from it, with `gap` below.
 void fact(Canvas& canvas, Box& box, const std::string& words, const std::string& value, const Font& font, int gap);
-// A color and what it means, at the left of a box, which loses them with `gap`.
+// A colour and its meaning, at the left of a box, from which they are removed, with `gap`.
 void swatch(Canvas& canvas, Box& box, Color color, const std::string& words, const Font& font, int gap);
 // Small values dark, large ones light; returns the width.
 int draw_scale(Canvas& canvas, const Box& box, const Font& font);
 
-// The least of 1, 2 and 5 times the powers of ten that is so much at least.
+// The smallest of 1, 2 and 5 times the powers of ten that is at least that much.
 [[nodiscard]] double round_step(double least);
-// Round numbers, equally far apart, from `low` or below to `high` or above, within +-1e300.
+// Round numbers at equal distances, from `low` or below to `high` or above, within +-1e300.
 [[nodiscard]] std::vector<double> round_ticks(double low, double high);
 
 }  // namespace quadmill::detail::show

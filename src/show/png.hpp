@@ -15,7 +15,7 @@ namespace quadmill::detail::show {
 // Throws IoError.
 void write_png(const Canvas& picture, const std::string& path);
 
-// Width and height out of "1280x800". Throws InvalidArgument for others, and for what is not a size for a picture.
+// Width and height from "1280x800". Throws InvalidArgument for other texts and sizes.
 struct Size {
     int width, height;
 };

@@ -28,18 +28,18 @@ struct QueryView {
 // Pre: view.step < query.steps.size(); the size is at least 640 x 480.
 [[nodiscard]] Canvas draw_query(const WatchedQuery& query, const QueryView& view, Size size);
 
-// Where draw_query() puts the scatter, and the values that a pixel of it, or beyond its sides, means.
+// The box of the scatter in draw_query(), and the values of a pixel in it or beyond its sides.
 [[nodiscard]] Box scatter_box(Size size);
 [[nodiscard]] std::array<double, 2> scatter_values(const Table& table, const QueryView& view, Size size, int x, int y);
-// The step that the strip of passes shows there; nothing where none is.
+// The step that the strip of passes shows there, or nothing.
 [[nodiscard]] std::optional<std::size_t> step_at(const WatchedQuery& query, const QueryView& view, Size size, int x,
                                                  int y);
 
 // All passes on one page of any height. `others`: outputs of the query that the count does not show, or empty.
 [[nodiscard]] Canvas query_sheet(const WatchedQuery& query, const std::string& others = {});
 
-// Parts of pictures, for other pages: the depth buffer, the stencil buffer, and what a pass wrote or let through, a
-// cell a row of the table, in the largest square that is in the box; what their colors mean.
+// Parts of pictures, for other pages: the depth buffer, the stencil buffer, and the result of a pass, one cell per row
+// of the table, in the largest square in the box; and a legend of colours.
 [[nodiscard]] Grid row_grid(const Box& box, const WatchedQuery& query);
 void draw_depth(Canvas& canvas, const Box& box, const WatchedQuery& query, const QueryStep& step);
 void draw_stencil(Canvas& canvas, const Box& box, const WatchedQuery& query, const QueryStep& step);
@@ -57,9 +57,9 @@ struct ValueRange {
 [[nodiscard]] std::string sql_of(const WatchedQuery& query);
 // "pass 3 of 12: at most".
 [[nodiscard]] std::string title_of(const WatchedQuery& query, std::size_t step);
-// What happened in that pass, in a sentence or two.
+// An explanation of that pass, in a sentence or two.
 [[nodiscard]] std::string explain(const WatchedQuery& query, std::size_t step);
-// Its tests in a few words; "" for none.
+// Its tests in a few words; empty for none.
 [[nodiscard]] std::string depth_words(const WatchedQuery& query, std::size_t step);
 [[nodiscard]] std::string stencil_words(const QueryStep& step);
 

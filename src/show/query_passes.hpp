@@ -1,6 +1,5 @@
-// What counting the rows of a condition looked like after each of its passes: the real engine, watched through a
-// PassObserver that reads back what the pass left in the depth and stencil buffers or among the selections, and what
-// its occlusion query counted.
+// The state after each pass of counting the rows of a condition: the real engine, watched through a PassObserver that
+// reads back the depth and stencil buffers or the selections, and the count of the occlusion query.
 #pragma once
 
 #include <array>
@@ -25,14 +24,14 @@ struct DepthContent {
     int plane = 0;
     [[nodiscard]] bool is_difference() const { return less.has_value(); }
     [[nodiscard]] bool whole() const { return !is_difference() && planes.planes == 1; }
-    // The number of codes that there are, NULLs apart.
+    // The number of codes, without NULL.
     [[nodiscard]] std::uint32_t codes() const { return is_difference() ? query::depth_codes : planes.null_code; }
 };
 
 struct QueryStep {
     std::string name;  // of the pass; "rows" before any
     std::optional<query::QueryNote::Act> act;
-    // The rest is by row, of what is there after the pass; empty where the engine has no such thing (yet).
+    // The rest is per row, after the pass; empty if the engine has no such buffer (yet).
     std::vector<std::uint32_t> depth;  // as codes, which count the depths that there are
     std::vector<std::uint8_t> stencil;
     std::vector<bool> selected;  // the bits that it wrote, or those that it counts
@@ -70,7 +69,7 @@ struct WatchedQuery {
     [[nodiscard]] std::size_t rows() const { return table.rows(); }
 };
 
-// The value that a depth stands for; nothing where it is a part of the keys only, or beyond them.
+// The value of a depth; nothing if the depth is only a part of the keys, or outside of them.
 [[nodiscard]] std::optional<Value> value_at(const WatchedQuery& query, const DepthContent& content, std::uint32_t code);
 
 class QueryWatcher {
@@ -80,8 +79,8 @@ class QueryWatcher {
     QueryWatcher(Context context, Table table);
 
     [[nodiscard]] const Table& table() const { return table_; }
-    // COUNT(*) of the rows. Engines keep the last column in the depth buffer, so the same call may take a pass less the
-    // second time. Throws InvalidArgument for engines other than Depth and Bitmap.
+    // COUNT(*) of the rows. Engines keep the last column in the depth buffer, so the same call may take one pass less
+    // the second time. Throws InvalidArgument for engines other than Depth and Bitmap.
     [[nodiscard]] WatchedQuery watch(const Predicate& where, QueryEngine engine);
 
   private:
