@@ -1,4 +1,4 @@
-// A sorter of windows that somebody else keeps, for summaries that own theirs.
+// A sorter of windows with another owner, for summaries that own their sorter.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace quadmill::detail::bench {
 
-// A sorter that outlives the summary which thinks that it owns it, with times since then.
+// Forwards to a sorter that outlives the summary, with times since this was made.
 class Borrowed final : public WindowSorter {
   public:
     explicit Borrowed(WindowSorter& sorter) : sorter_(sorter), before_(sorter.times()) {}

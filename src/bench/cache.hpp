@@ -1,5 +1,5 @@
-// The cache model of GPUTeraSort's authors (SIGMOD'06, section 4.4, and their talk, 'GPU Cache Model'), and what it
-// needs to know of a device, which vendors do not say: found by fetches with strides and in windows.
+// The cache model of GPUTeraSort's authors (SIGMOD'06, section 4.4, and their talk, 'GPU Cache Model'), and its
+// parameters of a device, which vendors do not publish: found by fetches with strides and in windows.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +9,9 @@
 
 namespace quadmill::detail::bench {
 
-// Misses for quads of h rows in a texture of W x H texels, where the cache holds blocks of B x B: 2 W H / (h B).
+// Misses for quads of h rows in a texture of W x H texels, with cache blocks of B x B: 2 W H / (h B).
 [[nodiscard]] double cache_misses(double width, double height, double rows, double block);
-// A bitonic sort of n texels fetches 2 n f(B) of them, where step k, of quads of 2^(k-1) rows, is made lg n - k + 1
+// A bitonic sort of n texels fetches 2 n f(B) of them, where step k, with quads of 2^(k-1) rows, occurs lg n - k + 1
 // times: f(B) = (B - 1) (lg n - 1) + (lg n - lg B)^2 / 2. Pre: 1 <= block, 2 <= n.
 [[nodiscard]] double cache_fetches(double n, double block);
 
@@ -26,7 +26,7 @@ struct CacheReport {
         std::size_t bytes;
         double rate;  // Gfetch/s within that many bytes
     };
-    // Quads of that many rows meet each other; times by texel, those of the fastest height being 1.
+    // Steps with quads of that many rows; times per texel, relative to the fastest height.
     struct Step {
         int rows;
         double predicted, measured;
@@ -41,7 +41,7 @@ struct CacheReport {
            sort_measured = 1;  // of all steps of a sort, against one whose every step is the fastest
 };
 
-// Pre: a side of at least least_side; a power of two is taken.
+// Pre: a side of at least least_side; rounded to a power of two.
 [[nodiscard]] CacheReport measure_cache(Context& context, const LimitsRequest& request);
 
 }  // namespace quadmill::detail::bench

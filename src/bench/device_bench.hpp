@@ -1,4 +1,4 @@
-// What several devices do together, beside one of them.
+// Several devices together, compared with one of them.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +24,8 @@ struct DeviceCase {
     [[nodiscard]] double times_as_fast() const { return one.ms / all.ms; }
 };
 
-// f32 keys from memory to memory: a sort, a batch after the other of windows, and quantiles of a stream. One device is
-// the first context of `group` with a Sorter and a window sorter of its own; so often.
+// f32 keys from memory to memory: a sort, batches of windows, and quantiles of a stream, each `repeat` times. One
+// device is the first context of `group`, with its own Sorter and window sorter.
 std::vector<DeviceCase> bench_devices(const DeviceGroup& group, std::size_t n, int repeat);
 
 }  // namespace quadmill::detail::bench

@@ -1,5 +1,5 @@
-// What GPUTeraSort was compared with (SIGMOD'06, Fig. 6) and the sort by blending before it (SIGMOD'05, Fig. 3): the
-// bitonic sorts by fragment program of others, made again from what these papers say of them.
+// The rivals of GPUTeraSort (SIGMOD'06, Fig. 6) and of the sort with blending (SIGMOD'05, Fig. 3): earlier bitonic
+// sorts with fragment programs, rebuilt from these papers' words.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ class EarlySorter {
     EarlySorter(EarlySorter&&) noexcept;
     ~EarlySorter();
 
-    // `index`, when not empty, receives for each key where it was. Throws InvalidArgument for keys of other than 32
+    // `index`, if not empty, receives the old index of each key. Throws InvalidArgument for keys that do not have 32
     // bits, and for more than fit into a texture.
     SortStats sort(Keys keys, std::span<std::uint32_t> index);
 

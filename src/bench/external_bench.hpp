@@ -1,5 +1,5 @@
-// External sorts as programs, on files: the library's, GNU sort, and `cp` as the floor. And what they do in memory:
-// pairs of a key and a pointer, sorted by the engines and by the CPU.
+// External sorts as programs, on files: the library's, GNU sort, and `cp` as the lower bound. Also their work in
+// memory: pairs of a key and a pointer, sorted by the engines and by the CPU.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace quadmill::detail::bench {
 
-// A folder of its own in another one; removed with all that is in it.
+// A new folder in another one; removed with its content.
 class BenchFolder {
   public:
     // Throws IoError.
@@ -30,7 +30,7 @@ class BenchFolder {
     std::string path_;
 };
 
-// What one run of a program works on.
+// The input and output of one run of a program.
 struct FileJob {
     std::string input, output, folder;  // the folder is for temporary files
 };
@@ -44,10 +44,10 @@ struct FileContender {
     std::function<std::vector<std::string>(const FileJob&)> words;
     [[nodiscard]] bool is_rival() const { return role != FileRole::Engine; }
 };
-// `quadmill terasort` of this program, with an engine by its word there; on that device, where it is not -1.
+// `quadmill terasort` of this program with that engine, on that device unless it is -1.
 [[nodiscard]] FileContender terasort_program(std::string name, const std::string& engine, const std::string& memory,
                                              int device);
-// On as many threads as there are.
+// On all threads.
 [[nodiscard]] FileContender gnu_sort(const std::string& memory);
 [[nodiscard]] FileContender cp_program();
 
@@ -65,8 +65,8 @@ struct FileCaseResult {
     std::vector<FileResult> results;  // in the order of the contenders
 };
 
-// Each contender in turn on the benchmark's ASCII records, from the start of the program until the output is on the
-// disk, beginning with an input that is not in the system's cache.
+// Runs the contenders alternately on the benchmark's ASCII records, from the start of the program until the output is
+// on the disk, with an input that is not in the system's cache.
 [[nodiscard]] FileCaseResult run_files(const BenchFolder& folder, const std::vector<FileContender>& contenders,
                                        std::uint64_t records, int repeat);
 
@@ -92,7 +92,7 @@ struct PairResult {
     std::uint64_t passes = 0;  // that it drew, also untimed ones
     SortStats parts{};         // of the median run
     [[nodiscard]] bool ran() const { return refusal.empty(); }
-    // Percent of the time in which keys and pointers were on their way.
+    // Percent of the time for transfers of keys and pointers.
     [[nodiscard]] double transfer_percent() const {
         return ms > 0 ? 100 * (parts.upload_ms + parts.readback_ms) / ms : 0;
     }
@@ -103,7 +103,7 @@ struct PairCaseResult {
     std::vector<PairResult> results;
 };
 
-// Uniform 32-bit floats and their places, from memory to memory, each contender in turn.
+// Uniform 32-bit floats and their indices, from memory to memory, contenders alternately.
 [[nodiscard]] PairCaseResult run_pairs(const std::optional<Context>& context, const std::string& why_no_context,
                                        const std::vector<PairContender>& contenders, std::size_t n, int repeat);
 
@@ -124,7 +124,7 @@ struct MergeResult {
     [[nodiscard]] bool ran() const { return refusal.empty(); }
 };
 
-// What phase 2 reads: sorted runs of the benchmark's binary records, in a temporary file.
+// The input of phase 2: sorted runs of the benchmark's binary records, in a temporary file.
 struct MergeCase {
     std::size_t records, runs, block;  // bytes of a run that are read at a time
 };
@@ -136,7 +136,7 @@ struct MergeCaseResult {
 
 [[nodiscard]] std::vector<MergeContender> merge_contenders();
 
-// Phase 2 without its writing: from runs that the system's cache may hold to records in memory.
+// Phase 2 without writing: from runs, perhaps in the system's cache, to records in memory.
 [[nodiscard]] MergeCaseResult run_merges(const std::string& folder, const std::optional<Context>& context,
                                          const std::string& why_no_context,
                                          const std::vector<MergeContender>& contenders, const MergeCase& which,

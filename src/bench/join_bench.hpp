@@ -1,5 +1,5 @@
-// The experiments of MDS'09 (Tsakalozos, Tsangaris, Delis): operators on streams one by one, and a graph of them by an
-// executor that keeps what is between on the GPU, beside one that returns after each.
+// The experiments of MDS'09 (Tsakalozos, Tsangaris, Delis): single operators on streams, and a graph of them, with an
+// executor that keeps intermediate results on the GPU, compared with one that returns after each operator.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ struct JoinCase {
 // In the order of the figures, as the paper has them.
 [[nodiscard]] std::vector<JoinCase> join_cases(const std::vector<JoinFigure>& figures);
 
-// What runs: nested loops, as in the paper, or joins by sorting.
+// The algorithm: nested loops, as in the paper, or joins with sorting.
 enum class JoinBy { Pipelined, OneOperation, CpuLoops, Merge, CpuMerge };
 
 struct JoinContender {
@@ -37,7 +37,7 @@ struct JoinContender {
     }
 };
 
-// Numbers of rows that come out, of one table or in pairs, in the order that QueryProcessor says.
+// Row numbers of the result, of one table or in pairs, in QueryProcessor's order.
 struct JoinAnswer {
     std::vector<std::uint64_t> rows{};
     std::vector<RowPair> pairs{};
@@ -62,13 +62,13 @@ struct JoinCaseResult {
 
 class JoinBench {
   public:
-    // `engine`: Bitmap or Depth, for what runs on the GPU.
+    // `engine`: Bitmap or Depth, for work on the GPU.
     JoinBench(std::optional<Context> context, std::string why_no_context, std::vector<JoinContender> contenders,
               QueryEngine engine, int repeat);
     [[nodiscard]] JoinCaseResult run(const JoinCase& which);
 
   private:
-    // Why it does not run; empty when it does.
+    // The reason why it cannot run; empty if it can.
     [[nodiscard]] std::string unfit(const JoinContender& contender, const JoinCase& which) const;
     // The milliseconds of new tables, which no processor has seen, and whether the result is right.
     struct Run {

@@ -1,4 +1,4 @@
-// What this machine's graphics pipeline can do at most: the bounds that engines are judged by.
+// The limits of this machine's graphics pipeline, with which engines are compared.
 #pragma once
 
 #include <optional>
@@ -28,12 +28,12 @@ struct LimitsRequest {
 // "depth test and occlusion count" alone.
 [[nodiscard]] Limit depth_limit(Context& context);
 
-// What inserts of sketches are judged by: "scatter points, adding to R32F" and the same to RGBA32F.
+// The limit of inserts into sketches: "scatter points, adding to R32F" and the same to RGBA32F.
 [[nodiscard]] std::vector<Limit> sketch_limits(Context& context);
-// What queries are judged by: keys a second of which each costs a texel read in order, so many anywhere in a table of
-// `texels` texels of four words, and a word written.
+// The limit of queries: keys a second that each read a texel in order and that many random texels in a table of
+// `texels` texels of four words, and write a word.
 [[nodiscard]] Limit gather_limit(Context& context, std::uint64_t texels, int fetches);
-// The clock of the units that run shaders, in GHz, while these are at work; none where shaders cannot read it.
+// The clock of the busy shader units in GHz; none if shaders cannot read it.
 [[nodiscard]] std::optional<Limit> clock_rate(const Context& context);
 // "fetch RGBA32F" alone.
 [[nodiscard]] Limit fetch_limit(Context& context);
@@ -44,7 +44,7 @@ class FillLimits {
     explicit FillLimits(Context context) : context_(std::move(context)) {}
     // In Gtexel/s, of a texture format as PassEvent names it.
     [[nodiscard]] double rate(std::string_view format, PassEvent::Write write);
-    // Milliseconds that writing that many texels takes at least.
+    // The min milliseconds for writing that many texels.
     [[nodiscard]] double least_ms(std::uint64_t texels, std::string_view format, PassEvent::Write write) {
         return static_cast<double>(texels) * 1e-6 / rate(format, write);
     }

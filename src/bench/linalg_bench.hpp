@@ -1,4 +1,4 @@
-// LU in passes, and by others on the CPU, of the same matrices.
+// LU in passes, and rivals on the CPU, on the same matrices.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,13 @@ struct LuOrder {
     std::span<std::uint32_t> rows, columns;
 };
 
-// A factorization of others, with partial (or full) pivoting.
+// A rival factorization, with partial (or full) pivoting.
 struct LuRival {
     const char *name, *package;
     Pivot pivot;
     std::size_t most_n;  // beyond it takes too long
-    // In place, of a matrix column after column. `order` begins as the matrix's own; partial pivoting writes its rows
-    // alone. Returns LAPACK's `info`, 0 for success. Null: was not built in.
+    // In place, for a matrix column after column. `order` is initialized; partial pivoting writes only its rows.
+    // Returns LAPACK's `info`, 0 for success. Null: not built in.
     int (*factor)(float* matrix, std::size_t n, LuOrder order);
 };
 [[nodiscard]] const std::vector<LuRival>& lu_rivals();
@@ -38,7 +38,7 @@ struct LuContender {
     [[nodiscard]] bool draws() const { return !is_rival(); }
 };
 
-// What the passes over the trailing matrix are near to.
+// The limit that the passes over the trailing matrix approach.
 struct LuBound {
     std::string pass, limit;
     double ms = 0, least_ms = 0;
@@ -67,7 +67,7 @@ struct LuCase {
         const auto size = static_cast<double>(n);
         return times.ms > 0 ? 2.0 / 3 * size * size * size * static_cast<double>(systems) / times.ms * 1e-6 : 0;
     }
-    // How many times as fast the best form by blocks is as the best one by rows; nothing where one of them is missing.
+    // The speedup of the best form with blocks over the best one with rows; nothing if one is missing.
     [[nodiscard]] std::optional<double> blocks_over_rows() const;
 };
 
@@ -76,7 +76,7 @@ class LinalgBench {
     LinalgBench(std::optional<Context> context, std::string why_not, std::vector<LuContender> contenders, int repeat);
     // Those with that pivoting.
     [[nodiscard]] LuCase run(std::size_t n, Pivot pivot);
-    // Takes many n x n matrices together, with partial pivoting; rivals take one after the other on every CPU thread.
+    // Many n x n matrices together, with partial pivoting; rivals take one after the other on every CPU thread.
     [[nodiscard]] LuCase run_batch(std::size_t n, std::size_t systems);
     // Measured so far.
     [[nodiscard]] std::vector<Limit> limits() const;
@@ -86,7 +86,7 @@ class LinalgBench {
     [[nodiscard]] LuTimes batch_on_gpu(const std::vector<float>& matrices, std::size_t n);
     [[nodiscard]] LuTimes by_rival(const LuContender& contender, const std::vector<float>& matrices, std::size_t n,
                                    std::size_t systems);
-    // The profile of one more run, and of the times of some, the middle and both ends.
+    // The profile of one more run, and the median and both ends of several times.
     void take(LuTimes& times, std::vector<double> ms, const std::function<void()>& once_more);
     [[nodiscard]] std::optional<LuBound> bound(const LuContender& contender,
                                                const std::vector<PassProfiler::Row>& rows);

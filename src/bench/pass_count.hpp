@@ -1,4 +1,4 @@
-// Counts the passes that a contender draws: one that should use the GPU and draws none was not measured.
+// Counts the passes of a contender: a GPU contender without passes was not measured.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace quadmill::detail::bench {
 
-// Adds to `passes` those of the context while this stands. Another observer hears of them as before.
+// Adds the passes of the context to `passes` while this lives. The previous observer still sees them.
 class PassCount final : public PassObserver {
   public:
     PassCount(std::optional<Context> context, std::uint64_t& passes) : context_(std::move(context)), passes_(passes) {

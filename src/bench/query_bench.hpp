@@ -1,4 +1,4 @@
-// Query engines and rivals on the same columns, in turn: how long each takes to answer, and whether all agree.
+// Query engines and rivals on the same columns, alternately: the time of each answer, and whether all agree.
 #pragma once
 
 #include <cstdint>
@@ -52,7 +52,7 @@ struct QueryCaseResult {
     std::vector<QueryTimes> results;  // in the order of the contenders
 };
 
-// Before anything can be asked.
+// Call before any query.
 struct LoadTime {
     const QueryContender* contender;
     std::string columns;
@@ -68,21 +68,21 @@ struct QueryBenchOptions {
 
 class QueryBench {
   public:
-    // Without a context, engines of the GPU are reported as refused, with `why_no_context`.
+    // Without a context, GPU engines are reported as refused, with `why_no_context`.
     QueryBench(std::optional<Context> context, std::string why_no_context, std::vector<QueryContender> contenders,
                const QueryBenchOptions& options);
     QueryBench(const QueryBench&) = delete;
     QueryBench& operator=(const QueryBench&) = delete;
     ~QueryBench();
 
-    // For a table of n rows: each contender answers once untimed, then all in turn, in another order each time. Those
-    // of the GPU work untimed right before.
+    // For a table of n rows: each contender answers once untimed, then all answer in random order each time. GPU
+    // contenders work untimed before each run.
     [[nodiscard]] std::vector<LoadTime> run(std::size_t n, const std::vector<QueryKind>& kinds,
                                             const std::function<void(const QueryCaseResult&)>& found);
-    // "depth test and occlusion count", when there is a context.
+    // "depth test and occlusion count", if there is a context.
     [[nodiscard]] const std::optional<Limit>& depth_limit() const { return depth_limit_; }
 
-    // One that has the table.
+    // The engine with the table.
     class Runner;
 
   private:

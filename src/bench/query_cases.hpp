@@ -1,4 +1,4 @@
-// What `quadmill bench query` asks, of which columns: as the plots of 'Query Processing on GPUs' and more.
+// The queries of `quadmill bench query` and their columns: those of the plots in 'Query Processing on GPUs' and more.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace quadmill::detail::bench {
 
 enum class QueryKind { Copy, Predicate, Range, Pair, Cnf, Linear, In, Nulls, Sum, Extreme, Median, Kth, Groups };
 
-// Columns of every bench's table, by their places:
+// Columns of every bench's table, by index:
 //   a: I32 of 24 random bits;  b: F32, uniform in (0, 1): the keys of both fit into one plane of depths
 //   c: I64 of 40 random bits: two planes
 //   d: as a, an eighth of it NULL
@@ -38,10 +38,10 @@ struct QueryCase {
     std::size_t column = column_a;
     std::uint64_t k = 0;
     enum class Depth { Kept, Forgotten } depth = Depth::Kept;  // what was copied there by the query before
-    // Passes over all rows, each at the rate of depth tests, in whose time the depth engine should answer.
+    // The goal for the depth engine, in passes over all rows at the rate of depth tests.
     std::optional<double> goal_passes{};
 };
-// The cases of these kinds, in the order of QueryKind. Pre: a row at least.
+// The cases of these kinds, in the order of QueryKind. Pre: at least one row.
 [[nodiscard]] std::vector<QueryCase> query_cases(const std::vector<QueryKind>& kinds, std::size_t rows);
 
 }  // namespace quadmill::detail::bench

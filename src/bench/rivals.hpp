@@ -1,4 +1,4 @@
-// Sorts of others on the CPU, for comparison. Which there are was decided when the command was built.
+// Rival sorts on the CPU. The build decides which are available.
 #pragma once
 
 #include <span>
@@ -14,10 +14,10 @@ struct Rival {
     void (*sort)(Keys);  // ascending by value; 16-bit floats through integers of the same order. Null: was not built in
 };
 [[nodiscard]] std::span<const Rival> rivals();
-// The one of that name; null where it was not built in.
+// The rival of that name; null if it was not built in.
 [[nodiscard]] const Rival* rival_of(std::string_view name);
 
-// While it lives, rivals may run; then it waits for the end of their threads, so that none runs while the process ends.
+// Rivals may run while it lives; its destructor waits for their threads, so that none runs while the process ends.
 class RivalThreads {
   public:
     RivalThreads() = default;

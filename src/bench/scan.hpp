@@ -1,4 +1,4 @@
-// The rival that anyone would write first: loops over the columns that the compiler vectorizes.
+// The obvious rival: loops over the columns that the compiler vectorizes.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ class Scan {
     // 0: as many as the machine has.
     explicit Scan(unsigned threads) : workers_(threads) {}
 
-    // Ranks are found by counting digits of keys from the top, a pass a digit; groups in hash tables, a thread those of
-    // its part of the keys.
+    // Ranks are found by counting digits of keys from the top, one pass a digit; groups with hash tables, each thread
+    // with its part of the keys.
     [[nodiscard]] std::uint64_t answer(const query::TableData& table, const QueryCase& which);
 
   private:
@@ -25,7 +25,7 @@ class Scan {
 // The key of rank k, as std::nth_element finds it in a copy of the column.
 [[nodiscard]] std::uint64_t nth_element(const query::TableData& table, const QueryCase& which);
 
-// What the loops were compiled for; which one runs is decided when the program starts.
+// The instruction sets of the loops; one is chosen when the program starts.
 [[nodiscard]] const char* scan_instructions();
 
 }  // namespace quadmill::detail::bench

@@ -1,5 +1,5 @@
-// Sketches of every kind by every engine: how many keys a second are inserted and asked, from textures as in the paper
-// and from memory, and how far estimates are off.
+// Sketches of every kind with every engine: inserts and queries a second, from textures as in the paper and from
+// memory, and the error of estimates.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct SketchCase {
     cpu::Distribution distribution;
 };
 
-// An engine, or the CPU's with that many threads as the rival of all others.
+// An engine, or the CPU engine with that many threads as the rival of all others.
 struct SketchContender {
     std::string name;
     SketchEngine engine;
@@ -45,8 +45,8 @@ struct SketchResult {
     std::optional<double> insert_percent_of_limit{}, query_percent_of_limit{};
     std::size_t bytes = 0;
     std::uint64_t passes = 0;  // that it drew, also untimed ones
-    // After all inserts the table is that of the CPU, as many times; of a large one, 2^16 estimates are. So are as many
-    // of what the last query found.
+    // After all inserts the table equals the CPU's after as many inserts; of a large table 2^16 estimates do, and so do
+    // as many answers of the last query.
     bool verified = true;
 
     [[nodiscard]] bool ran() const { return refusal.empty(); }
@@ -71,7 +71,7 @@ class SketchBench {
                 int repeat);
     SketchBench(SketchBench&&) noexcept;
     ~SketchBench();
-    // Each contender that goes with the kind, in turn.
+    // The contenders that support the kind, alternately.
     [[nodiscard]] SketchCaseResult run(const SketchCase& which);
     [[nodiscard]] const std::vector<Limit>& limits() const;
     // The accuracy of all kinds.
@@ -82,7 +82,7 @@ class SketchBench {
     std::unique_ptr<State> state_;
 };
 
-// Published of a 2080 Ti, millions of operations a second at 2^27 operations and a load of 0.5.
+// Published for a 2080 Ti, millions of operations a second at 2^27 operations and a load of 0.5.
 struct PaperRate {
     SketchKind kind;
     double insert_2080ti, query_2080ti;

@@ -1,4 +1,4 @@
-// Engines of the library and rivals on the same keys, in turn: how long each takes, and whether it sorts.
+// Engines of the library and rivals on the same keys, alternately: the time of each, and a check of the result.
 #pragma once
 
 #include <optional>
@@ -15,21 +15,21 @@
 
 namespace quadmill::detail::bench {
 
-// Keys alone, keys with pointers, or the pointers alone, the keys staying where they are.
+// Keys alone, keys with pointers, or only the pointers, without moving keys.
 enum class Sorted { Keys, Pairs, Pointers };
 
-// What one sort works on: keys, and where each of them was.
+// The data of one sort: keys, and the old index of each.
 struct SortData {
     cpu::KeyBuffer keys;
     std::vector<std::uint32_t> index{};  // empty where keys are sorted alone
 };
-// By that sorter, or on the CPU if there is none.
+// With that sorter, or on the CPU without one.
 SortStats sort_by(Sorter* sorter, Sorted sorted, Keys keys, std::span<std::uint32_t> index);
 // Whether the output is the input in order.
 [[nodiscard]] bool is_right(Sorted sorted, SortData& input, SortData& output);
 
-// The papers' own forms of the networks: PBSN of one run a channel without an early stop (SIGMOD'05), and GPUTeraSort's
-// a step a pass.
+// The papers' own forms of the networks: PBSN with one run per channel and no early stop (SIGMOD'05), and GPUTeraSort's
+// with one step a pass.
 [[nodiscard]] SortOptions paper_form_of_pbsn();
 [[nodiscard]] SortOptions paper_form_of_bitonic();
 
@@ -40,7 +40,7 @@ struct SortCase {
     Sorted sorted = Sorted::Keys;
 };
 
-// One that sorts: an engine by its name in the command, or a rival on the GPU or on the CPU.
+// A contender: an engine by its name in the command, or a rival on the GPU or on the CPU.
 struct Contender {
     std::string name;
     std::variant<SortOptions, EarlySort, const Rival*> what;
@@ -83,8 +83,8 @@ class SortBench {
     SortBench(std::optional<Context> context, std::string why_no_context, std::vector<Contender> contenders,
               int repeat);
 
-    // Each contender once untimed, then all in turn, each time on fresh keys, the same for all unless they are few;
-    // verified outside the times.
+    // Each contender once untimed, then all alternately, each time on new keys, the same for all unless they are few;
+    // verified outside the timed part.
     [[nodiscard]] CaseResult run(const SortCase& which);
     // The limits used so far.
     [[nodiscard]] std::vector<Limit> limits() const { return limits_ ? limits_->measured() : std::vector<Limit>{}; }

@@ -1,5 +1,5 @@
-// The records of the sort benchmark (sortbenchmark.org): made as its generator `gensort` makes them, and checked as its
-// `valsort` does.
+// The records of the sort benchmark (sortbenchmark.org): made as by its generator `gensort`, and checked as by its
+// `valsort`.
 #pragma once
 
 #include <array>
@@ -30,8 +30,8 @@ struct RecordForm {
     KeySpread spread = KeySpread::Uniform;
 };
 
-// The `number`-th state of the benchmark's random numbers, from 1: a linear congruential generator of 128 bits. Takes
-// time in proportion to the digits of the number.
+// The `number`-th state of the benchmark's random numbers, from 1: a linear congruential generator of 128 bits. Its
+// time is proportional to the digits of the number.
 [[nodiscard]] Number128 random_number(std::uint64_t number);
 
 // Makes records from number `first` on.
@@ -55,7 +55,7 @@ class RecordMaker {
     std::size_t oldest_ = 0;
 };
 
-// What is to be said of records in their order.
+// Facts about records in their order.
 struct RecordCheck {
     std::uint64_t records = 0;
     std::uint64_t unordered = 0;                     // keys below the one before
@@ -64,7 +64,7 @@ struct RecordCheck {
     Number128 checksum = 0;                          // sum of the CRC-32 of each record
     RecordKey first_key{}, last_key{};
 
-    // Goes on with records that follow.
+    // Continues with the next records.
     void add(const RecordCheck& next);
 };
 

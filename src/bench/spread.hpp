@@ -1,4 +1,4 @@
-// The spread of what was measured several times.
+// The spread of repeated measurements.
 #pragma once
 
 #include <algorithm>
@@ -9,14 +9,14 @@
 namespace quadmill::detail::bench {
 
 struct Spread {
-    // Pre: there are some.
+    // Pre: not empty.
     explicit Spread(std::vector<double> values) {
         std::ranges::sort(values);
         median = (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
         low = values.front();
         high = values.back();
     }
-    // As the milliseconds of what was timed.
+    // Of times in milliseconds.
     template <class Times>
     void note_in(Times& times) const {
         times.ms = median;
@@ -36,7 +36,7 @@ template <class Run, class Of>
     return Spread(std::move(values));
 }
 
-// The run in the middle, by that part of each; puts them in its order.
+// The median run by that part of each; sorts the runs by it.
 template <class Run, class Of>
 [[nodiscard]] Run& middle_run(std::vector<Run>& runs, const Of& of) {
     std::ranges::sort(runs, {}, of);

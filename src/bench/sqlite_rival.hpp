@@ -1,4 +1,4 @@
-// SQLite as a rival, where it was found when the command was built: the table in memory, statements prepared.
+// SQLite as a rival, if the build found it: the table in memory, statements prepared.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,15 @@ namespace quadmill::detail::bench {
 class SqliteTable {
   public:
     virtual ~SqliteTable() = default;
-    // Prepares the statement when it is first asked.
-    // Throws Error.
+    // Prepares the statement on first use. Throws Error.
     [[nodiscard]] virtual std::uint64_t answer(const QueryCase& which) = 0;
 };
 
 inline constexpr const char* sqlite_package = "libsqlite3-dev";
 [[nodiscard]] bool sqlite_was_built();
-// Loads the table. Null when it was not built in.
+// Loads the table. Null if it was not built in.
 [[nodiscard]] std::unique_ptr<SqliteTable> open_sqlite(const std::shared_ptr<const query::TableData>& table);
-// What it is asked; values are question marks.
+// The statement; values are question marks.
 [[nodiscard]] std::string sql_of(const query::TableData& table, const QueryCase& which);
 
 }  // namespace quadmill::detail::bench

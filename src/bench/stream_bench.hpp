@@ -1,5 +1,5 @@
-// Summaries of streams over different sorters of windows, in turn: how long each takes, where the time goes, and how
-// far the answers are off.
+// Summaries of streams with different sorters of windows, alternately: the time of each, its parts, and the error of
+// the answers.
 #pragma once
 
 #include <cstdint>
@@ -56,7 +56,7 @@ struct StreamResult {
     bool verified = true;      // no answer is further off than eps allows, and bounds hold
 
     [[nodiscard]] bool ran() const { return refusal.empty(); }
-    // Sorting, transfers and the summary overlap; the slowest of them is the least that all can take.
+    // Sorting, transfers and the summary overlap; the slowest of them is a lower bound of the total.
     [[nodiscard]] double slowest_ms() const;
 };
 
@@ -71,7 +71,7 @@ class StreamBench {
                 int repeat);
     StreamBench(StreamBench&&) noexcept;
     ~StreamBench();
-    // Each contender in turn, from memory to answers. A contender of the GPU has sorted right before, untimed.
+    // The contenders alternately, from memory to answers. A GPU contender sorts before each run, untimed.
     [[nodiscard]] StreamCaseResult run(const StreamCase& which);
 
   private:

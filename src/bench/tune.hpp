@@ -1,4 +1,4 @@
-// Measures from how many keys, rows and comparisons on the GPU is worth its way, on this machine.
+// Measures the crossovers to the GPU on this machine: numbers of keys, rows and comparisons.
 #pragma once
 
 #include <cstddef>
@@ -14,34 +14,33 @@
 
 namespace quadmill::detail::bench {
 
-// How long the CPU and the GPU took for so many; and Engine::Hybrid, where it was asked.
+// Times of the CPU and the GPU for that many; and of Engine::Hybrid, if requested.
 struct TunePoint {
     std::size_t n = 0;
     double cpu_ms = 0, gpu_ms = 0;
     std::optional<double> hybrid_ms{};
 };
 using TimeOf = std::function<double(const TunePoint&)>;
-// The number from which the second of two wins: between the last point where it lost and the first of those, to the
-// end, where it won, as if both grew by a power of n. Nothing where it lost the last. Pre: n ascends.
+// The crossover to the second of two: between the last point at which it was slower and the next one, from which it was
+// always faster, interpolated as powers of n. Nothing if it was slower at the last point. Pre: n ascends.
 [[nodiscard]] std::optional<std::size_t> crossing(std::span<const TunePoint> points, const TimeOf& first,
                                                   const TimeOf& second);
-// Where the second will win beyond the last point, by a line through the last two points of each; nothing where its
-// line is not the flatter one, or they meet beyond `max_n`. Pre: n ascends, and the second lost the last.
+// The predicted crossover beyond the last point, from lines through the last two points of each; nothing if the second
+// line is not flatter, or they meet beyond `max_n`. Pre: n ascends, and the second was slower at the last point.
 [[nodiscard]] std::optional<std::size_t> predicted_crossing(std::span<const TunePoint> points, const TimeOf& first,
                                                             const TimeOf& second, std::size_t max_n);
-// The one or the other.
+// The measured crossover, or else the predicted one.
 [[nodiscard]] std::optional<std::size_t> crossing_or_predicted(std::span<const TunePoint> points, const TimeOf& first,
                                                                const TimeOf& second);
 
-// Sizes that are measured, each four times the one before, until all of them have taken `ms`; but `min_points` at
-// least.
+// The measured sizes, each four times the previous one, until they have taken `ms` in total; at least `min_points`.
 struct TuneLimits {
     std::size_t min_n = 0, max_n = 0;
     double ms = 0;
     std::size_t min_points = 3;
 };
-// Measures from few to many. Where the GPU has not won by then, but lines say that it will, measures there too; and
-// measures once more where it begins to win.
+// Measures increasing sizes. If the GPU is not faster by then, but the prediction says that it will be, it measures
+// there, too; and it measures once more at the crossover.
 [[nodiscard]] std::vector<TunePoint> measure_points(const TuneLimits& limits,
                                                     const std::function<TunePoint(std::size_t n)>& measure);
 
@@ -57,8 +56,7 @@ struct TuneResult {
 
 enum class TuneLength { Whole, Quick };
 
-// Takes one to two minutes, or less than one. `found` is told of each case.
-// Throws Error when engines disagree.
+// Takes one to two minutes, or less than one (Quick). `found` receives each case. Throws Error if engines disagree.
 [[nodiscard]] TuneResult tune(const Context& context, unsigned threads, TuneLength length,
                               const std::function<void(const TuneCase&)>& found);
 

@@ -1,4 +1,4 @@
-// GPUs whose clocks are up when they are timed.
+// Raises a GPU's clock before it is timed.
 #pragma once
 
 #include <limits>
@@ -9,7 +9,7 @@
 namespace quadmill::detail::bench {
 
 // Tells when repeated work has stopped getting faster. A GPU that idles while the CPU works lowers its clock, an H100
-// from 1,980 to 345 MHz; after seconds of idling it takes longer to raise it than after a moment.
+// from 1,980 to 345 MHz; after seconds of idling raising it takes longer than after a moment.
 class Steady {
   public:
     explicit Steady(double quiet_ms) : quiet_ms_(quiet_ms) {}
@@ -31,7 +31,7 @@ class Steady {
     double quiet_ms_, quiet_for_ms_ = 0, spent_ms_ = 0, best_ms_ = std::numeric_limits<double>::infinity();
 };
 
-// Repeats the work, untimed, right before it is timed, until a GPU does it at its full clock.
+// Repeats the work, untimed, before it is timed, until the GPU runs at its full clock.
 template <class Work>
 void wake(const Context& context, Work work) {
     constexpr double quiet_ms = 200;

@@ -13,7 +13,7 @@
 
 namespace quadmill::detail::bench {
 
-// Whose: the library's, of what it is compared with, or a number that the paper prints.
+// The origin of a number: the library, a rival, or the paper.
 enum class Whose { Ours, Baseline, Paper };
 
 struct FigurePoint {
@@ -23,20 +23,20 @@ struct FigurePoint {
     double x, y, low, high;
 };
 
-// All that a figure's CSV holds. Words are one line each.
+// The content of a figure's CSV. Words are one line each.
 class FigureData {
   public:
-    // Which program measured when on what: name and words, in the order of the CSV's head.
+    // The program, date and machine of the measurement: names and words, in the order of the CSV's head.
     std::vector<std::pair<std::string, std::string>> facts;
     std::vector<FigurePoint> points;
-    // Why a series is missing, or what was wrong with it.
+    // The reason why a series is missing, or its error.
     std::vector<std::pair<std::string, std::string>> missing, wrong;
 
     void add(const std::string& panel, Whose whose, const std::string& series, double x, double y) {
         points.push_back({panel, whose, series, x, y, y, y});
     }
-    // What a bench found of a contender: its time, or why there is none; and what was wrong where it was.
-    // Throws Error where its passes should have sorted or answered, and it drew none.
+    // A bench's result for a contender: its time, or the reason for none, and an error. Throws Error if its passes
+    // should have sorted or answered, and it drew none.
     template <class Result>
     void add_time(const std::string& panel, double x, const Result& result, const std::string& what_is_wrong) {
         const auto& name = result.contender->name;
@@ -49,14 +49,14 @@ class FigureData {
         points.push_back({panel, result.contender->is_rival() ? Whose::Baseline : Whose::Ours, name, x, result.ms,
                           result.low_ms, result.high_ms});
     }
-    // Throws Error for no passes: that series would compare the CPU with itself.
+    // Throws Error without passes: that series would compare the CPU with itself.
     static void must_have_drawn(const std::string& series, double x, std::uint64_t passes);
     void note_missing(const std::string& series, const std::string& why);
     void note_wrong(const std::string& series, const std::string& what) { wrong.emplace_back(series, what); }
     [[nodiscard]] std::string fact(const std::string& name) const;
-    // The passes ran on the CPU, so that nothing is said about GPUs.
+    // Whether passes ran on the CPU, so that claims about GPUs cannot be judged.
     [[nodiscard]] bool on_software() const { return fact("software renderer") == "yes"; }
-    // The median of a point, and what it was at the lowest and the highest.
+    // The median of a point, with its lowest and highest value.
     struct Range {
         double y, low, high;
     };
@@ -64,17 +64,17 @@ class FigureData {
     [[nodiscard]] std::optional<double> y(const std::string& panel, const std::string& series, double x) const;
     // Ascending.
     [[nodiscard]] std::vector<double> xs(const std::string& panel, const std::string& series) const;
-    // Those that both have.
+    // The x that both have.
     [[nodiscard]] std::vector<double> xs(const std::string& panel, const std::string& a, const std::string& b) const;
 
-    // Throws Error when the text is not a CSV of a figure.
+    // Throws Error if the text is not a CSV of a figure.
     [[nodiscard]] static FigureData from_csv(const std::string& text);
     [[nodiscard]] std::string csv() const;
 };
 
 // Three significant digits, those before the point in groups: 0.270, 1.00, 1,090.
 [[nodiscard]] std::string spoken(double value);
-// A place on the x axis: 165,000, or 2^23 where it is such a power.
+// A position on the x axis: 165,000, or 2^23 for powers of two.
 [[nodiscard]] std::string spoken_place(double x);
 
 struct Verdict {
@@ -96,7 +96,7 @@ struct Claim {
     std::string claim;  // as the paper has it, with its numbers; what begins with "today" is ours
     std::string rule;   // when it holds
     std::function<Verdict(const FigureData&)> judge;
-    // A claim about a GPU, which a renderer on the CPU cannot decide; its numbers are given all the same.
+    // A claim about a GPU, which a software renderer cannot decide; its numbers are given nevertheless.
     enum class About { Anything, Gpu } about = About::Anything;
     std::string because{};  // why it does not hold, or is exceeded
     std::string unlike{};   // how the measurement differs from the paper's; then nothing is decided
@@ -104,19 +104,19 @@ struct Claim {
 [[nodiscard]] Claim because(Claim claim, const std::string& reason);
 [[nodiscard]] Claim unlike(Claim claim, const std::string& difference);
 
-// The one rule of slack: a number that the paper prints is met from nine tenths of it on, or within a tenth where it
-// might be missed on both sides; 'comparable' is within a factor of two; 'faster' is above 1. The one rule of spread:
-// the slowest and the fastest run must lie on one side of a bound, otherwise it is too noisy to say.
+// The one rule of slack: a number of the paper is met from 90 % of it on, or within 10 % if it can be missed on both
+// sides; 'comparable' is within a factor of two; 'faster' is above 1. The one rule of spread: the slowest and the
+// fastest run must be on one side of a bound, otherwise the result is too noisy.
 constexpr double slack = 0.9;
-// By its rule; not here where the numbers are missing, or a claim about GPUs was measured without one. What was
-// measured fails where an answer was wrong.
+// Judged by its rule; undecided if numbers are missing, or a claim about GPUs was measured without one. A wrong answer
+// is a failure.
 [[nodiscard]] Verdict judge(const Claim& claim, const FigureData& data);
 
 // Rules, each with its own words. Times are milliseconds: the less, the better.
 enum class At { Smallest, Largest, Every };
-// On which side of the bounds a claim is exceeded, not missed.
+// The side of the bounds on which a claim is exceeded, not missed.
 enum class Better { Above, Below, Neither };
-// What a range says of bounds.
+// Compares a range with bounds.
 [[nodiscard]] Verdict::Kind kind_of(const FigureData::Range& range, double least, double most, Better better);
 [[nodiscard]] FigureData::Range ratio(const FigureData::Range& over, const FigureData::Range& under);
 constexpr double no_limit = 1e300;
@@ -138,7 +138,7 @@ constexpr double no_limit = 1e300;
 // No run can decide it.
 [[nodiscard]] Claim not_here(const std::string& claim, const std::string& why);
 
-// What a figure is measured with.
+// The tools of a figure's measurement.
 struct FigureSetting {
     std::optional<Context> context;
     std::string why_no_context;
@@ -156,7 +156,7 @@ struct FigureSetting {
 struct FigurePanel {
     std::string name, x_label, y_label;
     Scale x_scale = Scale::Logarithmic;
-    // Where one drawing of all series would be crowded: what this one is called, and which it has.
+    // If one drawing of all series would be crowded: the title of this one, and its series.
     std::string title{};
     std::function<bool(const std::string& series)> draws{};
     [[nodiscard]] bool has(const FigurePoint& point) const {

@@ -14,16 +14,17 @@ namespace quadmill::detail::bench {
 
 using FigureFacts = std::vector<std::pair<std::string, std::string>>;
 
-// Those of one machine. The CSV is written last, beside and renamed: where it is, the figure is complete.
+// The results of one machine. The CSV is written last, under a temporary name, and renamed: if it exists, the figure is
+// complete.
 class FigureFolder {
   public:
-    // Reads what is there. Throws Error for a CSV that is none, IoError.
+    // Reads the folder. Throws Error for a bad CSV, IoError.
     explicit FigureFolder(std::string path);
     [[nodiscard]] const std::string& path() const { return path_; }
     [[nodiscard]] const FigureData* find(const std::string& id) const;
-    // Throws Error when what is there was measured on another machine, or in another size, than `facts` says.
+    // Throws Error if the folder has results of another machine, or another size, than `facts` says.
     void must_be_of(const FigureFacts& facts) const;
-    // Makes the folder when it is missing.
+    // Makes the folder if it is missing.
     void store(const Figure& figure, FigureData data);
     // All SVGs again, from the CSVs.
     void draw() const;
@@ -39,8 +40,8 @@ class FigureFolder {
     std::map<std::string, FigureData> data_;  // by id
 };
 
-// Every claim of every figure: what it says, by which rule it is judged, and what each folder's machine gave. Links are
-// from the folder that `from` is in. Throws IoError.
+// Every claim of every figure: its words, its rule, and the result of each folder's machine. Links are from the folder
+// that `from` is in. Throws IoError.
 [[nodiscard]] std::string figures_page(const std::vector<FigureFolder>& folders, const std::string& from);
 void write_text(const std::string& path, const std::string& text);
 
