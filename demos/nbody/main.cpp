@@ -60,7 +60,8 @@ class Galaxy final : public demo::Simulation {
         }
         demo::caption(canvas,
                       fmt::format("{} bodies (orange) around a heavy one (white)", show::with_commas(count_ - 1)),
-                      fmt::format("time {:.3f}, energy drift {:.1e}", static_cast<double>(step_) * steps_, drift()));
+                      fmt::format("time {:.3f}, energy drift {:.1e}",
+                                  static_cast<double>(step_) * static_cast<double>(steps_), drift()));
         return canvas;
     }
 

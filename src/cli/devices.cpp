@@ -22,8 +22,8 @@ std::string there_is_device(const std::string& index) {
     const auto count = Context::devices().size();
     std::uint64_t wanted = 0;
     if (input::parse_number(index, wanted) == nullptr && wanted < count) return {};
-    throw ContextError(fmt::format("EGL has {} device{}, so device {} does not exist; `quadmill info` lists them",
-                                   count, count == 1 ? "" : "s", index));
+    throw ContextError(fmt::format("EGL has {} device{}, so there is no device {}; `quadmill info` lists them", count,
+                                   count == 1 ? "" : "s", index));
 }
 
 }  // namespace

@@ -45,16 +45,17 @@ void* operator new(std::size_t bytes, const std::nothrow_t& /*how*/) noexcept {
 void* operator new[](std::size_t bytes, const std::nothrow_t& how) noexcept {
     return operator new(bytes, how);
 }
-void operator delete(void* memory) noexcept {
+// GCC compares an inlined free() with an operator new that was not inlined: -Wmismatched-new-delete, wrongly.
+[[gnu::noinline]] void operator delete(void* memory) noexcept {
     std::free(memory);
 }
-void operator delete[](void* memory) noexcept {
+[[gnu::noinline]] void operator delete[](void* memory) noexcept {
     std::free(memory);
 }
-void operator delete(void* memory, std::size_t /*bytes*/) noexcept {
+[[gnu::noinline]] void operator delete(void* memory, std::size_t /*bytes*/) noexcept {
     std::free(memory);
 }
-void operator delete[](void* memory, std::size_t /*bytes*/) noexcept {
+[[gnu::noinline]] void operator delete[](void* memory, std::size_t /*bytes*/) noexcept {
     std::free(memory);
 }
 // NOLINTEND(cppcoreguidelines-no-malloc,misc-new-delete-overloads)
