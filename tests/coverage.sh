@@ -21,6 +21,7 @@ for room in "${rooms[@]}"; do
     done
 done
 [ ${#targets[@]} -gt 0 ] || { echo "coverage: no tests of ${rooms[*]}" >&2; exit 2; }
+programs=("${programs[@]:1}")  # llvm-cov takes the first program without -object
 cmake --build $folder --target "${targets[@]}"
 rm -rf $folder/profiles
 LLVM_PROFILE_FILE="$PWD/$folder/profiles/%p.profraw" ctest --test-dir $folder --output-on-failure \

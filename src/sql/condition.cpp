@@ -254,7 +254,7 @@ Predicate Parser::in(const Operand& what) {
     const auto tested = as_column(what, "IN");
     at_.expect_symbol("(");
     const auto first = at_.token().begin;
-    if (at_.token().is_word("SELECT")) at_.fail("a sub-query is not offered; use a JOIN", first);
+    if (at_.token().is_word("SELECT")) at_.fail("a sub-query is not supported; use a JOIN", first);
     std::vector<Value> list;
     do {
         const auto item = sum();
@@ -362,7 +362,7 @@ Operand Parser::primary() {
     const auto offset = at_.token().begin;
     if (at_.token().kind == SqlToken::Kind::Text) return {offset, at_.take().text};
     if (!at_.accept_symbol("(")) return word();
-    if (at_.token().is_word("SELECT")) at_.fail("a sub-query is not offered; pipe its answer: FROM -", offset);
+    if (at_.token().is_word("SELECT")) at_.fail("a sub-query is not supported; pipe its answer: FROM -", offset);
     auto inside = disjunction();
     at_.expect_symbol(")");
     return inside;

@@ -478,10 +478,10 @@ class WrongCalls(Stream):
         frequent, corrsum = ["frequent", "--support", "0.1"], ["corrsum", "--agg", "min"]
         hhh = ["hhh", "--support", "0.1", "--hierarchy", "ipv4-bytes"]
         for words, call in (
-                ("no number from 0 to 1", ["quantiles", "--phi", "0.5,1.5"]),
-                ("no number from 0 to 1", ["quantiles", "--phi", "nan"]),
-                ("'0.5,,1' has has an empty part", ["quantiles", "--phi", "0.5,,1"]),
-                ("'0.5,' has has an empty part", ["quantiles", "--phi", "0.5,"]),
+                ("is not a number from 0 to 1", ["quantiles", "--phi", "0.5,1.5"]),
+                ("is not a number from 0 to 1", ["quantiles", "--phi", "nan"]),
+                ("'0.5,,1' has an empty part", ["quantiles", "--phi", "0.5,,1"]),
+                ("'0.5,' has an empty part", ["quantiles", "--phi", "0.5,"]),
                 ("has an empty part", ["quantiles", "--phi", ""]),
                 ("--eps", ["quantiles", "--eps", "0"]), ("--eps", ["quantiles", "--eps", "0.6"]),
                 ("not a whole number from 1", ["quantiles", "--n", "0"]),

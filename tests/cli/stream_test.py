@@ -333,9 +333,9 @@ class Corrsum(Stream):
         self.assertEqual((answer["sum"], answer["lower"], answer["upper"]), (32, 32, 32))
         self.assertEqual(self.answer("corrsum", "--agg", "max", "--g", "abs(y)", "--f", "x - 1", "--text",
                                      stdin=text)["sum"], 5)
-        for option, formula, words in (("--g", "y*", "no formula of y"), ("--g", "x", "no formula of y"),
+        for option, formula, words in (("--g", "y*", "is not a formula of y"), ("--g", "x", "is not a formula of y"),
                                        ("--f", "x = 3", "must not assign"), ("--f", "x, 2*x", "more than one number"),
-                                       ("--f", "", "no formula of x")):
+                                       ("--f", "", "is not a formula of x")):
             self.fails(2, words, "corrsum", "--agg", "max", option, formula)
         self.fails(2, "--scale", "corrsum", "--agg", "max", "--f", "x", "--scale", "2")
         self.fails(1, "must rise or fall", "corrsum", "--agg", "quantile:0.5", "--f", "(x - 2)^2", "--text", stdin=text)

@@ -125,7 +125,7 @@ TEST_CASE("a query that cannot run is refused") {
     has(planned({.outputs = {{std::string("z"), ""}}}), "'z'");
     has(planned({.outputs = {rows_counted}, .where = column("z") > 1}), "'z'");
     has(planned({.outputs = {rows_counted}, .where = column("t") > 1}), "'t'");
-    has(planned({.outputs = {rows_counted, {std::string("a"), ""}}}), "group by");
+    has(planned({.outputs = {rows_counted, {std::string("a"), ""}}}), "group_by");
     has(planned({.outputs = {{std::string("a"), ""}}, .group_by = {"b"}}), "'a'");
     has(planned({.outputs = {rows_counted}, .group_by = {"z"}}), "'z'");
     has(planned({.outputs = {{QueryAggregate{.kind = Aggregated::Sum, .column = "t"}, ""}}}), "text");
