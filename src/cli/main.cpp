@@ -106,6 +106,7 @@ void explain(const CLI::App& app, const CLI::ParseError& error) {
     for (; !verb->get_subcommands().empty(); name += " " + verb->get_name()) verb = verb->get_subcommands().front();
     const auto said =
         value_of_flag(error).value_or(unknown_verb(*verb).value_or(hint_for(*verb).value_or(error.what())));
+    let_first_rank_speak();
     fmt::print(stderr, "{}: {}\nTry `{} --help`.\n", name, input::printable(said), name);
 }
 
@@ -186,7 +187,10 @@ int run(int argc, char** argv) {
 }  // namespace quadmill::detail::cli
 
 int main(int argc, char** argv) {
-    const auto say = [](const char* words) { static_cast<void>(std::fprintf(stderr, "quadmill: %s\n", words)); };
+    const auto say = [](const char* words) {
+        quadmill::detail::cli::let_first_rank_speak();
+        static_cast<void>(std::fprintf(stderr, "quadmill: %s\n", words));
+    };
     try {
         quadmill::detail::input::open_standard_files();
         quadmill::detail::files::note_hook = [](const std::string& note) {

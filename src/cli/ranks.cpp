@@ -25,6 +25,7 @@ namespace {
 struct Launched {
     int ranks = 1;
     const char* variable = "";  // that says so
+    int rank = 0;
 };
 
 Launched launched() {
@@ -32,13 +33,16 @@ Launched launched() {
         const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody sets it
         return value ? std::atoi(value) : 0;    // NOLINT(cert-err34-c): what is no number counts as none
     };
+    struct Names {
+        const char *ranks, *rank;
+    };
     // Open MPI's mpirun; MPICH's, and Slurm's srun --mpi=pmi2; srun --mpi=pmix.
-    for (const auto* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
-        if (const int ranks = number(name); ranks > 1) return {ranks, name};
+    for (const auto& [all, rank] : {Names{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"}, {"PMI_SIZE", "PMI_RANK"}}) {
+        if (const int ranks = number(all); ranks > 1) return {ranks, all, number(rank)};
     }
     const bool by_pmix = std::getenv("PMIX_RANK") != nullptr;  // NOLINT(concurrency-mt-unsafe)
     const int steps = by_pmix ? number("SLURM_STEP_NUM_TASKS") : 1;
-    return steps > 1 ? Launched{steps, "PMIX_RANK"} : Launched{};
+    return steps > 1 ? Launched{steps, "PMIX_RANK", number("PMIX_RANK")} : Launched{};
 }
 
 // By what they call themselves; info and the pages say the same wherever they are asked.
@@ -86,6 +90,17 @@ void refuse_ranks(CLI::App& app) {
 void leave_last_words() {
     constexpr std::chrono::milliseconds enough{200};
     if (launched().ranks > 1) std::this_thread::sleep_for(enough);
+}
+
+// Time for the first rank to fail, too, and for mpirun to end the job.
+constexpr std::chrono::seconds turn{3};
+
+void let_first_rank_speak() {
+    if (launched().rank > 0) std::this_thread::sleep_for(turn);
+}
+
+void let_failed_rank_speak() {
+    std::this_thread::sleep_for(turn + turn / 3);
 }
 
 #if defined(QUADMILL_HAS_MPI)

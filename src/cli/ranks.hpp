@@ -29,6 +29,12 @@ void refuse_ranks(CLI::App& app);
 // that fails.
 void leave_last_words();
 
+// To be called before an error is printed. Where ranks fail alike, only the first is to say so: the others wait until
+// mpirun, which ends a job of which one rank has failed, ends them. A rank that fails alone speaks after this wait.
+void let_first_rank_speak();
+// To be called by a rank that ends because another one has failed, which then speaks.
+void let_failed_rank_speak();
+
 class Ranks {
   public:
     Ranks();

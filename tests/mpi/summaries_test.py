@@ -123,6 +123,34 @@ class Summaries(Command):
             self.assertIn(b"knows no ranks", result.stderr)
             self.assertEqual(result.stdout, b"")
 
+    def test_what_all_ranks_find_is_said_once(self):
+        source = self.path("in", floats(range(100)))
+        for words, args in ((b"there is no verb", ["hepl"]), (b"not expected", ["quantiles", source, "--epsilon", "1"]),
+                            (b"--eps", ["quantiles", source, "--eps", "2"]),
+                            (b"OUT is required", ["terasort", source]), (b"cannot open", ["quantiles", self.path("none")]),
+                            (b"cannot open", ["terasort", self.path("none"), self.path("out")]),
+                            (b"--memory", ["terasort", source, self.path("out"), "--memory", "1M"]),
+                            (b"is no OFFSET", ["terasort", source, self.path("out"), "--key", "x"]),
+                            (b"knows no ranks", ["sort", source])):
+            with self.subTest(args=args):
+                result = on_ranks(3, *args)
+                self.assertIn(result.returncode, (1, 2))
+                said = [line for line in result.stderr.splitlines() if line.startswith(b"quadmill")]
+                self.assertEqual(len(said), 1, result.stderr.decode())
+                self.assertIn(words, said[0])
+
+    def test_what_one_rank_finds_is_said(self):
+        """A limit on files that only rank 2 has."""
+        source = self.path("in", bytes(100) * 50000)
+        script = 'if [ "$OMPI_COMM_WORLD_RANK" = 2 ]; then ulimit -f 100; fi; exec "$0" "$@"'
+        result = subprocess.run([MPIEXEC, "-n", "3", "bash", "-c", script, QUADMILL, "terasort", source, self.path("out"),
+                                 "--parts"], capture_output=True, timeout=120,
+                                env={**os.environ, "OMPI_MCA_btl": "tcp,self"})
+        self.assertNotEqual(result.returncode, 0)
+        said = [line for line in result.stderr.splitlines() if line.startswith(b"quadmill")]
+        self.assertEqual(len(said), 1, result.stderr.decode())
+        self.assertIn(b"cannot write", said[0])
+
     def test_a_line_that_is_none_is_said_and_the_rest_answered(self):
         source = self.path("in", b"".join(b"%d\n" % i for i in range(1000)) + b"x\n")
         result = on_ranks(2, "quantiles", source, "--text", "--json")
