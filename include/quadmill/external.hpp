@@ -40,7 +40,7 @@ struct RecordFormat {
     enum class Kind {
         Fixed,  ///< records of `bytes` bytes each, ordered by the first key field, then by the second, ...
         Lines   ///< lines of text, ordered by all their bytes, as `LC_ALL=C sort` does; a last line without its end of
-                ///< line gets one
+                ///< line gets one. A line may take a sixteenth of the memory, not more
     };
     Kind kind = Kind::Fixed;        ///< which of the two
     std::size_t bytes = 100;        ///< of a record, 1 to 65535
@@ -81,8 +81,8 @@ struct ExternalSortOptions {
 /// Cost: one pass over the data if it fits into memory, otherwise two (each reads and writes everything), and more only
 /// if memory cannot hold a block of each run: with 256 MB above some 25 GB.
 /// Throws: InvalidArgument for an invalid format, options or memory, if the output is the input, and for an adopted
-/// context; IoError, with path and offset, for files, also for a truncated last record; SortStopped; what Sorter
-/// throws; std::bad_alloc.
+/// context; IoError, with path and offset, for files, also for a truncated last record and for a line that is too long;
+/// SortStopped; what Sorter throws; std::bad_alloc.
 /// Source: SIGMOD'06 (Govindaraju, Gray, Kumar, Manocha: GPUTeraSort), section 3.3.
 ///
 ///     sort_file("in.dat", "out.dat", {.format = {.bytes = 100}, .memory = 256 << 20});

@@ -4,10 +4,12 @@
 #include <array>
 #include <csignal>
 #include <memory>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "cli/commands.hpp"
@@ -16,6 +18,7 @@
 #include "cli/ranks.hpp"
 #include "cli/refusals.hpp"
 #include "cli/stream_run.hpp"
+#include "external/filler.hpp"
 #include "external/plan.hpp"
 #include "gl/egl.hpp"
 #include "input/checks.hpp"
@@ -91,6 +94,7 @@ struct TerasortCommand {
     [[nodiscard]] RecordFormat record_format() const;
     [[nodiscard]] std::optional<Context> open_context() const;
     [[nodiscard]] std::size_t memory_for(const RecordFormat& records) const;
+    [[nodiscard]] std::string out_of_memory() const;
     void print(const ExternalSortStats& stats, const std::vector<DeviceShare>& shares) const;
     static void print_stages(const ExternalSortStats& stats);
 };
@@ -132,15 +136,25 @@ std::optional<Context> TerasortCommand::open_context() const {
     }
 }
 
+std::uint64_t whole_megabytes(std::uint64_t bytes) {
+    constexpr std::uint64_t megabyte = std::uint64_t{1} << 20U;
+    return (bytes + megabyte - 1) / megabyte;
+}
+
 // What the program holds already counts too.
 std::size_t TerasortCommand::memory_for(const RecordFormat& records) const {
     const auto held = external::resident_bytes(), least = held + min_memory(records);
     if (memory >= least) return memory - held;
-    constexpr double megabyte = 1 << 20;
     throw CLI::ValidationError(
-        "--memory", fmt::format("must be at least {:.0f}M for such records; the program itself needs {:.0f}M of that",
-                                std::ceil(static_cast<double>(least) / megabyte) + 1,
-                                std::ceil(static_cast<double>(held) / megabyte)));
+        "--memory", fmt::format("must be at least {}M for such records; the program itself needs {}M of that",
+                                whole_megabytes(least) + 1, whole_megabytes(held)));
+}
+
+std::string TerasortCommand::out_of_memory() const {
+    return fmt::format(
+        "the system does not give this program the {}M of memory that --memory allows it; give less "
+        "--memory, or raise `ulimit -v` or the memory of the container",
+        whole_megabytes(memory));
 }
 
 double megabytes_a_second(std::uint64_t bytes, double seconds) {
@@ -232,6 +246,14 @@ void TerasortCommand::run_alone() {
         stats = group ? sort_file(input, output, options, *group) : sort_file(input, output, options, context);
     } catch (const SortStopped&) {
         throw CLI::RuntimeError(interrupt.status());
+    } catch (const external::LineTooLong& error) {
+        throw Error(fmt::format("{}; --memory {}M would do", error.fact(),
+                                whole_megabytes(memory - options.memory + error.memory())));
+    } catch (const std::bad_alloc&) {
+        throw Error(out_of_memory());
+    } catch (const std::system_error& error) {
+        if (error.code() != std::errc::resource_unavailable_try_again) throw;  // else no memory for a thread's stack
+        throw Error(out_of_memory());
     }
     progress.hide();
     const auto shares = group ? group->shares() : std::vector<DeviceShare>();
@@ -306,10 +328,10 @@ void TerasortCommand::run_on_ranks() {
     } catch (const SortStopped&) {
         throw CLI::RuntimeError(interrupt.status());
     } catch (const Error& error) {
-        // The rank that has failed says so.
+        if (!std::string_view(error.what()).starts_with("rank ")) throw;
         constexpr int failed = 1;
-        if (std::string_view(error.what()).starts_with("rank ")) throw CLI::RuntimeError(failed);
-        throw;
+        let_failed_rank_speak();
+        throw CLI::RuntimeError(failed);
     }
 }
 #endif
@@ -331,7 +353,9 @@ void add_record_options(CLI::App& verb, TerasortCommand& command) {
                     ->allow_extra_args(false)
                     ->excludes(offset)
                     ->excludes(bytes);
-    verb.add_flag("--lines", command.lines, "Records are lines of text, ordered by their bytes as LC_ALL=C sort does")
+    verb.add_flag("--lines", command.lines,
+                  "Records are lines of text, ordered by their bytes as LC_ALL=C sort does. A line may take "
+                  "a sixteenth of --memory, 16M of 256M, not more")
         ->excludes(record)
         ->excludes(offset)
         ->excludes(bytes)

@@ -55,6 +55,7 @@ struct FilePlace {
     int file = -1;
     std::uint64_t offset = 0;
     std::string name, path{};
+    bool is_file = false;  // that can be read at any offset
 };
 
 // Writes blocks asynchronously while the next ones are filled.

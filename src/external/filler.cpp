@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <fstream>
+#include <string_view>
 #include <utility>
-
-#include "quadmill/error.hpp"
 
 namespace quadmill::detail::external {
 
@@ -20,13 +20,36 @@ void Filler::take(Slot& slot, std::size_t bytes) {
     const auto before = slot.bytes();
     slot.add(bytes);
     bytes_ += slot.bytes() - before;
-    if (format_.fixed() || (slot.longest() <= longest_line_ && slot.rest().size() <= longest_line_)) return;
-    const bool is_rest = slot.longest() <= longest_line_;
-    const auto at = is_rest ? bytes_ : bytes_ - slot.bytes() + before;
-    throw IoError(source_.name + " has a line of more than " + std::to_string(longest_line_) + " bytes at " +
-                      (is_rest ? "" : "or after ") + "byte " + std::to_string(at) +
-                      ", more than this memory allows; give more memory",
-                  source_.path, at);
+    if (!format_.fixed()) check_lines(slot);
+}
+
+void Filler::check_lines(const Slot& slot) const {
+    auto at = bytes_ - slot.bytes();
+    for (std::size_t i = 0; slot.longest() > lines_.longest; at += slot.record(i++).size()) {
+        const auto bytes = slot.record(i).size();
+        if (bytes > lines_.longest) refuse_line(records_ + i + 1, at, bytes, true);
+    }
+    if (slot.rest().size() > lines_.longest)
+        refuse_line(records_ + slot.records() + 1, bytes_, slot.rest().size(), false);
+}
+
+// Where the end of the line has not come yet, it is looked for in a file, but not for long.
+void Filler::refuse_line(std::uint64_t number, std::uint64_t offset, std::uint64_t seen, bool ended) const {
+    constexpr std::uint64_t far = std::uint64_t{1} << 30U;
+    if (std::ifstream file(source_.path, std::ios::binary); !ended && source_.is_file && file) {
+        file.seekg(static_cast<std::streamoff>(offset + seen));
+        for (std::string some(std::size_t{1} << 18U, '\0'); !ended && seen < far;) {
+            file.read(some.data(), static_cast<std::streamsize>(some.size()));
+            const auto got = std::string_view(some).substr(0, static_cast<std::size_t>(file.gcount()));
+            const auto end = got.find('\n');
+            ended = end != std::string_view::npos || got.empty();
+            seen += std::min(end, got.size()) + (ended ? 1 : 0);
+        }
+    }
+    throw LineTooLong(source_.name + ": line " + std::to_string(number) + ", from byte " + std::to_string(offset) +
+                          " on, has " + (ended ? "" : "at least ") + std::to_string(seen) +
+                          " bytes, and this memory allows " + std::to_string(lines_.longest),
+                      lines_.memory_for(seen), source_, offset);
 }
 
 std::span<std::byte> Filler::space() {

@@ -64,8 +64,9 @@ std::optional<RunPlan> plan_runs(const Format& format, std::size_t memory, const
         const auto middle = low + (high - low) / 2;
         (takes(middle) <= memory ? low : high) = middle;
     }
+    const auto line = format.fixed() ? 0 : longest_line(memory) + 1;
     if (needs.input_bytes)
-        low = std::min(low, std::max<std::uint64_t>(*needs.input_bytes / enough_runs, long_enough_run));
+        low = std::min(low, std::max<std::uint64_t>({*needs.input_bytes / enough_runs, long_enough_run, line}));
     plan.size = size_for(format, low, needs);
     return plan;
 }

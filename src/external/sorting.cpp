@@ -90,8 +90,17 @@ void Sorting::begin(const RunNeeds& needs, FilePlace source) {
     block_ = plan->block;
     run_records_ = plan->size.records;
     maker_.start(*plan);
-    const auto longest = std::min(longest_line(options_.memory), plan->size.bytes - 1);
-    filler_.emplace(format_, maker_, longest, std::move(source));
+    const auto longest = [](std::size_t memory, const RunPlan& runs) {
+        return std::min(longest_line(memory), runs.size.bytes - 1);
+    };
+    const auto memory_for = [this, all, longest](std::uint64_t bytes) {
+        auto memory = std::max<std::size_t>(16 * bytes, options_.memory);
+        for (;; memory += memory / 16) {
+            const auto runs = plans_.runs(format_, memory_left(0) + (memory - options_.memory), all);
+            if (runs && longest(memory, *runs) >= bytes) return memory;
+        }
+    };
+    filler_.emplace(format_, maker_, LineLimit{longest(options_.memory, *plan), memory_for}, std::move(source));
     step_ = Step::Filling;
     report_.begin(Phase::Runs, needs.input_bytes.value_or(0));
 }
@@ -235,7 +244,7 @@ ExternalSortStats Sorting::stats(const char* io) {
 namespace {
 
 FilePlace place_of(const files::InputFile& file) {
-    return {file.descriptor(), 0, file.name(), file.path()};
+    return {file.descriptor(), 0, file.name(), file.path(), file.size() && file.path() != "-"};
 }
 
 FilePlace place_of(const files::OutputFile& file) {

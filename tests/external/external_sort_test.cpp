@@ -351,6 +351,49 @@ TEST_CASE("a merge of many runs of long records, planned by memory") {
     CHECK_FALSE(plan_merge(1 << 20, 2, 1 << 20));
 }
 
+// Many short lines make the runs of short lines hold less; the long line is the last, without an end, or among others.
+TEST_CASE("a line that is too long is named, with the memory that sorts it") {
+    const Folder folder;
+    std::string many;
+    for (int i = 0; i < 1'500'000; ++i) many += "x\n";
+    const std::string longest(3 << 20, 'y');
+    for (const bool ends : {true, false}) {
+        CAPTURE(ends);
+        write_file(folder / "in", many + longest + (ends ? "\nz\n" : ""));
+        ExternalSortOptions options{
+            .format = {.kind = RecordFormat::Kind::Lines}, .memory = std::size_t{24} << 20, .temp = {folder / "temp"}};
+        try {
+            sort_file(folder / "in", folder / "out", options);
+            FAIL("it was sorted");
+        } catch (const LineTooLong& error) {
+            CHECK(error.offset() == many.size());
+            CHECK_MESSAGE(
+                error.fact().find("line 1500001, from byte 3000000 on, has 3145729 bytes") != std::string::npos,
+                error.what());
+            options.memory = error.memory();
+        }
+        CHECK(options.memory < std::size_t{300} << 20U);
+        const auto stats = sort_file(folder / "in", folder / "out", options);
+        CHECK(stats.records == (ends ? 1'500'002 : 1'500'001));
+        const auto out = read_file(folder / "out");
+        CHECK(out == many + longest + (ends ? "\nz\n" : "\n"));
+    }
+    // Nobody looks for the end of a line that comes from a program.
+    ExternalSorter sorter({.format = {.kind = RecordFormat::Kind::Lines}, .memory = std::size_t{24} << 20});
+    CHECK_THROWS_WITH_AS(sorter.push(std::as_bytes(std::span(longest))),
+                         doctest::Contains(": line 1, from byte 0 on, has at least "), IoError);
+}
+
+TEST_CASE("runs of lines hold a line of a sixteenth of the memory, however large the input") {
+    const Format format("test", {.kind = RecordFormat::Kind::Lines});
+    for (const std::uint64_t gigabytes : {1, 3, 100}) {
+        const std::size_t memory = std::size_t{1} << 30;
+        const auto plan = plan_runs(format, memory, {.input_bytes = gigabytes << 30U, .mean_line = 50});
+        REQUIRE(plan);
+        CHECK(plan->size.bytes > longest_line(memory));
+    }
+}
+
 TEST_CASE("the plan of runs keeps to the memory and takes most of it") {
     const Format format("test", plain(100, 0, 10));
     const auto memory_of = [&](const RunPlan& plan) {
@@ -502,8 +545,8 @@ TEST_CASE("what cannot be sorted is refused with the place where it is") {
     refused(folder / "in", folder / "out", "sort_file: a key field of 10 bytes at offset 95 is not within");
     options.format = {.kind = RecordFormat::Kind::Lines};
     write_file(folder / "line", "a\n" + std::string(5 << 20, 'x'));
-    CHECK_THROWS_WITH_AS(sort_file(folder / "line", folder / "out", options),
-                         doctest::Contains("has a line of more than 4194304 bytes"), IoError);
+    refused(folder / "line", folder / "out",
+            "line': line 2, from byte 2 on, has 5242881 bytes, and this memory allows ");
     CHECK_FALSE(std::filesystem::exists(folder / "out"));
     CHECK(read_file(folder / "in") == std::string(1000, 'x'));
     ExternalSorter sorter({.format = format});
