@@ -110,8 +110,9 @@ class QUADMILL_API Sketch {
     /// Shape: as many weights as keys.
     /// Cost: if the mean weight is above 256, the CPU adds them with any engine.
     void insert(std::span<const T> keys, std::span<const std::uint32_t> weights);
-    /// Removes keys that were inserted, each once.
-    /// Pre: each key was inserted at least as often; otherwise estimates may be too low.
+    /// Removes keys that were inserted, each once. A counter never falls below 0.
+    /// Pre: each key was inserted at least as often; otherwise estimates of other keys may be too low, and
+    /// removed_too_often() is not 0.
     /// Throws: InvalidArgument, before any work, for more than n().
     void remove(std::span<const T> keys);
     void remove(T key) { remove(std::span<const T>(&key, 1)); }  ///< one key, once
@@ -146,6 +147,10 @@ class QUADMILL_API Sketch {
 
     /// The sum of all inserted weights minus removed ones. At most 2^63 - 1.
     [[nodiscard]] std::uint64_t n() const;
+    /// Weights that were removed although they had not been inserted: at least that many, since a removed key may share
+    /// its counters with others; 0 while every remove follows an insert.
+    /// Cost: a sum over the table. Waits for the GPU.
+    [[nodiscard]] std::uint64_t removed_too_often() const;
     /// As given, even if the table's width is rounded up.
     [[nodiscard]] const SketchOptions& options() const;
     /// The table: row after row, or bucket after bucket; for Sf the fat one. Waits for the GPU.

@@ -277,7 +277,7 @@ array([2, 0], dtype=uint64)
         .def("insert", &change_by<Change::Insert>, py::arg("keys"), py::arg("weights") = py::none(),
              "Counts keys, each `weight` (uint32) times.")
         .def("remove", &change_by<Change::Remove>, py::arg("keys"), py::arg("weights") = py::none(),
-             "Removes inserted keys.")
+             "Removes inserted keys. Counters do not fall below 0; see removed_too_often.")
         .def("query", &query_keys, py::arg("keys"), "For each key a record of lower, estimate and upper.")
         .def(
             "insert_texture",
@@ -302,6 +302,13 @@ array([2, 0], dtype=uint64)
         .def_property_readonly(
             "n", [](AnySketch& self) { return self.visit([&](auto& s) { return self.alone([&] { return s.n(); }); }); },
             "The sum of all inserted weights minus removed ones.")
+        .def_property_readonly(
+            "removed_too_often",
+            [](AnySketch& self) {
+                return self.visit([&](auto& s) { return self.alone([&] { return s.removed_too_often(); }); });
+            },
+            "Weights that were removed although they had not been inserted: at least that many; 0 while every remove "
+            "follows an insert. If it is not 0, estimates of other keys may be too low.")
         .def_property_readonly(
             "nbytes",
             [](AnySketch& self) { return self.visit([&](auto& s) { return self.alone([&] { return s.bytes(); }); }); },

@@ -1,4 +1,4 @@
-// Adds what was blended to the table, or takes it off where points were removes: four counters a fragment, texel t of
+// Adds what was blended to the table, or takes it off, down to 0, where points were removes: four counters a fragment, texel t of
 // the table, whose counters are 4 t to 4 t + 3.
 //     texture0   the table, in rows of 2^table_log2 texels
 //     texture1   what was blended, in rows of 2^pending_log2 texels: a counter a texel (FORM 0, pending.glsl), or a
@@ -42,5 +42,5 @@ void main() {
     counters = texelFetch(texture0, place, 0);
     if (t >= table_texels) return;  // what fills the last row
     uvec4 pending = pending_of(t);
-    counters = removes != 0 ? counters - pending : counters + pending;
+    counters = removes != 0 ? counters - min(counters, pending) : counters + pending;
 }

@@ -2,14 +2,25 @@
 //     texture0   high counters, seven texels a bucket, in rows of 2^high_log2
 //     texture1   what was blended (pending.glsl)
 //     texture2   which low bucket each high one belongs to, in rows of 2^owners_log2
+//     texture3   low counters (carry_low.frag): a counter is the sum of both modulo 2^32, and removes take it down to 0
 uniform highp usampler2D texture0;
 uniform highp usampler2D texture2;
+uniform highp usampler2D texture3;
+uniform int table_log2;
 uniform int high_log2;
 uniform int owners_log2;
 uniform int old_texels;  // of texture0; others begin at 0
 uniform int new_texels;
 uniform int removes;
 out uvec4 high;
+
+// Low counters 4 word to 4 word + 3.
+uvec4 low_of(int bucket, int word) {
+    int texel = 2 * bucket + (word >> 2);
+    uvec4 words = texelFetch(texture3, ivec2(texel & ((1 << table_log2) - 1), texel >> table_log2), 0);
+    uvec2 two = (word & 2) != 0 ? words.zw : words.xy;
+    return (uvec4((word & 1) != 0 ? two.y : two.x) >> uvec4(0u, 8u, 16u, 24u)) & 255u;
+}
 
 void main() {
     ivec2 place = ivec2(gl_FragCoord.xy);
@@ -20,5 +31,5 @@ void main() {
     int which = t / 7;
     int owner = int(texelFetch(texture2, ivec2(which & ((1 << owners_log2) - 1), which >> owners_log2), 0).x);
     uvec4 pending = pending_from(28 * owner + 4 * (t - 7 * which));
-    high = removes != 0 ? high - pending : high + pending;
+    high = removes != 0 ? high - min(high + low_of(owner, t - 7 * which), pending) : high + pending;
 }

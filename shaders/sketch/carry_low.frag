@@ -1,5 +1,4 @@
-// Msws, a carry to the low counters: of each bucket without high ones, unless a counter would pass 128 (or 0, where
-// points were removes). Such a bucket stays, and index 1 says that it wants high counters.
+// Msws, a carry to the low counters: of each bucket without high ones, unless a counter would pass 128. Such a bucket stays, and index 1 says that it wants high counters.
 //     texture0   two texels a bucket, 28 counters of 8 bits and the index, in rows of 2^table_log2
 //     texture1   what was blended (pending.glsl)
 uniform highp usampler2D texture0;
@@ -22,7 +21,7 @@ void main() {
     for (int p = 0; p < 7; ++p) {
         uvec4 counters = (uvec4(words[p >> 2][p & 3]) >> uvec4(0u, 8u, 16u, 24u)) & 255u;
         uvec4 pending = pending_from(28 * (t >> 1) + 4 * p);
-        counters = removes != 0 ? counters - pending : counters + pending;
+        counters = removes != 0 ? counters - min(counters, pending) : counters + pending;
         over = over || any(greaterThan(counters, uvec4(128u)));
         made[p >> 2][p & 3] = counters.x | counters.y << 8 | counters.z << 16 | counters.w << 24;
     }

@@ -108,8 +108,8 @@ void main() {
 #ifdef ONTO
     uvec4 halves = texelFetch(texture1, place, 0);
     uvec4 lower = halves & 0xffffu, upper = halves >> 16;
-    counts.lower = removes != 0 ? lower - counts.lower : lower + counts.lower;
-    counts.upper = removes != 0 ? upper - counts.upper : upper + counts.upper;
+    counts.lower = removes != 0 ? lower - min(lower, counts.lower) : lower + counts.lower;
+    counts.upper = removes != 0 ? upper - min(upper, counts.upper) : upper + counts.upper;
 #endif
     if (any(greaterThan(max(counts.lower, counts.upper), uvec4(0xffffu)))) discard;
     counters = counts.lower | counts.upper << 16;
@@ -121,6 +121,6 @@ void main() {
 #else
     uvec4 counts = counts_of(uint(t / (BUCKET / 4)), 4u * uint(t % (BUCKET / 4))).lower;
 #endif
-    counters = removes != 0 ? counters - counts : counters + counts;
+    counters = removes != 0 ? counters - min(counters, counts) : counters + counts;
 #endif
 }

@@ -54,6 +54,13 @@ void SketchBuild::run_as() {
         read_keys<T>(share, form, type, [&](std::span<const T> keys) { sketch.insert(keys); });
     }
     if (!remove.empty()) read_keys<T>(remove, reading, type, [&](std::span<const T> keys) { sketch.remove(keys); });
+    const auto absent = remove.empty() ? 0 : sketch.removed_too_often();
+    if (absent > 0) {
+        fmt::print(stderr,
+                   "quadmill sketch build: at least {} of the keys in {} had not been inserted, or not that often; "
+                   "estimates of other keys may now be too low\n",
+                   absent, files::input_name(remove));
+    }
     auto bytes = sketch.save();
     profile.print();
     if (ranks.are_several()) {
@@ -114,7 +121,10 @@ void add_sketch_build(CLI::App& sketch) {
         ->excludes(depth)
         ->type_name("P");
     add_sketch_options(*verb, command->options);
-    verb->add_option("--remove", command->remove, "Then remove the keys of this file")->type_name("FILE");
+    verb->add_option("--remove", command->remove,
+                     "Then remove the keys of this file. Counters do not fall below 0: a note says how many keys had not "
+                     "been inserted")
+        ->type_name("FILE");
     add_key_options(*verb, command->reading);
     add_machine_options(*verb, command->machine);
     add_json_option(*verb, command->format);

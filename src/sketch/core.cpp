@@ -288,6 +288,13 @@ std::vector<std::uint64_t> Core::counters() {
     return all;
 }
 
+// Each weight that is inserted or removed changes `depth` counters, except where they would fall below 0.
+std::uint64_t Core::removed_too_often() {
+    const auto depth = static_cast<std::uint64_t>(shape_.depth());
+    const auto more = cpu_table().sum() - depth * n_;
+    return more >> 63U != 0 ? 0 : (more + depth - 1) / depth;  // made-up bytes may hold less
+}
+
 std::size_t Core::bytes() const {
     return (host_ ? host_->bytes() : 0) + (device_ ? device_->bytes() : 0);
 }

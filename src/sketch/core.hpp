@@ -24,6 +24,7 @@ class Core {
     // Pre: nothing was added yet.
     void load(std::span<const std::byte> bytes, const SavedSketch& head);
     [[nodiscard]] std::vector<std::uint64_t> counters();
+    [[nodiscard]] std::uint64_t removed_too_often();
 
     [[nodiscard]] std::uint64_t n() const { return n_; }
     [[nodiscard]] const SketchOptions& options() const { return shape_.options(); }

@@ -13,13 +13,26 @@ constexpr std::size_t task_keys = std::size_t{1} << 15, block_keys = 64;
 // Several threads add to the same counters.
 enum class Sharing { Alone, Shared };
 
+// Down to 0: what was not inserted is not taken from a counter.
+template <class Counter>
+Counter less(Counter counter, std::uint64_t weight) {
+    return static_cast<Counter>(counter - std::min<std::uint64_t>(counter, weight));
+}
+
 template <class Counter>
 void add_to(std::vector<Counter>& counters, std::size_t cell, std::uint64_t weight, Sign sign, Sharing sharing) {
-    const auto change = static_cast<Counter>(sign == Sign::Plus ? weight : 0 - weight);  // modulo its size
-    if (sharing == Sharing::Shared) {
-        std::atomic_ref(counters[cell]).fetch_add(change, std::memory_order_relaxed);
-    } else {
-        counters[cell] = static_cast<Counter>(counters[cell] + change);
+    auto& counter = counters[cell];
+    if (sharing == Sharing::Alone) {
+        counter = sign == Sign::Plus ? static_cast<Counter>(counter + weight) : less(counter, weight);
+        return;
+    }
+    const std::atomic_ref shared(counter);
+    if (sign == Sign::Plus) {
+        shared.fetch_add(static_cast<Counter>(weight), std::memory_order_relaxed);
+        return;
+    }
+    auto seen = shared.load(std::memory_order_relaxed);
+    while (!shared.compare_exchange_weak(seen, less(seen, weight), std::memory_order_relaxed)) {
     }
 }
 void add_to(MultiLevel& counters, std::size_t cell, std::uint64_t weight, Sign sign, Sharing /*alone*/) {
@@ -125,11 +138,12 @@ std::uint64_t MultiLevel::get(std::size_t cell) const {
 }
 
 void MultiLevel::add(std::size_t cell, std::uint64_t weight, Sign sign) {
+    if (sign == Sign::Minus) weight = std::min(weight, get(cell));
     auto& low = low_[cell / bucket];
     const auto slot = cell % bucket;
     auto& counter = low.counters.at(slot);
     if (low.index == 0) {
-        if (sign == Sign::Plus ? weight <= std::uint64_t{limit} - counter : weight <= counter) {
+        if (sign == Sign::Minus || weight <= std::uint64_t{limit} - counter) {
             counter = static_cast<std::uint8_t>(sign == Sign::Plus ? counter + weight : counter - weight);
             return;
         }
@@ -230,6 +244,12 @@ void CpuTable::merge(const CpuTable& other, std::uint64_t n, cpu::Workers& worke
 
 std::uint64_t CpuTable::get(std::size_t cell) const {
     return std::visit([&](const auto& counters) { return get_from(counters, cell); }, counters_);
+}
+
+std::uint64_t CpuTable::sum() const {
+    std::uint64_t all = 0;
+    for (std::size_t i = 0; i < shape_->cells(); ++i) all += get(i);
+    return all;
 }
 
 std::uint64_t CpuTable::seen(std::size_t cell) const {

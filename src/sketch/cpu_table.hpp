@@ -41,16 +41,19 @@ class CpuTable {
   public:
     explicit CpuTable(const Shape& shape);
 
-    // No counter exceeds n, the sum of all weights including this batch. If memory runs out, nothing is added.
+    // No counter exceeds n, the sum of all weights including this batch, or falls below 0. If memory runs out, nothing is
+    // added.
     void add(const Batch& batch, Sign sign, std::uint64_t n, cpu::Workers& workers);
     // The estimates of the keys.
     void query(const Batch& batch, std::span<std::uint64_t> estimates, cpu::Workers& workers) const;
     void merge(const CpuTable& other, std::uint64_t n, cpu::Workers& workers);
 
     [[nodiscard]] std::uint64_t get(std::size_t cell) const;
+    // Of all counters, modulo 2^64.
+    [[nodiscard]] std::uint64_t sum() const;
     // Copies counters of 32 bits, cells [first, first + to.size()). For Sf those of the slim table. Pre: all fit.
     void copy_seen(std::size_t first, std::span<std::uint32_t> to) const;
-    // Adds these to the cells from `first` on, or subtracts them. Pre: the sum of no counter is more than the n given
+    // Adds these to the cells from `first` on, or subtracts them, down to 0. Pre: the sum of no counter is more than the n given
     // to reserve().
     void add_cells(std::size_t first, std::span<const std::uint32_t> counters, Sign sign = Sign::Plus);
     void add_cells(std::size_t first, std::span<const std::uint64_t> counters);

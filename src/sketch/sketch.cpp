@@ -110,6 +110,10 @@ const SketchOptions& Sketch<T>::options() const {
     return state_->core.options();
 }
 template <class T>
+std::uint64_t Sketch<T>::removed_too_often() const {
+    return state_->core.removed_too_often();
+}
+template <class T>
 std::vector<std::uint64_t> Sketch<T>::counters() const {
     return state_->core.counters();
 }

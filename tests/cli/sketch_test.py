@@ -37,6 +37,16 @@ class Sketch(Command):
         self.assertEqual(json.loads(run("sketch", "info", out, "--json").stdout)["n"], 2)
         self.fails(2, "go with --text", "sketch", "build", "--header", "1", "--width", "64", "-o", out, stdin=b"1234")
 
+    def test_keys_that_were_not_inserted_are_named_when_removed(self):
+        removed = self.path("removed", raw([7] * 20 + [1] * 3))
+        for kind in KINDS:
+            result = run("sketch", "build", "--kind", kind, "--width", "4000", "-o", self.path("s"), "--remove", removed,
+                         stdin=raw([1] * 100))
+            self.assertEqual(result.returncode, 0)
+            self.assertIn(b"at least 20 of the keys in '" + removed.encode() + b"' had not been inserted", result.stderr)
+            answers = self.query(self.path("s"), stdin=raw([1, 7]))
+            self.assertEqual([one["estimate"] for one in answers], [97, 0])
+
     def test_every_kind_and_engine_gives_one_file(self):
         numbers = random.Random(5)
         values = [int(numbers.paretovariate(0.5)) % 5000 for _ in range(20000)]

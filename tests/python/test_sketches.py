@@ -34,6 +34,16 @@ def test_weights_and_texts():
     assert sketch.query(["a", "b", "ä", "c"]).estimate.tolist() == [7, 2, 2, 0]
 
 
+@pytest.mark.parametrize("kind", ["thread", "warp", "half", "quarter", "msws", "sf"])
+def test_removing_what_was_not_inserted(kind):
+    sketch = quadmill.Sketch(width=4000, kind=kind)
+    sketch.insert(np.full(100, 1, np.uint32))
+    assert sketch.removed_too_often == 0
+    sketch.remove(np.full(20, 7, np.uint32))
+    assert sketch.removed_too_often == 20
+    assert sketch.query(np.array([1, 7], np.uint32)).estimate.tolist() == [100, 0]
+
+
 @pytest.mark.parametrize("call, error, says", [
     (lambda: quadmill.Sketch("int32", width=9), TypeError, "uint32, uint64, float32 or str"),
     (lambda: quadmill.Sketch(width=0), ValueError, "width"),

@@ -111,6 +111,33 @@ TEST_CASE("Keys of 64 bits, floats, texts, and every depth") {
     });
 }
 
+TEST_CASE("What was not inserted is removed down to 0 by every engine") {
+    const auto keys = sketch_stream<std::uint32_t>("zipf", 60'000, 5);
+    for (const std::size_t absent : {500, 40'000}) {
+        auto removed = sketch_stream<std::uint32_t>("uniform", absent, 6);
+        removed.insert(removed.end(), keys.begin(), keys.begin() + 9'000);
+        const std::vector<std::uint32_t> weights(removed.size(), 1);
+        for_all([&](SketchKind kind, SketchEngine engine) {
+            const SketchOptions options{.kind = kind, .width = 3'001};
+            Sketch<std::uint32_t> only_removed(options);
+            only_removed.insert(removed);
+            auto on_gpu_options = options;
+            on_gpu_options.engine = engine;
+            Sketch<std::uint32_t> plain(context(), on_gpu_options), weighted(context(), on_gpu_options);
+            plain.insert(keys);
+            weighted.insert(keys);
+            const auto left = less(plain.counters(), only_removed.counters());
+            plain.remove(removed);
+            weighted.remove(removed, weights);
+            const auto absent_key = plain.query(4'000'000'000U).estimate;
+            CHECK(absent_key <= plain.n() + removed.size());
+            CHECK(plain.counters() == left);
+            CHECK(weighted.counters() == left);
+            CHECK(plain.removed_too_often() > 0);
+        });
+    }
+}
+
 TEST_CASE("Weights, light ones as points and heavy ones by the CPU") {
     for_all([](SketchKind kind, SketchEngine engine) {
         const SketchOptions options{.kind = kind, .width = 500, .engine = engine};

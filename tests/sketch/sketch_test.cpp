@@ -99,6 +99,38 @@ TEST_CASE("What is inserted and removed leaves nothing") {
     }
 }
 
+TEST_CASE("What was not inserted is removed down to 0, and counted") {
+    for (const auto kind : all_kinds) {
+        CAPTURE(name_of(kind));
+        for (const unsigned threads : {1U, 4U}) {
+            const auto keys = sketch_stream<std::uint64_t>("zipf", 200'000, 5);
+            auto removed = sketch_stream<std::uint64_t>("uniform", 70'000, 6);
+            removed.insert(removed.end(), keys.begin(), keys.begin() + 50'000);
+            const SketchOptions options{.kind = kind, .width = 10'001, .threads = threads};
+            Sketch<std::uint64_t> sketch(options), only_removed(options);
+            sketch.insert(keys);
+            only_removed.insert(removed);
+            const auto left = less(sketch.counters(), only_removed.counters());
+            CHECK(sketch.removed_too_often() == 0);
+            sketch.remove(removed);
+            CHECK(sketch.counters() == left);
+            CHECK(sketch.n() == 80'000);
+            const auto clamped = std::accumulate(left.begin(), left.end(), std::uint64_t{0}) - 3 * sketch.n();
+            CHECK(sketch.removed_too_often() == (clamped + 2) / 3);
+            CHECK(clamped > 0);
+            const auto again = Sketch<std::uint64_t>::load(sketch.save());
+            CHECK(again.removed_too_often() == sketch.removed_too_often());
+        }
+        // Alone in the table, all of it shows.
+        Sketch<std::uint32_t> few({.kind = kind, .width = 10'001});
+        few.insert(std::array{1U}, std::array{1000U});
+        few.remove(std::array{2U}, std::array{300U});
+        CHECK(few.removed_too_often() == 300);
+        CHECK(few.query(2U).estimate == 0);
+        CHECK(few.query(1U).estimate == 1000);
+    }
+}
+
 // Part C of the known answers: computed with other hash functions, by who read the paper.
 TEST_CASE("The estimates are as near as published") {
     struct Known {

@@ -51,4 +51,10 @@ std::unordered_map<T, std::uint64_t> exact_counts(const std::vector<T>& keys) {
     return counts;
 }
 
+// One table less another, counter by counter, down to 0.
+inline std::vector<std::uint64_t> less(std::vector<std::uint64_t> counters, const std::vector<std::uint64_t>& other) {
+    for (std::size_t i = 0; i < counters.size(); ++i) counters[i] -= std::min(counters[i], other.at(i));
+    return counters;
+}
+
 }  // namespace quadmill::test
