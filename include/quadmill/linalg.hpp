@@ -273,13 +273,20 @@ struct BatchStats {
 struct BatchFactors {
     std::vector<float> lu;            ///< of all matrices
     std::vector<std::uint32_t> rows;  ///< n per matrix
+    /// Empty, unless the factors of a matrix itself do not fit into floats: then n of each matrix, as in Factors, and 0
+    /// for the other matrices.
+    std::vector<int> row_exponents{};
+    std::vector<int> column_exponents{};  ///< as row_exponents, for the columns
+
+    /// L and U of the matrices themselves, in doubles, as Factors::unscaled() has them.
+    [[nodiscard]] QUADMILL_API std::vector<double> unscaled() const;
 };
 
 /// LU factorization of many small matrices of one size together, with partial pivoting, each as in LAPACK's getrf. A
 /// matrix is one row of texels, and a pass works on all of them.
 ///
 /// Shape: matrices have up to most_n rows, are square, and lie one after the other, each row after row.
-/// Guarantee: residuals, denormals and zero pivots are as for Lu with Pivot::Partial. Matrices do not affect each
+/// Guarantee: residuals, scaling and zero pivots are as for Lu with Pivot::Partial. Matrices do not affect each
 /// other.
 /// Memory: on the GPU about 4 times the matrices, with rows rounded up to multiples of 4 elements, plus 4 elements.
 /// Cost: two passes for four columns, for any number of matrices, and two more; to solve, two passes.
@@ -310,9 +317,15 @@ class QUADMILL_API LuBatch {
 
     /// Solves A x = b for right-hand sides in the columns of b, for each A.
     /// Shape: for each matrix b has n rows of `columns` values, one after the other; the result has the same shape.
-    /// Solutions of singular matrices are NaNs.
+    /// Solutions of singular matrices are NaNs, and elements that do not fit into floats are infinite.
     /// Throws: InvalidArgument for another shape.
     [[nodiscard]] std::vector<float> solve(std::span<const float> b, std::size_t columns = 1);
+
+    /// An estimate of each matrix's condition number, as Lu::condition() has it. Infinite when a pivot is zero.
+    /// Pre: the matrices are those that were factorized, to be read again.
+    /// Cost: reads the factors back; a few times n^2 operations a matrix on the CPU.
+    /// Throws: InvalidArgument for another number of values.
+    [[nodiscard]] std::vector<double> conditions(std::span<const float> matrices);
 
   private:
     struct State;

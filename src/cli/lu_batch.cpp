@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -53,10 +54,14 @@ class LuBatchWork {
             if (profiler) passes = profiler->rows();
         }
         const auto factors = batch.factors();
+        conditions_ = batch.conditions(matrices_.values);
         if (sides) {
-            write({sides->rows, sides->columns, batch.solve(sides->values, sides->columns)}, factors);
+            write(input::MatrixFile{sides->rows, sides->columns, batch.solve(sides->values, sides->columns)}, factors);
+            warn();
+        } else if (content_ && factors.row_exponents.empty()) {
+            write(input::MatrixFile{matrices_.rows, matrices_.columns, factors.lu}, factors);
         } else if (content_) {
-            write({matrices_.rows, matrices_.columns, factors.lu}, factors);
+            write(input::MatrixOf<double>{matrices_.rows, matrices_.columns, factors.unscaled()}, factors);
         }
         if (call_.profile) print_passes(context, passes);
         if (call_.output != "-")
@@ -78,7 +83,23 @@ class LuBatchWork {
         return found;
     }
 
-    void write(const input::MatrixFile& content, const BatchFactors& factors) {
+    // As `lu` does of one matrix.
+    void warn() const {
+        constexpr double too_large = 0x1p24 / 16;
+        const auto is_bad = [](double condition) { return condition >= too_large; };
+        const auto bad = std::ranges::count_if(conditions_, is_bad);
+        if (bad == 0) return;
+        const auto first = std::ranges::find_if(conditions_, is_bad);
+        fmt::print(
+            stderr,
+            "quadmill lu: do not trust the solutions of {} systems, first number {}: its condition number is {}, "
+            "too much for 32-bit floats; without --batch, --refine solves in double\n",
+            bad, first - conditions_.begin() + 1,
+            std::isinf(*first) ? "infinite" : fmt::format("about {:.2g}", *first));
+    }
+
+    template <class Value>
+    void write(const input::MatrixOf<Value>& content, const BatchFactors& factors) {
         const auto bytes = input::matrix_content(call_.output, content);
         content_->write(std::as_bytes(std::span(bytes)));
         if (rows_) {
@@ -101,6 +122,7 @@ class LuBatchWork {
         const auto singular = stats_.systems - static_cast<std::size_t>(std::ranges::count(stats_.info, 0U));
         const auto first = std::ranges::find_if(stats_.info, [](std::uint32_t info) { return info > 0; });
         const auto number = first - stats_.info.begin() + 1;  // from 1
+        const auto worst = conditions_.empty() ? 0 : std::ranges::max(conditions_);
         if (call_.json) {
             const nlohmann::ordered_json said{{"systems", stats_.systems},
                                               {"n", stats_.n},
@@ -108,6 +130,7 @@ class LuBatchWork {
                                               {"singular", singular},
                                               {"first_singular", singular > 0 ? number : 0},
                                               {"residual", residual},
+                                              {"worst_condition", worst},
                                               {"passes", stats_.passes},
                                               {"upload_seconds", stats_.upload_ms * 1e-3},
                                               {"seconds", stats_.factor_ms * 1e-3},
@@ -117,7 +140,8 @@ class LuBatchWork {
         }
         fmt::print("{} matrices of {} x {}, {} of them singular\n", stats_.systems, stats_.n, stats_.n, singular);
         if (singular > 0) fmt::print("the first singular one is number {}\n", number);
-        fmt::print("residual {:.3g} (of at most 30) in the worst\n", residual);
+        fmt::print("residual {:.3g} (of at most 30) in the worst, condition number up to about {:.3g}\n", residual,
+                   worst);
         fmt::print(stderr, "{:.6f} seconds, {:.2f} GFLOP/s, {} passes\n", stats_.factor_ms * 1e-3, gflops(),
                    stats_.passes);
     }
@@ -126,6 +150,7 @@ class LuBatchWork {
     std::optional<files::OutputFile> content_, rows_;
     input::MatrixFile matrices_;
     BatchStats stats_;
+    std::vector<double> conditions_;
 };
 
 }  // namespace

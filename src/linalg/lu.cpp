@@ -65,43 +65,6 @@ int sign_of(std::span<const std::uint32_t> permutation) {
     return sign;
 }
 
-// L and U of the matrix itself, from those of the matrix times 2^exponent. False, and nothing is changed, where U's
-// largest element is beyond floats or has fewer digits there.
-bool take_scaling_back(std::vector<float>& lu, std::size_t columns, int exponent) {
-    const auto in_u = [&](std::size_t place) { return place % columns >= place / columns; };
-    float most = 0;
-    for (std::size_t i = 0; i < lu.size(); ++i)
-        if (in_u(i)) most = std::max(most, std::abs(lu[i]));
-    if (!std::isnormal(static_cast<float>(times_power(most, -exponent)))) return false;
-    for (std::size_t i = 0; i < lu.size(); ++i)
-        if (in_u(i)) lu[i] = static_cast<float>(times_power(lu[i], -exponent));
-    return true;
-}
-
-// Values times powers of two that depend on the row and the right-hand side; rows are taken in that order.
-template <class To, class From>
-std::vector<To> scaled_rows(std::span<const From> values, std::span<const std::uint32_t> order,
-                            std::span<const int> of_rows, std::span<const int> of_sides) {
-    std::vector<To> made;
-    made.reserve(values.size());
-    for (const auto row : order)
-        for (std::size_t side = 0; side < of_sides.size(); ++side)
-            made.push_back(static_cast<To>(
-                times_power(static_cast<double>(values[row * of_sides.size() + side]), of_rows[row] + of_sides[side])));
-    return made;
-}
-
-// For each right-hand side, the exponent that brings its largest value near 1 once rows are scaled.
-template <class Value>
-std::vector<int> exponents_of(std::span<const Value> b, std::span<const int> of_rows, std::size_t sides) {
-    constexpr int none = std::numeric_limits<int>::min();
-    std::vector<int> most(sides, none);
-    for (std::size_t i = 0; i < b.size(); ++i)
-        if (b[i] != 0) most[i % sides] = std::max(most[i % sides], std::ilogb(b[i]) + of_rows[i / sides]);
-    for (auto& exponent : most) exponent = exponent == none ? 0 : -exponent;
-    return most;
-}
-
 std::vector<std::uint32_t> inverse_order(std::span<const std::uint32_t> order) {
     std::vector<std::uint32_t> places(order.size());
     for (std::uint32_t i = 0; i < places.size(); ++i) places[order[i]] = i;

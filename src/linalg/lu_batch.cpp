@@ -1,14 +1,19 @@
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <atomic>
+#include <functional>
 #include <limits>
+#include <numeric>
 #include <string>
 
 #include "cpu/stopwatch.hpp"
 #include "gl/device.hpp"
 #include "gl/pixels.hpp"
 #include "linalg/batch_lu.hpp"
+#include "linalg/cpu_lu.hpp"
 #include "linalg/matrix_texture.hpp"
+#include "linalg/refinement.hpp"
+#include "linalg/scaling.hpp"
 #include "linalg/tools.hpp"
 #include "quadmill/error.hpp"
 
@@ -16,6 +21,39 @@ namespace quadmill {
 
 using namespace detail;          // NOLINT(google-build-using-namespace): this file is a front door of the room
 using namespace detail::linalg;  // NOLINT(google-build-using-namespace)
+
+namespace {
+
+// Matrix i of many, or its right-hand sides.
+template <class Value>
+std::span<Value> part(std::span<Value> all, std::size_t i, std::size_t size) {
+    return all.subspan(i * size, size);
+}
+
+// Calls work(i) for each of them, on all threads.
+template <class Work>
+void for_systems(const cpu::Workers& workers, std::size_t systems, const Work& work) {
+    constexpr std::size_t task = 256;
+    workers.for_each((systems + task - 1) / task, [&](std::size_t t) {
+        for (auto i = t * task; i < std::min(systems, (t + 1) * task); ++i) work(i);
+    });
+}
+
+// One for each matrix; nothing where none needs to be scaled.
+std::vector<Scaling> scalings_of(const cpu::Workers& workers, std::span<const float> matrices, std::size_t systems,
+                                 std::size_t n) {
+    std::atomic<bool> is_needed = false;
+    for_systems(workers, systems, [&](std::size_t i) {
+        if (!are_in_range(part(matrices, i, n * n))) is_needed = true;
+    });
+    if (!is_needed) return {};
+    std::vector<Scaling> found(systems);
+    for_systems(workers, systems,
+                [&](std::size_t i) { found[i] = scaling_of("LuBatch::factor", part(matrices, i, n * n), n, n); });
+    return found;
+}
+
+}  // namespace
 
 struct LuBatch::State : Tools {
     using Tools::Tools;
@@ -25,10 +63,17 @@ struct LuBatch::State : Tools {
         if (!is_factorized) throw InvalidArgument(std::string(where) + ": nothing was factorized; call factor() first");
     }
 
+    [[nodiscard]] std::vector<float> scaled(std::span<const float> matrices) const;
+    [[nodiscard]] BatchFactors read_factors();
+    [[nodiscard]] std::vector<float> substitute(std::span<const float> b, std::size_t sides, const BatchLu::Grid& grid);
+    [[nodiscard]] std::vector<float> solve_scaled(std::span<const float> b, std::size_t sides,
+                                                  const BatchLu::Grid& grid);
+
     // What the last factorization left.
     bool is_factorized = false;
     std::size_t systems = 0, n = 0;
     std::vector<std::uint32_t> info;
+    std::vector<Scaling> scalings;      // empty: no matrix is scaled
     std::optional<BatchLu> factorized;  // nothing of no elements
 };
 
@@ -39,6 +84,17 @@ BatchLu::Grid LuBatch::State::grid_of(const char* where, std::size_t matrices, s
                           std::to_string(side) + " x " + std::to_string(side) +
                           " do not fit into textures here, which take " + std::to_string(most) +
                           " texels on a side; factorize parts of them");
+}
+
+std::vector<float> LuBatch::State::scaled(std::span<const float> matrices) const {
+    std::vector<float> made(matrices.size());
+    for_systems(workers, systems, [&](std::size_t i) {
+        auto to = part(std::span(made), i, n * n).begin();
+        const ScaledMatrix<float> matrix{part(matrices, i, n * n), n, n, scalings[i]};
+        for (std::size_t row = 0; row < n; ++row)
+            matrix.for_row(row, [&](std::size_t, double value) { *to++ = static_cast<float>(value); });
+    });
+    return made;
 }
 
 LuBatch::LuBatch(const Context& context, unsigned threads) : state_(std::make_unique<State>(context, threads)) {}
@@ -62,13 +118,19 @@ BatchStats LuBatch::factor(std::span<const float> matrices, std::size_t n) {
     state.systems = systems;
     state.n = n;
     state.info.clear();
+    state.scalings = scalings_of(state.workers, matrices, systems, n);
     BatchStats stats{.systems = state.systems, .n = n, .info = {}};
     if (!matrices.empty()) {
         auto& device = *detail::Access::of(state.context);
         const gl::Scope scope(device, "LuBatch::factor");
         auto& batch = state.factorized.emplace(device, state.gpu_programs(), as_int(n), grid);
         const cpu::Stopwatch upload_time;
-        upload(device, state.workers, state.uploader, matrices, batch.source());
+        if (state.scalings.empty()) {
+            upload(device, state.workers, state.uploader, matrices, batch.source());
+        } else {
+            const auto scaled = state.scaled(matrices);
+            upload(device, state.workers, state.uploader, std::span<const float>(scaled), batch.source());
+        }
         gl::finish(device);
         stats.upload_ms = upload_time.ms();
         const auto passes = device.passes;
@@ -86,27 +148,128 @@ BatchStats LuBatch::factor(std::span<const float> matrices, std::size_t n) {
     return stats;
 }
 
-BatchFactors LuBatch::factors() {
-    auto& state = *state_;
-    state.check_is_factorized("LuBatch::factors");
+// Of the matrices as they were scaled.
+BatchFactors LuBatch::State::read_factors() {
     BatchFactors found;
-    if (!state.factorized) return found;
-    auto& device = *detail::Access::of(state.context);
+    if (!factorized) return found;
+    auto& device = *detail::Access::of(context);
     const gl::Scope scope(device, "LuBatch::factors");
     const auto read = [&](int which) {
-        return read_back<std::array<float, 4>>(device, state.workers, state.factorized->factors(which));
+        return read_back<std::array<float, 4>>(device, workers, factorized->factors(which));
     };
     const std::array texels{read(0), read(1)};
-    const auto stride = static_cast<std::size_t>(state.factorized->texels_of_row());
-    found.lu.reserve(state.systems * state.n * state.n);
-    for (std::size_t row = 0; row < state.systems * state.n; ++row) {
-        const auto which = static_cast<std::size_t>(state.factorized->finished_in(as_int(row % state.n)));
+    const auto stride = static_cast<std::size_t>(factorized->texels_of_row());
+    found.lu.reserve(systems * n * n);
+    for (std::size_t row = 0; row < systems * n; ++row) {
+        const auto which = static_cast<std::size_t>(factorized->finished_in(as_int(row % n)));
         const auto of_row = std::span(texels.at(which)).subspan(row * stride, stride);
-        for (std::size_t j = 0; j < state.n; ++j) found.lu.push_back(of_row[j / 4][j % 4]);
+        for (std::size_t j = 0; j < n; ++j) found.lu.push_back(of_row[j / 4][j % 4]);
         found.rows.push_back(static_cast<std::uint32_t>(of_row.back()[0]));
     }
     scope.check();
     return found;
+}
+
+std::vector<double> BatchFactors::unscaled() const {
+    std::vector<double> found(lu.begin(), lu.end());
+    if (row_exponents.empty()) return found;
+    const auto n = lu.size() / rows.size();
+    Factors one;
+    one.columns.resize(n);
+    std::iota(one.columns.begin(), one.columns.end(), 0U);
+    const auto take = [](auto& to, std::span<const typename std::remove_cvref_t<decltype(to)>::value_type> from) {
+        to.assign(from.begin(), from.end());
+    };
+    for (std::size_t i = 0; i < rows.size() / n; ++i) {
+        take(one.lu, part(std::span(lu), i, n * n));
+        take(one.rows, part(std::span(rows), i, n));
+        take(one.row_exponents, part(std::span(row_exponents), i, n));
+        take(one.column_exponents, part(std::span(column_exponents), i, n));
+        std::ranges::copy(one.unscaled(), part(std::span(found), i, n * n).begin());
+    }
+    return found;
+}
+
+BatchFactors LuBatch::factors() {
+    auto& state = *state_;
+    state.check_is_factorized("LuBatch::factors");
+    auto found = state.read_factors();
+    const auto n = state.n;
+    for (std::size_t i = 0; i < state.scalings.size(); ++i) {
+        const auto& scaling = state.scalings[i];
+        if (scaling.is_identity()) continue;
+        if (scaling.is_uniform && take_scaling_back(part(std::span(found.lu), i, n * n), n, scaling.rows.front()))
+            continue;
+        found.row_exponents.resize(state.systems * n);
+        found.column_exponents.resize(state.systems * n);
+        std::ranges::copy(scaling.rows, part(std::span(found.row_exponents), i, n).begin());
+        std::ranges::copy(scaling.columns, part(std::span(found.column_exponents), i, n).begin());
+    }
+    return found;
+}
+
+std::vector<double> LuBatch::conditions(std::span<const float> matrices) {
+    auto& state = *state_;
+    state.check_is_factorized("LuBatch::conditions");
+    const auto n = state.n;
+    if (matrices.size() != state.systems * n * n)
+        throw InvalidArgument("LuBatch::conditions: " + std::to_string(state.systems) + " matrices of " +
+                              std::to_string(n) + " x " + std::to_string(n) + " were factorized, which are not " +
+                              std::to_string(matrices.size()) + " values");
+    const auto factors = state.read_factors();
+    std::vector<double> found(state.systems, std::numeric_limits<double>::infinity());
+    std::vector<std::uint32_t> columns(n);
+    std::iota(columns.begin(), columns.end(), 0U);
+    const Scaling none{std::vector<int>(n), std::vector<int>(n)};
+    for_systems(state.workers, state.systems, [&](std::size_t i) {
+        if (state.info[i] > 0) return;
+        const auto& scaling = state.scalings.empty() ? none : state.scalings[i];
+        found[i] = one_norm(ScaledMatrix<float>{part(matrices, i, n * n), n, n, scaling}) *
+                   inverse_norm(FactorsView<float>{part(std::span(factors.lu), i, n * n),
+                                                   part(std::span(factors.rows), i, n), columns});
+    });
+    return found;
+}
+
+// Right-hand sides as they are.
+std::vector<float> LuBatch::State::substitute(std::span<const float> b, std::size_t sides, const BatchLu::Grid& grid) {
+    auto& device = *detail::Access::of(context);
+    const gl::Scope scope(device, "LuBatch::solve");
+    const gl::Texture right(device, gl::Format::R32f, grid.across * as_int(n * sides), grid.down);
+    upload(device, workers, uploader, b, right);
+    auto x = read_back<float>(device, workers, factorized->solve(right, as_int(sides)).texture);
+    x.resize(b.size());
+    scope.check();
+    return x;
+}
+
+// Each right-hand side is brought near 1, as Lu has it.
+std::vector<float> LuBatch::State::solve_scaled(std::span<const float> b, std::size_t sides,
+                                                const BatchLu::Grid& grid) {
+    const auto of_system = n * sides;
+    const Scaling none{std::vector<int>(n), std::vector<int>(n)};
+    std::vector<std::uint32_t> in_order(n);
+    std::iota(in_order.begin(), in_order.end(), 0U);
+    std::vector<float> right(b.size());
+    std::vector<int> exponents(systems * sides);
+    const auto scaling_of_system = [&](std::size_t i) -> const Scaling& {
+        return scalings.empty() ? none : scalings[i];
+    };
+    for_systems(workers, systems, [&](std::size_t i) {
+        const auto& rows = scaling_of_system(i).rows;
+        const auto found = exponents_of(part(b, i, of_system), rows, sides);
+        std::ranges::copy(scaled_rows<float>(part(b, i, of_system), in_order, rows, found),
+                          part(std::span(right), i, of_system).begin());
+        std::ranges::transform(found, part(std::span(exponents), i, sides).begin(), std::negate());
+    });
+    auto x = substitute(right, sides, grid);
+    for_systems(workers, systems, [&](std::size_t i) {
+        const auto solved = part(std::span(x), i, of_system);
+        std::ranges::copy(scaled_rows<float>(std::span<const float>(solved), in_order, scaling_of_system(i).columns,
+                                             part(std::span(exponents), i, sides)),
+                          solved.begin());
+    });
+    return x;
 }
 
 std::vector<float> LuBatch::solve(std::span<const float> b, std::size_t columns) {
@@ -124,19 +287,13 @@ std::vector<float> LuBatch::solve(std::span<const float> b, std::size_t columns)
     if (static_cast<std::size_t>(grid.across) * of_system > most)
         throw InvalidArgument("LuBatch::solve: " + std::to_string(columns) +
                               " right-hand sides of each system do not fit into textures here; solve for fewer");
-    auto& device = *detail::Access::of(state.context);
-    const gl::Scope scope(device, "LuBatch::solve");
-    const gl::Texture sides(device, gl::Format::R32f, grid.across * as_int(of_system), grid.down);
-    upload(device, state.workers, state.uploader, b, sides);
-    const auto solved = state.factorized->solve(sides, as_int(columns));
-    auto x = read_back<float>(device, state.workers, solved.texture);
-    x.resize(b.size());
+    const bool is_plain = state.scalings.empty() && are_in_range(b);
+    auto x = is_plain ? state.substitute(b, columns, grid) : state.solve_scaled(b, columns, grid);
     for (std::size_t i = 0; i < state.systems; ++i) {
         if (state.info[i] > 0)
             std::fill_n(x.begin() + static_cast<std::ptrdiff_t>(i * of_system), of_system,
                         std::numeric_limits<float>::quiet_NaN());
     }
-    scope.check();
     return x;
 }
 

@@ -91,6 +91,12 @@ double residual_ratio(std::span<const float> matrices, const BatchFactors& facto
         const auto rows = std::span(factors.rows).subspan(at, n);
         one.lu.assign(lu.begin(), lu.end());
         one.rows.assign(rows.begin(), rows.end());
+        if (!factors.row_exponents.empty()) {
+            const auto of_rows = std::span(factors.row_exponents).subspan(at, n);
+            const auto of_columns = std::span(factors.column_exponents).subspan(at, n);
+            one.row_exponents.assign(of_rows.begin(), of_rows.end());
+            one.column_exponents.assign(of_columns.begin(), of_columns.end());
+        }
         most = std::max(most, residual_ratio({matrices.subspan(at * n, n * n), n, n}, one));
     }
     return most;

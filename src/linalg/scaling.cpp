@@ -64,6 +64,38 @@ Scaling scaling_of(const std::string& where, std::span<const Value> values, std:
     std::ranges::fill(found.rows, std::clamp(std::max(-most, -comfort - least), -limit, limit));
     return found;
 }
+
+bool are_in_range(std::span<const float> values) {
+    return std::ranges::all_of(values, [](float value) {
+        constexpr float most = 0x1p61F, least = 0x1p-60F;
+        const float size = std::abs(value);
+        return size < most && (size >= least || size == 0);
+    });
+}
+
+bool take_scaling_back(std::span<float> lu, std::size_t columns, int exponent) {
+    const auto in_u = [&](std::size_t place) { return place % columns >= place / columns; };
+    float most = 0;
+    for (std::size_t i = 0; i < lu.size(); ++i)
+        if (in_u(i)) most = std::max(most, std::abs(lu[i]));
+    if (!std::isnormal(static_cast<float>(times_power(most, -exponent)))) return false;
+    for (std::size_t i = 0; i < lu.size(); ++i)
+        if (in_u(i)) lu[i] = static_cast<float>(times_power(lu[i], -exponent));
+    return true;
+}
+
+template <class Value>
+std::vector<int> exponents_of(std::span<const Value> b, std::span<const int> of_rows, std::size_t sides) {
+    constexpr int none = std::numeric_limits<int>::min();
+    std::vector<int> most(sides, none);
+    for (std::size_t i = 0; i < b.size(); ++i)
+        if (b[i] != 0) most[i % sides] = std::max(most[i % sides], std::ilogb(b[i]) + of_rows[i / sides]);
+    for (auto& exponent : most) exponent = exponent == none ? 0 : -exponent;
+    return most;
+}
+template std::vector<int> exponents_of(std::span<const float>, std::span<const int>, std::size_t);
+template std::vector<int> exponents_of(std::span<const double>, std::span<const int>, std::size_t);
+
 template Scaling scaling_of(const std::string&, std::span<const float>, std::size_t, std::size_t);
 template Scaling scaling_of(const std::string&, std::span<const double>, std::size_t, std::size_t);
 

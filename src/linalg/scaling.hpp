@@ -37,6 +37,30 @@ template <class Value>
 [[nodiscard]] Scaling scaling_of(const std::string& where, std::span<const Value> values, std::size_t rows,
                                  std::size_t columns);
 
+// Whether none of these values needs to be scaled.
+[[nodiscard]] bool are_in_range(std::span<const float> values);
+
+// L and U of the matrix itself, from those of the matrix times 2^exponent. False, and nothing is changed, where U's largest
+// element is beyond floats or has fewer digits there.
+[[nodiscard]] bool take_scaling_back(std::span<float> lu, std::size_t columns, int exponent);
+
+// Values times powers of two that depend on the row and the right-hand side; rows are taken in that order.
+template <class To, class From>
+[[nodiscard]] std::vector<To> scaled_rows(std::span<const From> values, std::span<const std::uint32_t> order,
+                                          std::span<const int> of_rows, std::span<const int> of_sides) {
+    std::vector<To> made;
+    made.reserve(values.size());
+    for (const auto row : order)
+        for (std::size_t side = 0; side < of_sides.size(); ++side)
+            made.push_back(static_cast<To>(
+                times_power(static_cast<double>(values[row * of_sides.size() + side]), of_rows[row] + of_sides[side])));
+    return made;
+}
+
+// For each right-hand side, the exponent that brings its largest value near 1 once rows are scaled.
+template <class Value>
+[[nodiscard]] std::vector<int> exponents_of(std::span<const Value> b, std::span<const int> of_rows, std::size_t sides);
+
 // A matrix of the caller and its scaling; elements are scaled as they are read.
 template <class Value>
 struct ScaledMatrix {

@@ -123,6 +123,23 @@ class LuVerb(Command):
         self.fails(1, "not a multiple of that", "lu", path, "--batch", "2", "--solve", self.path("c", floats([1])), "-o",
                    out)
 
+    def test_small_matrices_of_any_range_and_condition(self):
+        out, b = self.path("x.f32"), self.path("b.f32", floats([3e38, 3e38, 1, 1, 3e-39, 6e-39]))
+        path = self.path("many.f32", floats([3e38, 3e38, -3e38, 3e38, 1, 1, 1, 1.0000002, 3e-39, 0, 0, 3e-39]))
+        result = run("lu", path, "--batch", "2", "--solve", b, "-o", out, "--json")
+        report = json.loads(result.stdout)
+        self.assertEqual((report["systems"], report["singular"]), (3, 0))
+        self.assertLess(report["residual"], 30)
+        self.assertTrue(1e7 < report["worst_condition"] < 1e8, report)
+        x = self.floats_of(out)
+        for found, wanted in zip(x[:2] + x[4:], (0, 1, 1, 2)):
+            self.assertAlmostEqual(found, wanted, delta=1e-5)
+        self.assertIn(b"do not trust the solutions of 1 systems, first number 2: its condition number is about",
+                      result.stderr)
+        self.lu(path, "--batch", "2", "-o", self.path("lu.f64"))
+        self.assertAlmostEqual(struct.unpack("<12d", self.read(self.path("lu.f64")))[3] / 6e38, 1, delta=1e-6)
+        self.fails(1, "end the name in .f64 or .mtx", "lu", path, "--batch", "2", "-o", self.path("lu.f32"))
+
     def test_reads_all_of_matrix_market(self):
         for text, wanted in (
                              (b"%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 1 4\n2 1 2\n", [4, 2, 0.5, -1]),

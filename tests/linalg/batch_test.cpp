@@ -4,9 +4,11 @@
 #include <Eigen/Dense>
 #include <cmath>
 #include <limits>
+#include <random>
 
 #include "linalg/batch_lu.hpp"
 #include "linalg/matrices.hpp"
+#include "linalg/measures.hpp"
 #include "linalg/poison.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill/linalg.hpp"
@@ -122,6 +124,99 @@ TEST_CASE("singular matrices are reported each by itself, and their solutions ar
             CHECK(lu_ratio(matrix_of(all, system, n), factors_of(factors, system, n)) < 30);
             for (std::size_t i = 0; i < n; ++i) CHECK(std::isnan(x[system * n + i]) == (wanted[system] > 0));
         }
+    }
+}
+
+// Of the same random matrices, as they are and times powers of two: by one for all, and by one for each row and column.
+TEST_CASE("matrices of any range are scaled each by itself, by powers of two that change no digit") {
+    for (const std::size_t n : {1U, 3U, 8U, 32U}) {
+        CAPTURE(n);
+        const std::size_t systems = 300;
+        const auto plain = random_matrix(systems * n, n, 21).values;
+        const auto b = random_matrix(systems * n, 2, 22).values;
+        auto all = plain, sides = b;
+        std::mt19937 random(23);
+        std::vector<int> of_rows(systems * n), of_columns(systems * n);
+        for (std::size_t i = 0; i < systems; ++i) {
+            const int one = static_cast<int>(random() % 230) - 110;
+            for (std::size_t j = i * n; j < (i + 1) * n; ++j) {
+                if (i % 3 == 1) of_rows[j] = one;
+                if (i % 3 == 2) of_rows[j] = (j % 2 == 0 ? 1 : -1) * static_cast<int>(40 + random() % 10);
+                if (i % 3 == 2) of_columns[j] = (j % 3 == 0 ? 1 : -1) * static_cast<int>(25 + random() % 10);
+            }
+        }
+        for (std::size_t row = 0; row < systems * n; ++row) {
+            const auto first = row / n * n;
+            for (std::size_t j = 0; j < n; ++j)
+                all[row * n + j] = std::ldexp(all[row * n + j], of_rows[row] + of_columns[first + j]);
+            for (std::size_t side = 0; side < 2; ++side)
+                sides[row * 2 + side] = std::ldexp(sides[row * 2 + side], of_rows[row]);
+        }
+        LuBatch batch(context()), of_plain(context());
+        of_plain.factor(plain, n);
+        const auto stats = batch.factor(all, n);
+        CHECK(stats.info == std::vector<std::uint32_t>(systems, 0));
+        const auto factors = batch.factors();
+        CHECK(detail::linalg::residual_ratio(all, factors, n) < 30);
+        const auto unscaled = factors.unscaled();
+        REQUIRE(unscaled.size() == all.size());
+        const auto x = batch.solve(sides, 2), wanted = of_plain.solve(b, 2);
+        const auto conditions = batch.conditions(all), of_plain_conditions = of_plain.conditions(plain);
+        for (std::size_t i = 0; i < systems; ++i) {
+            CAPTURE(i);
+            if (i % 3 == 1) CHECK(conditions[i] == doctest::Approx(of_plain_conditions[i]).epsilon(1e-3));
+            for (auto row = i * n; row < (i + 1) * n; ++row) {
+                for (std::size_t side = 0; side < 2; ++side) {
+                    const auto found = std::ldexp(static_cast<double>(x[row * 2 + side]), of_columns[row]);
+                    const double most = (conditions[i] + of_plain_conditions[i]) * 0x1p-24 * 8 * static_cast<double>(n);
+                    double size = 0;
+                    for (auto k = i * n * 2; k < (i + 1) * n * 2; ++k)
+                        size = std::max(size, static_cast<double>(std::abs(wanted[k])));
+                    CHECK(std::abs(found - wanted[row * 2 + side]) <= most * size);
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("extreme matrices of a batch, and their conditions") {
+    LuBatch batch(context());
+    // Condition 2, at the end of floats' range; subnormal; singular; of a condition beyond floats.
+    const std::vector<float> all{3e38F, 3e38F, -3e38F, 3e38F, 1e-40F, 0, 0, 1e-40F, 1, 2, 2, 4, 1, 1, 1, 1 + 0x1p-22F};
+    const auto stats = batch.factor(all, 2);
+    CHECK(stats.info == std::vector<std::uint32_t>{0, 0, 2, 0});
+    const auto x = batch.solve(std::vector<float>{3e38F, 3e38F, 1e-40F, 2e-40F, 1, 1, 1, 1});
+    CHECK(x[0] == doctest::Approx(0).epsilon(1e-6));
+    CHECK(x[1] == doctest::Approx(1));
+    CHECK(x[2] == doctest::Approx(1));
+    CHECK(x[3] == doctest::Approx(2).epsilon(1e-4));  // subnormals have few digits
+    CHECK(std::isnan(x[4]));
+    const auto conditions = batch.conditions(all);
+    CHECK(conditions[0] == doctest::Approx(2));
+    CHECK(conditions[1] == doctest::Approx(1));
+    CHECK(std::isinf(conditions[2]));
+    CHECK(conditions[3] > 1e7);
+    CHECK_THROWS_WITH_AS(static_cast<void>(batch.conditions(std::vector<float>(4))),
+                         "LuBatch::conditions: 4 matrices of 2 x 2 were factorized, which are not 4 values",
+                         InvalidArgument);
+    // A solution beyond floats is infinite, and of its own system alone.
+    batch.factor(std::vector<float>{1e-30F, 1}, 1);
+    const auto beyond = batch.solve(std::vector<float>{1e30F, 2});
+    CHECK(std::isinf(beyond[0]));
+    CHECK(beyond[1] == 2);
+}
+
+TEST_CASE("condition numbers of a batch are those of Lu") {
+    const std::size_t n = 12, systems = 40;
+    const auto all = random_matrix(systems * n, n, 31).values;
+    LuBatch batch(context());
+    batch.factor(all, n);
+    const auto conditions = batch.conditions(all);
+    Lu lu(context());
+    for (std::size_t i = 0; i < systems; ++i) {
+        const auto one = matrix_of(all, i, n);
+        lu.factor(one.view());
+        CHECK(conditions[i] == doctest::Approx(lu.condition(one.view())).epsilon(0.01));
     }
 }
 
