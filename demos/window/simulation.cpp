@@ -106,11 +106,28 @@ class SimulationScene final : public Scene {
     std::optional<Drawn> drawn_;
 };
 
+// Passes that are drawn while this stands.
+class Passes final : public quadmill::PassObserver {
+  public:
+    explicit Passes(quadmill::Context& context) : context_(context) { context_.observe(this); }
+    Passes(const Passes&) = delete;
+    Passes& operator=(const Passes&) = delete;
+    ~Passes() override { context_.observe(nullptr); }
+    void before(const quadmill::PassEvent& /*pass*/) override { ++count_; }
+    [[nodiscard]] unsigned long count() const { return count_; }
+
+  private:
+    quadmill::Context& context_;
+    unsigned long count_ = 0;
+};
+
 // Without a window.
 void run_headless(const SimulationOptions& options, const MakeSimulation& make) {
     const auto& pictures = options.pictures;
     const auto size = pictures.parsed_size();
-    const auto simulation = make(quadmill::Context::headless());
+    auto context = quadmill::Context::headless();
+    const auto simulation = make(context);
+    const Passes passes(context);
     Count count;
     if (pictures.recorded()) {
         const auto said =
@@ -122,7 +139,9 @@ void run_headless(const SimulationOptions& options, const MakeSimulation& make) 
     } else {
         count.advance(*simulation, options.steps);
     }
-    std::printf("%s, %ld steps: %s\n", simulation->what().c_str(), count.steps(), simulation->kept().c_str());
+    const auto drawn = passes.count();  // before what was kept is measured
+    std::printf("%s, %ld steps, %lu passes: %s\n", simulation->what().c_str(), count.steps(), drawn,
+                simulation->kept().c_str());
     if (count.steps() > 0) std::puts(simulation->rate(count.a_second()).c_str());
 }
 

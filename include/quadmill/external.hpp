@@ -14,6 +14,7 @@
 #include "quadmill/context.hpp"
 #include "quadmill/device_group.hpp"
 #include "quadmill/error.hpp"
+#include "quadmill/paper.hpp"
 #include "quadmill/sort.hpp"
 
 namespace quadmill {
@@ -67,6 +68,7 @@ struct ExternalSortOptions {
     RunMerge merge = RunMerge::Tree;  ///< if there are several runs
     /// CPU threads, in addition to those of the pipeline; 0: as many as the machine has.
     unsigned threads = 0;
+    ExternalPaperOptions paper{};  ///< the size of runs
     /// Called on the calling thread, some ten times a second. Stop ends the sort with SortStopped.
     std::function<Proceed(const ExternalProgress&)> progress{};
 };
@@ -146,6 +148,7 @@ struct ExternalSortStats {
     std::uint64_t peak_bytes = 0;    ///< peak resident memory of the whole process; 0 if unknown
     std::uint64_t tied = 0;          ///< keys that needed more than their first word
     Engine engine = Engine::Cpu;     ///< the one that sorted the runs
+    std::uint64_t passes = 0;        ///< drawn, on all devices; 0 without one
     std::string io;                  ///< how files were read and written: "io_uring", "threads" or "stream"
     double seconds = 0, runs_seconds = 0, merge_seconds = 0;  ///< total, and of both phases
     std::vector<ExternalStage> stages;                        ///< in the order of the pipeline

@@ -1,5 +1,6 @@
 /// Options that reproduce experiments of the papers. Everyday programs need none of them: the defaults were measured
-/// fastest. The options of sorts, sliding windows and queries each hold one of these structs as `paper`.
+/// fastest. The options of sorts, external sorts, sliding windows and queries each hold one of these structs as
+/// `paper`.
 ///
 ///     Sorter sorter(context, {.engine = Engine::Bitonic, .paper = {.bitonic = {.steps_per_pass = 1}}});
 #pragma once
@@ -66,6 +67,13 @@ struct BitonicOptions {
 struct SortPaperOptions {
     PbsnOptions pbsn{};        ///< for Engine::Pbsn
     BitonicOptions bitonic{};  ///< for Engine::Bitonic
+};
+
+/// The runs of SIGMOD'06, Fig. 1, as ExternalSortOptions::paper.
+struct ExternalPaperOptions {
+    /// Bytes of a run, at least 2^16 and 16 records; fewer than the input are several runs, also where all fits into
+    /// memory. 0: as many as the memory holds, but no fewer runs than keep the pipeline busy.
+    std::size_t run_bytes = 0;
 };
 
 /// Whether a sliding window is kept as it is, exactly, if that takes less memory than the sketch may.

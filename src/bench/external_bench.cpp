@@ -5,9 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <span>
 #include <thread>
 #include <utility>
 
@@ -20,6 +23,8 @@
 #include "external/gpu_merger.hpp"
 #include "external/merger.hpp"
 #include "external/wide_sort.hpp"
+#include "files/block_io.hpp"
+#include "files/files.hpp"
 #include "input/program.hpp"
 #include "quadmill/error.hpp"
 
@@ -56,16 +61,59 @@ std::string run_once(const FileContender& contender, const FileJob& job, FileRun
     fs::remove(job.output, none);
     evict(job.input);
     const cpu::Stopwatch watch;
-    auto ended = input::run_program(contender.words(job));
+    input::ProgramRun ended;
+    if (contender.words) ended = input::run_program(contender.words(job));
     if (!ended.failure.empty())
         return ended.errors.empty() ? ended.failure : ended.errors.substr(0, ended.errors.find('\n'));
     try {
+        if (contender.work) contender.work(job);
         sync_file(job.output);
     } catch (const IoError& error) {  // it wrote none, or the disk is full
         return error.what();
     }
     run = {watch.ms(), std::move(ended.output)};
     return {};
+}
+
+// Blocks go round: each is read, then written, then read again further on.
+void copy_past_the_cache(const FileJob& job) {
+    constexpr std::size_t block = std::size_t{1} << 20U, blocks = 16;
+    const files::InputFile in(job.input);
+    files::OutputFile out(job.output);
+    for (const int file : {in.descriptor(), out.descriptor()}) {
+        files::make_direct(file);
+        if ((fcntl(file, F_GETFL) & O_DIRECT) == 0)
+            throw IoError("this file system has no transfers past the system's cache", job.input, 0);
+    }
+    const auto size = in.size().value();
+    const files::Memory memory(block * blocks);
+    files::BlockIo io;
+    std::array<std::uint64_t, blocks> places{};
+    std::uint64_t next = 0;
+    const auto part = [&](std::size_t i) { return std::span(memory.data() + i * block, block); };
+    const auto read = [&](std::size_t i) {
+        if (next >= size) return;
+        places.at(i) = std::exchange(next, next + block);
+        io.read(in.descriptor(), part(i), places.at(i), 2 * i);
+    };
+    for (std::size_t i = 0; i < blocks; ++i) read(i);
+    while (io.under_way() > 0) {
+        const auto done = io.next(std::chrono::seconds(1));
+        if (!done) continue;
+        const auto i = static_cast<std::size_t>(done->tag / 2);
+        const bool was_read = done->tag % 2 == 0;
+        const auto& path = was_read ? job.input : job.output;
+        if (done->error != 0) throw IoError(path + ": " + std::strerror(done->error), path, places.at(i));
+        if (was_read) {
+            io.write(out.descriptor(), part(i).first(files::page_up(done->bytes)), places.at(i), 2 * i + 1);
+        } else {
+            read(i);
+        }
+    }
+    if (ftruncate(out.descriptor(), static_cast<off_t>(size)) != 0)
+        throw IoError(job.output + ": " + std::strerror(errno), job.output, size);
+    out.sync();
+    out.commit();
 }
 
 bool is_right(const FileContender& contender, const std::string& path, Number128 checksum) {
@@ -76,12 +124,14 @@ bool is_right(const FileContender& contender, const std::string& path, Number128
 
 }  // namespace
 
-FileContender terasort_program(std::string name, const std::string& engine, const std::string& memory, int device) {
+FileContender terasort_program(std::string name, const std::string& engine, const std::string& memory, int device,
+                               std::vector<std::string> more) {
+    if (device >= 0) more.insert(more.end(), {"--device", std::to_string(device)});
     const auto itself = fs::read_symlink("/proc/self/exe").string();
     return {std::move(name), FileRole::Engine, [=](const FileJob& job) {
                 std::vector<std::string> words{itself,   "terasort", job.input,  job.output, "--memory", memory,
                                                "--temp", job.folder, "--engine", engine,     "--json"};
-                if (device >= 0) words.insert(words.end(), {"--device", std::to_string(device)});
+                words.insert(words.end(), more.begin(), more.end());
                 return words;
             }};
 }
@@ -98,6 +148,10 @@ FileContender cp_program() {
     return {"cp", FileRole::Copy, [](const FileJob& job) {
                 return std::vector<std::string>{"cp", job.input, job.output};
             }};
+}
+
+FileContender direct_copy() {
+    return {.name = "copy past the cache", .role = FileRole::Copy, .words = {}, .work = copy_past_the_cache};
 }
 
 BenchFolder::BenchFolder(const std::string& in) : path_(in + "/quadmill-bench-XXXXXX") {

@@ -42,14 +42,18 @@ struct FileContender {
     std::string name;
     FileRole role;
     std::function<std::vector<std::string>(const FileJob&)> words;
+    std::function<void(const FileJob&)> work{};  // in place of a program
     [[nodiscard]] bool is_rival() const { return role != FileRole::Engine; }
 };
-// `quadmill terasort` of this program with that engine, on that device unless it is -1.
+// `quadmill terasort` of this program with that engine and more options, on that device unless it is -1.
 [[nodiscard]] FileContender terasort_program(std::string name, const std::string& engine, const std::string& memory,
-                                             int device);
+                                             int device, std::vector<std::string> more = {});
 // On all threads.
 [[nodiscard]] FileContender gnu_sort(const std::string& memory);
 [[nodiscard]] FileContender cp_program();
+// Reads and writes at the same time, many blocks at once, past the system's cache: what the disk gives. Refused where the
+// file system cannot do that.
+[[nodiscard]] FileContender direct_copy();
 
 struct FileResult {
     const FileContender* contender;

@@ -1,6 +1,7 @@
 #include "bench/join_bench.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <numeric>
 #include <random>
@@ -64,8 +65,9 @@ Tables values_to_compare(std::size_t rows) {
     std::vector<float> values(rows);
     for (std::size_t i = 0; const auto place : shuffled(rows, seed)) values[i++] = static_cast<float>(place) / 8;
     JoinAnswer answer;
+    answer.bits.resize((rows + 31) / 32);
     for (std::size_t row = 0; row < rows; ++row) {
-        if (values[row] > middle_of(rows)) answer.rows.push_back(row);
+        if (values[row] > middle_of(rows)) answer.bits[row / 32] |= std::uint32_t{1} << row % 32;
     }
     return {Table().add("c", values), {}, std::move(answer)};
 }
@@ -130,10 +132,10 @@ JoinMethod method_of(JoinBy by) {
 }
 
 void answer(QueryProcessor& processor, const JoinCase& which, JoinBy by, const Tables& tables, JoinAnswer& found) {
-    found.rows.clear();
+    found.bits.clear();
     found.pairs.clear();
     if (which.figure == JoinFigure::Greater) {
-        found.rows = processor.select(tables.left, column("c") > middle_of(which.rows)).rows();
+        found.bits = processor.select(tables.left, column("c") > middle_of(which.rows)).bits();
         return;
     }
     if (which.figure == JoinFigure::Graph) {
@@ -156,6 +158,12 @@ void answer(QueryProcessor& processor, const JoinCase& which, JoinBy by, const T
 }
 
 }  // namespace
+
+std::size_t JoinAnswer::size() const {
+    auto all = pairs.size();
+    for (const auto word : bits) all += static_cast<std::size_t>(std::popcount(word));
+    return all;
+}
 
 std::vector<JoinCase> join_cases(const std::vector<JoinFigure>& figures) {
     std::vector<JoinCase> all;

@@ -37,12 +37,12 @@ struct JoinContender {
     }
 };
 
-// Row numbers of the result, of one table or in pairs, in QueryProcessor's order.
+// Rows of one table as bits, as in the paper, or pairs of rows in the order of QueryProcessor.
 struct JoinAnswer {
-    std::vector<std::uint64_t> rows{};
+    std::vector<std::uint32_t> bits{};
     std::vector<RowPair> pairs{};
     bool operator==(const JoinAnswer&) const = default;
-    [[nodiscard]] std::size_t size() const { return rows.size() + pairs.size(); }
+    [[nodiscard]] std::size_t size() const;
 };
 
 // From columns in memory to the result in memory, so with uploads.

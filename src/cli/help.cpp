@@ -24,10 +24,10 @@ constexpr const char *everyday = "Options", *performance = "Performance", *paper
 
 const std::set<std::string_view> performance_options{"device",  "engine",        "explain-engine", "kernel", "memory",
                                                      "profile", "profile-steps", "stats",          "swap",   "threads"};
-const std::set<std::string_view> paper_options{"block",         "channel-merge", "channels",       "early-stop",
-                                               "execution",     "max-run",       "max-texels",     "no-early-stop",
-                                               "no-raw",        "precision",     "representation", "round",
-                                               "sorted-levels", "sorter-least",  "steps-per-pass", "sums"};
+const std::set<std::string_view> paper_options{
+    "block",         "channel-merge",  "channels",  "early-stop",     "execution", "max-run",  "max-texels",
+    "no-early-stop", "no-raw",         "precision", "representation", "round",     "run-size", "sorted-levels",
+    "sorter-least",  "steps-per-pass", "sums"};
 
 // The words of a line, each later line indented by `hanging`. `more` ends each line that goes on.
 std::string wrapped(std::string_view line, std::size_t begin, std::size_t hanging, std::string_view more = "") {

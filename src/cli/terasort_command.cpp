@@ -80,6 +80,7 @@ struct TerasortCommand {
     Engine engine = Engine::Auto;
     RunMerge merge = RunMerge::Tree;
     unsigned threads = 0;
+    std::uint64_t run_size = 0;
     Devices devices;
     Format format = Format::Table;
 
@@ -89,6 +90,7 @@ struct TerasortCommand {
     void run_alone();
 #if defined(QUADMILL_HAS_MPI)
     void run_on_ranks();
+    void sort_on_ranks(const RecordFormat& records, input::Interrupt& interrupt);
     void print(const mpi::TerasortStats& stats) const;
 #endif
     [[nodiscard]] RecordFormat record_format() const;
@@ -193,6 +195,7 @@ void TerasortCommand::print(const ExternalSortStats& s, const std::vector<Device
              {"memory", memory},
              {"peak_bytes", s.peak_bytes},
              {"engine", input::word_for(input::engine_words, s.engine)},
+             {"passes", s.passes},
              {"merge", input::word_for(merge_words, merge)},
              {"io", s.io},
              {"tied", s.tied},
@@ -234,6 +237,7 @@ void TerasortCommand::run_alone() {
                                 .engine = engine,
                                 .merge = merge,
                                 .threads = threads,
+                                .paper = {.run_bytes = run_size},
                                 .progress = {}};
     Progress progress;
     options.progress = [&](const ExternalProgress& p) {
@@ -290,6 +294,36 @@ void TerasortCommand::print(const mpi::TerasortStats& s) const {
 }
 
 // Started by mpirun with others: each rank sorts its share, with the device of its number on its machine.
+void TerasortCommand::sort_on_ranks(const RecordFormat& records, input::Interrupt& interrupt) {
+    const mpi::World world;
+    const mpi::Comm comm("terasort", MPI_COMM_WORLD);
+    const auto local = quadmill::mpi::local_rank(comm.get());
+    std::optional<Context> context;
+    mpi::TerasortOptions options{.parts = parts ? mpi::Parts::Apart : mpi::Parts::Together,
+                                 .earlier = resume ? mpi::Earlier::Resume : mpi::Earlier::Remove};
+    comm.together([&] {
+        const auto count = static_cast<int>(gl::has_hardware() ? Context::devices().size() : 0);
+        if (devices.indices.empty() && count > 0) devices.indices.push_back(local.rank % count);
+        context = open_context();
+        options.sort = {.format = records,
+                        .memory = memory_for(records),
+                        .temp = temp,
+                        .engine = engine,
+                        .threads = mpi::threads_of(local, threads),
+                        .paper = {.run_bytes = run_size},
+                        .progress = {}};
+    });
+    Progress progress;
+    options.sort.progress = [&](const ExternalProgress& p) {
+        if (interrupt.came()) return Proceed::Stop;
+        if (comm.rank() == 0 && p.phase == ExternalProgress::Phase::Runs) progress.show_line(progress_line(p));
+        return Proceed::GoOn;
+    };
+    const auto stats = mpi::terasort(comm, input, output, options, context);
+    progress.hide();
+    if (comm.rank() == 0 && format == cli::Format::JsonLine) print(stats);
+}
+
 void TerasortCommand::run_on_ranks() {
     if (output.empty()) throw CLI::ValidationError("OUT", "the name of the output file is empty");
     if (merge == RunMerge::Gpu) throw CLI::ValidationError("--merge", "gpu does not go with several ranks");
@@ -298,36 +332,12 @@ void TerasortCommand::run_on_ranks() {
     const auto records = record_format();
     input::Interrupt interrupt;
     std::signal(SIGXFSZ, SIG_IGN);
-    const mpi::World world;
-    const mpi::Comm comm("terasort", MPI_COMM_WORLD);
-    const auto local = quadmill::mpi::local_rank(comm.get());
     try {
-        std::optional<Context> context;
-        mpi::TerasortOptions options{.parts = parts ? mpi::Parts::Apart : mpi::Parts::Together,
-                                     .earlier = resume ? mpi::Earlier::Resume : mpi::Earlier::Remove};
-        comm.together([&] {
-            const auto count = static_cast<int>(gl::has_hardware() ? Context::devices().size() : 0);
-            if (devices.indices.empty() && count > 0) devices.indices.push_back(local.rank % count);
-            context = open_context();
-            options.sort = {.format = records,
-                            .memory = memory_for(records),
-                            .temp = temp,
-                            .engine = engine,
-                            .threads = mpi::threads_of(local, threads),
-                            .progress = {}};
-        });
-        Progress progress;
-        options.sort.progress = [&](const ExternalProgress& p) {
-            if (interrupt.came()) return Proceed::Stop;
-            if (comm.rank() == 0 && p.phase == ExternalProgress::Phase::Runs) progress.show_line(progress_line(p));
-            return Proceed::GoOn;
-        };
-        const auto stats = mpi::terasort(comm, input, output, options, context);
-        progress.hide();
-        if (comm.rank() == 0 && format == cli::Format::JsonLine) print(stats);
+        sort_on_ranks(records, interrupt);
     } catch (const SortStopped&) {
         throw CLI::RuntimeError(interrupt.status());
     } catch (const Error& error) {
+        // The rank that has failed says so.
         if (!std::string_view(error.what()).starts_with("rank ")) throw;
         constexpr int failed = 1;
         let_failed_rank_speak();
@@ -390,6 +400,10 @@ void add_terasort_command(CLI::App& app) {
         ->transform(input::one_of(merge_words))
         ->default_str("tree");
     verb->add_option("--threads", command->threads, "CPU threads (default: all)")->check(input::thread_count());
+    verb->add_option("--run-size", command->run_size,
+                     "Bytes of a run at most, as 8M, whatever the memory (default: as many as it holds)")
+        ->transform(input::byte_count())
+        ->type_name("SIZE");
     verb->add_flag("--parts", command->parts,
                    "Under mpirun: one file per rank, OUT-00000-of-00004 and so on, instead of one file for all");
     verb->add_flag("--resume", command->resume,

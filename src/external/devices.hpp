@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "gl/device.hpp"
 #include "quadmill/context.hpp"
 #include "quadmill/device_group.hpp"
 #include "sort/group_windows.hpp"
@@ -32,6 +33,12 @@ class Devices {
     [[nodiscard]] const std::vector<Context>& contexts() const { return contexts_; }
     [[nodiscard]] std::optional<Context> first() const {
         return contexts_.empty() ? std::nullopt : std::optional(contexts_.front());
+    }
+    // Passes so far, also of others that use these contexts.
+    [[nodiscard]] std::uint64_t passes() const {
+        std::uint64_t all = 0;
+        for (const auto& context : contexts_) all += Access::of(context)->passes;
+        return all;
     }
     // Number of parallel sorts; the CPU engine uses all threads for one sort.
     [[nodiscard]] std::size_t sorters(Engine engine) const {

@@ -50,7 +50,8 @@ std::size_t merge_memory(const MergePlan& plan) {
 
 std::optional<RunPlan> plan_runs(const Format& format, std::size_t memory, const RunNeeds& needs) {
     RunPlan plan{.slots = 1, .size = {}, .block = block_for(memory)};
-    if (needs.input_bytes && *needs.input_bytes < memory) {
+    const auto most_run = needs.run_bytes > 0 ? needs.run_bytes : std::numeric_limits<std::size_t>::max();
+    if (needs.input_bytes && *needs.input_bytes < memory && *needs.input_bytes <= most_run) {
         plan.size = size_for(format, *needs.input_bytes + 1, needs);  // a last line may get its end
         if (memory_for(format, plan.size, plan.slots, plan.block, needs) <= memory) return plan;
     }
@@ -67,6 +68,7 @@ std::optional<RunPlan> plan_runs(const Format& format, std::size_t memory, const
     const auto line = format.fixed() ? 0 : longest_line(memory) + 1;
     if (needs.input_bytes)
         low = std::min(low, std::max<std::uint64_t>({*needs.input_bytes / enough_runs, long_enough_run, line}));
+    low = std::min<std::uint64_t>(low, std::max(most_run, least_run_bytes(format)));
     plan.size = size_for(format, low, needs);
     return plan;
 }

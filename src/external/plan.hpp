@@ -23,6 +23,7 @@ struct RunNeeds {
     std::size_t mean_line = 0;     // an estimate, for lines
     std::size_t engine_bytes = 0;  // that the engine takes a key next to those of WideSorter::memory
     std::size_t sorters = 1;       // that have a run each at the same time
+    std::size_t run_bytes = 0;     // of a run at most; 0: as many as there is memory for
 };
 
 // Nothing if `memory` is too small.

@@ -63,6 +63,7 @@ Sorting::Sorting(const char* function, const ExternalSortOptions& options, Devic
       report_(options.progress),
       space_(folders_of(options)),
       maker_(format_, options, devices_, space_, tick()),
+      passes_before_(devices_.passes()),
       engine_bytes_(engine_bytes(devices_.first(), options.merge == RunMerge::Gpu ? Engine::Merge : maker_.engine())) {
     const auto now = resident_bytes();
     engine_held_ = now > resident_ ? now - resident_ : 0;
@@ -81,6 +82,7 @@ void Sorting::begin(const RunNeeds& needs, FilePlace source) {
     auto all = needs;
     all.engine_bytes = engine_bytes_;
     all.sorters = devices_.sorters(options_.engine);
+    all.run_bytes = options_.paper.run_bytes;
     const auto plan = plans_.runs(format_, memory_left(0), all);
     if (!plan) {
         throw InvalidArgument(std::string(function_) + ": of " + std::to_string(options_.memory) +
@@ -97,7 +99,7 @@ void Sorting::begin(const RunNeeds& needs, FilePlace source) {
         auto memory = std::max<std::size_t>(16 * bytes, options_.memory);
         for (;; memory += memory / 16) {
             const auto runs = plans_.runs(format_, memory_left(0) + (memory - options_.memory), all);
-            if (runs && longest(memory, *runs) >= bytes) return memory;
+            if (runs && (longest(memory, *runs) >= bytes || all.run_bytes > 0)) return memory;
         }
     };
     filler_.emplace(format_, maker_, LineLimit{longest(options_.memory, *plan), memory_for}, std::move(source));
@@ -226,6 +228,7 @@ ExternalSortStats Sorting::stats(const char* io) {
     stats.run_bytes = maker_.longest_run();
     stats.tied = maker_.tied();
     stats.engine = maker_.engine();
+    stats.passes = devices_.passes() - passes_before_;
     stats.seconds = total_.ms() / 1e3;
     stats.runs_seconds = stats.runs > 0 ? runs_seconds_ : stats.seconds;
     stats.merge_seconds = stats.seconds - stats.runs_seconds;

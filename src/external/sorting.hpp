@@ -92,6 +92,7 @@ class Sorting final : public Stream {
     std::uint64_t given_ = 0;
     TemporarySpace space_;
     RunMaker maker_;
+    std::uint64_t passes_before_;
     std::size_t engine_bytes_, engine_held_ = 0, run_records_ = 0, block_ = 0;
     std::optional<Filler> filler_;
     Slot* in_memory_ = nullptr;

@@ -524,6 +524,10 @@ std::vector<std::uint64_t> Selection::rows() const {
     return state_->processor->within("Selection::rows", [&] { return state_->opened.columns->rows(*state_->bits); });
 }
 
+std::vector<std::uint32_t> Selection::bits() const {
+    return state_->processor->within("Selection::bits", [&] { return state_->opened.columns->words(*state_->bits); });
+}
+
 // Hands the words of a selection, on the GPU, to `write`.
 template <class Write>
 static void write_for_host(const char* function, const Selection::State& selection, const Write& write) {
@@ -550,16 +554,6 @@ static void write_for_host(const char* function, const Selection::State& selecti
         write(device, *processor.host_rows, SelectedWords{BitmapColumns::texture(*bits), textures->shape()});
         return 0;
     });
-}
-
-// The buffer, with room for that many words from that byte on.
-static gl::HostBuffer buffer_for(gl::Device& device, const char* function, const char* what, std::uint32_t id,
-                                 std::size_t offset, std::size_t words) {
-    gl::HostBuffer buffer(device, id, function, what);
-    if (offset % 4 == 0 && offset <= buffer.bytes() && words <= (buffer.bytes() - offset) / 4) return buffer;
-    throw InvalidArgument(std::string(function) + ": " + std::to_string(words) + " words of 32 bits from byte " +
-                          std::to_string(offset) + " on, a multiple of 4, do not fit into " + what + ", which has " +
-                          std::to_string(buffer.bytes()) + " bytes");
 }
 
 void Selection::write_bits(std::uint32_t texture) const {

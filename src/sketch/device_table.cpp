@@ -1,6 +1,8 @@
 #include "sketch/device_table.hpp"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <bit>
 #include <cstring>
 #include <vector>
@@ -414,9 +416,33 @@ void DeviceTable::add(DeviceTable& other) {
            .inputs = {&table_.texture, &other.table_.texture}});
 }
 
+// A table of Sf that is only asked, in halves, as Sort counts: a bucket is one texel. False where a counter does not fit.
+bool DeviceTable::load_halves(const CpuTable& from) {
+    if (!is_empty_) gl::clear_texels(device_, table_.texture, 0, 0, grid_.width(), grid_.height, 0);
+    is_empty_ = true;
+    auto& halves = make_pending(SketchEngine::Sort);
+    halves.weight = 1;  // there is something
+    std::atomic<bool> fit = true;
+    send_words(device_, lanes_[0].keys_uploader, workers_, halves.target.texture,
+               [&](std::size_t first, std::span<std::uint32_t> to) {
+                   std::ranges::fill(to, 0U);
+                   std::array<std::uint32_t, 8> bucket{};
+                   for (std::size_t word = 0; word < to.size(); word += 4) {
+                       const auto cell = 2 * (first + word);
+                       if (cell >= shape_.seen_cells()) return;
+                       from.copy_seen(cell, bucket);
+                       if (std::ranges::max(bucket) > 0xffffU) fit = false;
+                       for (std::size_t c = 0; c < 4; ++c) to[word + c] = bucket.at(c) | bucket.at(c + 4) << 16U;
+                   }
+               });
+    if (!fit) pending_.reset();
+    return fit;
+}
+
 void DeviceTable::load(const CpuTable& from) {
     pending_.reset();
     if (levels_) return levels_->load(from.multi_level());
+    if (shape_.kind() == SketchKind::Sf && load_halves(from)) return;
     is_empty_ = false;
     const auto all = shape_.seen_cells();
     send_words(device_, lanes_[0].keys_uploader, workers_, table_.texture,

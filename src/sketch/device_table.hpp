@@ -107,6 +107,7 @@ class DeviceTable {
     void draw_points(const KeyTextures& keys, const Pending& onto);
     [[nodiscard]] Checked check(const Pending& packed, std::uint64_t increments);
     void sort(const KeyTextures& keys, Sign sign);
+    bool load_halves(const CpuTable& from);
     bool sort_in_halves(bool there_are, const KeyTextures& keys, Sign sign);
     void send_masks();
     void carry_to_table();

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <set>
 #include <string>
 
 #include "bench/cache.hpp"
+#include "bench/external_bench.hpp"
 #include "bench/linalg_bench.hpp"
 #include "bench/plot.hpp"
 #include "bench/rivals.hpp"
@@ -46,6 +48,16 @@ std::size_t distinct(Keys keys) {
 }
 
 }  // namespace
+
+TEST_CASE("A copy past the system's cache has all bytes, or says that the file system has no such transfers") {
+    for (const std::uint64_t records : {1U, 41U, 30'000U, 300'000U}) {  // less than a page, a block, all blocks, and more
+        const BenchFolder folder(std::filesystem::temp_directory_path().string());
+        const auto found = run_files(folder, {direct_copy()}, records, 2);
+        const auto& copy = found.results.front();
+        CHECK(copy.verified);
+        if (!copy.ran()) CHECK(copy.refusal == "this file system has no transfers past the system's cache");
+    }
+}
 
 TEST_CASE("inputs are what their distribution says, for every type") {
     for (const auto type : types) {

@@ -109,6 +109,16 @@ class BenchFigures(Command):
                             env=self.without_driver())
         self.assertIn("cannot be measured here", said)
 
+    def test_an_engine_that_draws_nothing_is_not_measured(self):
+        """A program in place of the demo, which says how many passes it drew."""
+        fake = self.path("nbody", b'#!/bin/sh\necho "1,024 bodies, 10 steps, $PASSES passes: kept"\n'
+                                  b'echo "5.00 steps/s, 0.10 GFLOP/s (22 operations an interaction)"\n')
+        os.chmod(fake, 0o755)
+        args = ("bench", "figures", "--quick", "--only", "slides-nbody", "-o", self.path("results"), "--nbody", fake)
+        self.fails(1, "'steps a second' drew no pass", *args, env={"PASSES": "0"})
+        self.assertEqual(run(*args, env={"PASSES": "40"}).returncode, 0)
+        self.assertIn("steps a second,ours,steps a second,1024,5,5,5", self.text("results", "slides-nbody.csv"))
+
     def test_wrong_calls(self):
         text = self.fails(2, "no figure is called 'fig99'", "bench", "figures", "--only", "fig99")
         self.assertIn("--list", text)

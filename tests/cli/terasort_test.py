@@ -61,6 +61,17 @@ class Output(Terasort):
             self.assertGreater(facts["runs_mb_per_s"], 0)
         self.left("in", "out")
 
+    def test_runs_of_a_size_and_passes(self):
+        data = lines(30000)
+        source, out = self.path("in", data), self.path("out")
+        for engine in ("cpu", "merge", "bitonic"):
+            facts = json.loads(self.sort(source, out, "--run-size", "1M", "--engine", engine, "--memory", "256M",
+                                         "--json").stdout)
+            self.assertEqual(self.read(out), by_key(data))
+            self.assertEqual((facts["runs"], facts["run_bytes"]), (3, 1048500))
+            self.assertEqual(facts["passes"] > 0, engine != "cpu")
+        self.assertEqual(json.loads(self.sort(source, out, "--json").stdout)["runs"], 0)
+
     def test_key_fields(self):
         chooser = random.Random(3)
         rows = [(chooser.randrange(4), chooser.choice([-1.5, 2.25, 0.0]), chooser.randrange(-3, 3)) for _ in range(999)]
@@ -191,6 +202,16 @@ class Refused(Terasort):
             self.assertIn("temporary" if memory == "24M" else "out'", words)
             self.assertGreaterEqual(int(re.search(r"at byte (\d+)", words)[1]), 1 << 20)
             self.left("in")
+
+
+    def test_memory_that_the_system_refuses(self):
+        source, out = self.path("in", lines(600000)), self.path("out")
+        def little_memory():
+            resource.setrlimit(resource.RLIMIT_AS, (100000 << 10, 100000 << 10))
+        self.fails(1, "the system does not give this program the 256M of memory that --memory allows it; give less "
+                   "--memory, or raise `ulimit -v`", "terasort", source, out, "--engine", "cpu", "--temp", self.temp,
+                   preexec_fn=little_memory)
+        self.left("in")
 
 
 class Stopped(Terasort):

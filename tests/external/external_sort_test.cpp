@@ -386,11 +386,31 @@ TEST_CASE("a line that is too long is named, with the memory that sorts it") {
 
 TEST_CASE("runs of lines hold a line of a sixteenth of the memory, however large the input") {
     const Format format("test", {.kind = RecordFormat::Kind::Lines});
-    for (const std::uint64_t gigabytes : {1, 3, 100}) {
+    for (const std::uint64_t gigabytes : {1U, 3U, 100U}) {
         const std::size_t memory = std::size_t{1} << 30;
         const auto plan = plan_runs(format, memory, {.input_bytes = gigabytes << 30U, .mean_line = 50});
         REQUIRE(plan);
         CHECK(plan->size.bytes > longest_line(memory));
+    }
+}
+
+TEST_CASE("runs have the size that is asked for, also where all would fit into memory") {
+    const Folder folder;
+    std::mt19937 random(31);
+    const auto format = plain(100, 0, 10);
+    const auto input = random_bytes(100 * 30'000, random, 100);
+    write_file(folder / "in", input);
+    for (const std::size_t run : {std::size_t{1}, std::size_t{100'000}, std::size_t{1'000'000}, std::size_t{1} << 40}) {
+        CAPTURE(run);
+        auto options = options_for(format, folder);
+        options.memory = std::size_t{64} << 20U;
+        options.paper.run_bytes = run;
+        const auto stats = sort_file(folder / "in", folder / "out", options);
+        const auto most = std::max<std::size_t>(run, 65'536);
+        CHECK(stats.run_bytes <= most);
+        CHECK(stats.runs == (most >= input.size() ? 0 : (input.size() / 100 + most / 100 - 1) / (most / 100)));
+        CHECK(stats.passes == 0);
+        CHECK(read_file(folder / "out") == sorted_records(input, format));
     }
 }
 
@@ -545,8 +565,9 @@ TEST_CASE("what cannot be sorted is refused with the place where it is") {
     refused(folder / "in", folder / "out", "sort_file: a key field of 10 bytes at offset 95 is not within");
     options.format = {.kind = RecordFormat::Kind::Lines};
     write_file(folder / "line", "a\n" + std::string(5 << 20, 'x'));
-    refused(folder / "line", folder / "out",
-            "line': line 2, from byte 2 on, has 5242881 bytes, and this memory allows ");
+    CHECK_THROWS_WITH_AS(
+        sort_file(folder / "line", folder / "out", options),
+        doctest::Contains("line': line 2, from byte 2 on, has 5242881 bytes, and this memory allows 4194304"), IoError);
     CHECK_FALSE(std::filesystem::exists(folder / "out"));
     CHECK(read_file(folder / "in") == std::string(1000, 'x'));
     ExternalSorter sorter({.format = format});

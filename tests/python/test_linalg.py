@@ -114,3 +114,73 @@ def test_reductions_refuse_what_is_no_matrix(context):
         reducer.sums(np.zeros((1, 1), np.float32), "diagonals")
     with pytest.raises(TypeError):
         reducer.norms(np.zeros((1, 1)))
+
+
+def matrices(n, rng):
+    """Random ones, and those that textbooks and testers name as bad."""
+    i, j = np.indices((n, n)).astype(float)
+    random = rng.uniform(-1, 1, (n, n))
+    left, right = (np.linalg.qr(rng.normal(size=(n, n)))[0] for _ in range(2))
+    graded = 10.0 ** -np.linspace(0, 12, n)
+    yield "uniform", random
+    yield "normal", rng.normal(size=(n, n))
+    yield "integers", rng.integers(-9, 10, (n, n)) + 0.0
+    yield "beyond the digits of floats", rng.integers(2 ** 24, 2 ** 25, (n, n)) + 0.0
+    yield "orthogonal", left
+    for condition in (1e3, 1e6, 1e9, 1e12):
+        yield f"singular values down to 1 / {condition:g}", left * np.geomspace(1, 1 / condition, n) @ right
+        yield f"one singular value of 1 / {condition:g}", left * np.append(np.ones(n - 1), 1 / condition) @ right
+    yield "large", random * 1e300
+    yield "small", random * 1e-300
+    yield "rows of many sizes", random * graded[:, None]
+    yield "columns of many sizes", random * graded
+    yield "sparse", random * (rng.uniform(size=(n, n)) < 0.2) + np.eye(n)
+    yield "tridiagonal", np.eye(n) * 2 - (abs(i - j) == 1)
+    yield "Hilbert", 1 / (i + j + 1)
+    yield "Lehmer", (np.minimum(i, j) + 1) / (np.maximum(i, j) + 1)
+    yield "Moler", np.where(i == j, i + 1, np.minimum(i, j) - 1)
+    yield "Frank", np.where(j < i - 1, 0, n - np.maximum(i, j))
+    yield "Kahan", np.triu(np.where(i == j, 1, -np.cos(1.2))) * (np.sin(1.2) ** i)
+    yield "Vandermonde", np.vander(np.linspace(0.1, 1, n))
+    yield "Wilkinson, whose pivots grow", np.where(j == n - 1, 1, np.where(i > j, -1.0, i == j))
+    yield "companion", np.where(i == 0, rng.uniform(-1, 1, n), i == j + 1) + np.eye(n)[::-1] * 1e-3
+
+
+def backward_error(a, x, b):
+    a, x, b = (one.astype(np.longdouble) for one in (a, x, b))
+    size = abs(a).sum(1).max() * abs(x).max() + abs(b).max()
+    return float(abs(b - a @ x).max() / size) if size else 0.0
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("n", [1, 2, 3, 5, 8, 16, 31, 32, 50, 97])
+def test_solutions_are_as_good_as_those_of_lapack(rng, n):
+    """dgesv, which numpy calls, and sgesv: refined solutions in double, one alone and many together in floats."""
+    compared = 0
+    for name, a in matrices(n, rng):
+        x = rng.uniform(-1, 1, n)
+        b = a @ x
+        try:
+            wanted = np.linalg.solve(a, b)
+        except np.linalg.LinAlgError:
+            continue
+        lapack, condition = backward_error(a, wanted, b), np.linalg.cond(a / abs(a).max(), np.inf)
+        try:
+            found = quadmill.solve(a, b)
+            assert backward_error(a, found, b) <= max(4 * lapack, 4 * np.sqrt(n) * 2 ** -52), name
+            if lapack < 1e-13:
+                assert abs(found - wanted).max() <= 8 * n * condition * 2 ** -53 * abs(wanted).max(), name
+            compared += 1
+        except quadmill.Error:
+            assert condition > 1e13 or lapack > 1e-13, name
+        floats, sides = a.astype(np.float32), b.astype(np.float32)
+        if not np.isfinite(floats).all() or not floats.any():
+            continue
+        wanted = np.linalg.solve(floats, sides) if np.linalg.matrix_rank(floats) == n else None
+        if wanted is None or not np.isfinite(wanted).all():
+            continue
+        limit = max(16 * backward_error(floats, wanted, sides), 8 * n * 2 ** -24)
+        assert backward_error(floats, quadmill.solve(floats, sides), sides) <= limit, name
+        if n <= 32:
+            assert backward_error(floats, quadmill.solve(floats[None], sides[None])[0], sides) <= limit, name
+    assert compared >= 20

@@ -98,7 +98,11 @@ TEST_CASE("rows go on in the next texture of the host") {
     for (const auto engine : engines) {
         QueryProcessor processor(context, {.engine = engine});
         CHECK(processor.count(table, column("x") >= 0) == 230);
-        CHECK(processor.select(table, column("x").between(190, 225)).rows().size() == 36);
+        const auto some = processor.select(table, column("x").between(190, 225));
+        CHECK(some.rows().size() == 36);
+        std::vector<std::uint32_t> bits(8);
+        for (const auto row : some.rows()) bits[row / 32] |= 1U << row % 32;
+        CHECK(some.bits() == bits);
         for (const float x : {0.0F, 191.0F, 192.0F, 223.0F, 224.0F, 229.0F})
             CHECK(processor.select(table, column("x") == x).rows() == std::vector{static_cast<std::uint64_t>(x)});
     }

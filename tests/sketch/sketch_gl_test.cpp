@@ -113,7 +113,7 @@ TEST_CASE("Keys of 64 bits, floats, texts, and every depth") {
 
 TEST_CASE("What was not inserted is removed down to 0 by every engine") {
     const auto keys = sketch_stream<std::uint32_t>("zipf", 60'000, 5);
-    for (const std::size_t absent : {500, 40'000}) {
+    for (const std::size_t absent : {500U, 40'000U}) {
         auto removed = sketch_stream<std::uint32_t>("uniform", absent, 6);
         removed.insert(removed.end(), keys.begin(), keys.begin() + 9'000);
         const std::vector<std::uint32_t> weights(removed.size(), 1);
@@ -346,6 +346,44 @@ TEST_CASE("A packed batch that runs over is added in another form, and nothing i
         DeviceTable sorted(device, workers, shape, {});  // in halves of 16 bits, which 70,000 pass
         sorted.add(batch, Sign::Plus, SketchEngine::Sort);
         check(sorted);
+    }
+}
+
+TEST_CASE("A slim table lies in halves of 32 bits where its counters fit, and whole where not") {
+    auto& device = *detail::Access::of(context());
+    const detail::gl::Scope scope(device, "test");
+    using namespace detail::sketch;  // NOLINT(google-build-using-namespace)
+    const auto keys = sketch_stream<std::uint32_t>("zipf", 6'000, 1);
+    const auto batch_of = [](const std::vector<std::uint32_t>& of) {
+        return Batch{of.size(),
+                     [](const void* from, std::size_t first, std::span<Key> to) {
+                         for (std::size_t i = 0; i < to.size(); ++i)
+                             to[i] = key_of(static_cast<const std::uint32_t*>(from)[first + i]);
+                     },
+                     of.data()};
+    };
+    const std::vector<std::uint32_t> heavy(70'000, 4);
+    detail::cpu::Workers workers(1);
+    for (const std::uint64_t width : {1U, 9U, 1'000U, 20'000U}) {
+        CAPTURE(width);
+        const Shape shape({.kind = SketchKind::Sf, .width = width}, 1, "test");
+        DeviceTable table(device, workers, shape, {});
+        CpuTable counters(shape);
+        counters.add(batch_of(keys), Sign::Plus, keys.size(), workers);
+        const auto bytes = [&] {
+            table.load(counters);
+            std::vector<std::uint64_t> found(keys.size()), wanted(keys.size());
+            table.query(batch_of(keys), found);
+            counters.query(batch_of(keys), wanted, workers);
+            CHECK(found == wanted);
+            return table.bytes();
+        };
+        const auto in_halves = bytes();
+        counters.add(batch_of(heavy), Sign::Plus, keys.size() + heavy.size(), workers);
+        const auto whole = bytes();
+        CHECK(in_halves >= whole + 16 * shape.columns());
+        counters.add(batch_of(heavy), Sign::Minus, keys.size() + heavy.size(), workers);
+        CHECK(bytes() == in_halves);
     }
 }
 

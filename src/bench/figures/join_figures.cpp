@@ -12,7 +12,11 @@ namespace {
 
 using enum Claim::About;
 
-constexpr const char* join_ms = "ms";
+constexpr const char *join_ms = "ms", *bitmap_ms = "ms to a bitmap";
+
+const char* panel_of(JoinFigure figure) {
+    return figure == JoinFigure::Greater ? bitmap_ms : join_ms;
+}
 
 std::function<void(FigureSetting&, FigureData&)> measure(JoinFigure figure) {
     return [figure](FigureSetting& setting, FigureData& data) {
@@ -29,7 +33,7 @@ std::function<void(FigureSetting&, FigureData&)> measure(JoinFigure figure) {
             const double x =
                 figure == JoinFigure::Graph ? static_cast<double>(which.rows) : static_cast<double>(which.x);
             for (const auto& result : bench.run(which).results) {
-                data.add_time(join_ms, x, result, "wrong rows or pairs");
+                data.add_time(panel_of(figure), x, result, "wrong rows or pairs");
                 if (result.ran() && result.contender->by == JoinBy::Merge) data.points.back().whose = Whose::Ours;
             }
         }
@@ -38,11 +42,13 @@ std::function<void(FigureSetting&, FigureData&)> measure(JoinFigure figure) {
 
 Claim advantage_diminishes() {
     return {"the CPU has a small advantage, which diminishes with the amount of data",
-            "ms: ours over cpu is from 1 to 2 at 15,000 values, and less at 165,000 than at 15,000",
+            "ms to a bitmap: ours over cpu is from 1 to 2 at 15,000 values, and less at 165,000 than at 15,000",
             [](const FigureData& data) -> Verdict {
-                const auto xs = data.xs(join_ms, "ours", "cpu");
+                const auto xs = data.xs(bitmap_ms, "ours", "cpu");
                 if (xs.empty()) return {Verdict::Kind::NotHere, "", "no numbers of ours or cpu"};
-                const auto ratio = [&](double x) { return *data.y(join_ms, "ours", x) / *data.y(join_ms, "cpu", x); };
+                const auto ratio = [&](double x) {
+                    return *data.y(bitmap_ms, "ours", x) / *data.y(bitmap_ms, "cpu", x);
+                };
                 const double first = ratio(xs.front()), last = ratio(xs.back());
                 return {first > 1 && first <= 2 && last < first ? Verdict::Kind::Holds : Verdict::Kind::Fails,
                         fmt::format("{} times, then {}", spoken(first), spoken(last))};
@@ -76,8 +82,9 @@ Figure figure(const std::string& id, const std::string& title, const std::string
     return {id,
             "MDS'09",
             title,
-            how + "; from columns in memory to the result in memory; cpu is nested loops on one thread",
-            {{join_ms, axis, "ms", Scale::Linear}},
+            how + "; from columns in memory to the result in memory" +
+                (which == JoinFigure::Greater ? ", a bit a value" : "") + "; cpu is nested loops on one thread",
+            {{panel_of(which), axis, "ms", Scale::Linear}},
             measure(which),
             std::move(claims)};
 }
@@ -88,7 +95,8 @@ std::vector<Figure> join_figures() {
     return {
         figure("mds09-fig5", "Fig. 5: the predicate 'greater than'", "15,000 to 165,000 floats, as in the paper",
                "values", JoinFigure::Greater,
-               {unlike(advantage_diminishes(), "rows are returned, where the paper returns a bitmap")}),
+               {because(advantage_diminishes(),
+                        "today's CPU compares 15,000 values in less time than a GPU takes to begin")}),
         figure("mds09-fig6", "Fig. 6: nested-loop join, 0 to 100 % of elements match", "9,000 floats, as in the paper",
                "% that match", JoinFigure::Matching,
                {times_as_fast("the GPU wins where selectivity is low", Gpu, join_ms, "ours", "cpu", At::Smallest, 1),

@@ -194,8 +194,8 @@ std::vector<Figure> sketch_figures() {
                                 "thread", At::Largest, 2.46 * slack),
                   "it reads the index of a bucket as well as its counters"),
           because(times_as_fast("sf answers as fast as quarter", Gpu, queries, "sf", "quarter", At::Largest, slack),
-                  "the slim table has counters of 32 bits, two texels a bucket; quarter's, filled by sorting, are "
-                  "halves in one"),
+                  "measured while the slim table had counters of 32 bits, two texels a bucket; it now has halves in "
+                  "one, as quarter's"),
           not_here("skewed keys are faster",
                    "this figure has uniform keys; docs/bench/h200-sketch.json has equal ones"),
           not_here("locks cost 5 to 15 %", "passes have no locks"),

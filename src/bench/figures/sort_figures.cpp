@@ -172,11 +172,14 @@ void measure_blends(FigureSetting& setting, FigureData& data) {
     PassProfiler profiler(*setting.context);
     sorter.sort(keys.keys());
     double texels = 0, ms = 0;
+    std::uint64_t passes = 0;
     for (const auto& row : profiler.rows()) {
         if (row.write != PassEvent::Write::Blend) continue;
         texels += static_cast<double>(row.texels);
         ms += row.gpu_ms;
+        passes += row.passes;
     }
+    FigureData::must_have_drawn(paper_pbsn, static_cast<double>(n), passes);
     const auto x = static_cast<double>(n), steps = std::log2(x / 4);
     data.add(blending, Whose::Ours, "comparisons a key", x, 4 * texels / x);
     data.add(blending, Whose::Paper, "log^2(n / 4)", x, steps * steps);

@@ -1,8 +1,10 @@
 #include "query/gpu/host_rows.hpp"
 
 #include <algorithm>
+#include <string>
 
 #include "gl/pass.hpp"
+#include "quadmill/error.hpp"
 #include "quadmill_shaders.hpp"
 
 namespace quadmill::detail::query {
@@ -19,6 +21,15 @@ BitWords words_of(const SelectedWords& rows) {
 }
 
 }  // namespace
+
+gl::HostBuffer buffer_for(gl::Device& device, const char* function, const char* what, std::uint32_t id,
+                          std::size_t offset, std::size_t words) {
+    gl::HostBuffer buffer(device, id, function, what);
+    if (offset % 4 == 0 && offset <= buffer.bytes() && words <= (buffer.bytes() - offset) / 4) return buffer;
+    throw InvalidArgument(std::string(function) + ": " + std::to_string(words) + " words of 32 bits from byte " +
+                          std::to_string(offset) + " on, a multiple of 4, do not fit into " + what + ", which has " +
+                          std::to_string(buffer.bytes()) + " bytes");
+}
 
 void HostRows::write_bits(const SelectedWords& rows, const gl::Texture& to, sort::IndexWrite how) {
     if (rows.shape.rows == 0) return;  // a draw has a quad at least

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "gl/host_buffer.hpp"
 #include "pass/programs.hpp"
@@ -16,6 +17,10 @@ struct SelectedWords {
     const gl::Texture& texture;
     Shape shape;
 };
+
+// The host's buffer. Throws InvalidArgument unless it has room for so many words from that byte on.
+[[nodiscard]] gl::HostBuffer buffer_for(gl::Device& device, const char* function, const char* what, std::uint32_t id,
+                                        std::size_t offset, std::size_t words);
 
 // Pre of every call: a session is open.
 class HostRows {
