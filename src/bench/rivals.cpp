@@ -1,17 +1,14 @@
 #include "bench/rivals.hpp"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdlib>
 
+#include "bench/by_value.hpp"
 #include "cpu/keys.hpp"
 
-#ifdef QUADMILL_TBB
-#include <tbb/global_control.h>
-
-#include <execution>
-#include <new>
-#endif
 #ifdef QUADMILL_HIGHWAY
 #include <hwy/contrib/sort/vqsort.h>
 #endif
@@ -22,20 +19,6 @@
 namespace quadmill::detail::bench {
 
 namespace {
-
-template <class Sort>
-void by_value(Keys keys, Sort sort) {
-    cpu::visit(keys, [&]<class Key>(std::span<Key> values) {
-        if constexpr (std::is_same_v<Key, Half>) {  // no compiler's type; its bits are made comparable and back
-            const cpu::TotalOrder<Half> rule(Order::Ascending);
-            for (auto& value : values) value.bits = rule.encode(value.bits);
-            sort(std::span(reinterpret_cast<std::uint16_t*>(values.data()), values.size()));
-            for (auto& value : values) value.bits = rule.decode(value.bits);
-        } else {
-            sort(values);
-        }
-    });
-}
 
 void std_sort(Keys keys) {
     by_value(keys, [](auto values) { std::sort(values.begin(), values.end()); });
@@ -50,13 +33,23 @@ void c_qsort(Keys keys) {
     });
 }
 
-#ifdef QUADMILL_TBB
-void parallel_sort(Keys keys) {
-    by_value(keys, [](auto values) { std::sort(std::execution::par, values.begin(), values.end()); });
+// The library of tbb_rival.cpp; its functions are null if it or TBB is not there.
+struct Tbb {
+    void (*sort)(const Keys&) = nullptr;
+    void (*finish)() = nullptr;
+};
+const Tbb& tbb() {
+    static const auto found = [] {
+        void* const library = dlopen("quadmill_tbb.so", RTLD_NOW | RTLD_LOCAL);
+        if (!library) return Tbb{};
+        return Tbb{reinterpret_cast<void (*)(const Keys&)>(dlsym(library, "quadmill_tbb_sort")),
+                   reinterpret_cast<void (*)()>(dlsym(library, "quadmill_tbb_finish"))};
+    }();
+    return found;
 }
-#else
-constexpr void (*parallel_sort)(Keys) = nullptr;
-#endif
+void parallel_sort(Keys keys) {
+    tbb().sort(keys);
+}
 
 #ifdef QUADMILL_HIGHWAY
 void vqsort(Keys keys) {
@@ -78,11 +71,11 @@ constexpr void (*spreadsort)(Keys) = nullptr;
 }  // namespace
 
 std::span<const Rival> rivals() {
-    static constexpr std::array<Rival, 5> all{{{"std::sort", nullptr, std_sort},
-                                               {"std::sort par", "libtbb-dev", parallel_sort},
-                                               {"vqsort", "libhwy-dev", vqsort},
-                                               {"spreadsort", "libboost-dev", spreadsort},
-                                               {"qsort", nullptr, c_qsort}}};
+    static const std::array<Rival, 5> all{{{"std::sort", nullptr, std_sort},
+                                           {"std::sort par", "libtbb-dev", tbb().sort ? parallel_sort : nullptr},
+                                           {"vqsort", "libhwy-dev", vqsort},
+                                           {"spreadsort", "libboost-dev", spreadsort},
+                                           {"qsort", nullptr, c_qsort}}};
     return all;
 }
 
@@ -94,10 +87,7 @@ const Rival* rival_of(std::string_view name) {
 }
 
 RivalThreads::~RivalThreads() {
-#ifdef QUADMILL_TBB
-    tbb::task_scheduler_handle threads{tbb::attach{}};
-    tbb::finalize(threads, std::nothrow);
-#endif
+    if (tbb().finish) tbb().finish();
 }
 
 }  // namespace quadmill::detail::bench

@@ -1,4 +1,4 @@
-// Rival sorts on the CPU. The build decides which are available.
+// Rival sorts on the CPU.
 #pragma once
 
 #include <span>
@@ -11,10 +11,10 @@ namespace quadmill::detail::bench {
 struct Rival {
     const char* name;
     const char* package;  // of Debian, that it comes with; null for the standard library alone
-    void (*sort)(Keys);  // ascending by value; 16-bit floats through integers of the same order. Null: was not built in
+    void (*sort)(Keys);   // ascending by value. Null: was not built in, or its library is missing
 };
 [[nodiscard]] std::span<const Rival> rivals();
-// The rival of that name; null if it was not built in.
+// The rival of that name; null if it cannot sort.
 [[nodiscard]] const Rival* rival_of(std::string_view name);
 
 // Rivals may run while it lives; its destructor waits for their threads, so that none runs while the process ends.

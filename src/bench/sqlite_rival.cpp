@@ -8,6 +8,7 @@
 #include "quadmill/error.hpp"
 #include "query/table/key.hpp"
 #ifdef QUADMILL_SQLITE
+#include <dlfcn.h>
 #include <sqlite3.h>
 #endif
 
@@ -102,57 +103,87 @@ Statement statement(const TableData& table, const QueryCase& which) {
 }
 
 #ifdef QUADMILL_SQLITE
+// SQLite's functions, from a library that is opened when a bench asks for it: the command does not depend on it.
+#define QUADMILL_SQLITE_FUNCTION(name) \
+    decltype(&sqlite3_##name) name = find<decltype(&sqlite3_##name)>("sqlite3_" #name)
+struct Functions {
+    void* library = dlopen("libsqlite3.so.0", RTLD_NOW | RTLD_LOCAL);
+    QUADMILL_SQLITE_FUNCTION(open);
+    QUADMILL_SQLITE_FUNCTION(close);
+    QUADMILL_SQLITE_FUNCTION(exec);
+    QUADMILL_SQLITE_FUNCTION(errmsg);
+    QUADMILL_SQLITE_FUNCTION(prepare_v2);
+    QUADMILL_SQLITE_FUNCTION(bind_int64);
+    QUADMILL_SQLITE_FUNCTION(bind_double);
+    QUADMILL_SQLITE_FUNCTION(bind_null);
+    QUADMILL_SQLITE_FUNCTION(step);
+    QUADMILL_SQLITE_FUNCTION(column_int64);
+    QUADMILL_SQLITE_FUNCTION(column_double);
+    QUADMILL_SQLITE_FUNCTION(reset);
+    QUADMILL_SQLITE_FUNCTION(finalize);
+
+    template <class Function>
+    [[nodiscard]] Function find(const char* name) const {
+        return library ? reinterpret_cast<Function>(dlsym(library, name)) : nullptr;
+    }
+};
+#undef QUADMILL_SQLITE_FUNCTION
+const Functions& sqlite() {
+    static const Functions functions;
+    return functions;
+}
+
 class Sqlite final : public SqliteTable {
   public:
     explicit Sqlite(std::shared_ptr<const TableData> table) : table_(std::move(table)) {
-        check(sqlite3_open(":memory:", &database_));
+        check(sqlite().open(":memory:", &database_));
         load();
     }
     Sqlite(const Sqlite&) = delete;
     Sqlite& operator=(const Sqlite&) = delete;
     ~Sqlite() override {
-        for (const auto& [sql, prepared] : statements_) sqlite3_finalize(prepared);
-        sqlite3_close(database_);
+        for (const auto& [sql, prepared] : statements_) sqlite().finalize(prepared);
+        sqlite().close(database_);
     }
 
     [[nodiscard]] std::uint64_t answer(const QueryCase& which) override {
         const auto asked = statement(*table_, which);
         auto* prepared = get(asked.sql);
         for (std::size_t i = 0; i < asked.values.size(); ++i) bind(prepared, static_cast<int>(i + 1), asked.values[i]);
-        if (sqlite3_step(prepared) != SQLITE_ROW) fail();
+        if (sqlite().step(prepared) != SQLITE_ROW) fail();
         const auto found = result(prepared, which);
-        check(sqlite3_reset(prepared));
+        check(sqlite().reset(prepared));
         return found;
     }
 
   private:
-    [[noreturn]] void fail() const { throw Error(std::string("SQLite: ") + sqlite3_errmsg(database_)); }
+    [[noreturn]] void fail() const { throw Error(std::string("SQLite: ") + sqlite().errmsg(database_)); }
     void check(int status) const {
         if (status != SQLITE_OK) fail();
     }
-    void execute(const char* sql) const { check(sqlite3_exec(database_, sql, nullptr, nullptr, nullptr)); }
+    void execute(const char* sql) const { check(sqlite().exec(database_, sql, nullptr, nullptr, nullptr)); }
     sqlite3_stmt* get(const std::string& sql) {
         auto& prepared = statements_[sql];
-        if (!prepared) check(sqlite3_prepare_v2(database_, sql.c_str(), -1, &prepared, nullptr));
+        if (!prepared) check(sqlite().prepare_v2(database_, sql.c_str(), -1, &prepared, nullptr));
         return prepared;
     }
     void bind(sqlite3_stmt* prepared, int at, const Value& value) const {
         if (const auto* whole = std::get_if<std::int64_t>(&value)) {
-            check(sqlite3_bind_int64(prepared, at, *whole));
+            check(sqlite().bind_int64(prepared, at, *whole));
         } else if (const auto* real = std::get_if<double>(&value)) {
-            check(sqlite3_bind_double(prepared, at, *real));
+            check(sqlite().bind_double(prepared, at, *real));
         } else {
-            check(sqlite3_bind_null(prepared, at));
+            check(sqlite().bind_null(prepared, at));
         }
     }
     [[nodiscard]] std::uint64_t result(sqlite3_stmt* prepared, const QueryCase& which) const {
-        const auto whole = sqlite3_column_int64(prepared, 0);
+        const auto whole = sqlite().column_int64(prepared, 0);
         if (which.ask != QueryCase::Ask::Kth && which.ask != QueryCase::Ask::Least)
             return static_cast<std::uint64_t>(whole);
         return query::visit_column_type(
             table_->columns[which.column]->type, [&]<class T>(const T* /*type*/) -> std::uint64_t {
                 if constexpr (std::is_floating_point_v<T>)
-                    return query::KeyOf<T>::key(static_cast<T>(sqlite3_column_double(prepared, 0)));
+                    return query::KeyOf<T>::key(static_cast<T>(sqlite().column_double(prepared, 0)));
                 else
                     return query::KeyOf<T>::key(static_cast<T>(whole));
             });
@@ -181,8 +212,8 @@ class Sqlite final : public SqliteTable {
         for (std::size_t row = 0; row < table_->rows; ++row) {
             for (std::size_t i = 0; i < table_->columns.size(); ++i)
                 bind(insert, static_cast<int>(i + 1), value_at(*table_->columns[i], row));
-            if (sqlite3_step(insert) != SQLITE_DONE) fail();
-            check(sqlite3_reset(insert));
+            if (sqlite().step(insert) != SQLITE_DONE) fail();
+            check(sqlite().reset(insert));
         }
         execute("COMMIT");
     }
@@ -200,14 +231,14 @@ std::string sql_of(const TableData& table, const QueryCase& which) {
 }
 
 #ifdef QUADMILL_SQLITE
-bool sqlite_was_built() {
-    return true;
+bool has_sqlite() {
+    return sqlite().library != nullptr;
 }
 std::unique_ptr<SqliteTable> open_sqlite(const std::shared_ptr<const TableData>& table) {
-    return std::make_unique<Sqlite>(table);
+    return has_sqlite() ? std::make_unique<Sqlite>(table) : nullptr;
 }
 #else
-bool sqlite_was_built() {
+bool has_sqlite() {
     return false;
 }
 std::unique_ptr<SqliteTable> open_sqlite(const std::shared_ptr<const TableData>& /*table*/) {

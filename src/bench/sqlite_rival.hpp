@@ -1,4 +1,4 @@
-// SQLite as a rival, if the build found it: the table in memory, statements prepared.
+// SQLite as a rival: the table in memory, statements prepared.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,9 @@ class SqliteTable {
 };
 
 inline constexpr const char* sqlite_package = "libsqlite3-dev";
-[[nodiscard]] bool sqlite_was_built();
-// Loads the table. Null if it was not built in.
+// Whether the command was built with SQLite and its library is here.
+[[nodiscard]] bool has_sqlite();
+// Loads the table. Null without SQLite.
 [[nodiscard]] std::unique_ptr<SqliteTable> open_sqlite(const std::shared_ptr<const query::TableData>& table);
 // The statement; values are question marks.
 [[nodiscard]] std::string sql_of(const query::TableData& table, const QueryCase& which);

@@ -78,10 +78,8 @@ std::vector<MissingRival> BenchOptions::missing_rivals() {
 void BenchRun::note_missing(const std::string& verb, const std::vector<MissingRival>& missing) const {
     for (const auto& rival : missing) {
         if (!with_rivals) break;
-        fmt::print(stderr,
-                   "quadmill bench {}: without {}: this command was built where {} was not; install it and build "
-                   "again\n",
-                   verb, rival.name, rival.package);
+        fmt::print(stderr, "quadmill bench {}: without {}, which needs {}: install it and build quadmill again\n", verb,
+                   rival.name, rival.package);
     }
 }
 

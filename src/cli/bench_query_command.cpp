@@ -62,13 +62,13 @@ std::vector<QueryContender> BenchQuery::contenders() const {
         if (engines.empty() || std::ranges::find(engines, engine) != engines.end()) all.push_back({word, engine});
     }
     for (const auto& [name, rival] : rival_names) {
-        if (with_rivals && (rival != QueryBy::Sqlite || sqlite_was_built())) all.push_back({name, rival});
+        if (with_rivals && (rival != QueryBy::Sqlite || has_sqlite())) all.push_back({name, rival});
     }
     return all;
 }
 
 std::vector<MissingRival> BenchQuery::missing_rivals() {
-    if (sqlite_was_built()) return {};
+    if (has_sqlite()) return {};
     return {{"sqlite", sqlite_package}};
 }
 

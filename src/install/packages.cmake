@@ -4,7 +4,8 @@
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME quadmill)
 set(CPACK_PACKAGE_VENDOR quadmill)
-# Who hands packages out says who answers for them: -DCPACK_PACKAGE_CONTACT="Name <address>".
+# Whoever hands packages out says who answers for them: -DCPACK_PACKAGE_CONTACT="Name <address>". Debian's rules ask for
+# an address.
 if(NOT CPACK_PACKAGE_CONTACT)
     set(CPACK_PACKAGE_CONTACT "The quadmill authors")
 endif()
@@ -56,4 +57,36 @@ set(CPACK_DEBIAN_COMMAND_PACKAGE_NAME quadmill)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_COMMAND_PACKAGE_SECTION utils)
+set(about "Sorting, summaries of streams, queries, sketches and matrices in C++20, with
+textures, quads, blending and depth tests of OpenGL 4.5, not compute shaders.
+Without a GPU the CPU computes.")
+set(CPACK_COMPONENT_LIBRARY_DESCRIPTION "${about} This package has the shared library.")
+set(CPACK_COMPONENT_DEV_DESCRIPTION "${about} This package has what programs that use
+it are built with: headers, libraries, and files for CMake and pkg-config.")
+set(CPACK_COMPONENT_COMMAND_DESCRIPTION "The command sorts numbers, lines and files larger than memory, answers
+quantiles and SQL on streams and CSV, and factorizes matrices, with the
+graphics pipeline or the CPU. LAPACK's sgetrf comes as a library to be
+preloaded.")
+
+# What Debian's policy asks of each package: licence and changelog; and ldconfig must run for the library.
+set(debian "${CMAKE_CURRENT_BINARY_DIR}/debian")
+string(TIMESTAMP debian_date "%a, %d %b %Y %H:%M:%S +0000" UTC) # SOURCE_DATE_EPOCH, if it is set
+file(WRITE "${debian}/changelog" "quadmill (${PROJECT_VERSION}) unstable; urgency=medium
+
+  * The version is described in CHANGELOG.md of the sources.
+
+ -- ${CPACK_PACKAGE_CONTACT}  ${debian_date}
+")
+execute_process(COMMAND gzip -9n INPUT_FILE "${debian}/changelog" OUTPUT_FILE "${debian}/changelog.gz"
+    COMMAND_ERROR_IS_FATAL ANY)
+file(WRITE "${debian}/triggers" "activate-noawait ldconfig\n")
+foreach(component IN LISTS CPACK_COMPONENTS_ALL)
+    string(TOUPPER "${component}" name)
+    set(folder "${CMAKE_INSTALL_DATADIR}/doc/${CPACK_DEBIAN_${name}_PACKAGE_NAME}")
+    install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" RENAME copyright DESTINATION "${folder}" COMPONENT ${component})
+    install(FILES "${debian}/changelog.gz" DESTINATION "${folder}" COMPONENT ${component})
+endforeach()
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA "${debian}/triggers")
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_GENERATE_SHLIBS ON)
 include(CPack)
