@@ -20,10 +20,22 @@ class Device;
 struct Pass;
 }  // namespace detail::gl
 
+/// Versions of OpenGL that the library can work with.
+enum class OpenGl {
+    Best,       ///< the newest that the driver gives
+    Desktop45,  ///< 4.5 and later
+    Desktop41,  ///< 4.1, as on macOS
+    Desktop33,  ///< 3.3
+    Es3         ///< OpenGL ES 3.0 and later
+};
+
 /// How Context::headless opens its context.
 struct HeadlessOptions {
+    /// Best takes the environment variable QUADMILL_API (gl45, gl41, gl33 or es3), and without it tries one after the
+    /// other. With another value, the library uses nothing that came later, also where the driver has it.
+    OpenGl api = OpenGl::Best;
     /// Index into Context::devices(); -1 takes the environment variable QUADMILL_DEVICE, and without it the first
-    /// device that offers OpenGL 4.5.
+    /// device that offers a version of OpenGL that will do.
     int device = -1;
     /// The default framebuffer of a headless context. The library never draws to it; some drivers need one.
     enum class Surface { Auto, Surfaceless, Pbuffer };
@@ -41,6 +53,7 @@ struct DeviceInfo {
 
 /// Facts about a context and its driver.
 struct ContextInfo {
+    OpenGl api = OpenGl::Desktop45;  ///< the version that the library works with; never Best
     std::string renderer, vendor, version, shading_language;  ///< what the driver calls itself, OpenGL and GLSL
     std::string platform;   ///< "EGL device 0", "EGL surfaceless", "EGL default display" or "adopted"
     std::string surface;    ///< "none", "pbuffer" or "the caller's"
@@ -49,7 +62,7 @@ struct ContextInfo {
     int max_texture_size = 0, max_array_layers = 0;       ///< in texels a side; of an array texture
     int max_draw_buffers = 0;                             ///< render targets of a pass
     int max_viewport_width = 0, max_viewport_height = 0;  ///< in texels
-    /// Extensions beyond 4.5 that this driver has and the library uses.
+    /// Extensions that this driver has and the library uses.
     std::vector<std::string> optional_extensions;
 };
 

@@ -12,5 +12,6 @@ void main() {
     uint width = uint(target_size.x);
     uint texel = place % (width * uint(target_size.y));
     vec2 centre = vec2(float(texel % width), float(texel / width)) + 0.5;
+    gl_PointSize = 1.0;
     gl_Position = vec4(centre / target_size * 2.0 - 1.0, 0.0, 1.0);
 }

@@ -22,21 +22,11 @@ uvec2 mixed(uvec2 key) {
 #endif
 }
 
-#ifdef GL_ES
-// The high word of a product.
-uint high_product(uint a, uint b) {
-    uint a0 = a & 0xffffu, a1 = a >> 16, b0 = b & 0xffffu, b1 = b >> 16;
-    uint low = a0 * b0, left = a1 * b0, right = a0 * b1;
-    uint middle = (low >> 16) + (left & 0xffffu) + (right & 0xffffu);
-    return a1 * b1 + (left >> 16) + (right >> 16) + (middle >> 16);
-}
-#else
 uint high_product(uint a, uint b) {
     uint high, low;
     umulExtended(a, b, high, low);
     return high;
 }
-#endif
 
 // factor * x modulo 2^64, low word first.
 uvec2 product(uvec2 factor, uint x) {

@@ -1,8 +1,7 @@
 // The keys of a buffer, `stride` texels from one to the next, to the form that block_sort.frag reads: one after the
 // other. KEY_WORDS texels are a key.
-//     texture7   the buffer's texels
-uniform highp usamplerBuffer texture7;
-uniform int first_texel;  // of key `first_key`
+//     texture0   the buffer's texels from key `first_key` on, row after row
+uniform highp usampler2D texture0;
 uniform int first_key;
 uniform int stride;
 uniform int count;  // of keys, in all
@@ -10,11 +9,16 @@ uniform int target_width;
 uniform uvec2 padding;  // the words behind the last key
 out uvec4 keys;
 
+uint texel(int i) {
+    int width = textureSize(texture0, 0).x;
+    return texelFetch(texture0, ivec2(i % width, i / width), 0).x;
+}
+
 void main() {
     int first = (4 / KEY_WORDS) * (int(gl_FragCoord.y) * target_width + int(gl_FragCoord.x));
     for (int c = 0; c < 4; ++c) {
         int i = first + c / KEY_WORDS;
         int word = c % KEY_WORDS;
-        keys[c] = i < count ? texelFetch(texture7, first_texel + (i - first_key) * stride + word).x : padding[word];
+        keys[c] = i < count ? texel((i - first_key) * stride + word) : padding[word];
     }
 }

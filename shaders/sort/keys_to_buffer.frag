@@ -1,10 +1,9 @@
 // Sorted keys (banked.glsl or tiles.glsl) among what else a buffer holds: texel i, row after row, becomes texel
-// `first_texel` + i of the buffer, in which a key of KEY_WORDS texels begins every `stride` texels.
+// i of a part of the buffer, in which a key of KEY_WORDS texels begins every `stride` texels.
 //     texture0   the keys
-//     texture7   the buffer's texels
+//     texture1   the buffer's texels
 uniform highp usampler2DArray texture0;
-uniform highp usamplerBuffer texture7;
-uniform int first_texel;
+uniform highp usampler2D texture1;
 uniform int first_key;
 uniform int stride;
 uniform int target_width;
@@ -20,6 +19,7 @@ void main() {
         texel = sorted_key(texture0, first_key + i / stride)[word];
 #endif
     } else {
-        texel = texelFetch(texture7, first_texel + i).x;
+        int width = textureSize(texture1, 0).x;
+        texel = texelFetch(texture1, ivec2(i % width, i / width), 0).x;
     }
 }

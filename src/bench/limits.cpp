@@ -265,7 +265,7 @@ void Meter::arithmetic() {
 void Meter::transfers() {
     const gl::Texture texture(device_, gl::Format::Rgba32f, request_.side, request_.side);
     const gl::PixelBuffer up(device_, gl::PixelBuffer::Direction::Upload, texture.bytes());
-    const gl::PixelBuffer down(device_, gl::PixelBuffer::Direction::ReadBack, texture.bytes());
+    gl::PixelBuffer down(device_, gl::PixelBuffer::Direction::ReadBack, texture.bytes());
     const auto gigabytes = static_cast<double>(texture.bytes()) * 1e-9;
     note("upload from a pixel buffer", "GB/s",
          [&] { return gigabytes / seconds([&] { gl::upload_rows(device_, up, 0, texture, 0, request_.side); }); });

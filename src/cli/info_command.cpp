@@ -1,8 +1,11 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "cli/commands.hpp"
 #include "gl/device.hpp"
@@ -17,7 +20,16 @@ namespace {
 struct InfoOptions {
     bool json = false;
     int device = -1;
+    OpenGl api = OpenGl::Best;
 };
+
+// As --api and QUADMILL_API have it.
+const std::map<std::string, OpenGl> apis{
+    {"gl45", OpenGl::Desktop45}, {"gl41", OpenGl::Desktop41}, {"gl33", OpenGl::Desktop33}, {"es3", OpenGl::Es3}};
+
+std::string name_of(OpenGl api) {
+    return std::ranges::find(apis, api, &std::pair<const std::string, OpenGl>::second)->first;
+}
 
 // Whether the merge engine's MergeKernel::Subgroup works here.
 bool has_subgroups(const Context& context) {
@@ -31,6 +43,7 @@ void print_json(const Context& context, const std::vector<DeviceInfo>& devices) 
     nlohmann::ordered_json out{{"version", QUADMILL_VERSION},
                                {"renderer", info.renderer},
                                {"vendor", info.vendor},
+                               {"api", name_of(info.api)},
                                {"opengl", info.version},
                                {"glsl", info.shading_language},
                                {"platform", info.platform},
@@ -53,6 +66,7 @@ void print_text(const Context& context, const std::vector<DeviceInfo>& devices) 
     fmt::print("quadmill     {}\n", QUADMILL_VERSION);
     fmt::print("renderer     {}{}\n", info.renderer, info.software ? " (on the CPU)" : "");
     fmt::print("OpenGL       {}, GLSL {}\n", info.version, info.shading_language);
+    fmt::print("used as      {}\n", name_of(info.api));
     fmt::print("vendor       {}\n", info.vendor);
     fmt::print("platform     {}, surface: {}, robust access: {}\n", info.platform, info.surface,
                info.robust ? "yes" : "no");
@@ -75,8 +89,11 @@ void add_info_command(CLI::App& app) {
     auto* command = app.add_subcommand("info", "Show the OpenGL driver and what it can do");
     command->add_flag("--json", options->json, "One JSON object on standard output");
     add_device_option(*command, options->device);
+    command->add_option("--api", options->api, "Use this version of OpenGL and nothing later: gl45, gl41, gl33 or es3")
+        ->transform(CLI::CheckedTransformer(apis).description(""))
+        ->option_text("VERSION");
     command->callback([options] {
-        const auto context = Context::headless({.device = options->device});
+        const auto context = Context::headless({.api = options->api, .device = options->device});
         (options->json ? print_json : print_text)(context, Context::devices());
     });
 }

@@ -2,9 +2,9 @@
 
 #include <chrono>
 
-#include "gl/api.hpp"
 #include "gl/device.hpp"
 #include "gl/identity.hpp"
+#include "gl/pixels.hpp"
 #include "quadmill/error.hpp"
 
 namespace quadmill {
@@ -119,7 +119,7 @@ void PassProfiler::before(const PassEvent& pass) {
     ++state.rows[state.row].passes;
     state.rows[state.row].texels += pass.texels * static_cast<std::uint64_t>(pass.targets);
     if (device.features.works_around(detail::gl::Workaround::TimesByWaiting)) {
-        device.gl.Finish();
+        finish(device);
         state.begun = State::Clock::now();
         return;
     }
@@ -137,9 +137,9 @@ void PassProfiler::before(const PassEvent& pass) {
 
 void PassProfiler::after(const PassEvent& /*pass*/) {
     auto& state = *state_;
-    const auto& device = *detail::Access::of(state.context);
+    auto& device = *detail::Access::of(state.context);
     if (!device.features.works_around(detail::gl::Workaround::TimesByWaiting)) return state.open.back().end.note_time();
-    device.gl.Finish();
+    finish(device);
     state.rows[state.row].gpu_ms +=
         std::chrono::duration<double, std::milli>(State::Clock::now() - state.begun).count();
 }

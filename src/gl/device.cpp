@@ -35,25 +35,54 @@ const char* error_name(GLenum error) {
 }
 
 // Says what to ask the usual makers of contexts for.
-void require_version(const Api& gl, const std::string& version) {
-    const bool embedded = version.starts_with("OpenGL ES");
-    if (gl.VERSION_4_5 && !embedded) return;
-    const auto ask = [&](const char* of_gles, const char* of_both) {
-        return std::string(embedded ? of_gles : "") + of_both;
-    };
+[[noreturn]] void refuse_version(const std::string& version) {
     throw ContextError(
-        "quadmill needs OpenGL 4.5 (any profile), and this context is '" + version +
-        "'. Before the context is made: with GLFW, " +
-        ask("glfwWindowHint(GLFW_CLIENT_API, GLFW_OPENGL_API), ",
-            "glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 4) and (GLFW_CONTEXT_VERSION_MINOR, 5); with SDL, ") +
-        ask("SDL_GL_SetAttribute(SDL_GL_CONTEXT_PROFILE_MASK, SDL_GL_CONTEXT_PROFILE_CORE), ",
-            "SDL_GL_SetAttribute(SDL_GL_CONTEXT_MAJOR_VERSION, 4) and (SDL_GL_CONTEXT_MINOR_VERSION, 5); with Qt, ") +
-        ask("QSurfaceFormat::setRenderableType(QSurfaceFormat::OpenGL), ",
-            "QSurfaceFormat::setVersion(4, 5) on the default format, before the QApplication; with GTK, ") +
-        ask("gtk_gl_area_set_allowed_apis(area, GDK_GL_API_GL) (before GTK 4.12: gtk_gl_area_set_use_es(area, "
-            "FALSE)), ",
-            "gtk_gl_area_set_required_version(area, 4, 5); raylib has no call for it: 4 and 5 in its "
-            "rcore_desktop_glfw.c"));
+        "quadmill needs OpenGL 3.3 or OpenGL ES 3.0, or later, and this context is '" + version +
+        "'. Before the context is made: with GLFW, glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3) and "
+        "(GLFW_CONTEXT_VERSION_MINOR, 3); with SDL, SDL_GL_SetAttribute(SDL_GL_CONTEXT_MAJOR_VERSION, 3) and "
+        "(SDL_GL_CONTEXT_MINOR_VERSION, 3); with Qt, QSurfaceFormat::setVersion(3, 3) on the default format, before the "
+        "QApplication; with GTK, gtk_gl_area_set_required_version(area, 3, 3)");
+}
+
+// The version to work with: not above the one that is wanted, where that is one of the same kind.
+OpenGl api_of(const Api& gl, const std::string& version, OpenGl wanted) {
+    if (version.starts_with("OpenGL ES")) {
+        if (!gl.VERSION_3_0) refuse_version(version);
+        return OpenGl::Es3;
+    }
+    if (!gl.VERSION_3_3) refuse_version(version);
+    const bool may_be_4 = wanted != OpenGl::Desktop33, may_be_4_5 = may_be_4 && wanted != OpenGl::Desktop41;
+    if (gl.VERSION_4_5 && may_be_4_5) return OpenGl::Desktop45;
+    return gl.VERSION_4_1 && may_be_4 ? OpenGl::Desktop41 : OpenGl::Desktop33;
+}
+
+template <class Function>
+void load(Function& function, const Loader& loader, const char* name) {
+    if (!function) function = reinterpret_cast<Function>(loader.load(loader.user, name));
+}
+
+// The table is of desktop OpenGL, and OpenGL ES has functions from versions of it above its own number.
+void load_for_es(Api& gl, const Loader& loader) {
+    load(gl.BindSampler, loader, "glBindSampler");
+    load(gl.BlendEquationSeparatei, loader, "glBlendEquationSeparatei");
+    load(gl.BlendEquationi, loader, "glBlendEquationi");
+    load(gl.BlendFuncSeparatei, loader, "glBlendFuncSeparatei");
+    load(gl.ClientWaitSync, loader, "glClientWaitSync");
+    load(gl.DebugMessageCallback, loader, "glDebugMessageCallback");
+    load(gl.DeleteSync, loader, "glDeleteSync");
+    load(gl.DepthRangef, loader, "glDepthRangef");
+    load(gl.FenceSync, loader, "glFenceSync");
+    load(gl.GetInteger64v, loader, "glGetInteger64v");
+    load(gl.GetProgramBinary, loader, "glGetProgramBinary");
+    load(gl.IsSampler, loader, "glIsSampler");
+    load(gl.ObjectLabel, loader, "glObjectLabel");
+    load(gl.PauseTransformFeedback, loader, "glPauseTransformFeedback");
+    load(gl.PopDebugGroup, loader, "glPopDebugGroup");
+    load(gl.ProgramBinary, loader, "glProgramBinary");
+    load(gl.ProgramParameteri, loader, "glProgramParameteri");
+    load(gl.PushDebugGroup, loader, "glPushDebugGroup");
+    load(gl.ResumeTransformFeedback, loader, "glResumeTransformFeedback");
+    gl.EXT_depth_bounds_test = 0;  // whose functions take doubles, which OpenGL ES does not have
 }
 
 // Without errors, a driver that runs out of memory or refuses a call would not say so, and probes could not be made.
@@ -80,11 +109,13 @@ Device::Device(const HeadlessOptions& options)
     : api_(std::make_shared<Api>()),
       gl(*api_),
       on_debug_message(options.on_debug_message),
-      egl(std::make_unique<EglContext>(options)) {
+      egl(std::make_unique<EglContext>(options,
+                                       options.api == OpenGl::Best ? api_from_environment() : options.api)) {
     const auto previous = egl->make_current();
     try {
         load({[](void* user, const char* name) { return static_cast<EglContext*>(user)->proc_address(name); },
-              egl.get()});
+              egl.get()},
+             egl->api());
     } catch (...) {
         egl->restore(previous);
         throw;
@@ -101,8 +132,8 @@ Device::Device(const HeadlessOptions& options)
 
 Device::Device(const Loader& loader) : api_(std::make_shared<Api>()), gl(*api_) {
     note_use();
-    load(loader);
-    identity_.emplace(gl);
+    load(loader, api_from_environment());
+    identity_.emplace(*dialect);
 }
 
 Device::~Device() {
@@ -114,6 +145,7 @@ Device::~Device() {
     destroy_what_waits();
     programs.release(gl);
     host_.release(gl);
+    dialect->release();
     identity_->remove_marker(gl);
 }
 
@@ -138,7 +170,7 @@ void Device::require_here() const {
 void Device::require_current() const {
     require_here();
     using Current = ContextIdentity::Current;
-    const auto current = identity_ ? identity_->current(gl) : Current::Same;
+    const auto current = identity_ ? identity_->current(gl, *dialect) : Current::Same;
     if (current == Current::Same) return;
     if (current == Current::Primitive)
         throw InvalidArgument(std::string(in_primitive) + "; make the call outside of it");
@@ -149,7 +181,7 @@ void Device::require_current() const {
         "; make that one current before the call");
 }
 
-void Device::load(const Loader& loader) {
+void Device::load(const Loader& loader, OpenGl wanted) {
     // glad passes the user pointer through, so the loader needs no global.
     if (!quadmill_gladLoadGLContextUserPtr(&gl, loader.load, loader.user)) {
         if (egl) throw ContextError("the OpenGL functions could not be loaded through eglGetProcAddress");
@@ -165,7 +197,8 @@ void Device::load(const Loader& loader) {
         return std::string(word ? reinterpret_cast<const char*>(word) : "");
     };
     info.version = text(GL_VERSION);
-    require_version(gl, info.version);
+    info.api = api_of(gl, info.version, wanted);
+    if (info.api == OpenGl::Es3) load_for_es(gl, loader);
     require_errors(gl);
     info.renderer = text(GL_RENDERER);
     info.vendor = text(GL_VENDOR);
@@ -189,9 +222,12 @@ void Device::load(const Loader& loader) {
     if (gl.ATI_meminfo) info.optional_extensions.emplace_back("GL_ATI_meminfo");
     if (gl.KHR_robustness) info.optional_extensions.emplace_back("GL_KHR_robustness");
     GLint strategy = GL_NO_RESET_NOTIFICATION;
-    gl.GetIntegerv(GL_RESET_NOTIFICATION_STRATEGY, &strategy);
+    if (gl.VERSION_4_5 || gl.KHR_robustness) gl.GetIntegerv(GL_RESET_NOTIFICATION_STRATEGY, &strategy);
     info.robust = strategy == GL_LOSE_CONTEXT_ON_RESET;
-    features = Features::of(gl, info);
+    dialect = info.api == OpenGl::Desktop45 ? make_desktop45(*this)
+              : info.api == OpenGl::Es3     ? make_es3(*this, loader)
+                                            : make_core33(*this, loader, info.api);
+    features = Features::of(gl, info, info.api);
 }
 
 void Device::enter() {
@@ -224,8 +260,8 @@ void Device::leave() noexcept {
         return;  // another thread has taken the context, and its state with it
     }
     if (previous_.empty() && is_within_reach()) {
-        pipeline.end_condition(gl);
-        host_.restore(gl);
+        pipeline.end_condition(*dialect);
+        host_.restore(gl, features);
     }
     if (egl) egl->restore(previous);
 }
@@ -242,7 +278,7 @@ void Device::check(std::string_view where, std::string_view what) const {
     } else {
         message += ": the driver reported " + std::string(error_name(error));
     }
-    if (gl.GetGraphicsResetStatus() != GL_NO_ERROR) message += "; the GPU was reset and the context is lost";
+    if (dialect->is_lost()) message += "; the GPU was reset and the context is lost";
     throw GlError(message + " (" + info.renderer + ")");
 }
 

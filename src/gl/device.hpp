@@ -11,6 +11,7 @@
 #include "cpu/fork.hpp"
 #include "gl/api_fwd.hpp"
 #include "gl/debug_group.hpp"
+#include "gl/dialect.hpp"
 #include "gl/egl.hpp"
 #include "gl/features.hpp"
 #include "gl/identity.hpp"
@@ -46,7 +47,7 @@ class Device : public std::enable_shared_from_this<Device> {
     // To be called within a session before its stencil state changes.
     void save_stencil() { host_.save_stencil(gl, features); }
     // And before it blends with factors.
-    void save_blend_factors() { host_.save_blend_factors(gl); }
+    void save_blend_factors() { host_.save_blend_factors(gl, features); }
 
     // Throws GlError when a GL call since enter() failed; `where` and `what` go into the message.
     void check(std::string_view where, std::string_view what = {}) const;
@@ -76,6 +77,7 @@ class Device : public std::enable_shared_from_this<Device> {
 
   public:
     Api& gl;  // of use within src/gl, which knows the type
+    std::unique_ptr<Dialect> dialect;
     ContextInfo info;
     Features features;
     std::optional<bool> lanes_in_boxes;                      // once gl/lanes.hpp has found out
@@ -89,9 +91,9 @@ class Device : public std::enable_shared_from_this<Device> {
     Pipeline pipeline;  // what is bound within the open session
 
   private:
-    void load(const Loader& loader);
+    void load(const Loader& loader, OpenGl wanted);
     [[nodiscard]] bool is_within_reach() const noexcept {
-        return !identity_ || identity_->current(gl) == ContextIdentity::Current::Same;
+        return !identity_ || identity_->current(gl, *dialect) == ContextIdentity::Current::Same;
     }
     void require_here() const;
     void require_current() const;

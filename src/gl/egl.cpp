@@ -30,7 +30,32 @@ bool has_word(const char* list, std::string_view word) {
     }
     return false;
 }
+const char* name_of(OpenGl api) {
+    switch (api) {
+        case OpenGl::Desktop45:
+            return "OpenGL 4.5";
+        case OpenGl::Desktop41:
+            return "OpenGL 4.1";
+        case OpenGl::Desktop33:
+            return "OpenGL 3.3";
+        case OpenGl::Es3:
+            return "OpenGL ES 3.0";
+        default:
+            return "OpenGL 3.3 or OpenGL ES 3.0, or later,";
+    }
+}
 }  // namespace
+
+OpenGl api_from_environment() {
+    const char* const text = std::getenv("QUADMILL_API");
+    const std::string_view word(text ? text : "");
+    if (word.empty()) return OpenGl::Best;
+    if (word == "gl45") return OpenGl::Desktop45;
+    if (word == "gl41") return OpenGl::Desktop41;
+    if (word == "gl33") return OpenGl::Desktop33;
+    if (word == "es3") return OpenGl::Es3;
+    throw InvalidArgument("QUADMILL_API must be gl45, gl41, gl33 or es3, not '" + std::string(word) + "'");
+}
 
 // The functions used, loaded from libEGL.so.1. Held by each context, so there is no global state.
 struct EglApi {
@@ -217,7 +242,8 @@ void note_use() noexcept {
     used = true;
 }
 
-EglContext::EglContext(const HeadlessOptions& options) : egl_(std::make_shared<const EglApi>()) {
+EglContext::EglContext(const HeadlessOptions& options, OpenGl api)
+    : egl_(std::make_shared<const EglApi>()), wanted_(api) {
     static_cast<void>(registered);
     if (used_before_fork) {
         throw ContextError(
@@ -246,10 +272,28 @@ EglContext::EglContext(const HeadlessOptions& options) : egl_(std::make_shared<c
         }
         if (open(egl.get_display(EGL_DEFAULT_DISPLAY), "EGL default display", options, tried)) return;
     }
-    throw ContextError("no OpenGL 4.5 context without a display. Tried:" + tried + ". " + install_hint);
+    throw ContextError("no context of " + std::string(name_of(wanted_)) + " without a display. Tried:" + tried + ". " +
+                       install_hint);
 }
 
-bool EglContext::open(void* display, std::string platform, const HeadlessOptions& options, std::string& tried) {
+unsigned EglContext::client_api() const noexcept {
+    return api_ == OpenGl::Es3 ? EGL_OPENGL_ES_API : EGL_OPENGL_API;
+}
+
+bool EglContext::open(void* display, const std::string& platform, const HeadlessOptions& options, std::string& tried) {
+    if (wanted_ != OpenGl::Best) {
+        api_ = wanted_;
+        return open_version(display, platform, options, tried);
+    }
+    for (const auto api : {OpenGl::Desktop45, OpenGl::Desktop41, OpenGl::Desktop33, OpenGl::Es3}) {
+        api_ = api;
+        if (open_version(display, platform, options, tried)) return true;
+    }
+    return false;
+}
+
+bool EglContext::open_version(void* display, const std::string& platform, const HeadlessOptions& options,
+                              std::string& tried) {
     const auto& egl = *egl_;
     const auto fail = [&](const std::string& why) {
         std::array<char, 16> code{};
@@ -260,7 +304,7 @@ bool EglContext::open(void* display, std::string platform, const HeadlessOptions
     };
     if (!display) return fail("no display");
     if (!egl.initialize(display, nullptr, nullptr)) return fail("eglInitialize failed");
-    if (!egl.bind_api(EGL_OPENGL_API)) return fail("no desktop OpenGL");
+    if (!egl.bind_api(client_api())) return fail(api_ == OpenGl::Es3 ? "no OpenGL ES" : "no desktop OpenGL");
 
     using Surface = HeadlessOptions::Surface;
     const char* extensions = egl.query_string(display, EGL_EXTENSIONS);
@@ -268,8 +312,8 @@ bool EglContext::open(void* display, std::string platform, const HeadlessOptions
     if (options.surface == Surface::Surfaceless && !surfaceless) return fail("cannot work without a surface");
     const bool pbuffer = options.surface == Surface::Pbuffer || !surfaceless;
 
-    const std::array config_wish{EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT, EGL_SURFACE_TYPE, pbuffer ? EGL_PBUFFER_BIT : 0,
-                                 EGL_NONE};
+    const std::array config_wish{EGL_RENDERABLE_TYPE, api_ == OpenGl::Es3 ? EGL_OPENGL_ES3_BIT : EGL_OPENGL_BIT,
+                                 EGL_SURFACE_TYPE, pbuffer ? EGL_PBUFFER_BIT : 0, EGL_NONE};
     EGLConfig config = nullptr;
     EGLint configs = 0;
     if (!egl.choose_config(display, config_wish.data(), &config, 1, &configs) || configs < 1)
@@ -284,24 +328,30 @@ bool EglContext::open(void* display, std::string platform, const HeadlessOptions
         robust_ = false;
         context_ = create(debug);
     }
-    if (!context_) return fail("no OpenGL 4.5 core context");
+    if (!context_) return fail("no context of " + std::string(name_of(api_)));
     if (pbuffer && !make_pbuffer()) {
         egl.destroy_context(display, std::exchange(context_, nullptr));
         return fail("no pbuffer");
     }
-    platform_ = std::move(platform);
+    platform_ = platform;
     surface_name_ = pbuffer ? "pbuffer" : "none";
     return true;
 }
 
 void* EglContext::create(bool debug) const {
-    std::vector<EGLint> wish{EGL_CONTEXT_MAJOR_VERSION,       4,
-                             EGL_CONTEXT_MINOR_VERSION,       5,
-                             EGL_CONTEXT_OPENGL_PROFILE_MASK, EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT};
-    if (debug) wish.insert(wish.end(), {EGL_CONTEXT_OPENGL_DEBUG, EGL_TRUE});
+    const bool is_es = api_ == OpenGl::Es3;
+    const EGLint minor = is_es ? 0 : api_ == OpenGl::Desktop33 ? 3 : api_ == OpenGl::Desktop41 ? 1 : 5;
+    std::vector<EGLint> wish{EGL_CONTEXT_MAJOR_VERSION, is_es || api_ == OpenGl::Desktop33 ? 3 : 4,
+                             EGL_CONTEXT_MINOR_VERSION, minor};
+    const auto add = [&](EGLint name, EGLint value) {
+        wish.push_back(name);
+        wish.push_back(value);
+    };
+    if (!is_es) add(EGL_CONTEXT_OPENGL_PROFILE_MASK, EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT);
+    if (debug) add(EGL_CONTEXT_OPENGL_DEBUG, EGL_TRUE);
     if (robust_) {
-        wish.insert(wish.end(), {EGL_CONTEXT_OPENGL_ROBUST_ACCESS, EGL_TRUE,
-                                 EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY, EGL_LOSE_CONTEXT_ON_RESET});
+        add(EGL_CONTEXT_OPENGL_ROBUST_ACCESS, EGL_TRUE);
+        add(EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY, EGL_LOSE_CONTEXT_ON_RESET);
     }
     wish.push_back(EGL_NONE);
     return egl_->create_context(display_, config_, EGL_NO_CONTEXT, wish.data());
@@ -315,7 +365,7 @@ bool EglContext::make_pbuffer() {
 
 EglContext::~EglContext() {
     const ApiGuard guard(*egl_);
-    egl_->bind_api(EGL_OPENGL_API);
+    egl_->bind_api(client_api());
     if (egl_->current_context() == context_)
         egl_->make_current(display_, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
     egl_->destroy_context(display_, context_);
@@ -326,7 +376,7 @@ EglContext::Binding EglContext::make_current() {
     // EGL keeps a current context for each client API, and asks about the API that the thread is bound to.
     Binding previous;
     previous.api = egl_->query_api();
-    egl_->bind_api(EGL_OPENGL_API);
+    egl_->bind_api(client_api());
     previous.display = egl_->current_display();
     previous.draw = egl_->current_surface(EGL_DRAW);
     previous.read = egl_->current_surface(EGL_READ);

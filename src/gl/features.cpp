@@ -13,6 +13,16 @@ namespace quadmill::detail::gl {
 
 namespace {
 
+bool has_extension(const Api& gl, std::string_view name) {
+    GLint count = 0;
+    gl.GetIntegerv(GL_NUM_EXTENSIONS, &count);
+    for (GLint i = 0; i < count; ++i) {
+        const auto* const word = gl.GetStringi(GL_EXTENSIONS, static_cast<GLuint>(i));
+        if (word && reinterpret_cast<const char*>(word) == name) return true;
+    }
+    return false;
+}
+
 bool fragments_have_subgroups(const Api& gl) {
     if (!gl.KHR_shader_subgroup) return false;
     GLint stages = 0;
@@ -40,24 +50,35 @@ bool wants_debug_groups(const Api& gl) {
 
 // Those of a driver are for it alone; the rest cost nothing, and other drivers may need them, too.
 bool concerns(Workaround id, const ContextInfo& info, const Features& features) {
-    if (id == Workaround::TargetByBinding) return features.old_state;
+    if (id == Workaround::TargetByBinding) return features.old_state || !features.direct_state_access;
     return id != Workaround::TimesByWaiting || info.software;
 }
 
 }  // namespace
 
-Features Features::of(const Api& gl, const ContextInfo& info) {
+Features Features::of(const Api& gl, const ContextInfo& info, OpenGl dialect) {
     Features found;
-    // OpenGL 4.5 has both; a dialect that lacks one says so here.
-    found.exact_counts = found.float_blending = true;
-    GLint profile = 0;
-    gl.GetIntegerv(GL_CONTEXT_PROFILE_MASK, &profile);
-    found.old_state = (static_cast<GLuint>(profile) & GLuint{GL_CONTEXT_COMPATIBILITY_PROFILE_BIT}) != 0;
-    found.depth_bounds = gl.EXT_depth_bounds_test != 0;
-    found.fill_rectangle = gl.NV_fill_rectangle != 0;
-    found.subgroups = fragments_have_subgroups(gl);
-    found.shader_clock = gl.ARB_shader_clock != 0 && !info.software;  // of which the clock is no CPU's
-    found.debug_groups = wants_debug_groups(gl);
+    found.is_es = info.version.starts_with("OpenGL ES");
+    GLint major = 0, minor = 0;
+    gl.GetIntegerv(GL_MAJOR_VERSION, &major);
+    gl.GetIntegerv(GL_MINOR_VERSION, &minor);
+    found.version = 10 * major + minor;
+    // What a dialect does not count on is not used, also where the driver has it.
+    found.direct_state_access = dialect == OpenGl::Desktop45;
+    found.exact_counts = found.conditional_draws = dialect != OpenGl::Es3;
+    found.float_blending = !found.is_es || (has_extension(gl, "GL_EXT_color_buffer_float") && has_extension(gl, "GL_EXT_float_blend"));
+    if (!found.is_es) {
+        GLint profile = 0;
+        gl.GetIntegerv(GL_CONTEXT_PROFILE_MASK, &profile);
+        found.old_state = (static_cast<GLuint>(profile) & GLuint{GL_CONTEXT_COMPATIBILITY_PROFILE_BIT}) != 0;
+    }
+    if (found.direct_state_access) {
+        found.depth_bounds = gl.EXT_depth_bounds_test != 0;
+        found.fill_rectangle = gl.NV_fill_rectangle != 0;
+        found.subgroups = fragments_have_subgroups(gl);
+        found.shader_clock = gl.ARB_shader_clock != 0 && !info.software;  // a CPU's clock is another one
+    }
+    found.debug_groups = found.has(43, 32) && wants_debug_groups(gl);
     found.color_targets = std::min(info.max_draw_buffers, draw_buffers);
     for (const auto& workaround : workarounds) {
         found.worked_around.set(static_cast<std::size_t>(workaround.id),

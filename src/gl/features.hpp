@@ -46,7 +46,16 @@ inline constexpr std::array workarounds{
                    "that the texture can be bound to"}};
 
 struct Features {
+    // Of the context: 10 * major + minor.
+    int version = 45;
+    bool is_es = false;
+    static constexpr int never = 1000;
+    // Whether the context's version has what came with these versions of OpenGL and of OpenGL ES.
+    [[nodiscard]] bool has(int desktop, int es) const { return version >= (is_es ? es : desktop); }
+    // Objects are worked on without being bound; else what is bound changes, and with some calls all viewports do.
+    bool direct_state_access = false;
     bool exact_counts = false;    // an occlusion query counts samples; else it only tells whether there was any
+    bool conditional_draws = false;  // the GPU skips a pass by what a query counted
     bool depth_bounds = false;    // a test of the depth that is stored
     bool float_blending = false;  // MIN, MAX and ADD on targets of 32-bit floats
     bool fill_rectangle = false;  // one triangle fills its bounding rectangle
@@ -63,7 +72,7 @@ struct Features {
 
     // Workarounds whose names stand in the environment variable QUADMILL_DISABLE_WORKAROUNDS, with spaces between, are
     // left out; "all" leaves all out.
-    static Features of(const Api& gl, const ContextInfo& info);
+    static Features of(const Api& gl, const ContextInfo& info, OpenGl dialect);
 };
 
 }  // namespace quadmill::detail::gl

@@ -1,4 +1,4 @@
-// Buffer objects of the host: read by shaders as buffer textures, written by copies from textures.
+// Buffer objects of the host: copied to textures for passes to read, and written by copies from textures.
 #pragma once
 
 #include <cstddef>
@@ -23,20 +23,17 @@ class HostBuffer {
     std::size_t bytes_ = 0;
 };
 
-// A part of a buffer for passes to read (Pass::texels).
+// A part of a buffer, copied for passes to read: texel i is at (i mod width, i div width).
 class BufferTexels {
   public:
-    // Bytes [first, first + bytes), as texels of R32UI or R16UI. Pre: first is a multiple of a texel; no more than most().
+    // Bytes [first, first + bytes), as texels of R32UI or R16UI. Pre: both are multiples of a texel; no more than most().
     BufferTexels(Device& device, const HostBuffer& buffer, Format format, std::size_t first, std::size_t bytes);
-    [[nodiscard]] std::uint32_t id() const noexcept { return texture_.id(); }
-    // Where the first byte is: drivers let parts begin at some places only.
-    [[nodiscard]] int first() const noexcept { return first_; }
+    [[nodiscard]] const Texture& texture() const noexcept { return texture_; }
     // Bytes that one part may have.
     [[nodiscard]] static std::size_t most(Device& device, Format format);
 
   private:
-    Handle<TextureTraits> texture_;
-    int first_ = 0;
+    Texture texture_;
 };
 
 // Copies the first `texels` texels, row after row, to the buffer from that byte on. Does not wait.

@@ -5,6 +5,7 @@
 
 #include "gl/api.hpp"
 #include "gl/device.hpp"
+#include "gl/dialect.hpp"
 #include "gl/pass.hpp"
 #include "gl/pixels.hpp"
 #include "quadmill/error.hpp"
@@ -16,13 +17,13 @@ namespace {
 // Copies want a complete texture, which integers under the default filter are not. What it takes is set meanwhile.
 class Complete {
   public:
-    Complete(Device& device, const HostPart& part) : gl_(device.gl), id_(part.id) {
+    Complete(Device& device, const HostPart& part)
+        : dialect_(*device.dialect), id_(part.id), target_(part.target) {
         const auto plain = [&](GLenum name, GLint value) {
-            GLint now = 0;
-            gl_.GetTextureParameteriv(id_, name, &now);
+            const auto now = dialect_.texture_parameter(id_, target_, name);
             if (now == value) return;
             changed_.push_back({name, now});
-            gl_.TextureParameteri(id_, name, value);
+            dialect_.set_texture_parameter(id_, target_, name, value);
         };
         plain(GL_TEXTURE_BASE_LEVEL, 0);
         plain(GL_TEXTURE_MIN_FILTER, GL_NEAREST);
@@ -32,7 +33,7 @@ class Complete {
     Complete& operator=(const Complete&) = delete;
     ~Complete() {
         for (auto one = changed_.rbegin(); one != changed_.rend(); ++one)
-            gl_.TextureParameteri(id_, one->name, one->value);
+            dialect_.set_texture_parameter(id_, target_, one->name, one->value);
     }
 
   private:
@@ -40,17 +41,10 @@ class Complete {
         GLenum name;
         GLint value;
     };
-    const Api& gl_;
-    GLuint id_;
+    Dialect& dialect_;
+    GLuint id_, target_;
     std::vector<Parameter> changed_;  // with the host's values
 };
-
-int layers_of(const Api& gl, GLuint id, GLenum target) {
-    GLint depth = 1;
-    if (target == GL_TEXTURE_2D_ARRAY || target == GL_TEXTURE_CUBE_MAP_ARRAY)
-        gl.GetTextureLevelParameteriv(id, 0, GL_TEXTURE_DEPTH, &depth);
-    return target == GL_TEXTURE_CUBE_MAP ? 6 : depth;
-}
 
 }  // namespace
 
@@ -62,15 +56,18 @@ HostPart::HostPart(Device& device, const Region& region, std::initializer_list<F
         return InvalidArgument(where + ": " + what + ", object " + std::to_string(id) + ", " + why);
     };
     if (!gl.IsTexture(id)) throw fail("is no texture");
-    GLint internal = 0, across = 0, up = 0;
     target = target_of(device, id);
     constexpr std::array<GLenum, 5> targets{GL_TEXTURE_2D, GL_TEXTURE_2D_ARRAY, GL_TEXTURE_CUBE_MAP,
                                             GL_TEXTURE_CUBE_MAP_ARRAY, GL_TEXTURE_RECTANGLE};
     if (std::ranges::find(targets, target) == targets.end())
         throw fail("must be 2-D, an array of 2-D layers, a cube map or a rectangle");
-    gl.GetTextureLevelParameteriv(id, 0, GL_TEXTURE_INTERNAL_FORMAT, &internal);
-    gl.GetTextureLevelParameteriv(id, 0, GL_TEXTURE_WIDTH, &across);
-    gl.GetTextureLevelParameteriv(id, 0, GL_TEXTURE_HEIGHT, &up);
+    const auto level = [&](GLenum name) {
+        const auto value = device.dialect->level_parameter(id, target, name);
+        if (!value) throw fail("cannot be looked at: " + std::string(no_levels));
+        return *value;
+    };
+    const auto internal = level(GL_TEXTURE_INTERNAL_FORMAT), across = level(GL_TEXTURE_WIDTH),
+               up = level(GL_TEXTURE_HEIGHT);
     if (across < 1 || up < 1) throw fail("has no level 0");
     const auto* const found = std::find_if(formats.begin(), formats.end(), [&](Format candidate) {
         return static_cast<GLenum>(internal) == info(candidate).internal;
@@ -81,7 +78,8 @@ HostPart::HostPart(Device& device, const Region& region, std::initializer_list<F
         throw fail("has another internal format than one of " + names);
     }
     format = *found;
-    const int layers = layers_of(gl, id, target);
+    const bool is_array = target == GL_TEXTURE_2D_ARRAY || target == GL_TEXTURE_CUBE_MAP_ARRAY;
+    const int layers = is_array ? level(GL_TEXTURE_DEPTH) : target == GL_TEXTURE_CUBE_MAP ? 6 : 1;
     if (layer < 0 || layer >= layers)
         throw fail("has " + std::to_string(layers) + " layers, so there is no layer " + std::to_string(layer));
     const bool begins = x >= 0 && x < across && y >= 0 && y < up;
@@ -96,18 +94,18 @@ HostPart::HostPart(Device& device, const Region& region, std::initializer_list<F
 
 void copy_part(Device& device, const HostPart& from, const Texture& to) {
     const Complete complete(device, from);
-    observe_copy(device, "copy from caller", to, from.texels(), [&](const Api& gl) {
-        gl.CopyImageSubData(from.id, from.target, 0, from.x, from.y, from.layer, to.id(), GL_TEXTURE_2D, 0, 0, 0, 0,
-                            from.width, from.height, 1);
+    observe_copy(device, "copy from caller", to, from.texels(), [&] {
+        device.dialect->copy({from.id, from.target, from.x, from.y, from.layer}, from.format,
+                             {to.id(), GL_TEXTURE_2D, 0, 0, 0}, to.format(), from.width, from.height);
     });
 }
 
 void copy_part(Device& device, const Texture& from, std::size_t texels, const HostPart& to) {
     const Complete complete(device, to);
-    observe_copy(device, "copy to caller", from, texels, [&](const Api& gl) {
+    observe_copy(device, "copy to caller", from, texels, [&] {
         for_first_texels(to.width, texels, [&](int row, int width, int rows) {
-            gl.CopyImageSubData(from.id(), GL_TEXTURE_2D, 0, 0, row, 0, to.id, to.target, 0, to.x, to.y + row, to.layer,
-                                width, rows, 1);
+            device.dialect->copy({from.id(), GL_TEXTURE_2D, 0, row, 0}, from.format(),
+                                 {to.id, to.target, to.x, to.y + row, to.layer}, to.format, width, rows);
         });
     });
 }

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "gl/api.hpp"
+#include "gl/dialect.hpp"
 #include "quadmill/error.hpp"
 
 namespace quadmill::detail::gl {
@@ -47,9 +48,12 @@ void* egl_context() {
     const auto bind_api = loaded_once(kept_bind, {"libEGL.so.1"}, "eglBindAPI");
     if (!get || !query_api || !bind_api) return nullptr;
     const auto api = query_api();
-    if (api == EGL_OPENGL_API) return get();
-    bind_api(EGL_OPENGL_API);
-    void* context = get();
+    void* context = nullptr;
+    for (const EGLenum of : {EGLenum{EGL_OPENGL_API}, EGLenum{EGL_OPENGL_ES_API}}) {
+        if (context) break;
+        bind_api(of);
+        context = get();
+    }
     bind_api(api);
     return context;
 }
@@ -97,7 +101,7 @@ void restore_glx(const GlxBinding& released) noexcept {
         static_cast<void>(make_glx_current(released.display, released.draw, released.read, released.context));
 }
 
-ContextIdentity::ContextIdentity(const Api& gl) {
+ContextIdentity::ContextIdentity(Dialect& dialect) {
     for (const Ask ask : {Ask{egl_context}, Ask{glx_context}}) {
         if (handle_) break;
         ask_ = ask;
@@ -109,11 +113,10 @@ ContextIdentity::ContextIdentity(const Api& gl) {
     const auto now = static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
     constexpr std::uint64_t most = 0x7fffffff;  // what a signed getter can tell
     mark_ = {static_cast<GLint>(here & most), static_cast<GLint>(now & most)};
-    gl.CreateVertexArrays(1, &marker_);
-    for (GLuint i = 0; i < mark_.size(); ++i) gl.VertexArrayBindingDivisor(marker_, i, static_cast<GLuint>(mark_[i]));
+    marker_ = dialect.make_marker(mark_);
 }
 
-ContextIdentity::Current ContextIdentity::current(const Api& gl) const noexcept {
+ContextIdentity::Current ContextIdentity::current(const Api& gl, Dialect& dialect) const noexcept {
     if (ask_) {
         const void* now = ask_();
         if (now != handle_) return now ? Current::Another : Current::None;
@@ -121,12 +124,9 @@ ContextIdentity::Current ContextIdentity::current(const Api& gl) const noexcept 
         return Current::None;
     }
     std::array<GLint, 2> found{};
-    if (gl.IsVertexArray(marker_)) {
-        for (GLuint i = 0; i < found.size(); ++i)
-            gl.GetVertexArrayIndexediv(marker_, i, GL_VERTEX_ATTRIB_ARRAY_DIVISOR, &found[i]);
-    }
+    if (gl.IsVertexArray(marker_)) found = dialect.read_marker(marker_);
     // A context that was lost answers nothing.
-    if (found == mark_ || gl.GetGraphicsResetStatus() != GL_NO_ERROR) return Current::Same;
+    if (found == mark_ || dialect.is_lost()) return Current::Same;
     return ask_ && !gl.GetString(GL_VERSION) ? Current::Primitive : Current::Another;
 }
 

@@ -10,15 +10,17 @@
 
 namespace quadmill::detail::gl {
 
+class Dialect;
+
 // Tells the context that was current when this was made from all others, also from one that was made at the same
 // address later and from one that shares objects with it.
 class ContextIdentity {
   public:
-    explicit ContextIdentity(const Api& gl);
+    explicit ContextIdentity(Dialect& dialect);
 
     // Primitive: the same, between glBegin and glEnd, where OpenGL answers no question and makes an error of each.
     enum class Current { Same, Another, None, Primitive };
-    [[nodiscard]] Current current(const Api& gl) const noexcept;
+    [[nodiscard]] Current current(const Api& gl, Dialect& dialect) const noexcept;
 
     // Pre: the context is current.
     void remove_marker(const Api& gl) const noexcept;

@@ -56,9 +56,10 @@ bool drawn_as_hoped(Device& device, const Program& program, int width, int heigh
     const QuadList whole(device, {rectangle(0, 0, width, height)});
     draw(device, {.name = "lanes", .program = &program, .target = &target, .quads = &whole});
     const auto across = static_cast<std::uint32_t>(width), up = static_cast<std::uint32_t>(height);
-    const PixelBuffer memory(device, PixelBuffer::Direction::ReadBack, std::size_t{across} * up * sizeof(Fragment));
+    PixelBuffer memory(device, PixelBuffer::Direction::ReadBack, std::size_t{across} * up * sizeof(Fragment));
     read_rows(device, texture, 0, height, memory, 0);
     Fence(device).wait();
+    memory.arrive();
     const auto* from = memory.receive(0, memory.size()).data();
     for (std::uint32_t i = 0; i < across * up; ++i) {
         Fragment found{};

@@ -6,6 +6,8 @@
 
 #include "gl/api.hpp"
 #include "gl/device.hpp"
+#include "gl/dialect.hpp"
+#include "gl/pixels.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill_shaders.hpp"
 
@@ -39,11 +41,8 @@ void QueryTraits::destroy(const Api& gl, std::uint32_t id) {
 
 namespace {
 
-// Makes one object by the glCreate* function given.
-template <class Traits, class Create>
-Handle<Traits> make(Device& device, Create create) {
-    GLuint id = 0;
-    create(id);
+template <class Traits>
+Handle<Traits> handle(Device& device, std::uint32_t id) {
     return Handle<Traits>(device.shared_from_this(), id);
 }
 
@@ -81,23 +80,11 @@ Format format_of(std::string_view name) {
 }
 
 Texture::Texture(Device& device, Format format, int width, int height, int layers)
-    : handle_(make<TextureTraits>(
-          device,
-          [&](GLuint& id) { device.gl.CreateTextures(layers > 0 ? GL_TEXTURE_2D_ARRAY : GL_TEXTURE_2D, 1, &id); })),
+    : handle_(handle<TextureTraits>(device, device.dialect->make_texture(format, width, height, layers))),
       format_(format),
       width_(width),
       height_(height),
       layers_(layers) {
-    const auto& gl = device.gl;
-    gl.TextureParameteri(id(), GL_TEXTURE_MIN_FILTER, GL_NEAREST);
-    gl.TextureParameteri(id(), GL_TEXTURE_MAG_FILTER, GL_NEAREST);
-    // Shaders see the stencil of such a texture; its depth is for tests alone.
-    if (format == Format::Depth32fStencil8) gl.TextureParameteri(id(), GL_DEPTH_STENCIL_TEXTURE_MODE, GL_STENCIL_INDEX);
-    if (layers > 0) {
-        gl.TextureStorage3D(id(), 1, info(format).internal, width, height, layers);
-    } else {
-        gl.TextureStorage2D(id(), 1, info(format).internal, width, height);
-    }
     device.check("Texture", std::string(info(format).name) + " of " + std::to_string(width) + " x " +
                                 std::to_string(height) + (layers > 0 ? " x " + std::to_string(layers) : "") +
                                 " texels (" + std::to_string(bytes()) + " bytes)");
@@ -111,50 +98,38 @@ Texture::Texture(Device& device, GLuint id, Format format, int width, int height
       height_(height) {}
 
 Framebuffer::Framebuffer(Device& device, const Texture& color, const Texture* depth_or_stencil)
-    : handle_(make<FramebufferTraits>(device, [&](GLuint& id) { device.gl.CreateFramebuffers(1, &id); })),
-      texture_(color.id()),
+    : texture_(color.id()),
       format_(color.format()),
       width_(color.width()),
       height_(color.height()),
       targets_(std::max(color.layers(), 1)) {
-    const auto& gl = device.gl;
-    if (depth_or_stencil) attach(device, *depth_or_stencil);
-    if (color.layers() == 0) {
-        gl.NamedFramebufferTexture(id(), GL_COLOR_ATTACHMENT0, color.id(), 0);
-    } else {
-        std::array<GLenum, draw_buffers> attachments{};
-        const auto layers = static_cast<std::size_t>(color.layers());
-        for (std::size_t i = 0; i < layers; ++i) {
-            attachments.at(i) = GL_COLOR_ATTACHMENT0 + static_cast<GLenum>(i);
-            gl.NamedFramebufferTextureLayer(id(), attachments[i], color.id(), 0, static_cast<GLint>(i));
-        }
-        gl.NamedFramebufferDrawBuffers(id(), color.layers(), attachments.data());
-    }
-    check(device, info(color.format()).name +
-                      (depth_or_stencil ? std::string(" with ") + info(depth_or_stencil->format()).name : ""));
+    make(device, &color, depth_or_stencil);
 }
 
 Framebuffer::Framebuffer(Device& device, NoColor /*no_color*/, const Texture& depth_and_stencil)
-    : handle_(make<FramebufferTraits>(device, [&](GLuint& id) { device.gl.CreateFramebuffers(1, &id); })),
-      texture_(depth_and_stencil.id()),
+    : texture_(depth_and_stencil.id()),
       format_(depth_and_stencil.format()),
       width_(depth_and_stencil.width()),
       height_(depth_and_stencil.height()) {
-    attach(device, depth_and_stencil);
-    device.gl.NamedFramebufferDrawBuffer(id(), GL_NONE);
-    check(device, info(format_).name);
+    make(device, nullptr, &depth_and_stencil);
 }
 
-void Framebuffer::attach(Device& device, const Texture& depth_or_stencil) const {
-    const auto format = depth_or_stencil.format();
-    const auto where = format == Format::Depth32f   ? GL_DEPTH_ATTACHMENT
-                       : format == Format::Stencil8 ? GL_STENCIL_ATTACHMENT
-                                                    : GL_DEPTH_STENCIL_ATTACHMENT;
-    device.gl.NamedFramebufferTexture(id(), static_cast<GLenum>(where), depth_or_stencil.id(), 0);
-}
-
-void Framebuffer::check(Device& device, const std::string& formats) const {
-    if (device.gl.CheckNamedFramebufferStatus(id(), GL_DRAW_FRAMEBUFFER) == GL_FRAMEBUFFER_COMPLETE) return;
+void Framebuffer::make(Device& device, const Texture* color, const Texture* depth_or_stencil) {
+    Dialect::Attachments attachments;
+    std::string formats;
+    if (color) {
+        attachments.color = color->id();
+        attachments.layers = color->layers();
+        formats = info(color->format()).name;
+    }
+    if (depth_or_stencil) {
+        attachments.depth_or_stencil = depth_or_stencil->id();
+        attachments.format = depth_or_stencil->format();
+        formats += (color ? " with " : "") + std::string(info(attachments.format).name);
+    }
+    const auto [id, is_complete] = device.dialect->make_framebuffer(attachments);
+    handle_ = handle<FramebufferTraits>(device, id);
+    if (is_complete) return;
     throw GlError("Framebuffer: the driver cannot render to " + formats + " of " + std::to_string(width_) + " x " +
                   std::to_string(height_) + " texels");
 }
@@ -182,70 +157,69 @@ int Program::location(std::string_view uniform) const {
 }
 
 Buffer::Buffer(Device& device, std::span<const std::byte> content)
-    : handle_(make<BufferTraits>(device, [&](GLuint& id) { device.gl.CreateBuffers(1, &id); })) {
-    device.gl.NamedBufferStorage(id(), static_cast<GLsizeiptr>(content.size()), content.data(), 0);
+    : handle_(handle<BufferTraits>(device, device.dialect->make_buffer(content))) {
     device.check("Buffer", std::to_string(content.size()) + " bytes");
 }
 
-PixelBuffer::PixelBuffer(Device& device, Direction direction, std::size_t bytes)
-    : handle_(make<BufferTraits>(device, [&](GLuint& id) { device.gl.CreateBuffers(1, &id); })) {
-    const auto& gl = device.gl;
-    const GLbitfield access = (direction == Direction::Upload ? GL_MAP_WRITE_BIT : GL_MAP_READ_BIT) |
-                              GL_MAP_PERSISTENT_BIT | GL_MAP_COHERENT_BIT;
-    const auto size = static_cast<GLsizeiptr>(bytes);
-    const auto what = std::to_string(bytes) + " bytes of mapped memory";
-    gl.NamedBufferStorage(id(), size, nullptr, access | GL_CLIENT_STORAGE_BIT);
-    device.check("PixelBuffer", what);
-    auto* memory = static_cast<std::byte*>(gl.MapNamedBufferRange(id(), 0, size, access));
-    device.check("PixelBuffer", what);
-    if (!memory) throw GlError("PixelBuffer: the driver did not map " + what);
-    memory_ = {memory, bytes};
+PixelBuffer::PixelBuffer(Device& device, Direction direction, std::size_t bytes) : bytes_(bytes) {
+    const auto staging = device.dialect->make_staging(direction, bytes);
+    handle_ = handle<BufferTraits>(device, staging.id);
+    memory_ = staging.memory;
+    device.check("PixelBuffer", std::to_string(bytes) + " bytes of memory for transfers");
+    if (direction == Direction::Upload && memory_.empty()) {
+        own_.resize(bytes);
+        memory_ = own_;
+    }
+    is_mapped_for_good_ = !memory_.empty();
     tally_ = Tally(device.staging_bytes, bytes);
 }
 
+void PixelBuffer::arrive() {
+    if (memory_.empty() && bytes_ > 0) memory_ = handle_.device().dialect->map(id(), bytes_);
+}
+
+void PixelBuffer::depart() {
+    if (is_mapped_for_good_ || memory_.empty()) return;
+    handle_.device().dialect->unmap(id());
+    memory_ = {};
+}
+
 Query::Query(Device& device, Kind kind)
-    : handle_(make<QueryTraits>(device, [&](GLuint& id) {
-          device.gl.CreateQueries(kind == Kind::Samples ? GL_SAMPLES_PASSED : GL_TIMESTAMP, 1, &id);
-      })) {}
+    : kind_(kind), handle_(handle<QueryTraits>(device, device.dialect->make_query(kind))) {}
 
 void Query::note_time() const {
-    handle_.device().gl.QueryCounter(id(), GL_TIMESTAMP);
+    noted_ = true;
+    time_ = handle_.device().dialect->note_time(id());
 }
 
 bool Query::ready() const {
+    if (time_ || is_unnoted()) return true;
     GLuint available = GL_FALSE;
     handle_.device().gl.GetQueryObjectuiv(id(), GL_QUERY_RESULT_AVAILABLE, &available);
     return available != GL_FALSE;
 }
 
 std::uint64_t Query::result() const {
-    GLuint64 value = 0;
-    handle_.device().gl.GetQueryObjectui64v(id(), GL_QUERY_RESULT, &value);
-    return value;
+    if (is_unnoted()) return 0;
+    return time_ ? *time_ : handle_.device().dialect->result(id(), kind_);
 }
 
 CountList::CountList(Device& device, std::size_t size)
-    : size_(size),
-      buffer_(make<BufferTraits>(device, [&](GLuint& id) { device.gl.CreateBuffers(1, &id); })),
-      texture_(make<TextureTraits>(device, [&](GLuint& id) { device.gl.CreateTextures(GL_TEXTURE_BUFFER, 1, &id); })) {
-    const auto& gl = device.gl;
-    gl.NamedBufferStorage(buffer_.id(), static_cast<GLsizeiptr>(size * sizeof(GLuint)), nullptr,
-                          GL_DYNAMIC_STORAGE_BIT);
-    gl.TextureBuffer(texture_.id(), GL_R32UI, buffer_.id());
+    : size_(size), texture_(device, Format::R32ui, static_cast<int>(size), 1), counts_(size) {
+    buffer_ = handle<BufferTraits>(device, device.dialect->make_buffer(std::as_bytes(std::span(counts_))));
     device.check("CountList", std::to_string(size) + " counts");
 }
 
-void CountList::note(std::size_t i, const Query& query) const {
-    buffer_.device().gl.GetQueryBufferObjectuiv(query.id(), buffer_.id(), GL_QUERY_RESULT,
-                                                static_cast<GLintptr>(i * sizeof(GLuint)));
-    if (buffer_.device().features.works_around(Workaround::CountsByBarrier))
-        buffer_.device().gl.MemoryBarrier(GL_TEXTURE_FETCH_BARRIER_BIT | GL_QUERY_BUFFER_BARRIER_BIT);
+void CountList::note(std::size_t i, const Query& query) {
+    auto& dialect = *buffer_.device().dialect;
+    if (!dialect.count_to_buffer(query.id(), buffer_.id(), i * sizeof counts_[i]))
+        counts_[i] = static_cast<std::uint32_t>(query.result());
+    dialect.send_rows({buffer_.id(), std::as_writable_bytes(std::span(counts_))}, 0, RowsOf(texture_, 0, 1));
 }
 
 std::vector<std::uint32_t> CountList::read() const {
-    std::vector<std::uint32_t> counts(size_);
-    buffer_.device().gl.GetNamedBufferSubData(buffer_.id(), 0, static_cast<GLsizeiptr>(size_ * sizeof(GLuint)),
-                                              counts.data());
+    auto counts = counts_;
+    buffer_.device().dialect->read_counts(buffer_.id(), counts);
     return counts;
 }
 
@@ -281,7 +255,7 @@ void Fence::wait() {
     GLenum state = GL_TIMEOUT_EXPIRED;
     while (state == GL_TIMEOUT_EXPIRED) {
         state = gl.ClientWaitSync(static_cast<GLsync>(sync_), GL_SYNC_FLUSH_COMMANDS_BIT, second);
-        if (state == GL_WAIT_FAILED || gl.GetGraphicsResetStatus() != GL_NO_ERROR) {
+        if (state == GL_WAIT_FAILED || device_->dialect->is_lost()) {
             device_->check("Fence");
             throw GlError("Fence: waiting for the GPU failed; the context is lost");
         }

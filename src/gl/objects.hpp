@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -174,8 +175,7 @@ class Framebuffer {
     [[nodiscard]] int targets() const noexcept { return targets_; }
 
   private:
-    void attach(Device& device, const Texture& depth_or_stencil) const;
-    void check(Device& device, const std::string& formats) const;
+    void make(Device& device, const Texture* color, const Texture* depth_or_stencil);
 
     Handle<FramebufferTraits> handle_;
     std::uint32_t texture_ = 0;
@@ -218,27 +218,35 @@ class Buffer {
 };
 
 // Memory for transfers. To send: write what write() gives, then upload_rows(). To receive: read_rows(), a Fence, and
-// when that has been waited for, receive(). (Here the memory is mapped for as long as it lives, but nothing relies on
-// it: both could be copies.)
+// when that has been waited for, arrive(), then receive(). (OpenGL 4.5 maps the memory for as long as it lives; other
+// versions copy.)
 class PixelBuffer {
   public:
     enum class Direction { Upload, ReadBack };
     PixelBuffer() = default;
     PixelBuffer(Device& device, Direction direction, std::size_t bytes);
     [[nodiscard]] std::uint32_t id() const noexcept { return handle_.id(); }
-    [[nodiscard]] std::size_t size() const noexcept { return memory_.size(); }
+    [[nodiscard]] std::size_t size() const noexcept { return bytes_; }
     // To be filled before the next upload of these bytes; by several threads, if need be.
     [[nodiscard]] std::span<std::byte> write(std::size_t offset, std::size_t bytes) const {
         return memory_.subspan(offset, bytes);
     }
-    // As they were read back; valid until the next read_rows() into this.
+    // To be called by the thread of the context when all that was read has been waited for.
+    void arrive();
+    // To be called before more is read into it.
+    void depart();
+    // As they were read back; valid until the next read_rows() into this. Any thread may call it.
     [[nodiscard]] std::span<const std::byte> receive(std::size_t offset, std::size_t bytes) const {
         return memory_.subspan(offset, bytes);
     }
+    [[nodiscard]] std::span<std::byte> memory() const noexcept { return memory_; }
 
   private:
     Handle<BufferTraits> handle_;
+    std::size_t bytes_ = 0;
     std::span<std::byte> memory_;
+    std::vector<std::byte> own_;  // where the driver gives none to write to
+    bool is_mapped_for_good_ = false;
     Tally tally_;
 };
 
@@ -254,24 +262,30 @@ class Query {
     [[nodiscard]] std::uint64_t result() const;  // waits for the GPU; nanoseconds or samples
 
   private:
+    Kind kind_ = Kind::Samples;
     Handle<QueryTraits> handle_;
+    [[nodiscard]] bool is_unnoted() const noexcept { return kind_ == Kind::Timestamp && !noted_; }
+    mutable std::optional<std::uint64_t> time_;  // where the GPU has no clock
+    mutable bool noted_ = false;
 };
 
-// Numbers of samples that queries counted, on the GPU, for shaders to read: texel i of a buffer texture of R32UI.
+// Numbers of samples that queries counted, for shaders to read: texel i of a row of R32UI.
 class CountList {
   public:
     CountList() = default;
     CountList(Device& device, std::size_t size);
-    [[nodiscard]] std::uint32_t id() const noexcept { return texture_.id(); }
+    [[nodiscard]] const Texture& texture() const noexcept { return texture_; }
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
-    // The GPU writes what the query counted to place i when it is known. Does not wait.
-    void note(std::size_t i, const Query& query) const;
+    // Writes what the query counted to place i: by the GPU when it is known, or where the version of OpenGL has no such
+    // call, by the CPU, which waits for it.
+    void note(std::size_t i, const Query& query);
     [[nodiscard]] std::vector<std::uint32_t> read() const;  // waits for the GPU
 
   private:
     std::size_t size_ = 0;
     Handle<BufferTraits> buffer_;
-    Handle<TextureTraits> texture_;
+    Texture texture_;
+    std::vector<std::uint32_t> counts_;  // where the CPU writes them
 };
 
 // Between two times that the GPU wrote; waits for it.

@@ -2,6 +2,7 @@
 
 #include "gl/api.hpp"
 #include "gl/device.hpp"
+#include "gl/dialect.hpp"
 #include "quadmill/error.hpp"
 
 namespace quadmill::detail::gl {
@@ -15,43 +16,18 @@ Quad rectangle(int x0, int y0, int x1, int y1) {
 }
 
 QuadList::QuadList(Device& device, std::vector<Quad> quads)
-    : quads_(std::move(quads)), buffer_(device, std::as_bytes(std::span(quads_))) {
-    const auto& gl = device.gl;
-    GLuint id = 0;
-    gl.CreateVertexArrays(1, &id);
-    vertex_array_ = Handle<VertexArrayTraits>(device.shared_from_this(), id);
-    gl.VertexArrayVertexBuffer(id, 0, buffer_.id(), 0, sizeof(Quad));
-    gl.VertexArrayBindingDivisor(id, 0, 1);
-    for (GLuint attribute = 0; attribute < 2; ++attribute) {
-        gl.EnableVertexArrayAttrib(id, attribute);
-        gl.VertexArrayAttribFormat(id, attribute, 4, GL_FLOAT, GL_FALSE,
-                                   attribute * static_cast<GLuint>(sizeof(Quad::Corners)));
-        gl.VertexArrayAttribBinding(id, attribute, 0);
-    }
-}
+    : quads_(std::move(quads)),
+      buffer_(device, std::as_bytes(std::span(quads_))),
+      vertex_array_(device.shared_from_this(), device.dialect->make_vertex_array(buffer_.id())) {}
 
-Points::Points(Device& device) {
-    GLuint id = 0;
-    device.gl.CreateVertexArrays(1, &id);
-    vertex_array_ = Handle<VertexArrayTraits>(device.shared_from_this(), id);
-}
+Points::Points(Device& device) : vertex_array_(device.shared_from_this(), device.dialect->make_vertex_array(0)) {}
 
-void Pipeline::end_condition(const Api& gl) noexcept {
-    if (condition != 0) gl.EndConditionalRender();
+void Pipeline::end_condition(Dialect& dialect) noexcept {
+    if (condition != 0) dialect.end_condition();
     condition = 0;
 }
 
 namespace {
-
-void set_blend(Device& device, GLuint target, Blend blend) {
-    const auto& gl = device.gl;
-    if (blend == Blend::None) return gl.Disablei(GL_BLEND, target);
-    gl.Enablei(GL_BLEND, target);
-    gl.BlendEquationi(target, blend == Blend::Min ? GL_MIN : blend == Blend::Max ? GL_MAX : GL_FUNC_ADD);
-    if (blend != Blend::Add) return;  // MIN and MAX have no factors
-    device.save_blend_factors();
-    gl.BlendFunci(target, GL_ONE, GL_ONE);
-}
 
 GLenum name_of(Compare compare) {
     return GL_NEVER + static_cast<GLenum>(compare);
@@ -90,12 +66,12 @@ GLuint vertex_array_of(const Pass& pass) {
 
 void bind(Device& device, const Pass& pass) {
     const auto& gl = device.gl;
+    auto& dialect = *device.dialect;
     auto& bound = device.pipeline;
     const auto condition = pass.only_if ? pass.only_if->id() : 0;
     if (condition != bound.condition) {
-        bound.end_condition(gl);
-        if (condition != 0) gl.BeginConditionalRender(condition, GL_QUERY_WAIT);
-        bound.condition = condition;
+        bound.end_condition(dialect);
+        if (condition != 0 && dialect.begin_condition(condition)) bound.condition = condition;
     }
     if (bound.program != pass.program->id()) gl.UseProgram(bound.program = pass.program->id());
     if (bound.vertex_array != vertex_array_of(pass)) gl.BindVertexArray(bound.vertex_array = vertex_array_of(pass));
@@ -104,21 +80,17 @@ void bind(Device& device, const Pass& pass) {
     if (bound.width != pass.target->width() || bound.height != pass.target->height()) {
         bound.width = pass.target->width();
         bound.height = pass.target->height();
-        gl.ViewportIndexedf(0, 0, 0, static_cast<GLfloat>(bound.width), static_cast<GLfloat>(bound.height));
+        dialect.set_viewport(bound.width, bound.height);
     }
-    const auto bind_texture = [&](GLuint unit, GLuint texture) {
-        if (bound.textures.at(unit) == texture) return;
-        gl.BindSampler(unit, 0);
-        gl.BindTextureUnit(unit, bound.textures.at(unit) = texture);
-    };
     for (GLuint unit = 0; unit < pass.inputs.size(); ++unit) {
-        if (pass.inputs[unit]) bind_texture(unit, pass.inputs[unit]->id());
+        const auto* const texture = pass.inputs[unit];
+        if (!texture || bound.textures.at(unit) == texture->id()) continue;
+        bound.textures.at(unit) = texture->id();
+        dialect.bind_texture(unit, *texture);
     }
-    if (pass.counts) bind_texture(texture_units - 1, pass.counts->id());
-    if (pass.texels) bind_texture(texture_units - 1, pass.texels->id());
     for (GLuint i = 0; i < draw_buffers; ++i) {
         const auto blend = pass.blend.of[i];
-        if (bound.blend.of[i] != blend) set_blend(device, i, bound.blend.of[i] = blend);
+        if (bound.blend.of[i] != blend) dialect.set_blend(i, bound.blend.of[i] = blend);
     }
     if (bound.depth != pass.depth) set_depth(gl, bound.depth = pass.depth);
     if (bound.stencil != pass.stencil) {
@@ -135,23 +107,21 @@ void bind(Device& device, const Pass& pass) {
 
 struct SetUniform {
     const Api& gl;
-    GLuint program;
     GLint where;
-    void operator()(int v) const { gl.ProgramUniform1i(program, where, v); }
-    void operator()(unsigned v) const { gl.ProgramUniform1ui(program, where, v); }
-    void operator()(float v) const { gl.ProgramUniform1f(program, where, v); }
-    void operator()(const glm::ivec2& v) const { gl.ProgramUniform2i(program, where, v.x, v.y); }
-    void operator()(const glm::ivec4& v) const { gl.ProgramUniform4i(program, where, v.x, v.y, v.z, v.w); }
-    void operator()(const glm::uvec2& v) const { gl.ProgramUniform2ui(program, where, v.x, v.y); }
-    void operator()(const glm::uvec4& v) const { gl.ProgramUniform4ui(program, where, v.x, v.y, v.z, v.w); }
-    void operator()(const glm::vec2& v) const { gl.ProgramUniform2f(program, where, v.x, v.y); }
-    void operator()(const glm::vec4& v) const { gl.ProgramUniform4f(program, where, v.x, v.y, v.z, v.w); }
+    void operator()(int v) const { gl.Uniform1i(where, v); }
+    void operator()(unsigned v) const { gl.Uniform1ui(where, v); }
+    void operator()(float v) const { gl.Uniform1f(where, v); }
+    void operator()(const glm::ivec2& v) const { gl.Uniform2i(where, v.x, v.y); }
+    void operator()(const glm::ivec4& v) const { gl.Uniform4i(where, v.x, v.y, v.z, v.w); }
+    void operator()(const glm::uvec2& v) const { gl.Uniform2ui(where, v.x, v.y); }
+    void operator()(const glm::uvec4& v) const { gl.Uniform4ui(where, v.x, v.y, v.z, v.w); }
+    void operator()(const glm::vec2& v) const { gl.Uniform2f(where, v.x, v.y); }
+    void operator()(const glm::vec4& v) const { gl.Uniform4f(where, v.x, v.y, v.z, v.w); }
 };
 
 void set_uniforms(const Api& gl, const Pass& pass) {
-    const auto program = pass.program->id();
     for (const auto& uniform : pass.uniforms)
-        std::visit(SetUniform{gl, program, pass.program->location(uniform.name)}, uniform.value);
+        std::visit(SetUniform{gl, pass.program->location(uniform.name)}, uniform.value);
 }
 
 std::size_t count_of(const Pass& pass) {
@@ -178,6 +148,9 @@ void observed(Device& device, PassEvent event, std::span<const Quad> quads, Issu
 
 void draw(Device& device, const Pass& pass) {
     const auto count = count_of(pass);
+    // Where the GPU cannot decide, a pass is skipped when the answer has come already.
+    if (!device.features.conditional_draws && pass.only_if && pass.only_if->ready() && pass.only_if->result() == 0)
+        return;
     const PassEvent event{.name = pass.name,
                           .stage = pass.stage,
                           .step = pass.step,
@@ -194,38 +167,36 @@ void draw(Device& device, const Pass& pass) {
         const auto& gl = device.gl;
         bind(device, pass);
         set_uniforms(gl, pass);
-        gl.ProgramUniform2f(pass.program->id(), pass.program->target_size(), static_cast<GLfloat>(event.width),
-                            static_cast<GLfloat>(event.height));
-        if (pass.count_samples) gl.BeginQuery(GL_SAMPLES_PASSED, pass.count_samples->id());
+        gl.Uniform2f(pass.program->target_size(), static_cast<GLfloat>(event.width),
+                     static_cast<GLfloat>(event.height));
+        if (pass.count_samples) device.dialect->begin_count(pass.count_samples->id());
         if (pass.quads) {
             const GLsizei corners = device.features.fill_rectangle ? 3 : 4;  // see set_baseline
-            gl.DrawArraysInstancedBaseInstance(GL_TRIANGLE_STRIP, 0, corners, static_cast<GLsizei>(count),
-                                               static_cast<GLuint>(pass.first));
+            device.dialect->draw_quads(pass.quads->buffer(), corners, pass.first, count);
         } else {
             gl.DrawArrays(GL_POINTS, static_cast<GLint>(pass.first), static_cast<GLsizei>(count));
         }
-        if (pass.count_samples) gl.EndQuery(GL_SAMPLES_PASSED);
+        if (pass.count_samples) device.dialect->end_count();
     });
 }
 
 void end_condition(Device& device) {
-    if (device.features.works_around(Workaround::ConditionEndsFirst)) device.pipeline.end_condition(device.gl);
+    if (device.features.works_around(Workaround::ConditionEndsFirst)) device.pipeline.end_condition(*device.dialect);
 }
 
 void clear_stencil(Device& device, const Framebuffer& target, std::uint8_t value) {
     const auto& gl = device.gl;
     auto& bound = device.pipeline;
-    bound.end_condition(gl);  // which would skip it
+    bound.end_condition(*device.dialect);  // which would skip it
     gl.BindFramebuffer(GL_DRAW_FRAMEBUFFER, bound.framebuffer = target.id());
     device.save_stencil();
     gl.StencilMaskSeparate(GL_FRONT_AND_BACK, 0xff);
     set_stencil(gl, bound.stencil = std::nullopt);  // a later pass sets its own mask
-    const GLint all = value;
-    gl.ClearNamedFramebufferiv(target.id(), GL_STENCIL, 0, &all);
+    device.dialect->clear_stencil(target.id(), value);
 }
 
 void observe_copy(Device& device, std::string_view name, const Texture& texture, std::size_t texels,
-                  const std::function<void(const Api&)>& copy) {
+                  const std::function<void()>& copy) {
     observed(device,
              {.name = name,
               .target = texture.id(),
@@ -233,8 +204,14 @@ void observe_copy(Device& device, std::string_view name, const Texture& texture,
               .height = texture.height(),
               .format = info(texture.format()).name,
               .texels = texels},
-             {}, [&] { copy(device.gl); });
+             {}, copy);
 }
+
+namespace {
+PlaneOf rows_from(const Texture& texture, int row) {
+    return {.texture = texture.id(), .target = GL_TEXTURE_2D, .x = 0, .y = row, .layer = 0};
+}
+}  // namespace
 
 void copy(Device& device, std::string_view name, const Texture& from, const Texture& to, int stage, int step) {
     PassEvent event{.name = name,
@@ -246,16 +223,15 @@ void copy(Device& device, std::string_view name, const Texture& from, const Text
                     .format = info(to.format()).name};
     event.texels = static_cast<std::uint64_t>(to.width()) * static_cast<std::uint64_t>(to.height());
     observed(device, event, {}, [&] {
-        device.gl.CopyImageSubData(from.id(), GL_TEXTURE_2D, 0, 0, 0, 0, to.id(), GL_TEXTURE_2D, 0, 0, 0, 0,
-                                   from.width(), from.height(), 1);
+        device.dialect->copy(rows_from(from, 0), from.format(), rows_from(to, 0), to.format(), from.width(),
+                             from.height());
     });
 }
 
 void copy_first(Device& device, std::string_view name, const Texture& from, const Texture& to, std::size_t texels) {
-    observe_copy(device, name, to, texels, [&](const Api& gl) {
+    observe_copy(device, name, to, texels, [&] {
         for_first_texels(to.width(), texels, [&](int row, int width, int rows) {
-            gl.CopyImageSubData(from.id(), GL_TEXTURE_2D, 0, 0, row, 0, to.id(), GL_TEXTURE_2D, 0, 0, row, 0, width,
-                                rows, 1);
+            device.dialect->copy(rows_from(from, row), from.format(), rows_from(to, row), to.format(), width, rows);
         });
     });
 }

@@ -17,13 +17,13 @@
 #include <variant>
 #include <vector>
 
-#include "gl/host_buffer.hpp"
 #include "gl/objects.hpp"
 #include "gl/state_guard.hpp"
 #include "quadmill/context.hpp"
 
 namespace quadmill::detail::gl {
 
+class Dialect;
 using Quad = PassQuad;
 
 [[nodiscard]] Quad::Corners corners(int x0, int y0, int x1, int y1);
@@ -36,6 +36,7 @@ class QuadList {
     QuadList() = default;
     QuadList(Device& device, std::vector<Quad> quads);
     [[nodiscard]] std::uint32_t vertex_array() const noexcept { return vertex_array_.id(); }
+    [[nodiscard]] std::uint32_t buffer() const noexcept { return buffer_.id(); }
     [[nodiscard]] std::span<const Quad> quads() const noexcept { return quads_; }
 
   private:
@@ -144,8 +145,6 @@ struct Pass {
     int stage = -1, step = -1;
     const Program* program = nullptr;
     std::array<const Texture*, texture_units> inputs{};  // on units 0 ..
-    const CountList* counts = nullptr;                   // on the last unit
-    const BufferTexels* texels = nullptr;                // on the last unit, too
     Uniforms uniforms{};
     const Framebuffer* target = nullptr;
     Blending blend{};
@@ -179,7 +178,7 @@ struct Pipeline {
     std::optional<StencilTest> stencil;
     std::optional<std::array<float, 2>> depth_bounds;
     std::uint32_t condition = 0;
-    void end_condition(const Api& gl) noexcept;
+    void end_condition(Dialect& dialect) noexcept;
     void forget_objects() noexcept {
         program = vertex_array = framebuffer = 0;
         textures = {};
@@ -211,6 +210,6 @@ void for_first_texels(int width, std::size_t texels, const Work& work) {
 
 // What `copy` copies of or to that texture, seen by the observer as a pass.
 void observe_copy(Device& device, std::string_view name, const Texture& texture, std::size_t texels,
-                  const std::function<void(const Api&)>& copy);
+                  const std::function<void()>& copy);
 
 }  // namespace quadmill::detail::gl

@@ -21,20 +21,19 @@ namespace quadmill::detail::gl {
 // Rows [first, first + rows) of a texture, of all its layers.
 struct RowsOf {
     RowsOf(const Texture& texture, int first, int rows);
+    RowsOf(std::uint32_t of, Format its_format, int its_width, int first_row, int number, int its_layers)
+        : texture(of), format(its_format), width(its_width), first(first_row), rows(number), layers(its_layers) {}
     std::uint32_t texture;
     Format format;
-    int width, first, rows, layers;
+    int width, first, rows, layers;  // layers: at least 1; of an array texture if there are more
 };
-// What the two below do, in the context that is current.
-void upload_rows(const Api& gl, std::uint32_t from, std::size_t offset, const RowsOf& to);
-void read_rows(const Api& gl, const RowsOf& from, std::uint32_t to, std::size_t offset);
 
 // Sends rows [first, first + rows) from the buffer, tightly packed at `offset` bytes; returns at once.
 // Pre: a session is open.
 void upload_rows(Device& device, const PixelBuffer& from, std::size_t offset, const Texture& to, int first, int rows);
 
 // The other way; of an array texture, rows of all layers, one layer after the other.
-void read_rows(Device& device, const Texture& from, int first, int rows, const PixelBuffer& to, std::size_t offset);
+void read_rows(Device& device, const Texture& from, int first, int rows, PixelBuffer& to, std::size_t offset);
 
 // All texels that a pass wrote, layer after layer, for its observer; waits for the GPU. Pre: a session is open.
 [[nodiscard]] std::vector<std::byte> read_target(Device& device, const PassEvent& pass);
@@ -62,6 +61,10 @@ inline constexpr std::size_t worth_asking = std::size_t{1} << 26U;
 
 // The GPU's time now, in nanoseconds, on the clock of Query::Kind::Timestamp.
 [[nodiscard]] std::uint64_t gpu_time(Device& device);
+
+// What a message says where level_parameter() tells nothing.
+inline constexpr const char* no_levels =
+    "OpenGL ES 3.0 does not tell the size and format of a texture; make the context of OpenGL ES 3.1 or later";
 
 // The target that the texture was made for, as OpenGL names it; 0 where that is none that can be sampled as 2-D texels.
 [[nodiscard]] std::uint32_t target_of(Device& device, std::uint32_t texture);

@@ -8,6 +8,7 @@
 
 #include "gl/api.hpp"
 #include "gl/device.hpp"
+#include "gl/dialect.hpp"
 #include "quadmill/error.hpp"
 
 namespace quadmill::detail::gl {
@@ -53,9 +54,10 @@ void keep_source(const char* name, GLenum stage, const std::string& text) {
 
 Handle<ShaderTraits> compile(Device& device, const char* name, GLenum stage, const char* prelude, const char* source) {
     const auto& gl = device.gl;
-    keep_source(name, stage, std::string(prelude) + source);
     Handle<ShaderTraits> shader(device.shared_from_this(), gl.CreateShader(stage));
-    const std::array parts{"#version 450 core\n", prelude, source};
+    const auto header = device.dialect->shader_header();
+    keep_source(name, stage, std::string(prelude) + source);
+    const std::array parts{header.c_str(), prelude, source};
     gl.ShaderSource(shader.id(), static_cast<GLsizei>(parts.size()), parts.data(), nullptr);
     gl.CompileShader(shader.id());
     GLint done = GL_FALSE;
@@ -65,6 +67,7 @@ Handle<ShaderTraits> compile(Device& device, const char* name, GLenum stage, con
 }
 
 bool has_binaries(const Api& gl) {
+    if (!gl.ProgramBinary) return false;
     GLint count = 0;
     gl.GetIntegerv(GL_NUM_PROGRAM_BINARY_FORMATS, &count);
     return count > 0;
@@ -192,7 +195,9 @@ const LinkedProgram& ProgramStore::get(Device& device, const char* name, const S
                           .uniforms = uniforms_of(gl, made.id(), sources.vertex + sources.prelude + sources.fragment)};
     for (int unit = 0; unit < texture_units; ++unit) {
         const auto where = gl.GetUniformLocation(made.id(), ("texture" + std::to_string(unit)).c_str());
-        if (where >= 0) gl.ProgramUniform1i(made.id(), where, unit);
+        if (where < 0) continue;
+        gl.UseProgram(device.pipeline.program = made.id());
+        gl.Uniform1i(where, unit);
     }
     const auto& kept = programs_.emplace(key, std::move(program)).first->second;
     static_cast<void>(made.release());

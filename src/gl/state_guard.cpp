@@ -10,37 +10,44 @@ namespace quadmill::detail::gl {
 
 namespace {
 
+constexpr int never = Features::never;
+// A piece of state, and the versions of OpenGL and OpenGL ES that it came with.
+struct Since {
+    GLenum name;
+    int desktop, es;
+};
 // The baseline has each of these off.
-constexpr std::array<GLenum, 30> saved_capabilities{GL_CULL_FACE,
-                                              GL_RASTERIZER_DISCARD,
-                                              GL_POLYGON_OFFSET_FILL,
-                                              GL_POLYGON_OFFSET_LINE,
-                                              GL_POLYGON_OFFSET_POINT,
-                                              GL_POLYGON_SMOOTH,
-                                              GL_DEPTH_TEST,
-                                              GL_STENCIL_TEST,
-                                              GL_COLOR_LOGIC_OP,
-                                              GL_FRAMEBUFFER_SRGB,
-                                              GL_DITHER,
-                                              GL_DEPTH_CLAMP,
-                                              GL_MULTISAMPLE,
-                                              GL_SAMPLE_MASK,
-                                              GL_SAMPLE_ALPHA_TO_COVERAGE,
-                                              GL_SAMPLE_ALPHA_TO_ONE,
-                                              GL_SAMPLE_COVERAGE,
-                                              GL_SAMPLE_SHADING,
-                                              GL_PRIMITIVE_RESTART,
-                                              GL_CLIP_DISTANCE0,
-                                              GL_CLIP_DISTANCE1,
-                                              GL_CLIP_DISTANCE2,
-                                              GL_CLIP_DISTANCE3,
-                                              GL_CLIP_DISTANCE4,
-                                              GL_CLIP_DISTANCE5,
-                                              GL_CLIP_DISTANCE6,
-                                              GL_CLIP_DISTANCE7,
-                                              GL_LINE_SMOOTH,
-                                              GL_PRIMITIVE_RESTART_FIXED_INDEX,
-                                              GL_PROGRAM_POINT_SIZE};
+constexpr std::array<Since, 30> saved_capabilities{
+    {{GL_CULL_FACE, 11, 20},
+     {GL_RASTERIZER_DISCARD, 30, 30},
+     {GL_POLYGON_OFFSET_FILL, 11, 20},
+     {GL_POLYGON_OFFSET_LINE, 11, never},
+     {GL_POLYGON_OFFSET_POINT, 11, never},
+     {GL_POLYGON_SMOOTH, 11, never},
+     {GL_DEPTH_TEST, 11, 20},
+     {GL_STENCIL_TEST, 11, 20},
+     {GL_COLOR_LOGIC_OP, 11, never},
+     {GL_FRAMEBUFFER_SRGB, 30, never},
+     {GL_DITHER, 11, 20},
+     {GL_DEPTH_CLAMP, 32, never},
+     {GL_MULTISAMPLE, 13, never},
+     {GL_SAMPLE_MASK, 32, 31},
+     {GL_SAMPLE_ALPHA_TO_COVERAGE, 13, 20},
+     {GL_SAMPLE_ALPHA_TO_ONE, 13, never},
+     {GL_SAMPLE_COVERAGE, 13, 20},
+     {GL_SAMPLE_SHADING, 40, 32},
+     {GL_PRIMITIVE_RESTART, 31, never},
+     {GL_CLIP_DISTANCE0, 30, never},
+     {GL_CLIP_DISTANCE1, 30, never},
+     {GL_CLIP_DISTANCE2, 30, never},
+     {GL_CLIP_DISTANCE3, 30, never},
+     {GL_CLIP_DISTANCE4, 30, never},
+     {GL_CLIP_DISTANCE5, 30, never},
+     {GL_CLIP_DISTANCE6, 30, never},
+     {GL_CLIP_DISTANCE7, 30, never},
+     {GL_LINE_SMOOTH, 11, never},
+     {GL_PRIMITIVE_RESTART_FIXED_INDEX, 43, 30},
+     {GL_PROGRAM_POINT_SIZE, 32, never}}};
 
 constexpr std::array<GLenum, 4> blend_factor_names{GL_BLEND_SRC_RGB, GL_BLEND_DST_RGB, GL_BLEND_SRC_ALPHA,
                                                    GL_BLEND_DST_ALPHA};
@@ -48,28 +55,30 @@ constexpr std::array<GLenum, 4> blend_factor_names{GL_BLEND_SRC_RGB, GL_BLEND_DS
 struct PixelStore {
     GLenum name;
     GLint tight;  // for rows without gaps
+    int es;       // the version of OpenGL ES that it came with
 };
-// The last one only where the driver has it.
-constexpr std::array<PixelStore, 17> all_pixel_stores{{{GL_PACK_SWAP_BYTES, 0},
-                                                       {GL_PACK_LSB_FIRST, 0},
-                                                       {GL_PACK_ROW_LENGTH, 0},
-                                                       {GL_PACK_SKIP_ROWS, 0},
-                                                       {GL_PACK_SKIP_PIXELS, 0},
-                                                       {GL_PACK_ALIGNMENT, 1},
-                                                       {GL_PACK_SKIP_IMAGES, 0},
-                                                       {GL_PACK_IMAGE_HEIGHT, 0},
-                                                       {GL_UNPACK_SWAP_BYTES, 0},
-                                                       {GL_UNPACK_LSB_FIRST, 0},
-                                                       {GL_UNPACK_ROW_LENGTH, 0},
-                                                       {GL_UNPACK_SKIP_ROWS, 0},
-                                                       {GL_UNPACK_SKIP_PIXELS, 0},
-                                                       {GL_UNPACK_ALIGNMENT, 1},
-                                                       {GL_UNPACK_SKIP_IMAGES, 0},
-                                                       {GL_UNPACK_IMAGE_HEIGHT, 0},
-                                                       {GL_PACK_INVERT_MESA, 0}}};
+constexpr std::array<PixelStore, 17> pixel_stores{
+    {{GL_PACK_SWAP_BYTES, 0, never},
+     {GL_PACK_LSB_FIRST, 0, never},
+     {GL_PACK_ROW_LENGTH, 0, 30},
+     {GL_PACK_SKIP_ROWS, 0, 30},
+     {GL_PACK_SKIP_PIXELS, 0, 30},
+     {GL_PACK_ALIGNMENT, 1, 20},
+     {GL_PACK_SKIP_IMAGES, 0, never},
+     {GL_PACK_IMAGE_HEIGHT, 0, never},
+     {GL_UNPACK_SWAP_BYTES, 0, never},
+     {GL_UNPACK_LSB_FIRST, 0, never},
+     {GL_UNPACK_ROW_LENGTH, 0, 30},
+     {GL_UNPACK_SKIP_ROWS, 0, 30},
+     {GL_UNPACK_SKIP_PIXELS, 0, 30},
+     {GL_UNPACK_ALIGNMENT, 1, 20},
+     {GL_UNPACK_SKIP_IMAGES, 0, 30},
+     {GL_UNPACK_IMAGE_HEIGHT, 0, 30},
+     {GL_PACK_INVERT_MESA, 0, never}}};
 
-std::span<const PixelStore> pixel_stores(const Api& gl) {
-    return std::span(all_pixel_stores).first(all_pixel_stores.size() - (gl.MESA_pack_invert ? 0 : 1));
+bool has(const Api& gl, const Features& features, const PixelStore& store) {
+    if (store.name == GL_PACK_INVERT_MESA) return gl.MESA_pack_invert != 0;
+    return features.has(0, store.es);
 }
 
 void set_capability(const Api& gl, GLenum capability, bool on) {
@@ -97,21 +106,22 @@ void restore_blend_equation(const Api& gl, GLuint target, GLenum color, GLenum a
     }
 }
 
-void refuse_active_queries(const Api& gl) {
-    // The rest are the pipeline's statistics; those of stages that no pass has stay as they are.
-    constexpr std::array<GLenum, 10> targets{GL_SAMPLES_PASSED,
-                                             GL_ANY_SAMPLES_PASSED,
-                                             GL_ANY_SAMPLES_PASSED_CONSERVATIVE,
-                                             GL_PRIMITIVES_GENERATED,
-                                             GL_VERTICES_SUBMITTED,
-                                             GL_PRIMITIVES_SUBMITTED,
-                                             GL_VERTEX_SHADER_INVOCATIONS,
-                                             GL_FRAGMENT_SHADER_INVOCATIONS,
-                                             GL_CLIPPING_INPUT_PRIMITIVES,
-                                             GL_CLIPPING_OUTPUT_PRIMITIVES};
+void refuse_active_queries(const Api& gl, const Features& features) {
+    // The pipeline's statistics come last; those of stages that no pass has stay as they are.
+    constexpr std::array<Since, 10> targets{{{GL_SAMPLES_PASSED, 15, never},
+                                             {GL_ANY_SAMPLES_PASSED, 33, 30},
+                                             {GL_ANY_SAMPLES_PASSED_CONSERVATIVE, 43, 30},
+                                             {GL_PRIMITIVES_GENERATED, 30, 32},
+                                             {GL_VERTICES_SUBMITTED, 0, never},
+                                             {GL_PRIMITIVES_SUBMITTED, 0, never},
+                                             {GL_VERTEX_SHADER_INVOCATIONS, 0, never},
+                                             {GL_FRAGMENT_SHADER_INVOCATIONS, 0, never},
+                                             {GL_CLIPPING_INPUT_PRIMITIVES, 0, never},
+                                             {GL_CLIPPING_OUTPUT_PRIMITIVES, 0, never}}};
     constexpr std::size_t always_there = 4;
-    for (const auto target :
+    for (const auto& [target, desktop, es] :
          std::span(targets).first(gl.ARB_pipeline_statistics_query ? targets.size() : always_there)) {
+        if (!features.has(desktop, es)) continue;
         GLint active = 0;
         gl.GetQueryiv(target, GL_CURRENT_QUERY, &active);
         if (active == 0) continue;
@@ -153,8 +163,8 @@ void overflow_debug_groups(const Api& gl) {
 }
 
 // Makes the driver remember `error` again, without any other effect. The messages this causes are not the host's.
-void raise_again(const Api& gl, GLenum error) {
-    const bool messages = gl.IsEnabled(GL_DEBUG_OUTPUT);
+void raise_again(const Api& gl, const Features& features, GLenum error) {
+    const bool messages = features.has(43, 32) && gl.IsEnabled(GL_DEBUG_OUTPUT);
     if (messages) gl.Disable(GL_DEBUG_OUTPUT);
     switch (error) {
         case GL_INVALID_ENUM:
@@ -164,13 +174,13 @@ void raise_again(const Api& gl, GLenum error) {
             gl.Viewport(0, 0, -1, -1);
             break;
         case GL_INVALID_OPERATION:
-            gl.BeginQuery(GL_SAMPLES_PASSED, 0);
+            gl.BeginQuery(features.is_es ? GL_ANY_SAMPLES_PASSED : GL_SAMPLES_PASSED, 0);
             break;
         case GL_INVALID_FRAMEBUFFER_OPERATION: {
             GLuint incomplete = 0;
             GLint bound = 0;
             gl.GetIntegerv(GL_DRAW_FRAMEBUFFER_BINDING, &bound);
-            gl.CreateFramebuffers(1, &incomplete);
+            gl.GenFramebuffers(1, &incomplete);
             gl.BindFramebuffer(GL_DRAW_FRAMEBUFFER, incomplete);
             gl.Clear(GL_COLOR_BUFFER_BIT);
             gl.BindFramebuffer(GL_DRAW_FRAMEBUFFER, static_cast<GLuint>(bound));
@@ -179,8 +189,12 @@ void raise_again(const Api& gl, GLenum error) {
         }
         case GL_OUT_OF_MEMORY: {
             GLuint impossible = 0;
-            gl.CreateBuffers(1, &impossible);
-            gl.NamedBufferStorage(impossible, PTRDIFF_MAX / 2, nullptr, 0);
+            GLint bound = 0;
+            gl.GetIntegerv(GL_PIXEL_PACK_BUFFER_BINDING, &bound);
+            gl.GenBuffers(1, &impossible);
+            gl.BindBuffer(GL_PIXEL_PACK_BUFFER, impossible);
+            gl.BufferData(GL_PIXEL_PACK_BUFFER, PTRDIFF_MAX / 2, nullptr, GL_STREAM_READ);
+            gl.BindBuffer(GL_PIXEL_PACK_BUFFER, static_cast<GLuint>(bound));
             gl.DeleteBuffers(1, &impossible);
             break;
         }
@@ -208,9 +222,10 @@ void raise_again(const Api& gl, GLenum error) {
 
 // OpenGL has no getter for it, but it does not nest: to begin it again is an error. A driver that does not take the
 // probe outside of it either says nothing that way, so the first time that it does is waited for.
-void HostState::refuse_conditional_rendering(const Api& gl) {
+void HostState::refuse_conditional_rendering(const Api& gl, const Features& features) {
+    if (features.is_es) return;  // which has none
     if (probe_ == 0) {  // a query that has never been active is none to some calls
-        gl.CreateQueries(GL_SAMPLES_PASSED, 1, &probe_);
+        gl.GenQueries(1, &probe_);
         gl.BeginQuery(GL_SAMPLES_PASSED, probe_);
         gl.EndQuery(GL_SAMPLES_PASSED);
     }
@@ -220,27 +235,32 @@ void HostState::refuse_conditional_rendering(const Api& gl) {
         gl.EndConditionalRender();
         probe_works_ = true;
     } else if (answer == GL_INVALID_OPERATION && probe_works_) {
-        for (const auto error : errors_) raise_again(gl, error);
+        for (const auto error : errors_) raise_again(gl, features, error);
         throw InvalidArgument(
             "conditional rendering is active in the OpenGL context, and the passes of quadmill may be skipped by it; "
             "end it (glEndConditionalRender) before the call");
     }
 }
 
-void HostState::save_bindings(const Api& gl) {
+void HostState::save_bindings(const Api& gl, const Features& features) {
     gl.GetIntegerv(GL_PIXEL_PACK_BUFFER_BINDING, &pack_buffer_);
     gl.GetIntegerv(GL_PIXEL_UNPACK_BUFFER_BINDING, &unpack_buffer_);
-    gl.GetIntegerv(GL_QUERY_BUFFER_BINDING, &query_buffer_);
+    if (features.has(44, never)) gl.GetIntegerv(GL_QUERY_BUFFER_BINDING, &query_buffer_);
+    gl.GetIntegerv(GL_DRAW_FRAMEBUFFER_BINDING, &draw_framebuffer_);
+    if (!features.direct_state_access) {
+        gl.GetIntegerv(GL_ARRAY_BUFFER_BINDING, &array_buffer_);
+        gl.GetIntegerv(GL_READ_FRAMEBUFFER_BINDING, &read_framebuffer_);
+    }
     gl.GetIntegerv(GL_ACTIVE_TEXTURE, &active_texture_);
     for (GLuint i = 0; i < texture_units; ++i) {
         gl.ActiveTexture(GL_TEXTURE0 + i);
         gl.GetIntegerv(GL_TEXTURE_BINDING_2D, &texture_[i]);
         gl.GetIntegerv(GL_TEXTURE_BINDING_2D_ARRAY, &texture_array_[i]);
-        gl.GetIntegerv(GL_TEXTURE_BINDING_BUFFER, &texture_buffer_[i]);
+        if (features.has(31, 32)) gl.GetIntegerv(GL_TEXTURE_BINDING_BUFFER, &texture_buffer_[i]);
         gl.GetIntegerv(GL_SAMPLER_BINDING, &sampler_[i]);
     }
     gl.ActiveTexture(static_cast<GLenum>(active_texture_));
-    for (const auto name : {pack_buffer_, unpack_buffer_, query_buffer_})
+    for (const auto name : {pack_buffer_, unpack_buffer_, query_buffer_, array_buffer_})
         refuse_dead_object("buffer", name, gl.IsBuffer);
     for (std::size_t i = 0; i < texture_units; ++i) {
         for (const auto name : {texture_[i], texture_array_[i], texture_buffer_[i]})
@@ -249,61 +269,194 @@ void HostState::save_bindings(const Api& gl) {
     }
 }
 
-void HostState::save(const Api& gl, const Features& features) {
-    if (features.old_state) CompatibilityState::refuse_what_hides_passes(gl);
-    refuse_active_queries(gl);
-    refuse_dying_program(gl);
-    save_bindings(gl);
-    errors_.clear();
-    for (GLenum error = gl.GetError(); error != GL_NO_ERROR && errors_.size() < 8; error = gl.GetError())
-        errors_.push_back(error);
-    refuse_conditional_rendering(gl);
+void HostState::restore_bindings(const Api& gl, const Features& features) const noexcept {
+    gl.BindFramebuffer(GL_DRAW_FRAMEBUFFER, static_cast<GLuint>(draw_framebuffer_));
+    gl.BindBuffer(GL_PIXEL_PACK_BUFFER, static_cast<GLuint>(pack_buffer_));
+    gl.BindBuffer(GL_PIXEL_UNPACK_BUFFER, static_cast<GLuint>(unpack_buffer_));
+    if (features.has(44, never)) gl.BindBuffer(GL_QUERY_BUFFER, static_cast<GLuint>(query_buffer_));
+    if (!features.direct_state_access) {
+        gl.BindBuffer(GL_ARRAY_BUFFER, static_cast<GLuint>(array_buffer_));
+        gl.BindFramebuffer(GL_READ_FRAMEBUFFER, static_cast<GLuint>(read_framebuffer_));
+    }
+    for (GLuint i = 0; i < texture_units; ++i) {
+        gl.ActiveTexture(GL_TEXTURE0 + i);
+        gl.BindTexture(GL_TEXTURE_2D, static_cast<GLuint>(texture_[i]));
+        gl.BindTexture(GL_TEXTURE_2D_ARRAY, static_cast<GLuint>(texture_array_[i]));
+        if (features.has(31, 32)) gl.BindTexture(GL_TEXTURE_BUFFER, static_cast<GLuint>(texture_buffer_[i]));
+        gl.BindSampler(i, static_cast<GLuint>(sampler_[i]));
+    }
+    gl.ActiveTexture(static_cast<GLenum>(active_texture_));
+}
 
+// Versions without state of each render target have one blend and one mask for all.
+void HostState::save_targets(const Api& gl, const Features& features) {
+    if (!features.has(30, 32)) {
+        blend_[0] = gl.IsEnabled(GL_BLEND);
+        gl.GetBooleanv(GL_COLOR_WRITEMASK, color_mask_[0].data());
+    }
+    if (!features.has(40, 32)) {
+        gl.GetIntegerv(GL_BLEND_EQUATION_RGB, &blend_equation_[0][0]);
+        gl.GetIntegerv(GL_BLEND_EQUATION_ALPHA, &blend_equation_[0][1]);
+    }
+    for (GLuint i = 0; i < draw_buffers; ++i) {
+        if (features.has(30, 32)) {
+            blend_[i] = gl.IsEnabledi(GL_BLEND, i);
+            gl.GetBooleani_v(GL_COLOR_WRITEMASK, i, color_mask_[i].data());
+        }
+        if (features.has(40, 32)) {
+            gl.GetIntegeri_v(GL_BLEND_EQUATION_RGB, i, &blend_equation_[i][0]);
+            gl.GetIntegeri_v(GL_BLEND_EQUATION_ALPHA, i, &blend_equation_[i][1]);
+        }
+    }
+}
+
+void HostState::restore_targets(const Api& gl, const Features& features) const noexcept {
+    if (!features.has(30, 32)) {
+        set_capability(gl, GL_BLEND, blend_[0]);
+        gl.ColorMask(color_mask_[0][0], color_mask_[0][1], color_mask_[0][2], color_mask_[0][3]);
+    }
+    if (!features.has(40, 32)) {
+        gl.BlendEquationSeparate(static_cast<GLenum>(blend_equation_[0][0]),
+                                 static_cast<GLenum>(blend_equation_[0][1]));
+        if (blend_factors_) {
+            const auto& saved = (*blend_factors_)[0];
+            gl.BlendFuncSeparate(static_cast<GLenum>(saved[0]), static_cast<GLenum>(saved[1]),
+                                 static_cast<GLenum>(saved[2]), static_cast<GLenum>(saved[3]));
+        }
+    }
+    for (GLuint i = 0; i < draw_buffers; ++i) {
+        if (features.has(30, 32)) {
+            set_capability(gl, GL_BLEND, i, blend_[i]);
+            gl.ColorMaski(i, color_mask_[i][0], color_mask_[i][1], color_mask_[i][2], color_mask_[i][3]);
+        }
+        if (!features.has(40, 32)) continue;
+        restore_blend_equation(gl, i, static_cast<GLenum>(blend_equation_[i][0]),
+                               static_cast<GLenum>(blend_equation_[i][1]));
+        if (!blend_factors_) continue;
+        const auto& saved = (*blend_factors_)[i];
+        gl.BlendFuncSeparatei(i, static_cast<GLenum>(saved[0]), static_cast<GLenum>(saved[1]),
+                              static_cast<GLenum>(saved[2]), static_cast<GLenum>(saved[3]));
+    }
+}
+
+// Where there are several and calls are not for one of them, passes change all.
+void HostState::save_viewports(const Api& gl, const Features& features) {
+    if (!features.has(41, never)) {
+        viewports_.resize(1);
+        scissor_boxes_.resize(1);
+        gl.GetFloatv(GL_VIEWPORT, viewports_[0].data());
+        gl.GetIntegerv(GL_SCISSOR_BOX, scissor_boxes_[0].data());
+        scissors_ = {gl.IsEnabled(GL_SCISSOR_TEST) != GL_FALSE};
+        std::array<float, 2> range{};
+        gl.GetFloatv(GL_DEPTH_RANGE, range.data());
+        depth_range_ = {range[0], range[1]};
+        return;
+    }
+    GLint count = 1;
+    if (!features.direct_state_access) gl.GetIntegerv(GL_MAX_VIEWPORTS, &count);
+    const auto size = static_cast<std::size_t>(count);
+    viewports_.resize(size);
+    scissor_boxes_.resize(size);
+    scissors_.resize(size);
+    for (std::size_t i = 0; i < size; ++i) {
+        const auto index = static_cast<GLuint>(i);
+        gl.GetFloati_v(GL_VIEWPORT, index, viewports_[i].data());
+        scissors_[i] = gl.IsEnabledi(GL_SCISSOR_TEST, index) != GL_FALSE;
+        if (!features.direct_state_access) gl.GetIntegeri_v(GL_SCISSOR_BOX, index, scissor_boxes_[i].data());
+    }
+    gl.GetDoublei_v(GL_DEPTH_RANGE, 0, depth_range_.data());
+}
+
+void HostState::restore_viewports(const Api& gl, const Features& features) const noexcept {
+    if (!features.has(41, never)) {
+        const auto& viewport = viewports_[0];
+        gl.Viewport(static_cast<GLint>(viewport[0]), static_cast<GLint>(viewport[1]),
+                    static_cast<GLsizei>(viewport[2]), static_cast<GLsizei>(viewport[3]));
+        const auto& box = scissor_boxes_[0];
+        gl.Scissor(box[0], box[1], box[2], box[3]);
+        set_capability(gl, GL_SCISSOR_TEST, scissors_[0]);
+        if (features.is_es) {
+            gl.DepthRangef(static_cast<float>(depth_range_[0]), static_cast<float>(depth_range_[1]));
+        } else {
+            gl.DepthRange(depth_range_[0], depth_range_[1]);
+        }
+        return;
+    }
+    for (std::size_t i = 0; i < viewports_.size(); ++i) {
+        const auto index = static_cast<GLuint>(i);
+        gl.ViewportIndexedfv(index, viewports_[i].data());
+        set_capability(gl, GL_SCISSOR_TEST, index, scissors_[i]);
+        if (!features.direct_state_access) gl.ScissorIndexedv(index, scissor_boxes_[i].data());
+    }
+    gl.DepthRangeIndexed(0, depth_range_[0], depth_range_[1]);
+}
+
+void HostState::pause_feedback(const Api& gl, const Features& features) {
+    paused_feedback_ = false;
+    if (!features.has(40, 30)) return;  // 3.3 neither tells of it nor pauses it
     GLint active = 0, paused = 0;
     gl.GetIntegerv(GL_TRANSFORM_FEEDBACK_ACTIVE, &active);
     gl.GetIntegerv(GL_TRANSFORM_FEEDBACK_PAUSED, &paused);
     paused_feedback_ = active && !paused;
     if (paused_feedback_) gl.PauseTransformFeedback();
+}
 
-    for (std::size_t i = 0; i < saved_capabilities.size(); ++i) capabilities_[i] = gl.IsEnabled(saved_capabilities[i]);
-    for (GLuint i = 0; i < draw_buffers; ++i) {
-        blend_[i] = gl.IsEnabledi(GL_BLEND, i);
-        gl.GetIntegeri_v(GL_BLEND_EQUATION_RGB, i, &blend_equation_[i][0]);
-        gl.GetIntegeri_v(GL_BLEND_EQUATION_ALPHA, i, &blend_equation_[i][1]);
-        gl.GetBooleani_v(GL_COLOR_WRITEMASK, i, color_mask_[i].data());
+void HostState::save(const Api& gl, const Features& features) {
+    if (features.old_state) CompatibilityState::refuse_what_hides_passes(gl);
+    refuse_active_queries(gl, features);
+    refuse_dying_program(gl);
+    save_bindings(gl, features);
+    errors_.clear();
+    for (GLenum error = gl.GetError(); error != GL_NO_ERROR && errors_.size() < 8; error = gl.GetError())
+        errors_.push_back(error);
+    refuse_conditional_rendering(gl, features);
+    pause_feedback(gl, features);
+
+    for (std::size_t i = 0; i < saved_capabilities.size(); ++i) {
+        const auto& [name, desktop, es] = saved_capabilities[i];
+        capabilities_[i] = features.has(desktop, es) && gl.IsEnabled(name);
     }
-    scissor_ = gl.IsEnabledi(GL_SCISSOR_TEST, 0);
+    save_targets(gl, features);
+    save_viewports(gl, features);
     gl.GetIntegerv(GL_DEPTH_FUNC, &depth_func_);
     gl.GetBooleanv(GL_DEPTH_WRITEMASK, &depth_mask_);
-    gl.GetDoublei_v(GL_DEPTH_RANGE, 0, depth_range_.data());
     if (gl.EXT_depth_bounds_test) {
         depth_bounds_ = gl.IsEnabled(GL_DEPTH_BOUNDS_TEST_EXT);
         gl.GetDoublev(GL_DEPTH_BOUNDS_EXT, depth_bounds_range_.data());
     }
     stencil_.reset();
     blend_factors_.reset();
-    gl.GetFloatv(GL_POINT_SIZE, &point_size_);
-    gl.GetFloati_v(GL_VIEWPORT, 0, viewport_.data());
-    gl.GetIntegerv(GL_POLYGON_MODE, polygon_mode_.data());
-    gl.GetIntegerv(GL_CLIP_ORIGIN, &clip_origin_);
-    gl.GetIntegerv(GL_CLIP_DEPTH_MODE, &clip_depth_);
+    if (!features.is_es) {
+        gl.GetFloatv(GL_POINT_SIZE, &point_size_);
+        gl.GetIntegerv(GL_POLYGON_MODE, polygon_mode_.data());
+    }
+    if (features.has(45, never)) {
+        gl.GetIntegerv(GL_CLIP_ORIGIN, &clip_origin_);
+        gl.GetIntegerv(GL_CLIP_DEPTH_MODE, &clip_depth_);
+    }
     gl.GetIntegerv(GL_CURRENT_PROGRAM, &program_);
     gl.GetIntegerv(GL_VERTEX_ARRAY_BINDING, &vertex_array_);
-    gl.GetIntegerv(GL_DRAW_FRAMEBUFFER_BINDING, &draw_framebuffer_);
     pixel_store_.clear();
-    for (const auto& store : pixel_stores(gl)) gl.GetIntegerv(store.name, &pixel_store_.emplace_back());
+    for (const auto& store : pixel_stores) {
+        if (has(gl, features, store)) gl.GetIntegerv(store.name, &pixel_store_.emplace_back());
+    }
     if (features.old_state) old_state_.emplace().save(gl);
     extensions_.save(gl);
-    subroutines_.save(gl);
+    if (features.has(43, never)) subroutines_.save(gl);
 }
 
 void HostState::release(const Api& gl) const noexcept {
     gl.DeleteQueries(1, &probe_);
 }
 
-void HostState::save_blend_factors(const Api& gl) {
+void HostState::save_blend_factors(const Api& gl, const Features& features) {
     if (blend_factors_) return;
     blend_factors_.emplace();
+    if (!features.has(40, 32)) {
+        for (std::size_t name = 0; name < blend_factor_names.size(); ++name)
+            gl.GetIntegerv(blend_factor_names[name], &(*blend_factors_)[0][name]);
+        return;
+    }
     for (GLuint i = 0; i < draw_buffers; ++i) {
         for (std::size_t name = 0; name < blend_factor_names.size(); ++name)
             gl.GetIntegeri_v(blend_factor_names[name], i, &(*blend_factors_)[i][name]);
@@ -339,84 +492,90 @@ void HostState::restore_stencil(const Api& gl) const noexcept {
     }
 }
 
-void store_tightly(const Api& gl) {
-    for (const auto& store : pixel_stores(gl)) gl.PixelStorei(store.name, store.tight);
+namespace {
+// Rows of pixels without gaps, in both directions.
+void store_tightly(const Api& gl, const Features& features) {
+    for (const auto& store : pixel_stores) {
+        if (has(gl, features, store)) gl.PixelStorei(store.name, store.tight);
+    }
 }
+}  // namespace
 
 void set_baseline(const Api& gl, const Features& features) {
-    for (const auto capability : saved_capabilities) {
-        const bool lines = capability == GL_POLYGON_OFFSET_LINE || capability == GL_POLYGON_OFFSET_POINT;
-        if (!lines || features.works_around(Workaround::LinesWithoutOffset)) gl.Disable(capability);
+    for (const auto& [name, desktop, es] : saved_capabilities) {
+        const bool lines = name == GL_POLYGON_OFFSET_LINE || name == GL_POLYGON_OFFSET_POINT;
+        if (!features.has(desktop, es)) continue;
+        if (!lines || features.works_around(Workaround::LinesWithoutOffset)) gl.Disable(name);
     }
-    for (GLuint i = 0; i < draw_buffers; ++i) {
-        gl.Disablei(GL_BLEND, i);
-        gl.ColorMaski(i, GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);
+    if (features.direct_state_access) {
+        for (GLuint i = 0; i < draw_buffers; ++i) {
+            gl.Disablei(GL_BLEND, i);
+            gl.ColorMaski(i, GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);
+        }
+        gl.Disablei(GL_SCISSOR_TEST, 0);
+        gl.DepthRangeIndexed(0, 0, 1);
+        gl.ClipControl(GL_LOWER_LEFT, GL_ZERO_TO_ONE);  // depths arrive as the vertex shader has them, unrounded
+    } else {
+        gl.Disable(GL_BLEND);
+        gl.ColorMask(GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);
+        gl.Disable(GL_SCISSOR_TEST);
+        if (features.has(41, never)) {
+            gl.DepthRangeIndexed(0, 0, 1);
+        } else if (features.is_es) {
+            gl.DepthRangef(0, 1);
+        } else {
+            gl.DepthRange(0, 1);
+        }
+        if (features.has(45, never)) gl.ClipControl(GL_LOWER_LEFT, GL_NEGATIVE_ONE_TO_ONE);
     }
-    gl.Disablei(GL_SCISSOR_TEST, 0);
-    gl.DepthRangeIndexed(0, 0, 1);
-    if (features.depth_bounds) gl.Disable(GL_DEPTH_BOUNDS_TEST_EXT);
-    gl.PointSize(1);
-    // A quad of two triangles shades the pixels along their diagonal twice, which doubles the cost of a quad that is
-    // two texels wide. Where the driver can, one triangle fills its bounding rectangle instead.
-    gl.PolygonMode(GL_FRONT_AND_BACK, features.fill_rectangle ? GL_FILL_RECTANGLE_NV : GL_FILL);
-    gl.ClipControl(GL_LOWER_LEFT, GL_ZERO_TO_ONE);  // depths arrive as the vertex shader has them, unrounded
+    if (gl.EXT_depth_bounds_test) gl.Disable(GL_DEPTH_BOUNDS_TEST_EXT);
+    if (!features.is_es) {
+        gl.PointSize(1);
+        // A quad of two triangles shades the pixels along their diagonal twice, which doubles the cost of a quad that
+        // is two texels wide. Where the driver can, one triangle fills its bounding rectangle instead.
+        gl.PolygonMode(GL_FRONT_AND_BACK, features.fill_rectangle ? GL_FILL_RECTANGLE_NV : GL_FILL);
+    }
     gl.BindBuffer(GL_PIXEL_PACK_BUFFER, 0);
     gl.BindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
-    gl.BindBuffer(GL_QUERY_BUFFER, 0);
-    store_tightly(gl);
+    if (features.has(44, never)) gl.BindBuffer(GL_QUERY_BUFFER, 0);
+    store_tightly(gl, features);
     if (features.old_state) CompatibilityState::set_baseline(gl);
 }
 
-void HostState::restore(const Api& gl) const noexcept {
-    for (std::size_t i = 0; i < saved_capabilities.size(); ++i) set_capability(gl, saved_capabilities[i], capabilities_[i]);
-    for (GLuint i = 0; i < draw_buffers; ++i) {
-        set_capability(gl, GL_BLEND, i, blend_[i]);
-        restore_blend_equation(gl, i, static_cast<GLenum>(blend_equation_[i][0]),
-                               static_cast<GLenum>(blend_equation_[i][1]));
-        gl.ColorMaski(i, color_mask_[i][0], color_mask_[i][1], color_mask_[i][2], color_mask_[i][3]);
+void HostState::restore(const Api& gl, const Features& features) const noexcept {
+    for (std::size_t i = 0; i < saved_capabilities.size(); ++i) {
+        const auto& [name, desktop, es] = saved_capabilities[i];
+        if (features.has(desktop, es)) set_capability(gl, name, capabilities_[i]);
     }
-    set_capability(gl, GL_SCISSOR_TEST, 0, scissor_);
-    for (GLuint i = 0; blend_factors_ && i < draw_buffers; ++i) {
-        const auto& saved = (*blend_factors_)[i];
-        gl.BlendFuncSeparatei(i, static_cast<GLenum>(saved[0]), static_cast<GLenum>(saved[1]),
-                              static_cast<GLenum>(saved[2]), static_cast<GLenum>(saved[3]));
-    }
+    restore_targets(gl, features);
+    restore_viewports(gl, features);
     gl.DepthFunc(static_cast<GLenum>(depth_func_));
     gl.DepthMask(depth_mask_);
-    gl.DepthRangeIndexed(0, depth_range_[0], depth_range_[1]);
     if (gl.EXT_depth_bounds_test) {
         set_capability(gl, GL_DEPTH_BOUNDS_TEST_EXT, depth_bounds_);
         gl.DepthBoundsEXT(depth_bounds_range_[0], depth_bounds_range_[1]);
     }
     restore_stencil(gl);
-    gl.PointSize(point_size_);
-    gl.ViewportIndexedfv(0, viewport_.data());
-    gl.PolygonMode(GL_FRONT_AND_BACK, static_cast<GLenum>(polygon_mode_[0]));
+    if (!features.is_es) {
+        gl.PointSize(point_size_);
+        gl.PolygonMode(GL_FRONT_AND_BACK, static_cast<GLenum>(polygon_mode_[0]));
+    }
     if (old_state_) old_state_->restore(gl);
-    gl.ClipControl(static_cast<GLenum>(clip_origin_), static_cast<GLenum>(clip_depth_));
+    if (features.has(45, never)) gl.ClipControl(static_cast<GLenum>(clip_origin_), static_cast<GLenum>(clip_depth_));
     gl.UseProgram(static_cast<GLuint>(program_));
-    subroutines_.restore(gl);
+    if (features.has(43, never)) subroutines_.restore(gl);
     gl.BindVertexArray(static_cast<GLuint>(vertex_array_));
     extensions_.restore(gl);
-    gl.BindFramebuffer(GL_DRAW_FRAMEBUFFER, static_cast<GLuint>(draw_framebuffer_));
-    gl.BindBuffer(GL_PIXEL_PACK_BUFFER, static_cast<GLuint>(pack_buffer_));
-    gl.BindBuffer(GL_PIXEL_UNPACK_BUFFER, static_cast<GLuint>(unpack_buffer_));
-    gl.BindBuffer(GL_QUERY_BUFFER, static_cast<GLuint>(query_buffer_));
-    for (GLuint i = 0; i < texture_units; ++i) {
-        gl.ActiveTexture(GL_TEXTURE0 + i);
-        gl.BindTexture(GL_TEXTURE_2D, static_cast<GLuint>(texture_[i]));
-        gl.BindTexture(GL_TEXTURE_2D_ARRAY, static_cast<GLuint>(texture_array_[i]));
-        gl.BindTexture(GL_TEXTURE_BUFFER, static_cast<GLuint>(texture_buffer_[i]));
-        gl.BindSampler(i, static_cast<GLuint>(sampler_[i]));
+    restore_bindings(gl, features);
+    std::size_t saved = 0;
+    for (const auto& store : pixel_stores) {
+        if (has(gl, features, store)) gl.PixelStorei(store.name, pixel_store_[saved++]);
     }
-    gl.ActiveTexture(static_cast<GLenum>(active_texture_));
-    const auto stores = pixel_stores(gl);
-    for (std::size_t i = 0; i < stores.size(); ++i) gl.PixelStorei(stores[i].name, pixel_store_[i]);
     if (paused_feedback_) gl.ResumeTransformFeedback();
     for (int i = 0; i < 8 && gl.GetError() != GL_NO_ERROR; ++i) {
         // An error of the library's own, reported already by Device::check or on its way out as an exception.
     }
-    for (const auto error : errors_) raise_again(gl, error);
+    for (const auto error : errors_) raise_again(gl, features, error);
 }
 
 }  // namespace quadmill::detail::gl

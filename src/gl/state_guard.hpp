@@ -29,16 +29,22 @@ class HostState {
     // bound: glGet clamps the reference to what the bound stencil buffer can hold, which may be none at save().
     void save_stencil(const Api& gl, const Features& features);
     // Likewise before the first pass that blends with factors.
-    void save_blend_factors(const Api& gl);
-    void restore(const Api& gl) const noexcept;
+    void save_blend_factors(const Api& gl, const Features& features);
+    void restore(const Api& gl, const Features& features) const noexcept;
     // Turns off what extensions would do to passes. Pre: save() has been called, and the host's vertex array is bound.
     void set_extension_baseline(const Api& gl) const { extensions_.set_baseline(gl); }
     // Deletes the one object that it keeps.
     void release(const Api& gl) const noexcept;
 
   private:
-    void refuse_conditional_rendering(const Api& gl);
-    void save_bindings(const Api& gl);
+    void refuse_conditional_rendering(const Api& gl, const Features& features);
+    void save_bindings(const Api& gl, const Features& features);
+    void save_targets(const Api& gl, const Features& features);
+    void restore_targets(const Api& gl, const Features& features) const noexcept;
+    void save_viewports(const Api& gl, const Features& features);
+    void restore_viewports(const Api& gl, const Features& features) const noexcept;
+    void restore_bindings(const Api& gl, const Features& features) const noexcept;
+    void pause_feedback(const Api& gl, const Features& features);
     void restore_stencil(const Api& gl) const noexcept;
 
     struct StencilFace {
@@ -51,7 +57,10 @@ class HostState {
     std::optional<std::array<std::array<int, 4>, draw_buffers>> blend_factors_;
     std::array<std::array<unsigned char, 4>, draw_buffers> color_mask_{};
     std::array<int, texture_units> texture_{}, texture_array_{}, texture_buffer_{}, sampler_{};
-    std::array<float, 4> viewport_{};
+    // Of each viewport that passes change: of the first alone, where calls are for one of them.
+    std::vector<std::array<float, 4>> viewports_;
+    std::vector<std::array<int, 4>> scissor_boxes_;
+    std::vector<bool> scissors_;
     std::array<double, 2> depth_range_{}, depth_bounds_range_{0, 1};
     float point_size_ = 1;
     int depth_func_ = 0;
@@ -61,8 +70,8 @@ class HostState {
     std::array<int, 2> polygon_mode_{};
     int program_ = 0, vertex_array_ = 0, draw_framebuffer_ = 0, active_texture_ = 0;
     int pack_buffer_ = 0, unpack_buffer_ = 0, query_buffer_ = 0;
-    int clip_origin_ = 0, clip_depth_ = 0;
-    bool scissor_ = false, paused_feedback_ = false, depth_bounds_ = false;
+    int clip_origin_ = 0, clip_depth_ = 0, read_framebuffer_ = 0, array_buffer_ = 0;
+    bool paused_feedback_ = false, depth_bounds_ = false;
     std::vector<int> pixel_store_;
     ExtensionState extensions_;
     SubroutineState subroutines_;
@@ -71,8 +80,6 @@ class HostState {
     bool probe_works_ = false;
 };
 
-// Rows of pixels without gaps, in both directions.
-void store_tightly(const Api& gl);
 // The state that every pass starts from: all tests off, one sample a pixel, lower-left origin, tight pixel rows.
 void set_baseline(const Api& gl, const Features& features);
 

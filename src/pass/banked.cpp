@@ -97,7 +97,7 @@ void BankedReadBack::wait() {
 }
 
 void BankedReadBack::take(cpu::Workers& workers, const Take& take) {
-    take_rows(parts_, workers, 1,
+    take_rows(buffer_, parts_, workers, 1,
               [&](const Part& part, std::size_t row, std::size_t /*piece*/) { take_tile_row(part, row, take); });
 }
 

@@ -101,8 +101,9 @@ bool ReadBack::ready() {
 void ReadBack::wait_until(std::size_t end) {
     for (auto& part : parts_) {
         part.arrived.wait();
-        if (part.end >= end) return;
+        if (part.end >= end) break;
     }
+    buffer_.arrive();
 }
 
 std::span<const std::byte> ReadBack::wait() {

@@ -20,10 +20,11 @@ inline constexpr std::size_t task_bytes = std::size_t{1} << 20, short_task_bytes
 // Makes the buffer again when it is smaller than that.
 void grow(gl::PixelBuffer& buffer, gl::Device& device, gl::PixelBuffer::Direction direction, std::size_t bytes);
 
-// Calls take(part, row, piece) for `pieces` pieces of each row of all parts, on several threads, of each part once it
-// has arrived; waits for the GPU.
+// Calls take(part, row, piece) for `pieces` pieces of each row of all parts, which were read into the buffer, on
+// several threads, of each part once it has arrived; waits for the GPU.
 template <class Part, class Take>
-void take_rows(std::vector<Part>& parts, cpu::Workers& workers, std::size_t pieces, const Take& take) {
+void take_rows(gl::PixelBuffer& buffer, std::vector<Part>& parts, cpu::Workers& workers, std::size_t pieces,
+               const Take& take) {
     struct Piece {
         Part* part;
         std::size_t row, index;
@@ -33,7 +34,11 @@ void take_rows(std::vector<Part>& parts, cpu::Workers& workers, std::size_t piec
         for (std::size_t i = 0; i < part.rows * pieces; ++i) all.push_back({&part, i / pieces, i % pieces});
     }
     workers.after_in_order(
-        all.size(), [&](std::size_t i) { all[i].part->arrived.wait(); },
+        all.size(),
+        [&](std::size_t i) {
+            all[i].part->arrived.wait();
+            buffer.arrive();
+        },
         [&](std::size_t i) { take(*all[i].part, all[i].row, all[i].index); });
 }
 

@@ -37,7 +37,7 @@ KeysInBuffer::KeysInBuffer(gl::Device& device, const char* function, const char*
     const auto texel_keys = 4 / static_cast<std::size_t>(key_words);
     if (stride > gl::BufferTexels::most(device, format) / texel_keys) {
         throw InvalidArgument(std::string(function) + ": keys that lie " + std::to_string(stride) +
-                              " bytes from each other; a buffer texture reaches over " +
+                              " bytes from each other; a texture holds " +
                               std::to_string(gl::BufferTexels::most(device, format)) + " bytes here, of which " +
                               std::to_string(texel_keys) + " keys must take no more");
     }
@@ -51,11 +51,18 @@ bool overlap(const KeysInBuffer& a, const KeysInBuffer& b) {
     return a.offset < end(b) && b.offset < end(a);
 }
 
-// In parts of as many keys as a buffer texture holds: rows, or texels of a row where its keys lie so far apart.
+namespace {
+// What is copied at a time, where one texel of keys does not lie over more.
+constexpr std::size_t part_bytes = std::size_t{1} << 26U;
+}  // namespace
+
+// In parts: rows, or texels of a row where its keys lie so far apart.
 void CallerKeys::draw(const KeysInBuffer& keys, std::uint64_t padding, const pass::Target& source, std::size_t rows) {
     const auto width = static_cast<std::size_t>(source.texture.width());
     const auto texel_keys = 4 / static_cast<std::size_t>(keys.key_words), key_bytes = keys.stride * keys.texel_bytes();
-    const auto most_texels = gl::BufferTexels::most(device_, keys.format) / (texel_keys * key_bytes);
+    const auto most_bytes = gl::BufferTexels::most(device_, keys.format);
+    const auto most_texels =
+        std::min(std::max(part_bytes, texel_keys * key_bytes), most_bytes) / (texel_keys * key_bytes);
     const auto most_rows = most_texels / width;
     const auto& program = programs_.get("sort/keys_of_buffer.frag", shaders::sort_keys_of_buffer_frag,
                                         "#define KEY_WORDS " + std::to_string(keys.key_words) + "\n");
@@ -71,9 +78,8 @@ void CallerKeys::draw(const KeysInBuffer& keys, std::uint64_t padding, const pas
                                                          static_cast<int>(right), static_cast<int>(end_row))});
         gl::draw(device_, {.name = "keys of buffer",
                            .program = &program,
-                           .texels = &part,
-                           .uniforms = {{"first_texel", part.first()},
-                                        {"first_key", static_cast<int>(first)},
+                           .inputs = {&part.texture()},
+                           .uniforms = {{"first_key", static_cast<int>(first)},
                                         {"stride", static_cast<int>(keys.stride)},
                                         {"count", static_cast<int>(keys.count)},
                                         {"target_width", source.texture.width()},

@@ -161,10 +161,8 @@ SortStats CallerSort::sort(const KeysInBuffer& keys, Order order) {
             const gl::QuadList quads(device_, pass::first_texels(static_cast<int>(width), count));
             draw(device_, {.name = "keys to buffer",
                            .program = &program,
-                           .inputs = {sorted.keys},
-                           .texels = &texels,
+                           .inputs = {sorted.keys, &texels.texture()},
                            .uniforms = gl::Uniforms(sorted.uniforms)
-                                           .set("first_texel", texels.first())
                                            .set("first_key", static_cast<int>(first / keys.stride))
                                            .set("stride", static_cast<int>(keys.stride))
                                            .set("target_width", static_cast<int>(width)),

@@ -149,7 +149,7 @@ void TileReadBack::wait() {
 }
 
 void TileReadBack::take(cpu::Workers& workers, const Take& take) {
-    pass::take_rows(parts_, workers, pieces_,
+    pass::take_rows(buffer_, parts_, workers, pieces_,
                     [&](const Part& part, std::size_t row, std::size_t piece) { take_piece(part, row, piece, take); });
 }
 

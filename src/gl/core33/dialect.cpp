@@ -1,0 +1,62 @@
+// OpenGL 3.3 to 4.4.
+#include <quadmill_glad/gl33.h>
+
+#include "gl/core33/by_binding.hpp"
+#include "quadmill_shaders.hpp"
+
+namespace quadmill::detail::gl {
+
+namespace {
+
+class Core33 final : public ByBinding<QuadmillGL33Context> {
+  public:
+    Core33(Device& device, const QuadmillGL33Context& gl, OpenGl api)
+        : ByBinding(device, gl, GL_SAMPLES_PASSED), api_(api) {}
+
+    [[nodiscard]] std::string shader_header() const override {
+        if (api_ == OpenGl::Desktop41) return "#version 410 core\n";
+        return std::string("#version 330 core\n") + shaders::pass_older_glsl_glsl;
+    }
+    bool begin_condition(Id query) override {
+        gl_.BeginConditionalRender(query, GL_QUERY_WAIT);
+        return true;
+    }
+    void end_condition() noexcept override { gl_.EndConditionalRender(); }
+    std::optional<std::uint64_t> note_time(Id query) override {
+        gl_.QueryCounter(query, GL_TIMESTAMP);
+        return std::nullopt;
+    }
+    std::uint64_t result(Id query, Query::Kind kind) override {
+        if (kind == Query::Kind::Samples) return ByBinding::result(query, kind);
+        GLuint64 value = 0;
+        gl_.GetQueryObjectui64v(query, GL_QUERY_RESULT, &value);
+        return value;
+    }
+    std::uint64_t gpu_time() override {
+        GLint64 now = 0;
+        gl_.GetInteger64v(GL_TIMESTAMP, &now);
+        return static_cast<std::uint64_t>(now);
+    }
+    std::optional<int> level_parameter(Id texture, std::uint32_t target, std::uint32_t name) override {
+        GLint value = 0;
+        bind_to_first_unit(target, texture);
+        gl_.GetTexLevelParameteriv(target == GL_TEXTURE_CUBE_MAP ? GL_TEXTURE_CUBE_MAP_POSITIVE_X : target, 0, name,
+                                   &value);
+        return value;
+    }
+    bool is_lost() override { return gl_.KHR_robustness && gl_.GetGraphicsResetStatus() != GL_NO_ERROR; }
+
+  private:
+    OpenGl api_;
+};
+
+}  // namespace
+
+std::unique_ptr<Dialect> make_core33(Device& device, const Loader& loader, OpenGl api) {
+    QuadmillGL33Context gl{};
+    if (!quadmill_gladLoadGL33ContextUserPtr(&gl, loader.load, loader.user))
+        throw ContextError("the functions of OpenGL 3.3 could not be loaded");
+    return std::make_unique<Core33>(device, gl, api);
+}
+
+}  // namespace quadmill::detail::gl

@@ -1,0 +1,126 @@
+// What the versions of OpenGL do in different ways. The rest of src/gl calls what all of them have, and comes here for
+// the rest; one dialect is chosen for each context, when it is opened.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "gl/objects.hpp"
+#include "quadmill/context.hpp"
+
+namespace quadmill::detail::gl {
+
+class Device;
+struct Loader;
+struct RowsOf;
+enum class Blend;
+
+// A rectangle of one layer of a texture.
+struct PlaneOf {
+    std::uint32_t texture, target;  // target as OpenGL names it
+    int x, y, layer;
+};
+
+class Dialect {
+  public:
+    using Id = std::uint32_t;
+    Dialect() = default;
+    Dialect(const Dialect&) = delete;
+    Dialect& operator=(const Dialect&) = delete;
+    virtual ~Dialect() = default;
+
+    // The first lines of each shader.
+    [[nodiscard]] virtual std::string shader_header() const = 0;
+
+    // Objects. Textures have one level and are read without a filter; `layers` 0 means no array texture.
+    [[nodiscard]] virtual Id make_texture(Format format, int width, int height, int layers) = 0;
+    // Attachments of a framebuffer: a colour texture or all layers of one, and a texture with depth, stencil or both.
+    struct Attachments {
+        Id color = 0;
+        int layers = 0;
+        Id depth_or_stencil = 0;
+        Format format = Format::Depth32f;  // of the latter
+    };
+    struct MadeFramebuffer {
+        Id id;
+        bool is_complete;
+    };
+    [[nodiscard]] virtual MadeFramebuffer make_framebuffer(const Attachments& attachments) = 0;
+    [[nodiscard]] virtual Id make_buffer(std::span<const std::byte> content) = 0;
+    // `quads` is a buffer of PassQuad, each an instance with its corners as attributes 0 and 1; 0 means no attributes.
+    [[nodiscard]] virtual Id make_vertex_array(Id quads) = 0;
+    [[nodiscard]] virtual Id make_query(Query::Kind kind) = 0;
+
+    // Memory for transfers: mapped as long as it lives, where the version can do that. Where it cannot, rows are sent
+    // from the caller's memory, and what was read is mapped when a fence after it has been passed, until the next rows.
+    struct Staging {
+        Id id = 0;
+        std::span<std::byte> memory{};
+    };
+    [[nodiscard]] virtual Staging make_staging(PixelBuffer::Direction direction, std::size_t bytes) = 0;
+    virtual void send_rows(const Staging& from, std::size_t offset, const RowsOf& to) = 0;
+    virtual void read_rows(const RowsOf& from, const Staging& to, std::size_t offset) = 0;
+    [[nodiscard]] virtual std::span<std::byte> map(Id staging, std::size_t bytes) = 0;
+    virtual void unmap(Id staging) = 0;
+
+    // Waits for the GPU; `bytes` has room for these rows of one layer.
+    virtual void read_texels(const RowsOf& from, int layer, std::span<std::byte> bytes) = 0;
+    // Sets every word of a rectangle's texels, in all layers. Pre: an unsigned integer format.
+    virtual void clear_texels(const Texture& texture, int x, int y, int width, int height, std::uint32_t word) = 0;
+    virtual void fill(const Texture& texture, float value) = 0;
+    virtual void fill_stencil(const Texture& texture, std::uint8_t value) = 0;
+    virtual void clear_stencil(Id framebuffer, std::uint8_t value) = 0;
+    // Bit for bit, between formats with as many bytes.
+    virtual void copy(const PlaneOf& from, Format from_format, const PlaneOf& to, Format to_format, int width,
+                      int height) = 0;
+
+    // Drawing.
+    virtual void bind_texture(std::uint32_t unit, const Texture& texture) = 0;
+    virtual void set_viewport(int width, int height) = 0;
+    virtual void set_blend(std::uint32_t target, Blend blend) = 0;
+    virtual void set_scissor(const std::optional<std::array<int, 4>>& box) = 0;
+    virtual void draw_quads(Id quads, int corners, std::size_t first, std::size_t count) = 0;
+    virtual void begin_count(Id query) = 0;
+    virtual void end_count() = 0;
+    // False where the GPU cannot decide by a query whether it draws.
+    virtual bool begin_condition(Id query) = 0;
+    virtual void end_condition() noexcept = 0;
+
+    // Queries. The GPU notes its time; where it has no clock, the CPU's time of the call is given.
+    [[nodiscard]] virtual std::optional<std::uint64_t> note_time(Id query) = 0;
+    [[nodiscard]] virtual std::uint64_t result(Id query, Query::Kind kind) = 0;
+    // The GPU writes what the query counted there; false where the version has no such call.
+    [[nodiscard]] virtual bool count_to_buffer(Id query, Id buffer, std::size_t offset) = 0;
+    // Reads all of such a buffer; does nothing where the version writes none.
+    virtual void read_counts(Id buffer, std::span<std::uint32_t> counts) = 0;
+    [[nodiscard]] virtual std::uint64_t gpu_time() = 0;
+    [[nodiscard]] virtual bool is_lost() = 0;
+
+    // Of an object of the host: a parameter of a texture or of its level 0 (nothing where the version cannot tell), and
+    // of a buffer.
+    [[nodiscard]] virtual int texture_parameter(Id texture, std::uint32_t target, std::uint32_t name) = 0;
+    virtual void set_texture_parameter(Id texture, std::uint32_t target, std::uint32_t name, int value) = 0;
+    [[nodiscard]] virtual std::optional<int> level_parameter(Id texture, std::uint32_t target, std::uint32_t name) = 0;
+    [[nodiscard]] virtual std::int64_t buffer_parameter(Id buffer, std::uint32_t name) = 0;
+    // The texture again, with parameters of its own; 0 where the version has no views.
+    [[nodiscard]] virtual Id make_view(Id texture, Format format) = 0;
+
+    // An object that no other context has and that carries two numbers of 31 bits.
+    [[nodiscard]] virtual Id make_marker(const std::array<int, 2>& mark) = 0;
+    [[nodiscard]] virtual std::array<int, 2> read_marker(Id marker) = 0;
+
+    // Deletes what it keeps for itself. Pre: the context is current.
+    virtual void release() noexcept {}
+};
+
+// Pre: the context is current.
+[[nodiscard]] std::unique_ptr<Dialect> make_desktop45(Device& device);
+[[nodiscard]] std::unique_ptr<Dialect> make_core33(Device& device, const Loader& loader, OpenGl api);
+[[nodiscard]] std::unique_ptr<Dialect> make_es3(Device& device, const Loader& loader);
+
+}  // namespace quadmill::detail::gl
