@@ -109,7 +109,7 @@ class QUADMILL_API PassObserver {
     virtual void after(const PassEvent& pass);   ///< just after it
 };
 
-/// An OpenGL 4.5 context that the library works in.
+/// An OpenGL context that the library works in.
 ///
 /// One context belongs to one thread at a time. Copies share the context, so objects that work in one take a `const
 /// Context&` and keep a copy. A headless context is made current by each call that needs it, and what was current
@@ -132,14 +132,14 @@ class QUADMILL_API Context {
     /// QUADMILL_DEVICE that is not a number from 0.
     static Context headless(const HeadlessOptions& options = {});
 
-    /// Takes the caller's context, which must be current: OpenGL 4.5, of the core or the compatibility profile. The
-    /// library loads its own function table and leaves the context's state as it was after each call.
+    /// Takes the caller's context, which must be current: OpenGL 3.3 or OpenGL ES 3.0, or later, of any profile.
+    /// QUADMILL_API holds the library to a lower version than the context has. The library loads its own function table and leaves the context's state as it was after each call.
     /// Pre: during any call of the library, this context is current; no query of samples, primitives or shader
     /// invocations and no conditional rendering is active, and the current program is not flagged for deletion. All are
     /// refused with InvalidArgument; conditional rendering only after a first call outside of it, since OpenGL has no
     /// query for it. In the compatibility profile a display list in progress, selection and feedback mode are refused,
     /// too.
-    /// Throws: ContextError if EGL and GLX know no current context, or it is older than 4.5 or OpenGL ES; the message
+    /// Throws: ContextError if EGL and GLX know no current context, or it is older than 3.3, or OpenGL ES before 3.0; the message
     /// says what to request from GLFW, SDL, Qt or GTK.
     ///
     ///     auto context = Context::adopt();  // the one that is current on this thread

@@ -34,7 +34,7 @@ struct DeviceShare {
 class QUADMILL_API DeviceGroup {
   public:
     /// A context on each of `devices`, which are indices into Context::devices(); the same index twice gives two
-    /// contexts on it. Empty: all devices with OpenGL 4.5 that are not software renderers, or one software renderer if
+    /// contexts on it. Empty: all devices with OpenGL that are not software renderers, or one software renderer if
     /// there are no others.
     /// Throws: ContextError as Context::headless(), for any of `devices`; InvalidArgument for a negative index.
     static DeviceGroup headless(std::span<const int> devices = {}, const HeadlessOptions& options = {});

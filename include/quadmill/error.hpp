@@ -30,7 +30,7 @@ class QUADMILL_API GlError : public Error {
     ~GlError() override;
 };
 
-/// No usable OpenGL context: no EGL, no device, or a version below 4.5. The message says what was tried.
+/// No usable OpenGL context: no EGL, no device, or a version below OpenGL 3.3 and OpenGL ES 3.0. The message says what was tried.
 class QUADMILL_API ContextError : public Error {
   public:
     using Error::Error;

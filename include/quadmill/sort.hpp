@@ -268,9 +268,9 @@ class QUADMILL_API Sorter {
     /// of `count` keys in order, 32 bits each, as glDrawElements takes them for GL_UNSIGNED_INT. Its other bytes stay.
     /// Merge sorts.
     /// Shape: keys of any type; offset and stride are multiples of 4, for 16 bits of 2. `index` is another buffer, or
-    /// another part of the same one. Neither is mapped, unless persistently. After a shader or image store into the
-    /// keys, the program calls glMemoryBarrier(GL_TEXTURE_FETCH_BARRIER_BIT) first.
-    /// Cost: as argsort_texture(): no upload, no read-back, does not wait. GPU memory: 26 bytes a key (50 for 64 bits).
+    /// another part of the same one. Neither is mapped, unless persistently.
+    /// Cost: as argsort_texture(): no upload, no read-back, does not wait. GPU memory: 26 bytes a key (50 for 64 bits),
+    /// and up to 64 MiB for a copy of a part of the buffer.
     /// Throws: InvalidArgument if an id is not such a buffer, keys or index do not fit into it, SortOptions::engine is
     /// neither Auto nor Merge, or memory is too small.
     ///

@@ -85,8 +85,7 @@ class QUADMILL_API Table {
     Table& add_texture(std::string name, const TextureRegion& texels, ColumnType type, int channel = 0);
     /// Adds a column that is in the caller's buffer and is read in each query. Its type is that of the keys; halves are
     /// F32.
-    /// Shape: as for Sorter::argsort_buffer(), but not U64; checked when it is used. After a shader or image store into
-    /// it, the program calls glMemoryBarrier(GL_TEXTURE_FETCH_BARRIER_BIT) first.
+    /// Shape: as for Sorter::argsort_buffer(), but not U64; checked when it is used.
     /// Throws: InvalidArgument also for U64 and for buffer 0.
     ///
     ///     table.add_buffer("speed", {.buffer = particles, .offset = 12, .stride = 16}, n);

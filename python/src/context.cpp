@@ -150,7 +150,7 @@ WorkplacePtr open_default_workplace() {
 
 void bind_context(py::module_& module) {
     py::class_<Workplace, WorkplacePtr>(module, "Context", R"(
-An OpenGL 4.5 context that the library works in: one of its own without a display, or, by adopt(), the program's.
+An OpenGL context that the library works in: one of its own without a display, or, by adopt(), the program's.
 
 Calls of several threads in one context wait for each other. What a call needs on the GPU (programs, textures) stays for
 the next one; free() lets go of it.
@@ -165,7 +165,7 @@ array([1., 2., 3.], dtype=float32)
 Opens a context through EGL on a device of devices(); -1: the environment variable QUADMILL_DEVICE, or the first.
 )")
         .def_static("adopt", &adopt, R"(
-The context that is current on this thread: of moderngl, pyglet, PyOpenGL or any other program, OpenGL 4.5. It must
+The context that is current on this thread: of moderngl, pyglet, PyOpenGL or any other program, of OpenGL 3.3 or OpenGL ES 3.0 or later. It must
 be current in each call; its state is as it was after each.
 )")
         .def_property_readonly("info", &info, "Facts about the context: renderer, vendor, version, platform, ...")

@@ -94,7 +94,7 @@ void bind_errors(py::module_& module) {
     c.gl = make(module, "GlError", {c.error, PyExc_RuntimeError},
                 "The driver refused or failed: out of memory, a shader that does not compile, a reset of the GPU.");
     c.context = make(module, "ContextError", {c.error, PyExc_RuntimeError},
-                     "There is no usable OpenGL 4.5 context; the message says what was tried.");
+                     "There is no usable OpenGL context; the message says what was tried.");
     c.io = make(module, "IoError", {c.error, PyExc_OSError},
                 "A file could not be read or written: `filename`, and `offset`, the byte where.");
     // OSError's own has no words if there is no errno.

@@ -105,6 +105,9 @@ constexpr const char* environment = R"(.TP
 QUADMILL_DEVICE
 Number of the EGL device to use; the default of \-\-device. \fBquadmill info\fR lists the devices.
 .TP
+QUADMILL_API
+The version of OpenGL to use, and nothing later: gl45, gl41, gl33 or es3 (default: the newest that the driver gives).
+.TP
 QUADMILL_DEBUG_GROUPS
 1 names calls, passes and shaders for tools that record OpenGL; 0 turns this off in debug contexts, where it is the
 default.

@@ -146,11 +146,15 @@ void observed(Device& device, PassEvent event, std::span<const Quad> quads, Issu
 
 }  // namespace
 
+namespace {
+// Where the GPU cannot decide, a pass is skipped when the answer has come already.
+bool is_known_to_be_skipped(const Device& device, const Pass& pass) {
+    return !device.features.conditional_draws && pass.only_if && pass.only_if->ready() && pass.only_if->result() == 0;
+}
+}  // namespace
+
 void draw(Device& device, const Pass& pass) {
     const auto count = count_of(pass);
-    // Where the GPU cannot decide, a pass is skipped when the answer has come already.
-    if (!device.features.conditional_draws && pass.only_if && pass.only_if->ready() && pass.only_if->result() == 0)
-        return;
     const PassEvent event{.name = pass.name,
                           .stage = pass.stage,
                           .step = pass.step,
@@ -170,7 +174,9 @@ void draw(Device& device, const Pass& pass) {
         gl.Uniform2f(pass.program->target_size(), static_cast<GLfloat>(event.width),
                      static_cast<GLfloat>(event.height));
         if (pass.count_samples) device.dialect->begin_count(pass.count_samples->id());
-        if (pass.quads) {
+        if (is_known_to_be_skipped(device, pass)) {
+            // Nothing is drawn, and a count is 0.
+        } else if (pass.quads) {
             const GLsizei corners = device.features.fill_rectangle ? 3 : 4;  // see set_baseline
             device.dialect->draw_quads(pass.quads->buffer(), corners, pass.first, count);
         } else {

@@ -80,8 +80,8 @@ struct QueryProcessor::State : std::enable_shared_from_this<QueryProcessor::Stat
     [[nodiscard]] JoinTools join_tools(const char* function, QueryEngine engine);
     [[nodiscard]] TextureJoinTools texture_join_tools(QueryEngine engine);
     [[nodiscard]] bool loops_on_gpu() const {
-        return options.engine == QueryEngine::Auto ? crossings.join_comparisons > 0
-                                                   : options.engine != QueryEngine::Cpu;
+        if (options.engine != QueryEngine::Auto) return options.engine != QueryEngine::Cpu;
+        return crossings.join_comparisons > 0 && !engines.refusal(QueryEngine::Bitmap);
     }
     [[nodiscard]] Matcher& matching() {
         if (!matcher) matcher.emplace(*detail::Access::of(*context), options.threads);

@@ -30,7 +30,7 @@ std::vector<Context> contexts_of_all(HeadlessOptions options) {
             if (auto context = Context::headless(options); !context.info().software)
                 found.push_back(std::move(context));
         } catch (const ContextError&) {  // NOLINT(bugprone-empty-catch)
-            // Not one that offers OpenGL 4.5.
+            // Not one that offers OpenGL.
         }
     }
     options.device = -1;

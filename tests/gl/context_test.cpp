@@ -374,23 +374,19 @@ struct LesserDriver {
 
 }  // namespace
 
-TEST_CASE("an old context, and one of OpenGL ES, is refused with what to ask the toolkits for") {
+TEST_CASE("a context of a version that is too old is refused with what to ask the toolkits for") {
     auto& context = LesserDriver::real.emplace(Context::headless());
     context.make_current();
-    for (const char* version : {"3.3.0 of long ago", "4.4.0 of long ago", "OpenGL ES 3.2 of a telephone"}) {
+    for (const char* version : {"2.1.0 of long ago", "3.2.0 of long ago", "OpenGL ES 2.0 of a telephone"}) {
         LesserDriver::version = version;
         CHECK_THROWS_AS(Context::adopt(LesserDriver::old), ContextError);
         const auto message = message_of([] { Context::adopt(LesserDriver::old); });
         CAPTURE(message);
         CHECK(has(message, version));
-        for (const char* hint : {"glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 4)", "SDL_GL_CONTEXT_MINOR_VERSION, 5",
-                                 "QSurfaceFormat::setVersion(4, 5)", "gtk_gl_area_set_required_version(area, 4, 5)",
-                                 "rcore_desktop_glfw.c"})
+        for (const char* hint : {"OpenGL 3.3 or OpenGL ES 3.0, or later", "glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3)",
+                                 "SDL_GL_CONTEXT_MINOR_VERSION, 3", "QSurfaceFormat::setVersion(3, 3)",
+                                 "gtk_gl_area_set_required_version(area, 3, 3)"})
             CHECK(has(message, hint));
-        const bool embedded = std::string_view(version).starts_with("OpenGL ES");
-        for (const char* hint : {"GLFW_OPENGL_API", "SDL_GL_CONTEXT_PROFILE_CORE", "QSurfaceFormat::OpenGL",
-                                 "gtk_gl_area_set_allowed_apis", "gtk_gl_area_set_use_es"})
-            CHECK(has(message, hint) == embedded);
     }
     LesserDriver::real.reset();
 }

@@ -414,7 +414,7 @@ class Calls {
         const gl::CountList counts(device, 2);
         clear_stencil(device, target, 0x53);
         gl::Pass pass{.name = "test", .program = &program, .target = &target, .quads = &quads, .first = 0, .count = 1};
-        pass.counts = &counts;  // bound, and not read
+        pass.inputs[2] = &counts.texture();  // bound, and not read
         pass.count_samples = &query;
         pass.depth = gl::DepthTest{.pass_if = gl::Compare::Always, .write = gl::DepthWrite::On};
         pass.stencil = gl::StencilTest{.pass_if = gl::Compare::Equal,

@@ -24,9 +24,10 @@ void write_texels(detail::gl::Device& device, const detail::gl::Texture& texture
 template <class T>
 std::vector<T> read_texels(detail::gl::Device& device, const detail::gl::Texture& texture) {
     using detail::gl::PixelBuffer;
-    const PixelBuffer buffer(device, PixelBuffer::Direction::ReadBack, texture.bytes());
+    PixelBuffer buffer(device, PixelBuffer::Direction::ReadBack, texture.bytes());
     read_rows(device, texture, 0, texture.height(), buffer, 0);
     detail::gl::Fence(device).wait();
+    buffer.arrive();
     std::vector<T> values(texture.bytes() / sizeof(T));
     std::memcpy(values.data(), buffer.receive(0, texture.bytes()).data(), texture.bytes());
     return values;

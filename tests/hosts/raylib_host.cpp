@@ -1,7 +1,6 @@
 // A program that goes about it as raylib does, which Debian 12 does not have: GLFW asked for 3.3 of the core profile
 // (on macOS forward compatible), and a batch of vertices in one array object with buffers for positions, colours and
-// elements, drawn with blending and culling on. Drivers may give 4.5 then, as Mesa's do; `raylib_host old` expects one
-// that does not.
+// elements, drawn with blending and culling on. Drivers may give 4.5 then, as Mesa's do.
 #define GLFW_INCLUDE_NONE
 #include <GLFW/glfw3.h>
 
@@ -76,8 +75,7 @@ class Batch {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-    const bool old = argc > 1 && std::string_view(argv[1]) == "old";
+int main() {
     if (!glfwInit()) return 2;
     int failed = 0;
     for (const int forward_compatible : {GLFW_FALSE, GLFW_TRUE}) {
@@ -91,14 +89,10 @@ int main(int argc, char** argv) {
         if (!window) return 2;
         glfwMakeContextCurrent(window);
         const char* host = forward_compatible ? "raylib's way, forward compatible" : "raylib's way";
-        if (old) {
-            failed += hosts::check_refusal(host, "raylib has no call for it: 4 and 5 in its rcore_desktop_glfw.c");
-        } else {
-            const Batch batch;
-            const auto draw = [&] { batch.draw(); };
-            failed += hosts::check(host, quadmill::Context::adopt(), draw);
-            failed += hosts::check("raylib's way, its loader", quadmill::Context::adopt(glfwGetProcAddress), draw);
-        }
+        const Batch batch;
+        const auto draw = [&] { batch.draw(); };
+        failed += hosts::check(host, quadmill::Context::adopt(), draw);
+        failed += hosts::check("raylib's way, its loader", quadmill::Context::adopt(glfwGetProcAddress), draw);
         glfwDestroyWindow(window);
     }
     glfwTerminate();

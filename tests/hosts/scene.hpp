@@ -122,18 +122,4 @@ int check(const char* host, const quadmill::Context& context, const Draw& draw) 
     return right && same && kept && clean && drawn ? 0 : 1;
 }
 
-// A context that is too old: it must be refused, with the words that say what to do. Returns what the program exits
-// with.
-inline int check_refusal(const char* host, const char* words) {
-    std::string said = "it was taken";
-    try {
-        static_cast<void>(quadmill::Context::adopt());
-    } catch (const quadmill::ContextError& error) {
-        said = error.what();
-    }
-    const bool right = said.find(words) != std::string::npos;
-    std::printf("%s: %s: %s\n", host, right ? "refused" : "WRONG", said.c_str());
-    return right ? 0 : 1;
-}
-
 }  // namespace hosts

@@ -99,6 +99,7 @@ class Desktop45 final : public Dialect {
 
     void send_rows(const Staging& from, std::size_t offset, const RowsOf& to) override {
         const auto& format = info(to.format);
+        if (from.memory.empty()) gl_.MemoryBarrier(GL_PIXEL_BUFFER_BARRIER_BIT);  // the host's shaders may have written it
         gl_.BindBuffer(GL_PIXEL_UNPACK_BUFFER, from.id);
         gl_.TextureSubImage2D(to.texture, 0, 0, to.first, to.width, to.rows, format.format, format.type,
                               offset_pointer(offset));

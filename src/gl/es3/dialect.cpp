@@ -10,7 +10,14 @@ namespace {
 
 class Es3 final : public ByBinding<QuadmillGLES30Context> {
   public:
-    Es3(Device& device, const QuadmillGLES30Context& gl) : ByBinding(device, gl, GL_ANY_SAMPLES_PASSED) {}
+    Es3(Device& device, const QuadmillGLES30Context& gl, const Loader& loader)
+        : ByBinding(device, gl, GL_ANY_SAMPLES_PASSED) {
+        GLint major = 0, minor = 0;
+        gl.GetIntegerv(GL_MAJOR_VERSION, &major);
+        gl.GetIntegerv(GL_MINOR_VERSION, &minor);
+        if (10 * major + minor < 31) return;
+        get_level_ = reinterpret_cast<GetLevel>(loader.load(loader.user, "glGetTexLevelParameteriv"));
+    }
 
     [[nodiscard]] std::string shader_header() const override {
         return "#version 300 es\n"
@@ -23,7 +30,18 @@ class Es3 final : public ByBinding<QuadmillGLES30Context> {
                "precision highp usampler2DArray;\n" +
                std::string(shaders::pass_older_glsl_glsl);
     }
+    std::optional<int> level_parameter(Id texture, std::uint32_t target, std::uint32_t name) override {
+        if (!get_level_) return std::nullopt;
+        GLint value = 0;
+        bind_to_first_unit(target, texture);
+        get_level_(target == GL_TEXTURE_CUBE_MAP ? GL_TEXTURE_CUBE_MAP_POSITIVE_X : target, 0, name, &value);
+        return value;
+    }
     bool is_lost() override { return gl_.KHR_robustness && gl_.GetGraphicsResetStatusKHR() != GL_NO_ERROR; }
+
+  private:
+    using GetLevel = void (*)(GLenum target, GLint level, GLenum name, GLint* value);
+    GetLevel get_level_ = nullptr;  // OpenGL ES 3.1 has it
 };
 
 }  // namespace
@@ -32,7 +50,7 @@ std::unique_ptr<Dialect> make_es3(Device& device, const Loader& loader) {
     QuadmillGLES30Context gl{};
     if (!quadmill_gladLoadGLES30ContextUserPtr(&gl, loader.load, loader.user))
         throw ContextError("the functions of OpenGL ES 3.0 could not be loaded");
-    return std::make_unique<Es3>(device, gl);
+    return std::make_unique<Es3>(device, gl, loader);
 }
 
 }  // namespace quadmill::detail::gl

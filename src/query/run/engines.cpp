@@ -29,9 +29,22 @@ Engines::Engines(std::optional<Context> context, const QueryOptions& options)
         throw InvalidArgument("QueryProcessor: SumPrecision::Float32 is QueryEngine::Depth's; engine must be Depth");
     if (which == QueryEngine::Auto || which == QueryEngine::Cpu) return;
     if (!context_) throw InvalidArgument("QueryProcessor: without a context, engine must be Auto or Cpu");
+    if (const auto reason = refusal(which)) throw InvalidArgument("QueryProcessor: " + *reason);
     const gl::Scope scope(*detail::Access::of(*context_), "QueryProcessor");
     static_cast<void>(get(which));
     scope.check();
+}
+
+std::optional<std::string> Engines::refusal(QueryEngine which) const {
+    if (which == QueryEngine::Cpu) return std::nullopt;
+    if (!context_) return "there is no context";
+    const auto& features = detail::Access::of(*context_)->features;
+    if (!features.doubles)
+        return "QueryEngine::Bitmap and Depth compute with doubles, which OpenGL 3.3 and OpenGL ES do not have; use Auto "
+               "or Cpu, or a context of OpenGL 4.1 or later";
+    if (which == QueryEngine::Depth && !features.exact_depths)
+        return "QueryEngine::Depth needs OpenGL 4.5, whose depths are exact; use Auto, Bitmap or Cpu";
+    return std::nullopt;
 }
 
 Engine& Engines::get(QueryEngine which) {
@@ -83,7 +96,7 @@ QueryEngine Engines::choose(const std::vector<TableWork>& tables, const Tuning& 
                                    : "is free") +
                               "; use Auto or Cpu");
     }
-    if (!context_) return QueryEngine::Cpu;
+    if (!context_ || refusal(QueryEngine::Bitmap)) return QueryEngine::Cpu;
     bool worth_it = false;
     std::size_t most_rows = 0;
     double by_depth = 0, by_bitmap = 0;  // ms
@@ -100,6 +113,7 @@ QueryEngine Engines::choose(const std::vector<TableWork>& tables, const Tuning& 
     }
     if (!worth_it) return QueryEngine::Cpu;
     static_cast<void>(get(QueryEngine::Bitmap));
+    if (refusal(QueryEngine::Depth)) return has_room(QueryEngine::Bitmap, asked) ? QueryEngine::Bitmap : QueryEngine::Cpu;
     // The engines have other parts of larger tables, so columns that are there could not be shared.
     const bool fits_depth = most_rows <= depth().most_rows();
     if (fits_depth && by_depth < by_bitmap && has_room(QueryEngine::Depth, asked)) return QueryEngine::Depth;

@@ -32,6 +32,8 @@ class Engines {
     [[nodiscard]] Engine& get(QueryEngine which);
     // Frees memory if needed.
     [[nodiscard]] bool has_room(QueryEngine which, const std::vector<TableColumns>& tables);
+    // Why the engine cannot work in the context; nothing where it can.
+    [[nodiscard]] std::optional<std::string> refusal(QueryEngine which) const;
     [[nodiscard]] Engine& cpu() { return get(QueryEngine::Cpu); }
 
   private:

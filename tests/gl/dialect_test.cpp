@@ -1,0 +1,308 @@
+// The versions of OpenGL below 4.5: what the library draws in them, and that their state comes back. Calls here are those
+// that OpenGL 3.3 and OpenGL ES 3.0 have in common.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "gl/api.hpp"
+#include "gl/device.hpp"
+#include "gl/host.hpp"
+#include "quadmill/error.hpp"
+#include "quadmill/sort.hpp"
+
+using namespace quadmill;        // NOLINT(google-build-using-namespace)
+using namespace quadmill::test;  // NOLINT(google-build-using-namespace)
+
+namespace {
+
+struct Version {
+    OpenGl api;
+    const char* name;
+};
+constexpr std::array<Version, 3> versions{
+    {{OpenGl::Desktop41, "gl41"}, {OpenGl::Desktop33, "gl33"}, {OpenGl::Es3, "es3"}}};
+
+// A host's context of that version, current on this thread, and the library's table of its functions.
+class OlderHost {
+  public:
+    explicit OlderHost(const Version& version)
+        : opened_(Context::headless({.api = version.api})), gl(detail::Access::of(opened_)->gl) {
+        opened_.make_current();
+    }
+    OlderHost(const OlderHost&) = delete;
+    OlderHost& operator=(const OlderHost&) = delete;
+    ~OlderHost() { release_current(); }
+
+  private:
+    Context opened_;
+
+  public:
+    const Api& gl;
+};
+
+using State = std::vector<std::pair<std::string, std::int64_t>>;
+
+// What both kinds of OpenGL have getters for.
+State state_of(const Api& gl) {
+    State all;
+    const auto add = [&](const char* name, GLenum what, std::size_t count = 1) {
+        std::array<GLint, 16> values{};
+        gl.GetIntegerv(what, values.data());
+        for (std::size_t i = 0; i < count; ++i) all.emplace_back(name, values.at(i));
+    };
+#define QUADMILL_ADD(what, ...) add(#what, what __VA_OPT__(, ) __VA_ARGS__)
+    QUADMILL_ADD(GL_ACTIVE_TEXTURE);
+    QUADMILL_ADD(GL_ARRAY_BUFFER_BINDING);
+    QUADMILL_ADD(GL_PIXEL_PACK_BUFFER_BINDING);
+    QUADMILL_ADD(GL_PIXEL_UNPACK_BUFFER_BINDING);
+    QUADMILL_ADD(GL_DRAW_FRAMEBUFFER_BINDING);
+    QUADMILL_ADD(GL_READ_FRAMEBUFFER_BINDING);
+    QUADMILL_ADD(GL_RENDERBUFFER_BINDING);
+    QUADMILL_ADD(GL_VERTEX_ARRAY_BINDING);
+    QUADMILL_ADD(GL_CURRENT_PROGRAM);
+    QUADMILL_ADD(GL_VIEWPORT, 4);
+    QUADMILL_ADD(GL_SCISSOR_BOX, 4);
+    QUADMILL_ADD(GL_COLOR_WRITEMASK, 4);
+    QUADMILL_ADD(GL_COLOR_CLEAR_VALUE, 4);
+    QUADMILL_ADD(GL_DEPTH_FUNC);
+    QUADMILL_ADD(GL_DEPTH_WRITEMASK);
+    QUADMILL_ADD(GL_BLEND_EQUATION_RGB);
+    QUADMILL_ADD(GL_BLEND_EQUATION_ALPHA);
+    QUADMILL_ADD(GL_BLEND_SRC_RGB);
+    QUADMILL_ADD(GL_BLEND_DST_RGB);
+    QUADMILL_ADD(GL_BLEND_SRC_ALPHA);
+    QUADMILL_ADD(GL_BLEND_DST_ALPHA);
+    QUADMILL_ADD(GL_STENCIL_FUNC);
+    QUADMILL_ADD(GL_STENCIL_REF);
+    QUADMILL_ADD(GL_STENCIL_WRITEMASK);
+    QUADMILL_ADD(GL_STENCIL_FAIL);
+    QUADMILL_ADD(GL_CULL_FACE_MODE);
+    QUADMILL_ADD(GL_FRONT_FACE);
+    QUADMILL_ADD(GL_PACK_ALIGNMENT);
+    QUADMILL_ADD(GL_PACK_ROW_LENGTH);
+    QUADMILL_ADD(GL_PACK_SKIP_ROWS);
+    QUADMILL_ADD(GL_PACK_SKIP_PIXELS);
+    QUADMILL_ADD(GL_UNPACK_ALIGNMENT);
+    QUADMILL_ADD(GL_UNPACK_ROW_LENGTH);
+    QUADMILL_ADD(GL_UNPACK_SKIP_ROWS);
+    QUADMILL_ADD(GL_UNPACK_SKIP_PIXELS);
+    QUADMILL_ADD(GL_UNPACK_IMAGE_HEIGHT);
+#undef QUADMILL_ADD
+    std::array<GLfloat, 2> range{};
+    gl.GetFloatv(GL_DEPTH_RANGE, range.data());
+    for (const auto bound : range) all.emplace_back("GL_DEPTH_RANGE", static_cast<std::int64_t>(bound * 1000));
+    for (const auto what : std::initializer_list<GLenum>{GL_BLEND, GL_CULL_FACE, GL_DEPTH_TEST, GL_STENCIL_TEST, GL_SCISSOR_TEST, GL_DITHER,
+                              GL_POLYGON_OFFSET_FILL, GL_RASTERIZER_DISCARD, GL_SAMPLE_COVERAGE,
+                              GL_SAMPLE_ALPHA_TO_COVERAGE})
+        all.emplace_back("capability " + std::to_string(what), gl.IsEnabled(what));
+    GLint active = 0;
+    gl.GetIntegerv(GL_ACTIVE_TEXTURE, &active);
+    for (GLuint unit = 0; unit < 10; ++unit) {
+        gl.ActiveTexture(GL_TEXTURE0 + unit);
+        add("texture", GL_TEXTURE_BINDING_2D);
+        add("array", GL_TEXTURE_BINDING_2D_ARRAY);
+        add("sampler", GL_SAMPLER_BINDING);
+    }
+    gl.ActiveTexture(static_cast<GLenum>(active));
+    return all;
+}
+
+// Sets nearly all of that to something that would harm passes, or be harmed by them.
+class Disturbed {
+  public:
+    explicit Disturbed(const Api& of) : gl(of) {
+        gl.GenTextures(1, &texture_);
+        gl.GenBuffers(1, &buffer_);
+        gl.GenFramebuffers(1, &framebuffer_);
+        gl.GenVertexArrays(1, &vertex_array_);
+        gl.ActiveTexture(GL_TEXTURE0);
+        gl.BindTexture(GL_TEXTURE_2D, texture_);
+        gl.TexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, 8, 8, 0, GL_RGBA, GL_UNSIGNED_BYTE, nullptr);
+        gl.ActiveTexture(GL_TEXTURE3);
+        gl.BindTexture(GL_TEXTURE_2D, texture_);
+        gl.BindBuffer(GL_ARRAY_BUFFER, buffer_);
+        gl.BindBuffer(GL_PIXEL_PACK_BUFFER, buffer_);
+        gl.BindBuffer(GL_PIXEL_UNPACK_BUFFER, buffer_);
+        gl.BindVertexArray(vertex_array_);
+        gl.BindFramebuffer(GL_FRAMEBUFFER, framebuffer_);
+        gl.FramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, texture_, 0);
+        gl.Viewport(1, 2, 3, 4);
+        gl.Scissor(1, 1, 2, 2);
+        gl.ColorMask(GL_FALSE, GL_TRUE, GL_FALSE, GL_TRUE);
+        gl.DepthFunc(GL_GREATER);
+        gl.DepthMask(GL_FALSE);
+        gl.BlendEquationSeparate(GL_FUNC_SUBTRACT, GL_MAX);
+        gl.BlendFuncSeparate(GL_ZERO, GL_SRC_COLOR, GL_DST_ALPHA, GL_ONE);
+        gl.StencilFunc(GL_NEVER, 3, 0x0f);
+        gl.CullFace(GL_FRONT_AND_BACK);
+        gl.PixelStorei(GL_PACK_ALIGNMENT, 8);
+        gl.PixelStorei(GL_PACK_ROW_LENGTH, 77);
+        gl.PixelStorei(GL_PACK_SKIP_ROWS, 2);
+        gl.PixelStorei(GL_UNPACK_ALIGNMENT, 2);
+        gl.PixelStorei(GL_UNPACK_ROW_LENGTH, 99);
+        gl.PixelStorei(GL_UNPACK_SKIP_PIXELS, 5);
+        for (const auto what : capabilities) gl.Enable(what);
+    }
+    Disturbed(const Disturbed&) = delete;
+    Disturbed& operator=(const Disturbed&) = delete;
+    ~Disturbed() {
+        for (const auto what : capabilities) gl.Disable(what);
+        gl.DeleteFramebuffers(1, &framebuffer_);
+        gl.DeleteVertexArrays(1, &vertex_array_);
+        gl.DeleteBuffers(1, &buffer_);
+        gl.DeleteTextures(1, &texture_);
+    }
+
+  private:
+    static constexpr std::array<GLenum, 8> capabilities{GL_BLEND, GL_CULL_FACE, GL_DEPTH_TEST, GL_STENCIL_TEST,
+                                                        GL_SCISSOR_TEST, GL_POLYGON_OFFSET_FILL, GL_RASTERIZER_DISCARD,
+                                                        GL_SAMPLE_ALPHA_TO_COVERAGE};
+    const Api& gl;
+    GLuint texture_ = 0, buffer_ = 0, framebuffer_ = 0, vertex_array_ = 0;
+};
+
+std::vector<std::uint32_t> some_keys(std::size_t n) {
+    std::vector<std::uint32_t> keys(n);
+    for (std::size_t i = 0; i < n; ++i) keys[i] = static_cast<std::uint32_t>(i * 2654435761U) >> 7U;
+    return keys;
+}
+
+GLuint texture_of(const Api& gl, GLint width, GLint height, const std::uint32_t* keys) {
+    GLuint id = 0;
+    gl.GenTextures(1, &id);
+    gl.BindTexture(GL_TEXTURE_2D, id);
+    gl.TexImage2D(GL_TEXTURE_2D, 0, GL_R32UI, width, height, 0, GL_RED_INTEGER, GL_UNSIGNED_INT, keys);
+    gl.TexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+    gl.TexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
+    gl.BindTexture(GL_TEXTURE_2D, 0);
+    return id;
+}
+
+std::vector<std::uint32_t> texels_of(const Api& gl, GLuint texture, GLint width, GLint height) {
+    GLuint framebuffer = 0;
+    gl.GenFramebuffers(1, &framebuffer);
+    gl.BindFramebuffer(GL_READ_FRAMEBUFFER, framebuffer);
+    gl.FramebufferTexture2D(GL_READ_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, texture, 0);
+    std::vector<std::uint32_t> four(4 * static_cast<std::size_t>(width * height));
+    gl.ReadPixels(0, 0, width, height, GL_RGBA_INTEGER, GL_UNSIGNED_INT, four.data());
+    gl.DeleteFramebuffers(1, &framebuffer);
+    std::vector<std::uint32_t> texels(four.size() / 4);
+    for (std::size_t i = 0; i < texels.size(); ++i) texels[i] = four[4 * i];
+    return texels;
+}
+
+std::vector<std::uint32_t> order_of(const std::vector<std::uint32_t>& keys) {
+    std::vector<std::uint32_t> index(keys.size());
+    std::iota(index.begin(), index.end(), 0U);
+    std::ranges::stable_sort(index, {}, [&](std::uint32_t i) { return keys[i]; });
+    return index;
+}
+
+}  // namespace
+
+TEST_CASE("A context of an older version says which one the library works with") {
+    for (const auto& version : versions) {
+        CAPTURE(version.name);
+        const auto context = Context::headless({.api = version.api});
+        CHECK(context.info().api == version.api);
+    }
+    CHECK(Context::headless().info().api == OpenGl::Desktop45);
+}
+
+TEST_CASE("In each version of OpenGL, sorts are right and the host's state comes back") {
+    const auto keys = some_keys(10'000);
+    auto expected = keys;
+    std::ranges::sort(expected);
+    for (const auto& version : versions) {
+        CAPTURE(version.name);
+        const OlderHost host(version);
+        auto context = Context::adopt();
+        Sorter sorter(context, {.engine = Engine::Merge});
+        const Disturbed disturbed(host.gl);
+        const auto before = state_of(host.gl);
+        auto sorted = keys;
+        sorter.sort(sorted);
+        CHECK(sorted == expected);
+        std::vector<std::uint32_t> index(keys.size());
+        auto copy = keys;
+        sorter.argsort(copy, index);
+        CHECK(index == order_of(keys));
+        for (const auto engine : {Engine::Bitonic, Engine::Pbsn}) {
+            std::vector<float> floats(keys.begin(), keys.end()), in_order(expected.begin(), expected.end());
+            Sorter(context, {.engine = engine}).sort(floats);
+            CHECK(floats == in_order);
+        }
+        CHECK(state_of(host.gl) == before);
+        CHECK(host.gl.GetError() == GL_NO_ERROR);
+    }
+}
+
+TEST_CASE("In each version of OpenGL, the texels of a host's texture are sorted, and their order is written") {
+    constexpr GLint width = 100, height = 70;
+    const auto keys = some_keys(width * height);
+    auto expected = keys;
+    std::ranges::sort(expected);
+    for (const auto& version : versions) {
+        CAPTURE(version.name);
+        const OlderHost host(version);
+        auto context = Context::adopt();
+        Sorter sorter(context, {.engine = Engine::Merge});
+        const auto from = texture_of(host.gl, width, height, keys.data());
+        const auto index = texture_of(host.gl, width, height, nullptr);
+        {
+            const Disturbed disturbed(host.gl);
+            const auto before = state_of(host.gl);
+            sorter.argsort_texture(from, index);
+            sorter.sort_texture(TextureRegion{.texture = from}, TextureRegion{.texture = from});
+            CHECK(state_of(host.gl) == before);
+        }
+        host.gl.BindBuffer(GL_PIXEL_PACK_BUFFER, 0);
+        host.gl.PixelStorei(GL_PACK_ALIGNMENT, 4);
+        host.gl.PixelStorei(GL_PACK_ROW_LENGTH, 0);
+        host.gl.PixelStorei(GL_PACK_SKIP_ROWS, 0);
+        CHECK(texels_of(host.gl, index, width, height) == order_of(keys));
+        CHECK(texels_of(host.gl, from, width, height) == expected);
+        CHECK(host.gl.GetError() == GL_NO_ERROR);
+    }
+}
+
+TEST_CASE("In each version of OpenGL, keys in a host's buffer are sorted, and their order is written") {
+    const auto keys = some_keys(5'000);
+    auto expected = keys;
+    std::ranges::sort(expected);
+    for (const auto& version : versions) {
+        CAPTURE(version.name);
+        const OlderHost host(version);
+        const auto& gl = host.gl;
+        auto context = Context::adopt();
+        Sorter sorter(context, {.engine = Engine::Merge});
+        std::array<GLuint, 2> buffers{};
+        gl.GenBuffers(2, buffers.data());
+        const auto bytes = static_cast<GLsizeiptr>(keys.size() * sizeof(std::uint32_t));
+        for (const auto buffer : buffers) {
+            gl.BindBuffer(GL_ARRAY_BUFFER, buffer);
+            gl.BufferData(GL_ARRAY_BUFFER, bytes, keys.data(), GL_DYNAMIC_DRAW);
+        }
+        const auto content = [&](GLuint buffer) {
+            std::vector<std::uint32_t> words(keys.size());
+            gl.BindBuffer(GL_ARRAY_BUFFER, buffer);
+            const void* const from = gl.MapBufferRange(GL_ARRAY_BUFFER, 0, bytes, GL_MAP_READ_BIT);
+            REQUIRE(from != nullptr);
+            std::copy_n(static_cast<const std::uint32_t*>(from), words.size(), words.data());
+            gl.UnmapBuffer(GL_ARRAY_BUFFER);
+            return words;
+        };
+        const BufferKeys where{.buffer = buffers[0], .type = KeyType::U32};
+        sorter.argsort_buffer(where, keys.size(), buffers[1], 0);
+        CHECK(content(buffers[1]) == order_of(keys));
+        sorter.sort_buffer(where, keys.size());
+        CHECK(content(buffers[0]) == expected);
+        gl.DeleteBuffers(2, buffers.data());
+        CHECK(gl.GetError() == GL_NO_ERROR);
+    }
+}
