@@ -37,6 +37,7 @@ ROOMS = {
 }
 ROW = re.compile(r"^\| (?!room)(\w+) \| .* \| ([\w, ]*)\|$", re.MULTILINE)
 # OpenGL's own headers.
+VERSION = re.compile(r"OpenGl::(Es3|Desktop)|\bis_es\b|direct_state_access|features\.version")
 OUTSIDE = re.compile(r'#include [<"](quadmill_glad|glad|GL|EGL|GLFW)/')
 # Namespaces of definitions; a namespace of declarations alone may be another room's.
 NAMESPACE = re.compile(r"^namespace quadmill::([a-z_:]+) \{\n(?!(?:(?:class|struct) \w+;\n)+\})", re.MULTILINE)
@@ -103,6 +104,8 @@ def mistakes():
         for file in sources(ROOT / folder):
             if room_of(file) != "gl" and OUTSIDE.search(file.read_text()):
                 yield f"{file.relative_to(ROOT)} includes OpenGL, which only src/gl may"
+            if room_of(file) not in ("gl", "include") and file.name != "info_command.cpp" and VERSION.search(file.read_text()):
+                yield f"{file.relative_to(ROOT)} asks for the version of OpenGL; only src/gl may, others ask Features"
     for file in sources(ROOT / "src"):
         for name in NAMESPACE.findall(file.read_text()):
             if name not in ("detail", "mpi") and name.split("::")[:2] != ["detail", room_of(file)]:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Shaders in every dialect of OpenGL: each text that the command and the tests of the GPU rooms compile is given to
-glslang as GLSL 4.50, 4.10 and 3.30 and as OpenGL ES 3.10 and 3.00. Every shader file must be among them. The files
+glslang as GLSL 4.50, 4.10 and 3.30 and as OpenGL ES 3.00, with the prelude of the library. Every shader file must be among them. The files
 that a dialect refuses are listed here with the reason; a listed file that compiles fails the test, too.
 
     shaders_test.py QUADMILL FOLDER_OF_TESTS
@@ -20,27 +20,18 @@ SHADERS = pathlib.Path(__file__).parents[2] / "shaders"
 
 ES = "precision highp float;\nprecision highp int;\n" + "".join(
     f"precision highp {kind}sampler{shape};\n" for kind in ("", "i", "u") for shape in ("2D", "2DArray"))
-PRELUDES = {"4.50": "#version 450 core\n", "4.10": "#version 410 core\n", "3.30": "#version 330 core\n",
-            "ES 3.10": "#version 310 es\n" + ES, "ES 3.00": "#version 300 es\n" + ES}
+OLDER = (SHADERS / "pass" / "older_glsl.glsl").read_text()
+PRELUDES = {"4.50": "#version 450 core\n", "4.10": "#version 410 core\n", "3.30": "#version 330 core\n" + OLDER,
+            "ES 3.00": "#version 300 es\n" + ES + OLDER}
 
 # By reason: the dialects that lack it, and the files that need it.
-OLD = ("3.30", "ES 3.10", "ES 3.00")
+OLD = ("3.30", "ES 3.00")
 KNOWN = {
     "doubles": (OLD, [
         "pass_fold.frag", "query_at_formula.frag", "query_difference.frag", "query_formula.frag",
         "query_group_climb.frag", "query_group_pairs.frag", "query_group_values.frag", "query_join_keys.frag",
         "query_join_ranges.frag", "query_kth_start.frag", "query_number.frag", "query_pair.frag",
         "query_partial.frag"]),
-    "`precise`": (OLD, [
-        "linalg_batch_eliminate.frag", "linalg_batch_pivots.frag", "linalg_panel_eliminate.frag",
-        "linalg_panel_eliminate.vert", "linalg_panel_search.frag", "linalg_panel_search.vert"]),
-    "bitCount, findLSB": (("3.30", "ES 3.00"), [
-        "query_bits_count.frag", "query_bits_list.frag", "query_count_bits.frag"]),
-    "umulExtended": (("3.30",), [
-        "sketch_bucket.vert", "sketch_codes.frag", "sketch_count_runs.frag", "sketch_counters.vert",
-        "sketch_group_starts.frag", "sketch_query.frag"]),
-    "buffer textures": (("ES 3.10", "ES 3.00"), [
-        "query_at_next_bit.vert", "query_found_plane.vert", "sort_keys_of_buffer.frag", "sort_keys_to_buffer.frag"]),
 }
 # Shader files that no run here compiles, and why.
 NOT_COMPILED = {

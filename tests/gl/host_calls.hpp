@@ -411,7 +411,7 @@ class Calls {
         const gl::Texture texture(device, gl::Format::Depth32fStencil8, 4, 4);
         const gl::Framebuffer target(device, gl::Framebuffer::NoColor{}, texture);
         const gl::Query query(device, gl::Query::Kind::Samples);
-        const gl::CountList counts(device, 2);
+        gl::CountList counts(device, 2);
         clear_stencil(device, target, 0x53);
         gl::Pass pass{.name = "test", .program = &program, .target = &target, .quads = &quads, .first = 0, .count = 1};
         pass.inputs[2] = &counts.texture();  // bound, and not read
