@@ -16,7 +16,7 @@ int main() {
         } catch (const ContextError&) {
             std::puts("refused, as there is no context yet");
         }
-        detail::gl::EglContext own(HeadlessOptions{});
+        detail::gl::EglContext own(HeadlessOptions{}, OpenGl::Desktop45);
         const auto before = own.make_current();
         std::printf("adopted: %s\n", Context::adopt().info().renderer.c_str());
         own.restore(before);
