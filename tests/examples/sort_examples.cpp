@@ -137,7 +137,7 @@ sorter.sort_windows(keys, 1000);         // each 1000 keys separately, many in o
 sorter.sort_segments(keys, ends);        // or segments of any lengths
 sorter.top(keys, best, std::span(index).first(3));   // only the first best.size() keys, in order
 
-// Inside an OpenGL program, with its 4.5 context current:
+// Inside an OpenGL program, with its context current:
 auto mine = quadmill::Context::adopt();
 quadmill::Sorter on_gpu(mine);
 on_gpu.sort_texture(input, output);      // your RGBA32F textures; nothing is read back
