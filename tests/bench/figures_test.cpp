@@ -209,13 +209,13 @@ TEST_CASE("rules of figures can come out either way") {
     }
     SUBCASE("phase 2 and the size of runs") {
         for (const double run : {10.0, 40.0}) {
-            data.add("MB/s of each phase", Whose::Ours, "phase 1", run, 100);
-            data.add("MB/s of each phase", Whose::Ours, "phase 2", run, run * 10);
+            data.add("MB/s of each phase, by the size of runs", Whose::Ours, "phase 1", run, 100);
+            data.add("MB/s of each phase, by the size of runs", Whose::Ours, "phase 2", run, run * 10);
         }
         CHECK(claim("sigmod06-fig1", "phase 2").judge(data).kind == Holds);
         set(data.points[3], 150);
         CHECK(claim("sigmod06-fig1", "phase 2").judge(data).kind == Fails);
-        CHECK(kind("sigmod06-fig1", "phase 2") == Unlike);
+        CHECK(kind("sigmod06-fig1", "phase 2") == Fails);
     }
     SUBCASE("the order of the graph") {
         for (const auto& [name, ms] : {std::pair{"ours", 1.0}, std::pair{"one-op", 2.0}, std::pair{"cpu", 3.0}})
@@ -287,12 +287,12 @@ TEST_CASE("rules of figures can come out either way") {
         CHECK(judge(claim("sigmod06-fig11-12-14", "other stages"), data).ours == "keys: 0.500 times at x = 1,000");
     }
     SUBCASE("phase 1 and the disk") {
-        data.add("seconds in all", Whose::Baseline, "cp", 1000, 0.95);
+        data.add("seconds in all", Whose::Baseline, "copy past the cache", 1000, 0.95);
         data.add("seconds of phase 1", Whose::Ours, "terasort, bitonic", 1000, 1);
         CHECK(claim("sigmod06-fig11-12-14", "Fig. 13: near").judge(data).kind == Holds);
         set(data.points[1], 2);
         CHECK(claim("sigmod06-fig11-12-14", "Fig. 13: near").judge(data).kind == Fails);
-        CHECK(kind("sigmod06-fig11-12-14", "Fig. 13: near") == Unlike);
+        CHECK(kind("sigmod06-fig11-12-14", "Fig. 13: near") == Fails);
     }
     SUBCASE("up to ten times as fast") {
         data.add("ms to sort pairs", Whose::Ours, "GPUTeraSort's own form", 1024, 1);
@@ -319,7 +319,7 @@ TEST_CASE("a CSV is read as it was written") {
                             "panel,whose,series,x,y,low,high\na,ours,b,1,two,3,4\n",
                             "panel,whose,series,x,y,low,high\na,his,b,1,2,3,4\n"})
         CHECK_THROWS_AS(static_cast<void>(FigureData::from_csv(bad)), Error);
-    CHECK(svg_of(figure("mds09-fig5"), times()).find("theirs") != std::string::npos);
+    CHECK(svg_of(figure("mds09-fig6"), times()).find("theirs") != std::string::npos);
     CHECK(svg_of(figure("mds09-fig5"), {}).empty());
     // A series has one colour in all panels, also where those before it have no points.
     FigureData panels;
