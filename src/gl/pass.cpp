@@ -88,9 +88,10 @@ void bind(Device& device, const Pass& pass) {
         bound.textures.at(unit) = texture->id();
         dialect.bind_texture(unit, *texture);
     }
-    if (!device.features.direct_state_access && pass.blend != Blending(pass.blend.of[0]))
-        throw GlError("the pass '" + std::string(pass.name) + "' blends render targets in different ways, which needs "
-                      "OpenGL 4.5");
+    if (!device.features.direct_state_access && pass.blend != Blending(pass.blend.of[0])) {
+        throw GlError("the pass '" + std::string(pass.name) +
+                      "' blends render targets in different ways, which needs OpenGL 4.5");
+    }
     for (GLuint i = 0; i < draw_buffers; ++i) {
         const auto blend = pass.blend.of[i];
         if (bound.blend.of[i] != blend) dialect.set_blend(i, bound.blend.of[i] = blend);
