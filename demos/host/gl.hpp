@@ -26,7 +26,7 @@ void load_gl(const Load& load);
 [[nodiscard]] unsigned link(const std::string& common, const std::string& vertex, const std::string& fragment);
 [[nodiscard]] unsigned link_capture(const std::string& common, const std::string& vertex, const char* captured);
 
-// Of the smallest square that has that many texels.
+// The side of the smallest square that has at least this many texels.
 [[nodiscard]] int square_side(std::size_t texels);
 // With nearest filters and one level; `layers` 0: no array.
 [[nodiscard]] unsigned make_texture(unsigned format, int width, int height, int layers = 0);

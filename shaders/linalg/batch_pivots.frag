@@ -35,5 +35,8 @@ void main() {
         pivot_rows[3] = pivot_row(3);
     }
     found[0] = vec4(swaps);
-    for (int q = 0; q < 4; ++q) found[q + 1] = pivot_rows[q];
+    found[1] = pivot_rows[0];  // one by one, since OpenGL ES allows no index but a constant
+    found[2] = pivot_rows[1];
+    found[3] = pivot_rows[2];
+    found[4] = pivot_rows[3];
 }

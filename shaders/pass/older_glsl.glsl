@@ -17,5 +17,5 @@ int bitCount(uint bits) {
     return int((bits * 0x01010101u) >> 24);
 }
 
-// Of the lowest bit that is set; -1 when none is.
+// The place of the lowest bit that is set, or -1.
 int findLSB(uint bits) { return bitCount((bits & (~bits + 1u)) - 1u) - (bits == 0u ? 33 : 0); }

@@ -1,4 +1,4 @@
-// Of the selected ones among 128 rows, how many keys are below a range and how many in it: (below, within). After
+// Counts the selected keys among 128 rows that are below a range, and those within it: (below, within). After
 // keys.glsl.
 uniform highp usampler2D texture0;  // keys
 uniform highp usampler2D texture1;  // selection

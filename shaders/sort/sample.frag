@@ -1,5 +1,6 @@
-// Of each of `segments` segments of sorted keys (banked.glsl or tiles.glsl), which begin `places` behind each other,
-// the keys 0, stride, 2 stride, ... and number `last`, which are `each`; segment after segment, row after row.
+// Takes `each` keys of each of `segments` segments: the keys 0, stride, 2 stride, ... and number `last`. The segments are
+// sorted (banked.glsl or tiles.glsl) and begin `places` behind each other. Keys go out segment after segment, row after
+// row.
 //     texture0   the keys
 uniform highp usampler2DArray texture0;
 uniform int segments;

@@ -16,7 +16,7 @@ struct Spread {
         low = values.front();
         high = values.back();
     }
-    // Of times in milliseconds.
+    // Writes the three numbers as times in milliseconds.
     template <class Times>
     void note_in(Times& times) const {
         times.ms = median;

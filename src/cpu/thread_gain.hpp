@@ -1,4 +1,4 @@
-// How many threads sort faster than one. That depends on the processor, so it is measured at run time.
+// The number of threads that sort fastest depends on the processor, so it is measured at run time.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@ struct SortCosts {
     double wake_us = 4;      // more for each thread that is woken
 };
 
-// How many of `threads` sort n numbers fastest, if each sorts a part and all merge the parts. It is 1 unless that takes
-// at least a quarter longer.
+// The number of threads, up to `threads`, that sort n numbers fastest when each sorts a part and all merge the parts. It
+// is 1 unless one thread takes at least a quarter longer.
 [[nodiscard]] unsigned threads_that_gain(const SortCosts& costs, std::size_t n, unsigned threads);
 
 // The same with the costs of this machine. The first call with many numbers of a width measures them, in well under a

@@ -40,7 +40,8 @@ const char* error_name(GLenum error) {
         "quadmill needs OpenGL 3.3 or OpenGL ES 3.0, or later, and this context is '" + version +
         "'. Before the context is made: with GLFW, glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3) and "
         "(GLFW_CONTEXT_VERSION_MINOR, 3); with SDL, SDL_GL_SetAttribute(SDL_GL_CONTEXT_MAJOR_VERSION, 3) and "
-        "(SDL_GL_CONTEXT_MINOR_VERSION, 3); with Qt, QSurfaceFormat::setVersion(3, 3) on the default format, before the "
+        "(SDL_GL_CONTEXT_MINOR_VERSION, 3); with Qt, QSurfaceFormat::setVersion(3, 3) on the default format, before "
+        "the "
         "QApplication; with GTK, gtk_gl_area_set_required_version(area, 3, 3)");
 }
 
@@ -109,8 +110,7 @@ Device::Device(const HeadlessOptions& options)
     : api_(std::make_shared<Api>()),
       gl(*api_),
       on_debug_message(options.on_debug_message),
-      egl(std::make_unique<EglContext>(options,
-                                       options.api == OpenGl::Best ? api_from_environment() : options.api)) {
+      egl(std::make_unique<EglContext>(options, options.api == OpenGl::Best ? api_from_environment() : options.api)) {
     const auto previous = egl->make_current();
     try {
         load({[](void* user, const char* name) { return static_cast<EglContext*>(user)->proc_address(name); },
@@ -122,7 +122,7 @@ Device::Device(const HeadlessOptions& options)
     }
     info.platform = egl->platform();
     info.surface = egl->surface();
-    if (on_debug_message) {
+    if (on_debug_message && features.has(43, 32)) {
         gl.Enable(GL_DEBUG_OUTPUT);
         gl.Enable(GL_DEBUG_OUTPUT_SYNCHRONOUS);
         gl.DebugMessageCallback(forward_debug_message, this);
@@ -261,6 +261,7 @@ void Device::leave() noexcept {
     }
     if (previous_.empty() && is_within_reach()) {
         pipeline.end_condition(*dialect);
+        dialect->end_session();
         host_.restore(gl, features);
     }
     if (egl) egl->restore(previous);

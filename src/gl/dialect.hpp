@@ -83,7 +83,8 @@ class Dialect {
     virtual void bind_texture(std::uint32_t unit, const Texture& texture) = 0;
     virtual void set_viewport(int width, int height) = 0;
     virtual void set_blend(std::uint32_t target, Blend blend) = 0;
-    virtual void set_scissor(const std::optional<std::array<int, 4>>& box) = 0;
+    using Box = std::array<int, 4>;  // x, y, width, height
+    virtual void set_scissor(const std::optional<Box>& box) = 0;
     virtual void draw_quads(Id quads, int corners, std::size_t first, std::size_t count) = 0;
     virtual void begin_count(Id query) = 0;
     virtual void end_count() = 0;
@@ -101,11 +102,14 @@ class Dialect {
     [[nodiscard]] virtual std::uint64_t gpu_time() = 0;
     [[nodiscard]] virtual bool is_lost() = 0;
 
-    // Of an object of the host: a parameter of a texture or of its level 0 (nothing where the version cannot tell), and
-    // of a buffer.
+    // Parameters of the host's objects. Level 0 of a texture: nothing where the version cannot tell.
+    struct Level {
+        std::uint32_t format;  // OpenGL's internal format
+        int width, height, depth;
+    };
     [[nodiscard]] virtual int texture_parameter(Id texture, std::uint32_t target, std::uint32_t name) = 0;
     virtual void set_texture_parameter(Id texture, std::uint32_t target, std::uint32_t name, int value) = 0;
-    [[nodiscard]] virtual std::optional<int> level_parameter(Id texture, std::uint32_t target, std::uint32_t name) = 0;
+    [[nodiscard]] virtual std::optional<Level> level_of(Id texture, std::uint32_t target) = 0;
     [[nodiscard]] virtual std::int64_t buffer_parameter(Id buffer, std::uint32_t name) = 0;
     // The texture again, with parameters of its own; 0 where the version has no views.
     [[nodiscard]] virtual Id make_view(Id texture, Format format) = 0;
@@ -114,8 +118,23 @@ class Dialect {
     [[nodiscard]] virtual Id make_marker(const std::array<int, 2>& mark) = 0;
     [[nodiscard]] virtual std::array<int, 2> read_marker(Id marker) = 0;
 
+    // Called at the end of each session: lets go of textures that its own framebuffers still have.
+    virtual void end_session() noexcept {}
     // Deletes what it keeps for itself. Pre: the context is current.
     virtual void release() noexcept {}
+
+  protected:
+    // get(name, value) asks OpenGL. The names are of OpenGL ES 3.1, whose header a dialect of 3.0 does not have.
+    template <class Get>
+    static Level level_by(const Get& get) {
+        constexpr std::uint32_t width = 0x1000, height = 0x1001, internal_format = 0x1003, depth = 0x8071;
+        const auto of = [&](std::uint32_t name) {
+            int value = 0;
+            get(name, &value);
+            return value;
+        };
+        return {static_cast<std::uint32_t>(of(internal_format)), of(width), of(height), of(depth)};
+    }
 };
 
 // Pre: the context is current.

@@ -30,15 +30,20 @@ HostBuffer::HostBuffer(Device& device, std::uint32_t id, const std::string& wher
     bytes_ = static_cast<std::size_t>(dialect.buffer_parameter(id, GL_BUFFER_SIZE));
 }
 
-BufferTexels::BufferTexels(Device& device, const HostBuffer& buffer, Format format, std::size_t first,
-                           std::size_t bytes) {
+const Texture& BufferTexels::copy(Device& device, const HostBuffer& buffer, Format format, std::size_t first,
+                                  std::size_t bytes) {
     const auto texel = info(format).bytes, texels = bytes / texel;
     const auto width = std::min(static_cast<std::size_t>(part_width(device)), texels);
-    texture_ = Texture(device, format, static_cast<int>(width), static_cast<int>((texels + width - 1) / width));
-    for_first_texels(static_cast<int>(width), texels, [&](int row, int across, int rows) {
+    const auto across = static_cast<int>(width), up = static_cast<int>((texels + width - 1) / width);
+    if (!texture_ || texture_.format() != format || texture_.width() != across || texture_.height() < up) {
+        texture_ = {};
+        texture_ = Texture(device, format, across, up);
+    }
+    for_first_texels(across, texels, [&](int row, int texels_across, int rows) {
         device.dialect->send_rows({.id = buffer.id()}, first + static_cast<std::size_t>(row) * width * texel,
-                                  {texture_.id(), format, across, row, rows, 1});
+                                  {texture_.id(), format, texels_across, row, rows, 1});
     });
+    return texture_;
 }
 
 std::size_t BufferTexels::most(Device& device, Format format) {
@@ -52,9 +57,9 @@ void copy_to_buffer(Device& device, const Texture& from, std::size_t texels, con
     const auto rows = texels / width, rest = texels % width;
     const auto copy = [&](std::size_t row, std::size_t across, std::size_t up) {
         if (across == 0 || up == 0) return;
-        device.dialect->read_rows({from.id(), from.format(), static_cast<int>(across), static_cast<int>(row),
-                                   static_cast<int>(up), 1},
-                                  {.id = to.id()}, offset + row * width * bytes);
+        device.dialect->read_rows(
+            {from.id(), from.format(), static_cast<int>(across), static_cast<int>(row), static_cast<int>(up), 1},
+            {.id = to.id()}, offset + row * width * bytes);
     };
     const auto most_rows = (std::size_t{1} << 30U) / (width * bytes);  // of which a GLsizei counts the bytes
     for (std::size_t row = 0; row < rows; row += most_rows) copy(row, width, std::min(most_rows, rows - row));

@@ -23,12 +23,13 @@ class HostBuffer {
     std::size_t bytes_ = 0;
 };
 
-// A part of a buffer, copied for passes to read: texel i is at (i mod width, i div width).
+// A copy of a part of a buffer, for passes to read: texel i is at (i mod width, i div width) of the texture, which is
+// kept for the next part.
 class BufferTexels {
   public:
-    // Bytes [first, first + bytes), as texels of R32UI or R16UI. Pre: both are multiples of a texel; no more than most().
-    BufferTexels(Device& device, const HostBuffer& buffer, Format format, std::size_t first, std::size_t bytes);
-    [[nodiscard]] const Texture& texture() const noexcept { return texture_; }
+    // Copies bytes [first, first + bytes), as texels of R32UI or R16UI. Pre: both are multiples of a texel; no more than
+    // most().
+    const Texture& copy(Device& device, const HostBuffer& buffer, Format format, std::size_t first, std::size_t bytes);
     // Bytes that one part may have.
     [[nodiscard]] static std::size_t most(Device& device, Format format);
 

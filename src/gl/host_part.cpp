@@ -17,8 +17,7 @@ namespace {
 // Copies want a complete texture, which integers under the default filter are not. What it takes is set meanwhile.
 class Complete {
   public:
-    Complete(Device& device, const HostPart& part)
-        : dialect_(*device.dialect), id_(part.id), target_(part.target) {
+    Complete(Device& device, const HostPart& part) : dialect_(*device.dialect), id_(part.id), target_(part.target) {
         const auto plain = [&](GLenum name, GLint value) {
             const auto now = dialect_.texture_parameter(id_, target_, name);
             if (now == value) return;
@@ -61,17 +60,12 @@ HostPart::HostPart(Device& device, const Region& region, std::initializer_list<F
                                             GL_TEXTURE_CUBE_MAP_ARRAY, GL_TEXTURE_RECTANGLE};
     if (std::ranges::find(targets, target) == targets.end())
         throw fail("must be 2-D, an array of 2-D layers, a cube map or a rectangle");
-    const auto level = [&](GLenum name) {
-        const auto value = device.dialect->level_parameter(id, target, name);
-        if (!value) throw fail("cannot be looked at: " + std::string(no_levels));
-        return *value;
-    };
-    const auto internal = level(GL_TEXTURE_INTERNAL_FORMAT), across = level(GL_TEXTURE_WIDTH),
-               up = level(GL_TEXTURE_HEIGHT);
+    const auto level = device.dialect->level_of(id, target);
+    if (!level) throw fail(no_levels);
+    const auto across = level->width, up = level->height;
     if (across < 1 || up < 1) throw fail("has no level 0");
-    const auto* const found = std::find_if(formats.begin(), formats.end(), [&](Format candidate) {
-        return static_cast<GLenum>(internal) == info(candidate).internal;
-    });
+    const auto* const found = std::find_if(formats.begin(), formats.end(),
+                                           [&](Format candidate) { return level->format == info(candidate).internal; });
     if (found == formats.end()) {
         std::string names;
         for (const auto one : formats) names += (names.empty() ? "" : ", ") + std::string(info(one).name);
@@ -79,7 +73,7 @@ HostPart::HostPart(Device& device, const Region& region, std::initializer_list<F
     }
     format = *found;
     const bool is_array = target == GL_TEXTURE_2D_ARRAY || target == GL_TEXTURE_CUBE_MAP_ARRAY;
-    const int layers = is_array ? level(GL_TEXTURE_DEPTH) : target == GL_TEXTURE_CUBE_MAP ? 6 : 1;
+    const int layers = is_array ? level->depth : target == GL_TEXTURE_CUBE_MAP ? 6 : 1;
     if (layer < 0 || layer >= layers)
         throw fail("has " + std::to_string(layers) + " layers, so there is no layer " + std::to_string(layer));
     const bool begins = x >= 0 && x < across && y >= 0 && y < up;

@@ -141,19 +141,13 @@ Texture host_texture(Device& device, std::uint32_t id, std::initializer_list<For
     };
     if (!gl.IsTexture(id)) throw fail("is no texture");
     if (target_of(device, id) != GL_TEXTURE_2D) throw fail("has another target");
-    const auto level = [&](GLenum name) {
-        const auto value = device.dialect->level_parameter(id, GL_TEXTURE_2D, name);
-        if (!value) throw fail("cannot be looked at: " + std::string(no_levels));
-        return *value;
-    };
-    const auto internal = level(GL_TEXTURE_INTERNAL_FORMAT), width = level(GL_TEXTURE_WIDTH),
-               height = level(GL_TEXTURE_HEIGHT);
-    if (width < 1 || height < 1) throw fail("has no level 0");
-    const auto* const format = std::find_if(formats.begin(), formats.end(), [&](Format candidate) {
-        return static_cast<GLenum>(internal) == info(candidate).internal;
-    });
+    const auto level = device.dialect->level_of(id, GL_TEXTURE_2D);
+    if (!level) throw fail(no_levels);
+    if (level->width < 1 || level->height < 1) throw fail("has no level 0");
+    const auto* const format = std::find_if(
+        formats.begin(), formats.end(), [&](Format candidate) { return level->format == info(candidate).internal; });
     if (format == formats.end()) throw fail("has another internal format");
-    return {device, id, *format, width, height};
+    return {device, id, *format, level->width, level->height};
 }
 
 PlainAccess::PlainAccess(Device& device, const Texture& of)

@@ -62,9 +62,10 @@ inline constexpr std::size_t worth_asking = std::size_t{1} << 26U;
 // The GPU's time now, in nanoseconds, on the clock of Query::Kind::Timestamp.
 [[nodiscard]] std::uint64_t gpu_time(Device& device);
 
-// What a message says where level_parameter() tells nothing.
+// What a message says where Dialect::level_of() tells nothing.
 inline constexpr const char* no_levels =
-    "OpenGL ES 3.0 does not tell the size and format of a texture; make the context of OpenGL ES 3.1 or later";
+    "cannot be looked at: OpenGL ES 3.0 does not tell the size and format of a texture; make the context of OpenGL ES "
+    "3.1 or later";
 
 // The target that the texture was made for, as OpenGL names it; 0 where that is none that can be sampled as 2-D texels.
 [[nodiscard]] std::uint32_t target_of(Device& device, std::uint32_t texture);

@@ -14,7 +14,7 @@ namespace quadmill::detail::mpi {
 struct RunNames {
     std::string folder;
     std::string output;  // of all files of jobs with that output
-    std::string rank;    // of this rank's: input, format and ranks are in it, so another job's are not match
+    std::string rank;  // names this rank's input, format and the number of ranks, so another job's file does not match
     [[nodiscard]] std::string path(const char* what) const { return folder + "/" + output + rank + what; }
 };
 

@@ -227,7 +227,11 @@ class OutOfOrder {
           program_(device, "show/out_of_order.frag", shaders::show_out_of_order_frag),
           keys_(device, gl::Format::R32f, width, height_of(stages)),
           kept_(device, gl::Format::R32f, width, height_of(stages)),
-          count_(device, gl::Query::Kind::Samples) {}
+          count_(device, gl::Query::Kind::Samples) {
+        if (device.features.exact_counts) return;
+        throw ContextError(
+            "show counts keys by occlusion queries, and those of OpenGL ES do not count; use desktop OpenGL");
+    }
 
     [[nodiscard]] std::uint64_t operator()(const Step& step) {
         std::vector<float> keys(static_cast<std::size_t>(width * keys_.height()));

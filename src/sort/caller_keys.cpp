@@ -71,14 +71,14 @@ void CallerKeys::draw(const KeysInBuffer& keys, std::uint64_t padding, const pas
                                std::size_t texels) {
         const auto first = std::min((row * width + left) * texel_keys, keys.count - 1);
         const auto end = std::min((row * width + left + texels) * texel_keys, keys.count);
-        const gl::BufferTexels part(device_, keys.buffer, keys.format, keys.offset + first * key_bytes,
-                                    (std::max(end, first + 1) - first - 1) * key_bytes +
-                                        static_cast<std::size_t>(keys.key_words) * keys.texel_bytes());
+        const auto& part = texels_.copy(device_, keys.buffer, keys.format, keys.offset + first * key_bytes,
+                                        (std::max(end, first + 1) - first - 1) * key_bytes +
+                                            static_cast<std::size_t>(keys.key_words) * keys.texel_bytes());
         const gl::QuadList quads(device_, {gl::rectangle(static_cast<int>(left), static_cast<int>(row),
                                                          static_cast<int>(right), static_cast<int>(end_row))});
         gl::draw(device_, {.name = "keys of buffer",
                            .program = &program,
-                           .inputs = {&part.texture()},
+                           .inputs = {&part},
                            .uniforms = {{"first_key", static_cast<int>(first)},
                                         {"stride", static_cast<int>(keys.stride)},
                                         {"count", static_cast<int>(keys.count)},

@@ -66,6 +66,7 @@ class CallerKeys {
     gl::Device& device_;
     pass::Programs programs_;
     gl::Texture raw_;  // texels of the host
+    gl::BufferTexels texels_;
 };
 
 }  // namespace quadmill::detail::sort

@@ -157,11 +157,11 @@ SortStats CallerSort::sort(const KeysInBuffer& keys, Order order) {
                                             sorted.prelude + key_words_macro(keys.key_words));
         for (std::size_t first = 0; first < words; first += piece) {
             const auto count = std::min(piece, words - first), byte = keys.offset + first * keys.texel_bytes();
-            const gl::BufferTexels texels(device_, keys.buffer, keys.format, byte, count * keys.texel_bytes());
+            const auto& texels = texels_.copy(device_, keys.buffer, keys.format, byte, count * keys.texel_bytes());
             const gl::QuadList quads(device_, pass::first_texels(static_cast<int>(width), count));
             draw(device_, {.name = "keys to buffer",
                            .program = &program,
-                           .inputs = {sorted.keys, &texels.texture()},
+                           .inputs = {sorted.keys, &texels},
                            .uniforms = gl::Uniforms(sorted.uniforms)
                                            .set("first_key", static_cast<int>(first / keys.stride))
                                            .set("stride", static_cast<int>(keys.stride))

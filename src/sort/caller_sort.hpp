@@ -44,6 +44,7 @@ class CallerSort {
     pass::Programs programs_;
     CallerKeys keys_;
     pass::Target words_;  // on their way to a buffer
+    gl::BufferTexels texels_;
     pass::Target sample_;
     pass::ReadBack back_;
 };

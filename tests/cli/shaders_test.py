@@ -32,7 +32,6 @@ KNOWN = {
         "query_group_climb.frag", "query_group_pairs.frag", "query_group_values.frag", "query_join_keys.frag",
         "query_join_ranges.frag", "query_kth_start.frag", "query_number.frag", "query_pair.frag",
         "query_partial.frag"]),
-    "an output indexed by a variable": (("ES 3.00",), ["linalg_batch_pivots.frag"]),
 }
 # Shader files that no run here compiles, and why.
 NOT_COMPILED = {

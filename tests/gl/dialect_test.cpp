@@ -13,6 +13,7 @@
 #include "gl/device.hpp"
 #include "gl/host.hpp"
 #include "quadmill/error.hpp"
+#include "quadmill/query.hpp"
 #include "quadmill/sort.hpp"
 
 using namespace quadmill;        // NOLINT(google-build-using-namespace)
@@ -96,9 +97,9 @@ State state_of(const Api& gl) {
     std::array<GLfloat, 2> range{};
     gl.GetFloatv(GL_DEPTH_RANGE, range.data());
     for (const auto bound : range) all.emplace_back("GL_DEPTH_RANGE", static_cast<std::int64_t>(bound * 1000));
-    for (const auto what : std::initializer_list<GLenum>{GL_BLEND, GL_CULL_FACE, GL_DEPTH_TEST, GL_STENCIL_TEST, GL_SCISSOR_TEST, GL_DITHER,
-                              GL_POLYGON_OFFSET_FILL, GL_RASTERIZER_DISCARD, GL_SAMPLE_COVERAGE,
-                              GL_SAMPLE_ALPHA_TO_COVERAGE})
+    for (const auto what : std::initializer_list<GLenum>{
+             GL_BLEND, GL_CULL_FACE, GL_DEPTH_TEST, GL_STENCIL_TEST, GL_SCISSOR_TEST, GL_DITHER, GL_POLYGON_OFFSET_FILL,
+             GL_RASTERIZER_DISCARD, GL_SAMPLE_COVERAGE, GL_SAMPLE_ALPHA_TO_COVERAGE})
         all.emplace_back("capability " + std::to_string(what), gl.IsEnabled(what));
     GLint active = 0;
     gl.GetIntegerv(GL_ACTIVE_TEXTURE, &active);
@@ -159,9 +160,9 @@ class Disturbed {
     }
 
   private:
-    static constexpr std::array<GLenum, 8> capabilities{GL_BLEND, GL_CULL_FACE, GL_DEPTH_TEST, GL_STENCIL_TEST,
-                                                        GL_SCISSOR_TEST, GL_POLYGON_OFFSET_FILL, GL_RASTERIZER_DISCARD,
-                                                        GL_SAMPLE_ALPHA_TO_COVERAGE};
+    static constexpr std::array<GLenum, 8> capabilities{
+        GL_BLEND,        GL_CULL_FACE,           GL_DEPTH_TEST,         GL_STENCIL_TEST,
+        GL_SCISSOR_TEST, GL_POLYGON_OFFSET_FILL, GL_RASTERIZER_DISCARD, GL_SAMPLE_ALPHA_TO_COVERAGE};
     const Api& gl;
     GLuint texture_ = 0, buffer_ = 0, framebuffer_ = 0, vertex_array_ = 0;
 };
@@ -304,5 +305,42 @@ TEST_CASE("In each version of OpenGL, keys in a host's buffer are sorted, and th
         CHECK(content(buffers[0]) == expected);
         gl.DeleteBuffers(2, buffers.data());
         CHECK(gl.GetError() == GL_NO_ERROR);
+    }
+}
+
+TEST_CASE("What a version of OpenGL cannot do is refused with the reason, and Auto takes another engine") {
+    Table table;
+    table.add("value", std::vector<float>{3, 1, 2});
+    for (const auto& version : versions) {
+        CAPTURE(version.name);
+        const auto context = Context::headless({.api = version.api});
+        CHECK_THROWS_WITH_AS(QueryProcessor(context, {.engine = QueryEngine::Depth}),
+                             doctest::Contains(version.api == OpenGl::Desktop41 ? "exact" : "doubles"),
+                             InvalidArgument);
+        if (version.api == OpenGl::Desktop41) {
+            CHECK(QueryProcessor(context, {.engine = QueryEngine::Bitmap}).count(table, column("value") > 1) == 2);
+        } else {
+            CHECK_THROWS_WITH_AS(QueryProcessor(context, {.engine = QueryEngine::Bitmap}), doctest::Contains("doubles"),
+                                 InvalidArgument);
+        }
+        CHECK(QueryProcessor(context).count(table, column("value") > 1) == 2);
+    }
+}
+
+TEST_CASE("Pbsn is refused where the driver does not blend floats") {
+    const auto context = Context::headless({.api = OpenGl::Es3});
+    detail::Access::of(context)->features.float_blending = false;
+    std::vector<float> keys(1000);
+    CHECK_THROWS_WITH_AS(Sorter(context, {.engine = Engine::Pbsn}).sort(keys), doctest::Contains("blends floats"),
+                         InvalidArgument);
+}
+
+TEST_CASE("A context of any version can be made for debugging") {
+    for (const auto& version : versions) {
+        CAPTURE(version.name);
+        const auto context = Context::headless({.api = version.api, .on_debug_message = [](std::string_view) {}});
+        std::vector<std::uint32_t> keys{3, 1, 2};
+        Sorter(context, {.engine = Engine::Merge}).sort(keys);
+        CHECK(std::ranges::is_sorted(keys));
     }
 }

@@ -105,6 +105,10 @@ TEST_CASE("Each render target blends in its own way, and the next pass in its ow
                   .quads = &target.whole};
     draw(room.device, pass);
     pass.blend = {gl::Blend::Min, gl::Blend::Max, gl::Blend::Add, gl::Blend::None};
+    if (!room.device.features.direct_state_access) {  // older versions have one blend for all
+        CHECK_THROWS_AS(draw(room.device, pass), GlError);
+        return;
+    }
     for (const float value : {7.0F, 3.0F, 4.0F}) {
         pass.uniforms = {{"value", value}};
         draw(room.device, pass);

@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "gl/device.hpp"
@@ -115,8 +116,8 @@ class ByBinding : public Dialect {
     }
 
     void read_rows(const RowsOf& from, const Staging& to, std::size_t offset) override {
-        const auto layer_bytes = static_cast<std::size_t>(from.width) * static_cast<std::size_t>(from.rows) *
-                                 info(from.format).bytes;
+        const auto layer_bytes =
+            static_cast<std::size_t>(from.width) * static_cast<std::size_t>(from.rows) * info(from.format).bytes;
         gl_.BindBuffer(GL_PIXEL_PACK_BUFFER, to.id);
         for (int layer = 0; layer < from.layers; ++layer) {
             read(layer_of(from, layer), from.format, from.width, from.rows, offset_pointer(offset));
@@ -149,12 +150,13 @@ class ByBinding : public Dialect {
     void clear_texels(const Texture& texture, int x, int y, int width, int height, std::uint32_t word) override {
         const std::array<GLuint, 4> texel{word, word, word, word};
         begin_clear();
-        set_scissor(std::array{x, y, width, height});
+        const auto before = scissor_;
+        set_scissor(Box{x, y, width, height});
         for (int layer = 0; layer < std::max(texture.layers(), 1); ++layer) {
             attach(GL_DRAW_FRAMEBUFFER, plane_of(texture, layer), texture.format());
             gl_.ClearBufferuiv(GL_COLOR, 0, texel.data());
         }
-        set_scissor(std::nullopt);
+        set_scissor(before);
     }
 
     void fill(const Texture& texture, float value) override {
@@ -207,8 +209,9 @@ class ByBinding : public Dialect {
 
     void set_viewport(int width, int height) override { gl_.Viewport(0, 0, width, height); }
 
-    // All targets of a pass that blend do so alike, so the last one that is set counts for all.
-    void set_blend(std::uint32_t /*target*/, Blend blend) override {
+    // The targets of a pass blend alike, so the first one counts for all.
+    void set_blend(std::uint32_t target, Blend blend) override {
+        if (target != 0) return;
         if (blend == Blend::None) return gl_.Disable(GL_BLEND);
         gl_.Enable(GL_BLEND);
         gl_.BlendEquation(blend == Blend::Min ? GL_MIN : blend == Blend::Max ? GL_MAX : GL_FUNC_ADD);
@@ -217,13 +220,10 @@ class ByBinding : public Dialect {
         gl_.BlendFunc(GL_ONE, GL_ONE);
     }
 
-    void set_scissor(const std::optional<std::array<int, 4>>& box) override {
-        if (!box) {
-            gl_.Disable(GL_SCISSOR_TEST);
-            gl_.Scissor(scissor_[0], scissor_[1], scissor_[2], scissor_[3]);
-            return;
-        }
-        gl_.GetIntegerv(GL_SCISSOR_BOX, scissor_.data());
+    // The host's box comes back at the end of the session, as viewports do.
+    void set_scissor(const std::optional<Box>& box) override {
+        scissor_ = box;
+        if (!box) return gl_.Disable(GL_SCISSOR_TEST);
         gl_.Enable(GL_SCISSOR_TEST);
         gl_.Scissor((*box)[0], (*box)[1], (*box)[2], (*box)[3]);
     }
@@ -262,9 +262,6 @@ class ByBinding : public Dialect {
         bind_to_first_unit(target, texture);
         gl_.TexParameteri(target, name, value);
     }
-    std::optional<int> level_parameter(Id /*texture*/, std::uint32_t /*target*/, std::uint32_t /*name*/) override {
-        return std::nullopt;
-    }
     std::int64_t buffer_parameter(Id buffer, std::uint32_t name) override {
         GLint64 value = 0;
         gl_.BindBuffer(GL_ARRAY_BUFFER, buffer);
@@ -288,6 +285,16 @@ class ByBinding : public Dialect {
                 gl_.GetVertexAttribiv(i, GL_VERTEX_ATTRIB_ARRAY_DIVISOR, &found.at(i));
         });
         return found;
+    }
+
+    void end_session() noexcept override {
+        for (std::size_t i = 0; i < scratch_.size(); ++i) {
+            if (!std::exchange(is_attached_.at(i), false)) continue;
+            const GLenum which = i == 0 ? GL_READ_FRAMEBUFFER : GL_DRAW_FRAMEBUFFER;
+            gl_.BindFramebuffer(which, scratch_[i]);
+            for (const GLenum where : {GLenum{GL_COLOR_ATTACHMENT0}, GLenum{GL_DEPTH_STENCIL_ATTACHMENT}})
+                gl_.FramebufferTexture2D(which, where, GL_TEXTURE_2D, 0, 0);
+        }
     }
 
     void release() noexcept override {
@@ -339,6 +346,12 @@ class ByBinding : public Dialect {
                 .layer = layer};
     }
 
+    // A layer has an index, which of an array of cube maps (OpenGL 4.0) counts faces.
+    static bool is_layered(GLenum target) {
+        constexpr GLenum cube_map_array = 0x9009;
+        return target == GL_TEXTURE_2D_ARRAY || target == cube_map_array;
+    }
+
     void bind_target(Id framebuffer) {
         gl_.BindFramebuffer(GL_DRAW_FRAMEBUFFER, framebuffer);
         device_.pipeline.framebuffer = 0;
@@ -346,7 +359,9 @@ class ByBinding : public Dialect {
 
     // Attaches the plane, and nothing else, to the scratch framebuffer for reading or for drawing, and binds that.
     void attach(GLenum which, const PlaneOf& plane, Format format) {
-        auto& framebuffer = scratch_.at(which == GL_READ_FRAMEBUFFER ? 0 : 1);
+        const std::size_t index = which == GL_READ_FRAMEBUFFER ? 0 : 1;
+        auto& framebuffer = scratch_.at(index);
+        is_attached_.at(index) = true;
         if (framebuffer == 0) gl_.GenFramebuffers(1, &framebuffer);
         if (which == GL_DRAW_FRAMEBUFFER) device_.pipeline.framebuffer = 0;
         gl_.BindFramebuffer(which, framebuffer);
@@ -354,7 +369,7 @@ class ByBinding : public Dialect {
         const bool is_color = where == GL_COLOR_ATTACHMENT0;
         gl_.FramebufferTexture2D(which, is_color ? GL_DEPTH_STENCIL_ATTACHMENT : GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, 0,
                                  0);
-        if (plane.target == GL_TEXTURE_2D_ARRAY) {
+        if (is_layered(plane.target)) {
             gl_.FramebufferTextureLayer(which, where, plane.texture, 0, plane.layer);
         } else {
             const bool is_cube = plane.target == GL_TEXTURE_CUBE_MAP;
@@ -381,8 +396,7 @@ class ByBinding : public Dialect {
     void copy_bits(const PlaneOf& from, Format from_format, const PlaneOf& to, Format to_format, int width,
                    int height) {
         if (pixels_ == 0) gl_.GenBuffers(1, &pixels_);
-        const auto bytes =
-            static_cast<std::size_t>(width) * static_cast<std::size_t>(height) * info(from_format).bytes;
+        const auto bytes = static_cast<std::size_t>(width) * static_cast<std::size_t>(height) * info(from_format).bytes;
         gl_.BindBuffer(GL_PIXEL_PACK_BUFFER, pixels_);
         gl_.BufferData(GL_PIXEL_PACK_BUFFER, static_cast<GLsizeiptr>(bytes), nullptr, GL_STREAM_COPY);
         read(from, from_format, width, height, nullptr);
@@ -390,7 +404,7 @@ class ByBinding : public Dialect {
         gl_.BindBuffer(GL_PIXEL_UNPACK_BUFFER, pixels_);
         bind_to_first_unit(to.target, to.texture);
         const auto& its = info(to_format);
-        if (to.target == GL_TEXTURE_2D_ARRAY) {
+        if (is_layered(to.target)) {
             gl_.TexSubImage3D(to.target, 0, to.x, to.y, to.layer, width, height, 1, its.format, its.type, nullptr);
         } else {
             const bool is_cube = to.target == GL_TEXTURE_CUBE_MAP;
@@ -431,10 +445,11 @@ class ByBinding : public Dialect {
     }
 
     const GLenum count_samples_;
-    std::array<Id, 2> scratch_{};        // framebuffers to read from and to draw to
-    Id pixels_ = 0;                      // a buffer for copies between formats
+    std::array<Id, 2> scratch_{};         // framebuffers to read from and to draw to
+    std::array<bool, 2> is_attached_{};   // whether a texture is attached to them
+    Id pixels_ = 0;                       // a buffer for copies between formats
     std::map<Id, std::size_t> first_of_;  // the quad that each buffer's attributes begin at
-    std::array<GLint, 4> scissor_{};      // the host's, while passes have one
+    std::optional<Box> scissor_;          // that passes have now
 };
 
 }  // namespace quadmill::detail::gl

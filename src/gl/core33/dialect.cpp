@@ -37,12 +37,10 @@ class Core33 final : public ByBinding<QuadmillGL33Context> {
         gl_.GetInteger64v(GL_TIMESTAMP, &now);
         return static_cast<std::uint64_t>(now);
     }
-    std::optional<int> level_parameter(Id texture, std::uint32_t target, std::uint32_t name) override {
-        GLint value = 0;
+    std::optional<Level> level_of(Id texture, std::uint32_t target) override {
         bind_to_first_unit(target, texture);
-        gl_.GetTexLevelParameteriv(target == GL_TEXTURE_CUBE_MAP ? GL_TEXTURE_CUBE_MAP_POSITIVE_X : target, 0, name,
-                                   &value);
-        return value;
+        const GLenum plane = target == GL_TEXTURE_CUBE_MAP ? GL_TEXTURE_CUBE_MAP_POSITIVE_X : target;
+        return level_by([&](GLenum name, GLint* value) { gl_.GetTexLevelParameteriv(plane, 0, name, value); });
     }
     bool is_lost() override { return gl_.KHR_robustness && gl_.GetGraphicsResetStatus() != GL_NO_ERROR; }
 

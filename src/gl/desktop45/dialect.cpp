@@ -99,7 +99,8 @@ class Desktop45 final : public Dialect {
 
     void send_rows(const Staging& from, std::size_t offset, const RowsOf& to) override {
         const auto& format = info(to.format);
-        if (from.memory.empty()) gl_.MemoryBarrier(GL_PIXEL_BUFFER_BARRIER_BIT);  // the host's shaders may have written it
+        if (from.memory.empty())
+            gl_.MemoryBarrier(GL_PIXEL_BUFFER_BARRIER_BIT);  // the host's shaders may have written it
         gl_.BindBuffer(GL_PIXEL_UNPACK_BUFFER, from.id);
         gl_.TextureSubImage2D(to.texture, 0, 0, to.first, to.width, to.rows, format.format, format.type,
                               offset_pointer(offset));
@@ -160,7 +161,7 @@ class Desktop45 final : public Dialect {
         device_.save_blend_factors();
         gl_.BlendFunci(target, GL_ONE, GL_ONE);
     }
-    void set_scissor(const std::optional<std::array<int, 4>>& box) override {
+    void set_scissor(const std::optional<Box>& box) override {
         if (!box) {
             gl_.Disablei(GL_SCISSOR_TEST, 0);
             gl_.ScissorIndexedv(0, scissor_.data());
@@ -215,10 +216,8 @@ class Desktop45 final : public Dialect {
     void set_texture_parameter(Id texture, std::uint32_t /*target*/, std::uint32_t name, int value) override {
         gl_.TextureParameteri(texture, name, value);
     }
-    std::optional<int> level_parameter(Id texture, std::uint32_t /*target*/, std::uint32_t name) override {
-        GLint value = 0;
-        gl_.GetTextureLevelParameteriv(texture, 0, name, &value);
-        return value;
+    std::optional<Level> level_of(Id texture, std::uint32_t /*target*/) override {
+        return level_by([&](GLenum name, GLint* value) { gl_.GetTextureLevelParameteriv(texture, 0, name, value); });
     }
     std::int64_t buffer_parameter(Id buffer, std::uint32_t name) override {
         GLint64 value = 0;

@@ -30,12 +30,11 @@ class Es3 final : public ByBinding<QuadmillGLES30Context> {
                "precision highp usampler2DArray;\n" +
                std::string(shaders::pass_older_glsl_glsl);
     }
-    std::optional<int> level_parameter(Id texture, std::uint32_t target, std::uint32_t name) override {
+    std::optional<Level> level_of(Id texture, std::uint32_t target) override {
         if (!get_level_) return std::nullopt;
-        GLint value = 0;
         bind_to_first_unit(target, texture);
-        get_level_(target == GL_TEXTURE_CUBE_MAP ? GL_TEXTURE_CUBE_MAP_POSITIVE_X : target, 0, name, &value);
-        return value;
+        const GLenum plane = target == GL_TEXTURE_CUBE_MAP ? GL_TEXTURE_CUBE_MAP_POSITIVE_X : target;
+        return level_by([&](GLenum name, GLint* value) { get_level_(plane, 0, name, value); });
     }
     bool is_lost() override { return gl_.KHR_robustness && gl_.GetGraphicsResetStatusKHR() != GL_NO_ERROR; }
 

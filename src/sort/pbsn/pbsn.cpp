@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "gl/pixels.hpp"
+#include "gl/device.hpp"
+#include "quadmill/error.hpp"
 #include "quadmill_shaders.hpp"
 #include "sort/note.hpp"
 #include "sort/pbsn/network.hpp"
@@ -14,7 +16,12 @@ Pbsn::Pbsn(gl::Device& device)
     : device_(device),
       fetch_(device, "pass/fetch.frag", shaders::pass_fetch_frag),
       out_of_order_(device, "sort/out_of_order.frag", shaders::sort_out_of_order_frag),
-      compare_(device, "sort/compare.frag", shaders::sort_compare_frag) {}
+      compare_(device, "sort/compare.frag", shaders::sort_compare_frag) {
+    if (device.features.float_blending) return;
+    throw InvalidArgument(
+        "Engine::Pbsn blends floats, which this OpenGL ES driver cannot do (GL_EXT_color_buffer_float "
+        "and GL_EXT_float_blend); use Auto, Merge or Cpu");
+}
 
 const Pbsn::Plan& Pbsn::plan(int width, int height, int k) {
     const auto key = std::tuple(width, height, k);
