@@ -92,7 +92,7 @@ class Dialect {
     virtual bool begin_condition(Id query) = 0;
     virtual void end_condition() noexcept = 0;
 
-    // Queries. The GPU notes its time; where it has no clock, the CPU's time of the call is given.
+    // Queries. The GPU notes its time; where it has no clock, this gives 0, so that no time is told.
     [[nodiscard]] virtual std::optional<std::uint64_t> note_time(Id query) = 0;
     [[nodiscard]] virtual std::uint64_t result(Id query, Query::Kind kind) = 0;
     // The GPU writes what the query counted there; false where the version has no such call.

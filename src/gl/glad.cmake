@@ -21,7 +21,8 @@ set(glad_extensions
 list(JOIN glad_extensions "," glad_extensions)
 # The dialects of src/gl are compiled against the functions of their lowest version alone.
 set(glad_lower_extensions GL_KHR_robustness)
-set(glad_stamp "${glad_apis} ${glad_extensions} ${glad_lower_extensions} ${GLAD_EXECUTABLE} 2")
+set(glad_es_extensions GL_KHR_robustness,GL_EXT_disjoint_timer_query)
+set(glad_stamp "${glad_apis} ${glad_extensions} ${glad_lower_extensions} ${glad_es_extensions} ${GLAD_EXECUTABLE}")
 set(glad_known "")
 if(EXISTS "${glad_dir}/stamp")
     file(READ "${glad_dir}/stamp" glad_known)
@@ -57,7 +58,7 @@ if(NOT glad_known STREQUAL glad_stamp)
     quadmill_glad("${glad_apis}" "${glad_extensions}" gl GL
         include/quadmill_glad/gl.h include/quadmill_glad/egl.h src/gl.c)
     quadmill_glad(gl:core=3.3 "${glad_lower_extensions}" gl33 GL33 include/quadmill_glad/gl.h src/gl.c)
-    quadmill_glad(gles2=3.0 "${glad_lower_extensions}" gles30 GLES30 include/quadmill_glad/gles2.h src/gles2.c)
+    quadmill_glad(gles2=3.0 "${glad_es_extensions}" gles30 GLES30 include/quadmill_glad/gles2.h src/gles2.c)
     file(RENAME "${glad_dir}/gl33/include/quadmill_glad/gl.h" "${glad_dir}/gl33/include/quadmill_glad/gl33.h")
     file(RENAME "${glad_dir}/gles30/include/quadmill_glad/gles2.h" "${glad_dir}/gles30/include/quadmill_glad/gles30.h")
     file(WRITE "${glad_dir}/stamp" "${glad_stamp}")

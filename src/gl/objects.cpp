@@ -91,11 +91,12 @@ Texture::Texture(Device& device, Format format, int width, int height, int layer
     tally_ = Tally(device.texture_bytes, bytes());
 }
 
-Texture::Texture(Device& device, GLuint id, Format format, int width, int height)
+Texture::Texture(Device& device, GLuint id, Format format, int width, int height, int layers)
     : handle_(Handle<TextureTraits>::wrap(device.shared_from_this(), id)),
       format_(format),
       width_(width),
-      height_(height) {}
+      height_(height),
+      layers_(layers) {}
 
 Framebuffer::Framebuffer(Device& device, const Texture& color, const Texture* depth_or_stencil)
     : texture_(color.id()),

@@ -139,7 +139,7 @@ class Texture {
     // Throws GlError, naming the size and the bytes, when the GPU has no room.
     Texture(Device& device, Format format, int width, int height, int layers = 0);
     // A texture of the host, not owned.
-    Texture(Device& device, std::uint32_t id, Format format, int width, int height);
+    Texture(Device& device, std::uint32_t id, Format format, int width, int height, int layers = 0);
     [[nodiscard]] std::uint32_t id() const noexcept { return handle_.id(); }
     [[nodiscard]] Format format() const noexcept { return format_; }
     [[nodiscard]] int width() const noexcept { return width_; }

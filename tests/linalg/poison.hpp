@@ -21,7 +21,8 @@ class Poison final : public PassObserver {
         if (pass.name == "eliminate" || pass.name == "put lines" || !seen_.insert(pass.target).second) return;
         auto& device = *detail::Access::of(context_);
         const auto format = detail::gl::format_of(pass.format);
-        const detail::gl::Texture texture(device, pass.target, format, pass.width, pass.height);
+        const detail::gl::Texture texture(device, pass.target, format, pass.width, pass.height,
+                                          pass.targets > 1 ? pass.targets : 0);
         if (format == detail::gl::Format::R32f || format == detail::gl::Format::Rgba32f) {
             fill(device, texture, std::numeric_limits<float>::quiet_NaN());
         } else if (pass.targets == 1) {

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <array>
-#include <chrono>
 #include <map>
 #include <utility>
 #include <vector>
@@ -108,11 +107,18 @@ class ByBinding : public Dialect {
     void send_rows(const Staging& from, std::size_t offset, const RowsOf& to) override {
         const auto& its = info(to.format);
         bind_to_first_unit(GL_TEXTURE_2D, to.texture);
-        const bool is_buffer = from.memory.empty();
-        if (is_buffer) gl_.BindBuffer(GL_PIXEL_UNPACK_BUFFER, from.id);
+        gl_.BindBuffer(GL_PIXEL_UNPACK_BUFFER, from.id);
+        // Memory of the CPU goes through a new store of the buffer: NVIDIA reads 3 GB/s from memory itself.
+        if (!from.memory.empty()) {
+            const auto bytes =
+                static_cast<std::size_t>(to.width) * static_cast<std::size_t>(to.rows) * its.bytes;
+            gl_.BufferData(GL_PIXEL_UNPACK_BUFFER, static_cast<GLsizeiptr>(bytes), from.memory.data() + offset,
+                           GL_STREAM_DRAW);
+            offset = 0;
+        }
         gl_.TexSubImage2D(GL_TEXTURE_2D, 0, 0, to.first, to.width, to.rows, its.format, its.type,
-                          is_buffer ? offset_pointer(offset) : from.memory.data() + offset);
-        if (is_buffer) gl_.BindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
+                          offset_pointer(offset));
+        gl_.BindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
     }
 
     void read_rows(const RowsOf& from, const Staging& to, std::size_t offset) override {
@@ -239,7 +245,6 @@ class ByBinding : public Dialect {
     bool begin_condition(Id /*query*/) override { return false; }
     void end_condition() noexcept override {}
 
-    std::optional<std::uint64_t> note_time(Id /*query*/) override { return gpu_time(); }
     std::uint64_t result(Id query, Query::Kind /*kind*/) override {
         GLuint value = 0;
         gl_.GetQueryObjectuiv(query, GL_QUERY_RESULT, &value);
@@ -247,10 +252,6 @@ class ByBinding : public Dialect {
     }
     bool count_to_buffer(Id /*query*/, Id /*buffer*/, std::size_t /*offset*/) override { return false; }
     void read_counts(Id /*buffer*/, std::span<std::uint32_t> /*counts*/) override {}
-    std::uint64_t gpu_time() override {
-        const auto now = std::chrono::steady_clock::now().time_since_epoch();
-        return static_cast<std::uint64_t>(std::chrono::nanoseconds(now).count());
-    }
 
     int texture_parameter(Id texture, std::uint32_t target, std::uint32_t name) override {
         GLint value = 0;

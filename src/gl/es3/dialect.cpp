@@ -30,6 +30,22 @@ class Es3 final : public ByBinding<QuadmillGLES30Context> {
                "precision highp usampler2DArray;\n" +
                std::string(shaders::pass_older_glsl_glsl);
     }
+    std::optional<std::uint64_t> note_time(Id query) override {
+        if (!gl_.EXT_disjoint_timer_query) return 0;
+        gl_.QueryCounterEXT(query, GL_TIMESTAMP_EXT);
+        return std::nullopt;
+    }
+    std::uint64_t result(Id query, Query::Kind kind) override {
+        if (kind == Query::Kind::Samples) return ByBinding::result(query, kind);
+        GLuint64 value = 0;
+        gl_.GetQueryObjectui64vEXT(query, GL_QUERY_RESULT, &value);
+        return value;
+    }
+    std::uint64_t gpu_time() override {
+        GLint64 now = 0;
+        if (gl_.EXT_disjoint_timer_query) gl_.GetInteger64v(GL_TIMESTAMP_EXT, &now);
+        return static_cast<std::uint64_t>(now);
+    }
     std::optional<Level> level_of(Id texture, std::uint32_t target) override {
         if (!get_level_) return std::nullopt;
         bind_to_first_unit(target, texture);
