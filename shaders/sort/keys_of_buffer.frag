@@ -16,9 +16,11 @@ uint texel(int i) {
 
 void main() {
     int first = (4 / KEY_WORDS) * (int(gl_FragCoord.y) * target_width + int(gl_FragCoord.x));
+    uvec4 found;  // OpenGL ES indexes an output by constants only
     for (int c = 0; c < 4; ++c) {
         int i = first + c / KEY_WORDS;
         int word = c % KEY_WORDS;
-        keys[c] = i < count ? texel((i - first_key) * stride + word) : padding[word];
+        found[c] = i < count ? texel((i - first_key) * stride + word) : padding[word];
     }
+    keys = found;
 }

@@ -54,7 +54,7 @@ class Residuals {
             of_y[side] = std::max(of_y[side], std::abs(y[i]));
             of_b[side] = std::max(of_b[side], std::abs(b_[i]));
             of_r[side] = std::max(of_r[side], not_nan(std::abs(r[i])));
-            if (sizes_[i] > 0) found.by_components = std::max(found.by_components, not_nan(std::abs(r[i]) / sizes_[i]));
+            if (sizes_[i] != 0) found.by_components = std::max(found.by_components, not_nan(std::abs(r[i]) / sizes_[i]));
         }
         for (std::size_t side = 0; side < sides_; ++side) {
             const double scale = norm_ * of_y[side] + of_b[side];
@@ -100,21 +100,22 @@ Refinement refine(const cpu::Workers& workers, const ScaledMatrix<Value>& matrix
     Refinement found{.converged = true};
     Residuals residuals(workers, matrix, b, sides);
     std::vector<double> left(b.begin(), b.end()), tried(y.size());
-    Miss best{largest(b) > 0 ? 1.0 : 0.0, largest(b) > 0 ? 1.0 : 0.0}, last = best;
-    while (last.by_norms > enough || last.by_components > eps) {
+    Miss best{largest(b) > 0 ? 1.0 : 0.0, largest(b) > 0 ? 1.0 : 0.0}, least = best, now = best;
+    while (now.by_norms > enough || now.by_components > eps) {
         const auto correction = correct(left);
         for (std::size_t i = 0; i < tried.size(); ++i) tried[i] += correction[i];
         residuals.compute(tried, left);
         ++found.steps;
-        const auto now = residuals.miss(tried, left);
+        now = residuals.miss(tried, left);
         const bool is_nearer = now.by_norms < best.by_norms;
         if (is_nearer || (now.by_norms <= enough && now.by_components < best.by_components)) {
             best = now;
             std::ranges::copy(tried, y.begin());
         }
-        const bool halved = now.by_norms <= last.by_norms / 2 && last.by_norms > enough;
-        if (!halved && !(now.by_components <= last.by_components / 2)) break;
-        last = now;
+        // Against the least so far, not the last: else steps that make one better and the other worse never end.
+        const bool halved = now.by_norms <= least.by_norms / 2 && least.by_norms > enough;
+        if (!halved && !(now.by_components <= least.by_components / 2)) break;
+        least = {std::min(least.by_norms, now.by_norms), std::min(least.by_components, now.by_components)};
     }
     found.residual = best.by_norms;
     found.converged = best.by_norms <= enough;

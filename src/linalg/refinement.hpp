@@ -16,7 +16,7 @@ namespace quadmill::detail::linalg {
 using Correct = std::function<std::vector<double>(std::span<const double> b)>;
 
 // Solves B y = b for the scaled matrix B. A step adds a correction for the residual; steps continue while they halve
-// the residual or the componentwise one. `y` has the best solution found.
+// the least residual so far, or the least componentwise one: at most some hundred. `y` has the best solution found.
 template <class Value>
 Refinement refine(const cpu::Workers& workers, const ScaledMatrix<Value>& matrix, std::span<const double> b,
                   std::span<double> y, std::size_t sides, const Correct& correct);

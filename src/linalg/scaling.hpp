@@ -50,10 +50,12 @@ template <class To, class From>
                                           std::span<const int> of_rows, std::span<const int> of_sides) {
     std::vector<To> made;
     made.reserve(values.size());
-    for (const auto row : order)
-        for (std::size_t side = 0; side < of_sides.size(); ++side)
+    for (const auto row : order) {
+        for (std::size_t side = 0; side < of_sides.size(); ++side) {
             made.push_back(static_cast<To>(
                 times_power(static_cast<double>(values[row * of_sides.size() + side]), of_rows[row] + of_sides[side])));
+        }
+    }
     return made;
 }
 

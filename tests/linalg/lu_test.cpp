@@ -425,6 +425,20 @@ TEST_CASE("refinement reaches double accuracy, and says when it cannot") {
     CHECK(refinement.residual <= 1);
 }
 
+TEST_CASE("refinement ends where its corrections leave the range of floats") {
+    const std::size_t n = 97;
+    std::vector<double> moler(n * n), b(n, 1.0), found(n);
+    for (std::size_t i = 0; i < n; ++i) {
+        for (std::size_t j = 0; j < n; ++j)
+            moler[i * n + j] = i == j ? static_cast<double>(i + 1) : static_cast<double>(std::min(i, j)) - 1;
+    }
+    const DoubleMatrixView view{moler, n, n};
+    Lu lu(context());
+    lu.factor(view);
+    CHECK(lu.solve(view, b, found).steps <= 106);  // 53 halvings of each
+    for (const double value : found) CHECK(std::isfinite(value));
+}
+
 TEST_CASE("a refined solution may take the place of its right-hand side, or a part of it") {
     const std::size_t n = 20, sides = 2;
     const auto a = random_matrix(n, n, 52);
