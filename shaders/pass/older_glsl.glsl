@@ -1,6 +1,7 @@
 // What GLSL 4.00 has and the shaders use, for GLSL 3.30 and GLSL ES 3.00, under the same names. `precise` has no
-// counterpart there: a driver may fuse a product and a sum.
+// counterpart there: a driver may fuse a product and a sum. Of doubles, see query/doubles.glsl.
 #define precise
+#define NO_DOUBLES
 
 void umulExtended(uint a, uint b, out uint high, out uint low) {
     uint a0 = a & 0xffffu, a1 = a >> 16, b0 = b & 0xffffu, b1 = b >> 16;

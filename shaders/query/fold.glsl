@@ -20,11 +20,8 @@ uvec4 both(uvec4 a, uvec4 b) {
     return uvec4(sum.x, y, z, sum.w + over.z);
 }
 #endif
-#ifdef DOUBLES  // a sum
+#ifdef DOUBLES  // a sum; after doubles.glsl
 #define STATE uvec4
 const uvec4 nothing = uvec4(0u);
-uvec4 both(uvec4 a, uvec4 b) {
-    precise double sum = packDouble2x32(a.xy) + packDouble2x32(b.xy);
-    return uvec4(unpackDouble2x32(sum), 0u, 0u);
-}
+uvec4 both(uvec4 a, uvec4 b) { return uvec4(add_doubles(a.xy, b.xy), 0u, 0u); }
 #endif

@@ -22,10 +22,12 @@ uvec4 to_integer(uint key, int type) {
 }
 uvec4 to_integer(uvec2 key, int type) { return widened(key.x, key.y ^ 0x80000000u); }
 
-uvec4 subtract(uvec4 a, uvec4 b) { return add(a, negative(b)); }
+uvec4 negated(uvec4 a) { return negative(a); }
+uvec4 sum(uvec4 a, uvec4 b) { return add(a, b); }
+uvec4 difference(uvec4 a, uvec4 b) { return add(a, negative(b)); }
 
 // The low 128 bits, which are the same with signs as without.
-uvec4 multiply(uvec4 a, uvec4 b) {
+uvec4 product(uvec4 a, uvec4 b) {
     uvec4 result = uvec4(0u);
     for (int i = 0; i < 4; ++i) {
         uint carry = 0u;
@@ -49,10 +51,37 @@ uint relation(uvec4 a, uvec4 b) {
     return a == b ? 2u : (high ? less(a.xy, b.xy) : less(a.zw, b.zw)) ? 1u : 4u;
 }
 #elif defined(AS_FLOATS)
+// Each result is precise, so that no driver fuses a product and a sum.
+float negated(float a) { return -a; }
+float sum(float a, float b) {
+    precise float result = a + b;
+    return result;
+}
+float difference(float a, float b) {
+    precise float result = a - b;
+    return result;
+}
+float product(float a, float b) {
+    precise float result = a * b;
+    return result;
+}
 uint relation(float a, float b) { return a < b ? 1u : a > b ? 4u : a == b ? 2u : 8u; }
 #else
-uint relation(double a, double b) { return a < b ? 1u : a > b ? 4u : a == b ? 2u : 8u; }
+uvec2 negated(uvec2 a) { return negative_double(a); }
+uvec2 sum(uvec2 a, uvec2 b) { return add_doubles(a, b); }
+uvec2 difference(uvec2 a, uvec2 b) { return add_doubles(a, negative_double(b)); }
+uvec2 product(uvec2 a, uvec2 b) { return multiply_doubles(a, b); }
+uint relation(uvec2 a, uvec2 b) {
+    uvec2 size_a = uvec2(a.x, a.y & 0x7fffffffu);
+    uvec2 size_b = uvec2(b.x, b.y & 0x7fffffffu);
+    const uvec2 infinity = uvec2(0u, 0x7ff00000u);
+    if (less(infinity, size_a) || less(infinity, size_b)) return 8u;
+    if (size_a == uvec2(0u) && size_b == uvec2(0u)) return 2u;
+    bool a_negative = (a.y & 0x80000000u) != 0u;
+    bool b_negative = (b.y & 0x80000000u) != 0u;
+    if (a_negative != b_negative) return a_negative ? 1u : 4u;
+    return size_a == size_b ? 2u : less(size_a, size_b) != a_negative ? 1u : 4u;
+}
 #endif
 
-// Each variable is precise, so that no driver fuses a product and a sum.
 uint compared(KEYS) { COMPUTE }

@@ -10,9 +10,9 @@ uvec4 of_key(uvec2 key) { return uvec4(key, 0u, 0u); }
 #elif defined(COUNTS)
 uvec4 of_key(uvec2 key) { return uvec4(1u, 0u, 0u, 0u); }
 #elif defined(WIDE)
-uvec4 of_key(uvec2 key) { return uvec4(unpackDouble2x32(to_double(key, TYPE)), 0u, 0u); }
+uvec4 of_key(uvec2 key) { return uvec4(to_double(key, TYPE), 0u, 0u); }
 #else
-uvec4 of_key(uvec2 key) { return uvec4(unpackDouble2x32(to_double(key.x, TYPE)), 0u, 0u); }
+uvec4 of_key(uvec2 key) { return uvec4(to_double(key.x, TYPE), 0u, 0u); }
 #endif
 
 void main() {

@@ -13,11 +13,13 @@ out uvec4 state;
 #ifdef QUANTILE
 // As cpu/rank.hpp has it: ceil(phi n), but a product that is whole but for rounding is that number.
 uint before(uint n) {
-    precise double rank = packDouble2x32(phi) * double(n);
-    double whole = roundEven(rank);
-    precise double slack = rank * packDouble2x32(uvec2(0u, 0x3cd00000u));  // 2^-50
-    double up = abs(rank - whole) <= slack ? whole : ceil(rank);
-    return clamp(uint(up), 1u, max(n, 1u)) - 1u;
+    uvec2 rank = multiply_doubles(phi, double_of(n));
+    uvec2 slack = multiply_doubles(rank, uvec2(0u, 0x3cd00000u));  // 2^-50
+    int exponent = int(rank.y >> 20) - 1023;
+    uint below = exponent < 0 ? 0u : (0x80000000u | rank.y << 11 | rank.x >> 21) >> (31 - exponent);  // rounded down
+    uvec2 above = add_doubles(rank, negative_double(double_of(below)));
+    bool is_whole = above.y != slack.y ? above.y < slack.y : above.x <= slack.x;
+    return clamp(is_whole ? below : below + 1u, 1u, max(n, 1u)) - 1u;
 }
 #elif defined(SMALLEST)
 uint before(uint n) { return min(k, max(n, 1u)) - 1u; }

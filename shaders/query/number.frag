@@ -1,5 +1,5 @@
 // An aggregate as one number of the caller's type, from what was measured of a column. An integer in between has 128
-// bits, in two's complement. After values.glsl, integers.glsl.
+// bits, in two's complement. After doubles.glsl, values.glsl, shifted.glsl, integers.glsl.
 //     texture0   with KEY a key in its channels xy, or zw; with INTEGERS, DOUBLES the sum of keys or of values; else none
 //     texture1   the number of values
 // With CONSTANT the number itself is known, an integer or with DOUBLES a double.
@@ -14,47 +14,40 @@ uniform int to;            // the caller's
 uniform uint least_count;  // of fewer values there is no number
 out uvec4 words;
 
-double power_of_2(int exponent) { return packDouble2x32(uvec2(0u, uint(1023 + exponent) << 20)); }
+uvec2 power_of_2(int exponent) { return uvec2(0u, uint(1023 + exponent) << 20); }
 
-// Rounded once up to 64 bits.
-double double_of(uvec4 i) {
+// A double's bits: rounded once up to 64 bits of the integer.
+uvec2 double_of(uvec4 i) {
     bool below = is_negative(i);
     if (below) i = negative(i);
-    precise double low = double(i.y) * power_of_2(32) + double(i.x);
-    precise double high = (double(i.w) * power_of_2(32) + double(i.z)) * power_of_2(64);
-    precise double sum = high + low;
-    return below ? -sum : sum;
+    uvec2 low = add_doubles(multiply_doubles(double_of(i.y), power_of_2(32)), double_of(i.x));
+    uvec2 high = add_doubles(multiply_doubles(double_of(i.w), power_of_2(32)), double_of(i.z));
+    uvec2 sum = add_doubles(multiply_doubles(high, power_of_2(64)), low);
+    return below ? negative_double(sum) : sum;
 }
 
-// Towards 0; what is beyond 64 bits becomes some such number.
-uvec4 integer_of(double d) {
-    uvec2 bits = unpackDouble2x32(d);
-    bool below = (bits.y & 0x80000000u) != 0u;
-    bits.y &= 0x7fffffffu;
-    if (bits.y > 0x7ff00000u || (bits.y == 0x7ff00000u && bits.x != 0u)) return uvec4(0u);
-    uvec4 i = uvec4(0u, 0u, 1u, 0u);
-    double size = packDouble2x32(bits);
-    if (size < power_of_2(64)) {
-        uint high = uint(size * power_of_2(-32));
-        precise double low = size - double(high) * power_of_2(32);
-        i = uvec4(uint(low), high, 0u, 0u);
-    }
-    return below ? negative(i) : i;
+// Of a double's bits, towards 0; what is beyond 64 bits becomes some such number.
+uvec4 integer_of(uvec2 d) {
+    int exponent = int(d.y >> 20 & 0x7ffu) - 1023;
+    uvec2 digits = uvec2(d.x << 11, 0x80000000u | d.y << 11 | d.x >> 21);
+    if (exponent < 0 || (exponent == 1024 && ((d.y & 0xfffffu) | d.x) != 0u)) return uvec4(0u);
+    uvec4 i = exponent > 63 ? uvec4(0u, 0u, 1u, 0u) : uvec4(shifted(digits, 63 - exponent), 0u, 0u);
+    return (d.y & 0x80000000u) != 0u ? negative(i) : i;
 }
 
 uvec4 words_of(uvec4 i) {
     uint sign = is_negative(i) ? 0xffffffffu : 0u;
     bool fits_32 = i.yzw == uvec3(sign) && ((i.x ^ sign) & 0x80000000u) == 0u;
     bool fits_64 = i.zw == uvec2(sign) && ((i.y ^ sign) & 0x80000000u) == 0u;
-    if (to == F32) return uvec4(floatBitsToUint(float(double_of(i))), 0u, 0u, 0u);
-    if (to == F64) return uvec4(unpackDouble2x32(double_of(i)), 0u, 0u);
+    if (to == F32) return uvec4(narrowed_double(double_of(i)), 0u, 0u, 0u);
+    if (to == F64) return uvec4(double_of(i), 0u, 0u);
     if (to == I32) return uvec4(fits_32 ? i.x : sign ^ 0x7fffffffu, 0u, 0u, 0u);
     if (to == U32) return uvec4(sign != 0u ? 0u : i.yzw == uvec3(0u) ? i.x : 0xffffffffu, 0u, 0u, 0u);
     return fits_64 ? uvec4(i.xy, 0u, 0u) : uvec4(~sign, sign ^ 0x7fffffffu, 0u, 0u);
 }
-uvec4 words_of(double d) {
-    if (to == F32) return uvec4(floatBitsToUint(float(d)), 0u, 0u, 0u);
-    if (to == F64) return uvec4(unpackDouble2x32(d), 0u, 0u);
+uvec4 words_of(uvec2 d) {
+    if (to == F32) return uvec4(narrowed_double(d), 0u, 0u, 0u);
+    if (to == F64) return uvec4(d, 0u, 0u);
     return words_of(integer_of(d));
 }
 uvec4 no_number() {
@@ -83,16 +76,16 @@ uvec4 without_bias(uvec4 sum, uint n) {
 
 uvec4 words_of_sum(uvec4 sum, uint n) {
 #ifdef DOUBLES
-    double d = packDouble2x32(sum.xy);
+    uvec2 d = sum.xy;
 #elif defined(CONSTANT)
     uvec4 d = sum;
 #else
     uvec4 d = without_bias(sum, n);
 #endif
 #if defined(AVERAGE) && defined(DOUBLES)
-    return words_of(d / double(n));
+    return words_of(divide_doubles(d, double_of(n)));
 #elif defined(AVERAGE)
-    return words_of(double_of(d) / double(n));
+    return words_of(divide_doubles(double_of(d), double_of(n)));
 #else
     return words_of(d);
 #endif

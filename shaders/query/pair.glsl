@@ -13,7 +13,7 @@ uvec2 integer(uvec2 key, int type) {
 // As the key of a double. Comparing doubles themselves would not do: a driver may take denormals for 0.
 uvec2 double_key(uvec2 key, int type) {
     if (type == F64) return key;
-    uvec2 bits = unpackDouble2x32(type == I64 ? to_double(key, type) : to_double(key.x, type));
+    uvec2 bits = type == I64 ? to_double(key, type) : to_double(key.x, type);
     bits ^= (bits.y & 0x80000000u) != 0u ? uvec2(0xffffffffu) : uvec2(0u, 0x80000000u);
     return minus(bits, uvec2(0xffffffffu, 0xfffffu));
 }

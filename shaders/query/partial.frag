@@ -26,7 +26,7 @@ uvec4 of_key(uint key) { return uvec4(key, 0u, 0u, 0u); }
 uvec4 of_key(uvec2 key) { return uvec4(key, 0u, 0u); }
 #endif
 #ifdef DOUBLES
-uvec4 of_key(KEY key) { return uvec4(unpackDouble2x32(to_double(key, TYPE)), 0u, 0u); }
+uvec4 of_key(KEY key) { return uvec4(to_double(key, TYPE), 0u, 0u); }
 #endif
 
 #ifndef COUNTS

@@ -1,4 +1,4 @@
-// Keys back to numbers; the head of keys.hpp has the order. A type is 0 F32, 1 F64, 2 I32, 3 U32, 4 I64.
+// Keys back to numbers; the head of keys.hpp has the order. After doubles.glsl. A type is 0 F32, 1 F64, 2 I32, 3 U32, 4 I64.
 #define F32 0
 #define F64 1
 #define I32 2
@@ -15,25 +15,48 @@ uvec2 float_bits(uvec2 key) {
     return v ^ ((v.y & 0x80000000u) != 0u ? uvec2(0u, 0x80000000u) : uvec2(0xffffffffu));
 }
 
-// 2^-149 and 2^32 by their bits: NVIDIA rounds some literals wrongly.
-const uvec2 least_float = uvec2(0u, 0x36a00000u);
 const uvec2 two_to_32 = uvec2(0u, 0x41f00000u);
 
-// Exact, except for I64, rounded once. Denormal floats, which the GPU may flush, go by their digits.
-double to_double(uint key, int type) {
-    if (type == I32) return double(int(key ^ 0x80000000u));
-    if (type == U32) return double(key);
-    uint bits = float_bits(key);
-    if ((bits & 0x7f800000u) != 0u) return double(uintBitsToFloat(bits));
-    precise double tiny = double(bits & 0x7fffffu) * packDouble2x32(least_float);
-    return (bits & 0x80000000u) != 0u ? -tiny : tiny;
-}
-double to_double(uvec2 key, int type) {
-    if (type == I64) {
-        precise double sum = double(int(key.y ^ 0x80000000u)) * packDouble2x32(two_to_32) + double(key.x);
-        return sum;
+// The bits of the double that a float is.
+uvec2 widened_float(uint bits) {
+    uint sign = bits & 0x80000000u;
+    uint exponent = bits >> 23 & 0xffu;
+    uint digits = bits & 0x7fffffu;
+    if (exponent == 0u) {
+        uvec2 tiny = double_of(digits);  // times 2^-149
+        return uvec2(tiny.x, (digits == 0u ? 0u : tiny.y - (149u << 20)) | sign);
     }
-    return packDouble2x32(float_bits(key));
+    return uvec2(digits << 29, sign | (exponent == 255u ? 0x7ffu : exponent + 896u) << 20 | digits >> 3);
+}
+
+// As a double's bits: exact, except for I64, rounded once.
+uvec2 to_double(uint key, int type) {
+    if (type == I32) return double_of(int(key ^ 0x80000000u));
+    if (type == U32) return double_of(key);
+    return widened_float(float_bits(key));
+}
+uvec2 to_double(uvec2 key, int type) {
+    if (type == I64)
+        return add_doubles(multiply_doubles(double_of(int(key.y ^ 0x80000000u)), two_to_32), double_of(key.x));
+    return float_bits(key);
+}
+
+// The bits of the nearest float; of two as near, the even one.
+uint narrowed_double(uvec2 bits) {
+    uint sign = bits.y & 0x80000000u;
+    int exponent = int(bits.y >> 20 & 0x7ffu) - 896;
+    uvec2 digits = uvec2(bits.x, bits.y & 0xfffffu);
+    if (exponent >= 255) return sign | (exponent == 1151 && (digits.x | digits.y) != 0u ? 0x7fc00000u : 0x7f800000u);
+    if (exponent < -24) return sign;
+    digits.y |= 0x100000u;
+    int dropped = 29 + max(1 - exponent, 0);  // bits, up to 54
+    uint kept = dropped >= 32 ? digits.y >> (dropped - 32) : digits.y << (32 - dropped) | digits.x >> dropped;
+    uvec2 rest = dropped >= 32 ? uvec2(digits.x, digits.y & ((1u << (dropped - 32)) - 1u))
+                               : uvec2(digits.x & ((1u << dropped) - 1u), 0u);
+    uvec2 tie = dropped > 32 ? uvec2(0u, 1u << (dropped - 33)) : uvec2(1u << (dropped - 1), 0u);
+    bool is_more = rest.y != tie.y ? rest.y > tie.y : rest.x > tie.x;
+    if (is_more || (rest == tie && (kept & 1u) != 0u)) ++kept;
+    return sign | (kept + (uint(max(exponent - 1, 0)) << 23));
 }
 
 // Rounded to the nearest float; an F32, which it is, may lose a denormal.
@@ -42,4 +65,4 @@ float to_float(uint key, int type) {
     if (type == U32) return float(key);
     return uintBitsToFloat(float_bits(key));
 }
-float to_float(uvec2 key, int type) { return float(to_double(key, type)); }
+float to_float(uvec2 key, int type) { return uintBitsToFloat(narrowed_double(to_double(key, type))); }

@@ -65,7 +65,6 @@ Features Features::of(const Api& gl, const ContextInfo& info, OpenGl dialect) {
     found.version = 10 * major + minor;
     // What a dialect does not count on is not used, also where the driver has it.
     found.direct_state_access = dialect == OpenGl::Desktop45;
-    found.doubles = dialect == OpenGl::Desktop45 || dialect == OpenGl::Desktop41;
     found.exact_depths = dialect == OpenGl::Desktop45;
     found.exact_counts = found.conditional_draws = dialect != OpenGl::Es3;
     found.float_blending = !found.is_es || (has_extension(gl, "GL_EXT_color_buffer_float") &&

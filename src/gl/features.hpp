@@ -55,7 +55,6 @@ struct Features {
     // Objects are worked on without being bound; else what is bound changes, and with some calls all viewports do.
     bool direct_state_access = false;
     bool exact_counts = false;    // an occlusion query counts samples; else it only tells whether there was any
-    bool doubles = false;         // in shaders
     bool exact_depths = false;    // depths arrive as a vertex shader has them, and shaders read the stencil
     bool conditional_draws = false;  // the GPU skips a pass by what a query counted
     bool depth_bounds = false;    // a test of the depth that is stored

@@ -30,7 +30,7 @@ int texels(const gl::Texture& texture) {
 
 FoldRule::FoldRule(FoldBy by) : FoldRule(name_of(by), shaders::pass_fold_rules_glsl) {}
 
-FoldRule::FoldRule(const char* name, const char* all)
+FoldRule::FoldRule(const char* name, const std::string& all)
     : glsl(std::string("#define ") + name + "\n" + all + shaders::pass_fold_glsl) {}
 
 Fold::Fold(gl::Device& device, gl::Format format, int width, int height, Along along) : along_(along) {

@@ -20,7 +20,7 @@ enum class FoldBy { Sums, Least, Most, Counts, FirstLeast, FirstMost };
 struct FoldRule {
     explicit FoldRule(FoldBy by);
     // A room's own, of the rules in its file `glsl` the one that stands under `#ifdef name`.
-    FoldRule(const char* name, const char* glsl);
+    FoldRule(const char* name, const std::string& glsl);
     // Also for programs that make partial results: the rule, and STATE four(STATE, STATE, STATE, STATE).
     std::string glsl;
 };

@@ -2,8 +2,7 @@
 #   cmake -DSHARED=ON|OFF [-DBUILT=...] -DWORK_DIR=... -DGENERATOR=... -DC=... -DCXX=... -DNM=... -P run.cmake
 # BUILT is the build that calls this, where that is plain and of this kind: then it is what gets installed. Else the
 # library is built here afresh and plainly, because outside projects know nothing of that build's flags: as a part of
-# another project, which installs it along. Both kinds share one build folder and with it the object files: run them in
-# turn.
+# another project, which installs it along. Both kinds share build folders: run them in turn.
 cmake_minimum_required(VERSION 3.25)
 set(CMAKE_EXECUTE_PROCESS_COMMAND_ECHO STDOUT)
 cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH source)
@@ -28,10 +27,13 @@ function(build from to)
     run("${CMAKE_COMMAND}" --build "${to}" --parallel ${jobs})
 endfunction()
 
-# 1. As a part of another project, where nothing is installed unless that project asks for it.
+# 1. As a part of another project, where nothing is installed unless that project asks for it. That compiles the
+# library, so of two kinds only the one that is not built already is.
 set(flags -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON)
-build("${CMAKE_CURRENT_LIST_DIR}/subdirectory" "${WORK_DIR}/subdirectory" ${flags} -UQUADMILL_INSTALL -UINSTALL)
-run("${WORK_DIR}/subdirectory/consumer")
+if(NOT BUILT)
+    build("${CMAKE_CURRENT_LIST_DIR}/subdirectory" "${WORK_DIR}/subdirectory" ${flags} -UQUADMILL_INSTALL -UINSTALL)
+    run("${WORK_DIR}/subdirectory/consumer")
+endif()
 
 # Install, to another place than the one that the build was told.
 file(REMOVE_RECURSE "${prefix}" "${prefix}_whole")

@@ -10,14 +10,6 @@
 
 namespace quadmill::detail::query {
 
-namespace {
-
-pass::FoldRule key_rule(const char* name) {
-    return {name, shaders::query_fold_glsl};
-}
-
-}  // namespace
-
 const pass::Fold& BitmapColumns::partials(int words_a_fragment) {
     const int width = pool_.shape.words / words_a_fragment;
     return pool_.folds.try_emplace(width, device_, gl::Format::Rgba32ui, width, pool_.shape.height).first->second;
@@ -26,7 +18,7 @@ const pass::Fold& BitmapColumns::partials(int words_a_fragment) {
 const gl::Program& BitmapColumns::partial_program(const GpuColumn& column, const pass::FoldRule& rule) {
     return programs_.get("query/partial.frag", shaders::query_partial_frag,
                          define("TYPE", number_of(column.type)) + keys_prelude(column.type, pool_.shape.words) +
-                             shaders::query_values_glsl + rule.glsl);
+                             values_prelude() + rule.glsl);
 }
 
 MeasuredTexel BitmapColumns::read(const gl::Texture& texel) {
@@ -110,7 +102,7 @@ GpuMeasure BitmapColumns::measure(const QueryAggregate& what, std::size_t i, con
         if (what.kind == Min || what.kind == Max) return fold("extremes", of, rows, key_rule("EXTREMES"));
         if (what.kind == Sum || what.kind == Average) return fold_sum(of, rows);
         const auto& program = programs_.get("query/kth_start.frag", shaders::query_kth_start_frag,
-                                            what.kind == Quantile      ? "#define QUANTILE\n"
+                                            what.kind == Quantile ? "#define QUANTILE\n" + std::string(shaders::query_doubles_glsl)
                                             : what.kind == KthSmallest ? "#define SMALLEST\n"
                                                                        : "");
         const auto phi = std::bit_cast<std::uint64_t>(what.phi);

@@ -104,7 +104,7 @@ BitsPtr BitmapColumns::formula(const Formula& leaf) {
                                       [this](std::size_t i) { return column(i)->type; });
     const auto& program =
         programs_.get("query/formula.frag", shaders::query_formula_frag,
-                      keys_prelude(ColumnType::F64, pool_.shape.words) + shaders::query_values_glsl + made.prelude);
+                      keys_prelude(ColumnType::F64, pool_.shape.words) + values_prelude() + made.prelude);
     auto bits = make_bits();
     const auto valid = all_valid(made.columns);
     gl::Pass pass{.name = "formula",

@@ -157,7 +157,7 @@ void DepthColumns::formula(const Formula& formula, int level, bool count) {
         formula_program(formula, FormulaRows::Pixels, engine_.sums_, [this](std::size_t i) { return column(i).type; });
     const auto& program = programs_.get("query/at_formula.frag", {at_depth_vertex(), shaders::query_at_formula_frag},
                                         keys_prelude(ColumnType::F64, bitmap_.shape().words) +
-                                            shaders::query_values_glsl + shaders::query_selection_glsl + made.prelude);
+                                            values_prelude() + shaders::query_selection_glsl + made.prelude);
     const QueryNote note{.act = QueryNote::Act::TestSum, .clause = level};
     const auto valid = bitmap_.all_valid(made.columns);
     gl::Pass pass{

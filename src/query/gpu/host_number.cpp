@@ -35,7 +35,7 @@ void HostNumbers::write(const std::string& kind, std::initializer_list<const gl:
     auto& target = wide(to.type) ? two_words_ : word_;
     if (!target.texture) target = pass::Target(device_, wide(to.type) ? gl::Format::Rg32ui : gl::Format::R32ui, 1, 1);
     const auto& program = programs_.get("query/number.frag", shaders::query_number_frag,
-                                        std::string(shaders::query_values_glsl) + shaders::query_integers_glsl + kind);
+                                        values_prelude() + shaders::query_shifted_glsl + shaders::query_integers_glsl + kind);
     uniforms.set("to", number_of(to.type));
     pass::fill(device_, "number", program, target, inputs, std::move(uniforms));
     if (to.buffer) {

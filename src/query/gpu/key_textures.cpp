@@ -60,6 +60,14 @@ std::string keys_prelude(ColumnType type, int words) {
     return define("WORDS", words) + (wide(type) ? "#define WIDE\n" : "") + shaders::query_keys_glsl;
 }
 
+std::string values_prelude() {
+    return std::string(shaders::query_doubles_glsl) + shaders::query_values_glsl;
+}
+
+pass::FoldRule key_rule(const char* name) {
+    return {name, std::string(shaders::query_doubles_glsl) + shaders::query_fold_glsl};
+}
+
 Key most_number(ColumnType type) {
     if (type == ColumnType::F32) return KeyOf<float>::key(std::numeric_limits<float>::infinity());
     if (type == ColumnType::F64) return KeyOf<double>::key(std::numeric_limits<double>::infinity());

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "gl/pass.hpp"
+#include "pass/fold.hpp"
 #include "query/plan/engine.hpp"
 
 namespace quadmill::detail::query {
@@ -35,6 +36,10 @@ struct Shape {
 
 // The text before a program that reads keys of that type.
 [[nodiscard]] std::string keys_prelude(ColumnType type, int words);
+// values.glsl, and what it needs.
+[[nodiscard]] std::string values_prelude();
+// Of fold.glsl.
+[[nodiscard]] pass::FoldRule key_rule(const char* name);
 // Of the host's texture of values of that type, one a texel.
 [[nodiscard]] gl::Format host_format(ColumnType type);
 

@@ -44,7 +44,7 @@ std::string pair_prelude(Pair::As as, ColumnType a, ColumnType b, int words) {
                        : as == Pair::As::Integers ? "#define AS_INTEGERS\n"
                                                   : "#define AS_DOUBLES\n";
     return name + define("TYPE_A", number_of(a)) + define("TYPE_B", number_of(b)) + define("WIDE_A", wide(a)) +
-           define("WIDE_B", wide(b)) + keys_prelude(ColumnType::F64, words) + shaders::query_values_glsl +
+           define("WIDE_B", wide(b)) + keys_prelude(ColumnType::F64, words) + values_prelude() +
            shaders::query_pair_glsl;
 }
 
@@ -88,16 +88,14 @@ class FormulaCode {
         const auto words = "constants[" + std::to_string(number) + "]";
         push(numbers_ == Numbers::Integers ? words
              : numbers_ == Numbers::Floats ? "uintBitsToFloat(" + words + ".x)"
-                                           : "packDouble2x32(" + words + ")");
+                                           : words);
     }
     void operation(Arithmetic kind) {
-        const bool integers = numbers_ == Numbers::Integers;
         const auto b = pop();
-        if (kind == Arithmetic::Negate) return push(integers ? "negative(" + b + ")" : "-" + b);
+        if (kind == Arithmetic::Negate) return push("negated(" + b + ")");
         const auto a = pop();
-        const char* name = kind == Arithmetic::Add ? "add(" : kind == Arithmetic::Subtract ? "subtract(" : "multiply(";
-        const char* sign = kind == Arithmetic::Add ? " + " : kind == Arithmetic::Subtract ? " - " : " * ";
-        push(integers ? name + a + ", " + b + ")" : a + sign + b);
+        const char* name = kind == Arithmetic::Add ? "sum(" : kind == Arithmetic::Subtract ? "difference(" : "product(";
+        push(name + a + ", " + b + ")");
     }
     [[nodiscard]] std::string finish() {
         const auto right = pop(), left = pop();
@@ -108,8 +106,8 @@ class FormulaCode {
     void push(const std::string& value) {
         auto name = std::string(1, 'v').append(std::to_string(variables_++));
         const char* type = numbers_ == Numbers::Integers ? " uvec4 "
-                           : numbers_ == Numbers::Floats ? " precise float "
-                                                         : " precise double ";
+                           : numbers_ == Numbers::Floats ? " float "
+                                                         : " uvec2 ";
         text_.append(type).append(name).append(" = ").append(value).append(";");
         stack_.push_back(std::move(name));
     }

@@ -223,17 +223,17 @@ void SortedGroups::measure(const GroupsWanted::Measure& wanted) {
             measured.count = texel[0];
         });
     if (wanted.sum)
-        each(folded(of, {is_float(of.type) ? "DOUBLES" : "INTEGERS", shaders::query_fold_glsl}),
+        each(folded(of, key_rule(is_float(of.type) ? "DOUBLES" : "INTEGERS")),
              [&](auto& measured, const auto& texel) { measured.sum = sum_of_texel(texel, of.type, measured.count); });
     if (wanted.extremes)
-        each(folded(of, {"EXTREMES", shaders::query_fold_glsl}),
+        each(folded(of, key_rule("EXTREMES")),
              [](auto& measured, const auto& texel) { measured.extremes = extremes_of_texel(texel); });
 }
 
 std::vector<MeasuredTexel> SortedGroups::folded(const GpuColumn& of, const pass::FoldRule& rule) {
     const auto n = groups.size();
     const auto& values = program("query/group_values.frag", shaders::query_group_values_frag, of,
-                                 shaders::query_values_glsl + rule.glsl, define("TYPE", number_of(of.type)));
+                                 values_prelude() + rule.glsl, define("TYPE", number_of(of.type)));
     const auto& pairs = programs_.get("query/group_pairs.frag", shaders::query_group_pairs_frag, rule.glsl);
     const auto& climb = programs_.get("query/group_climb.frag", shaders::query_group_climb_frag, rule.glsl);
     const auto& last =

@@ -39,10 +39,6 @@ std::optional<std::string> Engines::refusal(QueryEngine which) const {
     if (which == QueryEngine::Cpu) return std::nullopt;
     if (!context_) return "there is no context";
     const auto& features = detail::Access::of(*context_)->features;
-    if (!features.doubles) {
-        return "QueryEngine::Bitmap and Depth compute with doubles, which OpenGL 3.3 and OpenGL ES do not have; use Auto "
-               "or Cpu, or a context of OpenGL 4.1 or later";
-    }
     if (which == QueryEngine::Depth && !features.exact_depths)
         return "QueryEngine::Depth needs OpenGL 4.5, whose depths are exact; use Auto, Bitmap or Cpu";
     return std::nullopt;
