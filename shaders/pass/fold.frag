@@ -37,5 +37,7 @@ void main() {
     int i = 16 * (int(gl_FragCoord.y) * target_width + int(gl_FragCoord.x));
 #endif
 #endif
-    result = four(next_four(i), next_four(i + 4), next_four(i + 8), next_four(i + 12));
+    STATE fours[4];
+    for (int j = 0; j < 4; ++j) fours[j] = next_four(i + 4 * j);
+    result = four(fours[0], fours[1], fours[2], fours[3]);
 }

@@ -21,6 +21,9 @@ uvec4 both(uvec4 a, uvec4 b) {
 }
 #endif
 #ifdef DOUBLES  // a sum; after doubles.glsl
+#ifdef NO_DOUBLES
+#define ONE_CALL
+#endif
 #define STATE uvec4
 const uvec4 nothing = uvec4(0u);
 uvec4 both(uvec4 a, uvec4 b) { return uvec4(add_doubles(a.xy, b.xy), 0u, 0u); }
