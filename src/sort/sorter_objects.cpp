@@ -1,4 +1,4 @@
-// Sorts of keys that lie in textures and buffers of the host.
+// Sorts of keys in textures and buffers of the application.
 #include <algorithm>
 #include <bit>
 
@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* index_name = "the texture of the index";
 
-// Of what a sort of those texels copies.
+// Bytes of the copies that a sort of those texels makes.
 std::size_t texels_bytes(const KeysInTexture& keys) {
     return 4 * keys.part.texels() * gl::info(keys.part.format).bytes;
 }
@@ -60,7 +60,7 @@ SortStats Sorter::State::argsort_texture(std::uint32_t keys, std::uint32_t index
     return with_memory(stats);
 }
 
-// Of that many keys as one array, from memory.
+// Space for that many keys as one array in memory.
 MergeSpace Sorter::State::space_for(const char* function, const KeyForm& form, std::size_t count) const {
     const auto each = form.pair_keys();
     return {.function = function,
@@ -69,7 +69,7 @@ MergeSpace Sorter::State::space_for(const char* function, const KeyForm& form, s
             .tiles = tiles_for(context, options, form, {{1, count, count}})};
 }
 
-// Why Merge has no space for that many keys on the GPU, and `copy` bytes of copies, if it has none.
+// If the merge engine has no space on the GPU for that many keys and `copy` bytes of copies, the reason.
 std::optional<std::string> Sorter::State::no_space(const char* function, const KeyForm& form, std::size_t count,
                                                    std::size_t copy) const {
     auto space = space_for(function, form, count);
@@ -78,7 +78,7 @@ std::optional<std::string> Sorter::State::no_space(const char* function, const K
     return no_space(space);
 }
 
-// Throws InvalidArgument if it has none.
+// Throws InvalidArgument if there is no space.
 void Sorter::State::check_space(const char* function, const KeyForm& form, std::size_t count, std::size_t copy) const {
     if (const auto why = no_space(function, form, count, copy))
         throw InvalidArgument(std::string(function) + ": " + *why);
@@ -150,7 +150,7 @@ RankSample<T> Sorter::State::sample_region(const TextureRegion& keys, double eps
     return sample;
 }
 
-// With an index, that of the keys in order; otherwise the keys themselves.
+// With an index, writes the index of the sorted keys; otherwise sorts the keys themselves.
 SortStats Sorter::State::by_buffers(const char* function, const BufferKeys& keys, std::size_t count,
                                     std::optional<BufferKeys> index, Order order) {
     check_engine(function, {Engine::Merge}, "Engine::Merge");
