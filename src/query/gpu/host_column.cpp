@@ -11,7 +11,7 @@ namespace quadmill::detail::query {
 
 namespace {
 
-// The type of columns that such texels are.
+// The column type for texels of that format.
 ColumnType column_type_of(gl::Format format) {
     return format == gl::Format::R32i    ? ColumnType::I32
            : format == gl::Format::R32ui ? ColumnType::U32

@@ -9,8 +9,8 @@
 
 namespace quadmill::detail::sort {
 
-// Quads of one pass. Their texture coordinates run over the partners in the pass's first step. A code times the texture's
-// width is added to the x coordinate; shaders/sort/bitonic_step.frag decodes it.
+// Quads of one pass. Their texture coordinates run over the partners in the pass's first step. A code times the
+// texture's width is added to the x coordinate; shaders/sort/bitonic_step.frag decodes it.
 struct BitonicQuads {
     std::vector<gl::Quad> quads;
     // Rows whose number has this bit have the reverse direction. Otherwise each quad has one direction. This bit is
