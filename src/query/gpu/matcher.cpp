@@ -39,7 +39,7 @@ struct Code {
     }
 };
 
-// How the work is cut: `rows` left rows at a time against all keys, or a single left row if the keys have several parts.
+// How the work is cut: `rows` left rows at a time against all keys, or one left row if the keys have several parts.
 struct Tiling {
     std::size_t words, lines;  // texels of matches per group
     std::size_t groups, rows;  // processed together
