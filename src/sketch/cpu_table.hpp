@@ -51,7 +51,7 @@ class CpuTable {
     [[nodiscard]] std::uint64_t get(std::size_t cell) const;
     // The sum of all counters, modulo 2^64.
     [[nodiscard]] std::uint64_t sum() const;
-    // Copies the counters of cells [first, first + to.size()), for Sf those of the slim table. Pre: all fit into 32 bits.
+    // Copies the counters of cells [first, first + to.size()), for Sf from the slim table. Pre: all fit into 32 bits.
     void copy_seen(std::size_t first, std::span<std::uint32_t> to) const;
     // Adds these to the cells from `first` on, or subtracts them, but not below 0. Pre: no counter exceeds the n given
     // to reserve().
