@@ -23,7 +23,7 @@ void check(int status, const char* call) {
 
 namespace {
 
-// Kinds of errors as they cross ranks.
+// Kinds of errors that are sent to other ranks.
 enum class Kind : int { Other, InvalidArgument, IoError, OutOfMemory };
 
 struct Failure {
@@ -112,7 +112,7 @@ void Comm::sum(std::span<std::uint64_t> values) const {
 void Comm::sum_before(std::span<std::uint64_t> values) const {
     check(MPI_Exscan(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_UINT64_T, MPI_SUM, comm_),
           "MPI_Exscan");
-    if (rank_ == 0) std::ranges::fill(values, 0);  // which MPI leaves as they were
+    if (rank_ == 0) std::ranges::fill(values, 0);  // MPI leaves them undefined
 }
 
 std::vector<std::uint64_t> Comm::transposed(std::span<const std::uint64_t> values) const {
