@@ -1,4 +1,4 @@
-// What GLSL 4.00 has and the shaders use, for GLSL 3.30 and GLSL ES 3.00, under the same names. `precise` has no
+// Functions of GLSL 4.00 that the shaders use, for GLSL 3.30 and GLSL ES 3.00, under the same names. `precise` has no
 // counterpart there: a driver may fuse a product and a sum.
 #define precise
 
@@ -17,5 +17,5 @@ int bitCount(uint bits) {
     return int((bits * 0x01010101u) >> 24);
 }
 
-// The place of the lowest bit that is set, or -1.
+// Index of the lowest bit that is set, or -1.
 int findLSB(uint bits) { return bitCount((bits & (~bits + 1u)) - 1u) - (bits == 0u ? 33 : 0); }
