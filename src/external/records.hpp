@@ -49,8 +49,7 @@ class FixedKeys {
 };
 
 // Lines have 256 codes: 255 bytes and their end. The end has the smallest code, so that memcmp of lines with their ends
-// gives the order of lines: '
-// ' becomes 0, and smaller bytes are increased by one.
+// gives the order of lines: '\n' becomes 0, and smaller bytes are increased by one.
 inline constexpr std::byte end_of_line{0};
 void code_lines(std::span<std::byte> bytes);
 void decode_lines(std::span<std::byte> bytes);

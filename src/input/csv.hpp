@@ -82,9 +82,9 @@ class CsvStream {
 
     // Empty if Ctrl-C came before the line of names was complete.
     [[nodiscard]] const sql::SqlNames& names() const;
-    // The next `rows` rows, or the remaining ones at the end of the stream. Nothing if no rows are left,
-    // but the first call always returns a table. An error is thrown after all complete tables before it;
-    // the rows between are lost.
+    // The next `rows` rows, or the remaining ones at the end of the stream. Nothing if no rows are left, but the first
+    // call always returns a table. An error is thrown after all complete tables before it; the rows between
+    // are lost.
     // Pre: all calls have the same arguments.
     [[nodiscard]] std::optional<CsvTable> next(const CsvColumns& columns, std::uint64_t rows);
     [[nodiscard]] bool interrupted();

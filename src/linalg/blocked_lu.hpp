@@ -1,10 +1,8 @@
 // LU in panels: `block` columns are factorized in a narrow texture. Each pass eliminates four columns, after a search
-// for the pivot of
-// each. Then one pass over the trailing matrix subtracts `block` products from each element. Not in 'Query Processing
-// on GPUs'; as in LAPACK's getrf, except that the pivots stay on the GPU.
+// for the pivot of each. Then one pass over the trailing matrix subtracts `block` products from each element. Not in
+// 'Query Processing on GPUs'; as in LAPACK's getrf, except that the pivots stay on the GPU.
 //
-//     | done  . . . . |     panel     its columns, from the diagonal down, four per texel, with the original row
-// numbers
+//     | done  . . . . |     panel     its columns, from the diagonal down, four per texel, and row numbers
 //     |  .  P T T T T |     triangle  the rows T = L^-1 A of the panel's rows, for all columns after it
 //     |  .  P A A A A |     update    A -= P T
 //     |  .  P A A A A |

@@ -41,10 +41,9 @@ class FrequencySummary {
 
     // Counts the window's keys that have an entry, or occur so often that they must have one, exactly. Then drops what
     // max_error, a count, permits. `prefix` maps the window's keys monotonically. Adds the times of the three
-    // operations
-    // of section 5.1. (In a window of 1 / eps values every key must have an entry, so the histogram is the paper's, of
-    // all keys.)
-    // Cost: about 2 log(m) reads per entry and per m keys of the window, where m is the growth of max_error().
+    // operations of section 5.1. (In a window of 1 / eps values every key must have an entry, so the histogram is the
+    // paper's, of all keys.) Cost: about 2 log(m) reads per entry and per m keys of the window, where m is the growth
+    // of max_error().
     template <class T, class Prefix>
     void add(const Window<T>& sorted, double max_error, Prefix prefix, StreamTimes& times, const Share& share = alone) {
         *this = with(sorted, max_error, prefix, times, share);

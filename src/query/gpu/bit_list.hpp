@@ -1,9 +1,7 @@
 // Makes a list of the indices of set bits on the GPU with a pyramid of counts. Each count is the sum of 16 counts of
-// the level below. One
-// fragment per entry goes down from the top.
+// the level below. One fragment per entry goes down from the top.
 // Source: stream compaction by histogram pyramids, Ziegler, Tevs, Theobalt, Seidel, 2006. (In MDS'09, section 3.2,
-// threads append to a
-// list of pairs, which fragments cannot do.)
+// threads append to a list of pairs, which fragments cannot do.)
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,7 @@
 // BitmapColumns: the k-th key of selected rows. For many rows, a sample gives two keys that it almost surely lies
-// between;
-// the rows between them are counted and selected, until few enough are left to read back. If a sample misleads, or many
-// keys are equal,
-// the key is found digit by digit.
+// between.
+// The rows between them are counted and selected, until few enough are left to read back. If a sample misleads, or many
+// keys are equal, the key is found digit by digit.
 // Sources: Floyd, Rivest: Expected Time Bounds for Selection, CACM 1975; for the digits: docs/engines.md.
 #include <algorithm>
 #include <bit>

@@ -1,11 +1,9 @@
 // How the depth engine stores keys as depths, and how it uses the stencil.
 //
 // Depths hold keys exactly. If key - base fits into the normal floats up to 1, that is the code. Otherwise, if the keys
-// fit then,
-// the gaps between a column's keys are left out: floats have a wide gap between 0 and its neighbours, and few
+// fit then, the gaps between a column's keys are left out: floats have a wide gap between 0 and its neighbours, and few
 // distinct values become little more than their ranks. Otherwise keys are split into planes of 29 bits, which are
-// compared
-// one after the other.
+// compared one after the other.
 #pragma once
 
 #include <bit>

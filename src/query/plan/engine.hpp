@@ -23,9 +23,8 @@ using Key = std::uint64_t;
 // Leaves are false for rows with NULL, even if negated, except for IsNull. `negate` inverts other rows.
 //
 // low <= key <= high. All comparisons with a constant have this form. Keys of NaNs are outside of every range that a
-// comparison
-// asks for, so only negated ranges hold for NaNs. Pre: low <= high. For the CPU engine neither bound is the key of -0,
-// which it cannot tell from +0: see without_negative_zero().
+// comparison asks for, so only negated ranges hold for NaNs. Pre: low <= high. For the CPU engine neither bound is the
+// key of -0, which it cannot tell from +0: see without_negative_zero().
 struct Range {
     std::size_t column;
     Key low, high;
