@@ -1,4 +1,4 @@
-// What `quadmill bench query` asks, its rivals, and what it finds. No OpenGL.
+// The cases of `quadmill bench query`, its rivals, and its results. No OpenGL.
 #include "bench/query_bench.hpp"
 
 #include <doctest/doctest.h>
@@ -37,7 +37,7 @@ double number_at(const query::ColumnData& column, std::size_t row) {
     });
 }
 
-// By the definition, a row at a time.
+// By definition, one row at a time.
 bool holds(const query::TableData& table, const query::Leaf& leaf, std::size_t row) {
     if (const auto* range = std::get_if<query::Range>(&leaf)) {
         const auto key = key_at(*table.columns[range->column], row);

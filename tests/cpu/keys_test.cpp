@@ -38,7 +38,7 @@ TEST_CASE("Half::from_float rounds to the nearest, ties to even") {
             wrong += (half.bits & 0x7fffU) != 0x7c00U;
             continue;
         }
-        // No neighbour is nearer, and of two equally near ones the even one is taken.
+        // No neighbour is nearer. If two are equally near, the even one is taken.
         const auto distance = [&](unsigned h) {
             return std::abs(static_cast<double>(Half{static_cast<std::uint16_t>(h)}.value()) - magnitude);
         };

@@ -16,7 +16,7 @@ using namespace quadmill::detail::cpu;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
-// How many times the other threads of this process have gone to sleep, each after it was woken.
+// How many times the other threads of this process have gone to sleep after they were woken.
 long sleeps_of_others() {
     const auto own = std::filesystem::read_symlink("/proc/thread-self").filename();
     long sum = 0;
@@ -132,7 +132,7 @@ TEST_CASE("Only threads that can help are woken") {
     CHECK(woken_by([&] { all.for_each(0, nothing); }) < calls / 2);
     CHECK(woken_by([&] { alone.for_each(100, nothing); }) < calls / 2);
     CHECK(woken_by([&] { alone.after_in_order(3, nothing, nothing); }) < calls / 2);
-    // A thread that is woken may also have to wait for the pool's lock.
+    // A woken thread may also have to wait for the pool's lock.
     CHECK(woken_by([&] { two.for_each(2, nothing); }) <= 3 * calls);
     CHECK(woken_by([&] { all.for_each(3, nothing); }) <= 6 * calls);
 }

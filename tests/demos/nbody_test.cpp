@@ -1,4 +1,4 @@
-// Bodies against sums in double, and laws that they must keep.
+// Compares bodies with sums in double, and checks conservation laws.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -53,7 +53,7 @@ TEST_CASE("energy by potentials is that of sums over pairs in double") {
 }
 
 TEST_CASE("two bodies come round to where they were, and leap-frog keeps their energy") {
-    // On a circle of radius 1/2 about their middle; the softening counts for the speed.
+    // On a circle of radius 1/2 around their centre. Softening changes the speed.
     const double distance = 1, soft = distance * distance + static_cast<double>(softening) * softening;
     const double speed = std::sqrt(0.5 * distance * distance / (soft * std::sqrt(soft)));
     const auto v = static_cast<float>(speed);

@@ -1,4 +1,4 @@
-// Water against the same scheme in double on the CPU, and what walls must keep.
+// Compares the water with the same scheme in double on the CPU, and checks what walls must conserve.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ double speed(const Exact& cell, Axis axis) {
     return std::abs(cell[static_cast<std::size_t>(axis)] / cell[0]) + std::sqrt(cell[0]);
 }
 
-// What flows from a to b, which is next to it along the axis.
+// The flow from a to b, its neighbour along the axis.
 Exact flow(const Exact& a, const Exact& b, Axis axis) {
     const auto along = static_cast<std::size_t>(axis);
     const double fastest = std::max(speed(a, axis), speed(b, axis));

@@ -1,4 +1,4 @@
-// The examples of context.hpp, and of sort.hpp on the caller's own objects, as they are there.
+// The examples of context.hpp, and those of sort.hpp on the caller's own objects, unchanged.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -1,5 +1,4 @@
-// The examples of query.hpp, of the headers that it includes, and of docs/library.md's part on queries, as they are
-// there.
+// The examples of query.hpp, of the headers that it includes, and of the queries in docs/library.md, unchanged.
 #include <doctest/doctest.h>
 
 #include <quadmill/context.hpp>

@@ -1,4 +1,4 @@
-// The external sort with a context: the sorter's thread owns it.
+// The external sort with a context, which the sorter's thread owns.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ std::string sorted_by(const std::string& input, const ExternalSortOptions& optio
 using detail::external::Plans;
 using detail::external::Sorting;
 
-// Runs of that many records, and merges of so many runs.
+// Runs of that many records, and merges of up to `fan_in` runs.
 Plans small_plans(std::size_t run, std::size_t fan_in) {
     using namespace detail::external;  // NOLINT(google-build-using-namespace)
     Plans plans;
@@ -50,7 +50,7 @@ std::string pushed_through(Sorting& sorting, const std::string& input) {
     return output;
 }
 
-// A device that fails at its pass of this number, and at all later ones.
+// A device that fails at its pass with this number, and at all later ones.
 class Failing final : public PassObserver {
   public:
     explicit Failing(int passes) : left_(passes) {}
@@ -66,7 +66,7 @@ class Failing final : public PassObserver {
     bool failed_ = false;
 };
 
-// Few keys, so that the order of equal ones shows.
+// Few different keys, so that the order of equal ones matters.
 struct Records {
     Records() {
         std::mt19937 random(5);
@@ -96,7 +96,7 @@ TEST_CASE("Engines on the GPU give what the CPU gives, from a thread of their ow
         options.engine = engine;
         CHECK((sorted_by(input, options, context) == expected));
     }
-    context.make_current();  // it is this thread's again
+    context.make_current();  // it belongs to this thread again
 }
 
 TEST_CASE("Runs are merged by the merge engine as by the tree of losers, in several passes") {
@@ -153,7 +153,7 @@ TEST_CASE("Devices of a group sort runs at the same time, and equal keys stay in
         keys += share.keys;
     }
     CHECK(keys == 2 * 60'000);
-    // And all at once, by one of them.
+    // All of them fail at the same time, at a pass of one of them.
     ExternalSorter sorter(records.options, group);
     sorter.push(std::as_bytes(std::span(records.input)));
     std::string output(records.input.size(), '\0');

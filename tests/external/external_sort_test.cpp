@@ -1,5 +1,5 @@
-// The sort in two phases against std::stable_sort, at every boundary of its plans, and what is left when a call of the
-// system fails.
+// Compares the sort in two phases with std::stable_sort, at every boundary of its plans, and checks what is left after
+// a failed system call.
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -26,7 +26,7 @@ using detail::files::page;
 
 namespace {
 
-// A folder for a test; gone when it ends.
+// A folder for a test. It is removed at the end.
 class Folder {
   public:
     Folder() : path_(std::filesystem::temp_directory_path() / ("quadmill-external-" + std::to_string(getpid()))) {
@@ -56,7 +56,7 @@ std::string read_file(const std::string& path) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// Bytes of few values, so that keys are often equal.
+// Random bytes with few values, so that keys are often equal.
 std::string random_bytes(std::size_t n, std::mt19937& random, int values) {
     std::string bytes(n, '\0');
     for (auto& b : bytes)
@@ -64,7 +64,7 @@ std::string random_bytes(std::size_t n, std::mt19937& random, int values) {
     return bytes;
 }
 
-// By what the fields mean, not by how the library makes keys. Bytes only.
+// By the meaning of the fields, independent of how the library makes keys. Bytes only.
 std::string sorted_records(const std::string& input, const RecordFormat& format) {
     std::vector<std::string> records;
     for (std::size_t i = 0; i < input.size(); i += format.bytes) records.push_back(input.substr(i, format.bytes));
@@ -95,7 +95,7 @@ std::string sorted_lines(const std::string& input) {
     return out;
 }
 
-// Runs of that many records (lines: bytes), merged so many at a time, in the smallest blocks.
+// Runs of that many records (for lines: bytes), merges of up to `fan_in` runs, and the smallest blocks.
 Plans small_plans(std::size_t run, std::size_t fan_in) {
     Plans plans;
     plans.runs = [run](const Format& format, std::size_t, const RunNeeds&) -> std::optional<RunPlan> {
@@ -147,7 +147,7 @@ std::string sort_by_pushing(const std::string& input, const ExternalSortOptions&
     }
 }
 
-// Sets the hook while it lives.
+// Sets the hook for the length of a scope.
 struct Faults {
     explicit Faults(detail::files::FaultHook hook) { detail::files::fault_hook = hook; }
     Faults(const Faults&) = delete;
@@ -267,7 +267,7 @@ TEST_CASE("lines, whatever they hold") {
             }
         }
     }
-    // Runs that are full of lines before they are full of bytes.
+    // These runs are full of lines before they are full of bytes.
     auto plans = small_plans(8192, 5);
     plans.runs = [](const Format&, std::size_t, const RunNeeds&) -> std::optional<RunPlan> {
         return RunPlan{.slots = 3, .size = {20000, 100}, .block = page};
@@ -285,7 +285,7 @@ TEST_CASE("lines of which the first ones are long, and there is memory for all a
     const detail::cpu::Stopwatch time;
     options.progress = [&time](const ExternalProgress&) { return time.ms() < 60e3 ? Proceed::GoOn : Proceed::Stop; };
     std::string input;
-    for (int i = 0; i < 70; ++i) input += std::string(999, 'x') + "\n";  // what the others are guessed by
+    for (int i = 0; i < 70; ++i) input += std::string(999, 'x') + "\n";  // the estimate for the others
     for (int i = 0; i < 60'000; ++i) input += std::to_string(i * 7 % 100) + "\n";
     CHECK(sort_by_file(input, options, folder, {}) == sorted_lines(input));
     CHECK(sort_by_file(input + "7", options, folder, {}) == sorted_lines(input + "7\n"));
@@ -312,7 +312,7 @@ TEST_CASE("by the memory that there is: in one go, by runs, by the least") {
     options.memory = min_memory(format) - 1;
     CHECK_THROWS_WITH_AS(sort_by_file(input, options, folder, {}), doctest::Contains("takes at least"),
                          InvalidArgument);
-    // And the public calls.
+    // Also the public functions.
     options.memory = 8 << 20;
     ExternalSorter sorter(options);
     sorter.push(std::as_bytes(std::span(input)));
@@ -346,12 +346,12 @@ TEST_CASE("a merge of many runs of long records, planned by memory") {
             for (const auto longest : std::vector<std::size_t>{1, 100, 65535}) plan(memory, runs, longest);
         }
     }
-    CHECK(plan(250 << 20, 30, 100).block > 3 << 20);  // few runs have large blocks
+    CHECK(plan(250 << 20, 30, 100).block > 3 << 20);  // a few runs have large blocks
     CHECK(plan(250 << 20, 400, 100).fan_in == 400);
     CHECK_FALSE(plan_merge(1 << 20, 2, 1 << 20));
 }
 
-// Many short lines make the runs of short lines hold less; the long line is the last, without an end, or among others.
+// Many short lines leave less room in the runs. The long line is the last one, or without an end, or between others.
 TEST_CASE("a line that is too long is named, with the memory that sorts it") {
     const Folder folder;
     std::string many;
@@ -378,7 +378,7 @@ TEST_CASE("a line that is too long is named, with the memory that sorts it") {
         const auto out = read_file(folder / "out");
         CHECK(out == many + longest + (ends ? "\nz\n" : "\n"));
     }
-    // Nobody looks for the end of a line that comes from a program.
+    // For a line from a program, nobody searches its end.
     ExternalSorter sorter({.format = {.kind = RecordFormat::Kind::Lines}, .memory = std::size_t{24} << 20});
     CHECK_THROWS_WITH_AS(sorter.push(std::as_bytes(std::span(longest))),
                          doctest::Contains(": line 1, from byte 0 on, has at least "), IoError);
@@ -459,7 +459,7 @@ TEST_CASE("whatever call fails, the input stays, there is no output, and nothing
     write_file(folder / "old", "old");
     const auto options = options_for(format, folder);
     static std::atomic<int> calls, wanted, error;
-    static std::vector<Call> last;  // on the thread of the test: what comes when all is written
+    static std::vector<Call> last;  // the test's own thread: calls after everything is written
     static std::atomic<std::size_t> most;
     const auto sort = [&](const std::string& name) {
         calls = 0;
@@ -527,7 +527,7 @@ TEST_CASE("a sort that is stopped, at any moment, leaves nothing") {
     }
     CHECK(read_file(folder / "in") == input);
     {
-        ExternalSorter sorter(options_for(format, folder));  // that is given up
+        ExternalSorter sorter(options_for(format, folder));  // abandoned
         sorter.push(std::as_bytes(std::span(input)));
     }
     CHECK(folder.names("temp").empty());

@@ -1,4 +1,4 @@
-// Keys as bytes against what the fields mean.
+// Compares keys as bytes with the meaning of the fields.
 #include "external/records.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// Sorting wide keys on the CPU: against std::stable_sort.
+// Sorts wide keys on the CPU and compares with std::stable_sort.
 #include <doctest/doctest.h>
 
 #include "key_cases.hpp"
@@ -68,7 +68,7 @@ TEST_CASE("Ten bytes of random keys take one round on the CPU, and equal ones tw
     WideSorter sorter({}, Engine::Cpu, 2);
     CHECK(expect_order(sorter, make_keys("any", 50'000, 10, 10, 1), 10, 0).rounds == 1);
     auto keys = make_keys("any", 50'000, 10, 10, 1);
-    keys[49'000] = keys[7];  // a short run is compared at once
+    keys[49'000] = keys[7];  // a short run is compared immediately
     const auto pair = expect_order(sorter, keys, 10, 0);
     CHECK(pair.rounds == 1);
     CHECK(pair.tied == 2);

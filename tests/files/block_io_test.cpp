@@ -48,7 +48,7 @@ BlockIo::Done wait(BlockIo& io) {
     return *done;
 }
 
-// That of the only ring of this process; -1 if there is none.
+// The descriptor of the only ring of this process; -1 if there is none.
 int ring_descriptor() {
     for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
         std::error_code gone;
@@ -62,7 +62,7 @@ std::byte pattern(std::size_t i) {
     return static_cast<std::byte>(i * 2654435761U >> 13U);
 }
 
-// Sets the hook while it lives.
+// Sets the hook for the length of a scope.
 struct Faults {
     explicit Faults(FaultHook hook) { fault_hook = hook; }
     Faults(const Faults&) = delete;
@@ -158,8 +158,8 @@ TEST_CASE("transfers of one direct file that the file system refuses at the same
         make_direct(file.descriptor());
         static std::atomic<std::size_t> refused;
         refused = 0;
-        // Where faults are answers, all are refused before one of them goes on; a ring is given odd places instead,
-        // which file systems may refuse.
+        // Injected faults are answers, and all are refused before any transfer continues. For a ring, odd offsets are
+        // used instead, which file systems may refuse.
         const Faults faults([](Call call) {
             if (call != Call::Read || refused >= many) return Fault{};
             for (++refused; refused < many;) std::this_thread::yield();
@@ -205,7 +205,7 @@ TEST_CASE("what the kernel does not take ends with its error, and leaves the rin
         REQUIRE(dup2(kept, ring) == ring);
         close(kept);
         close(none);
-        // The first one finds the ring full, and empties it.
+        // The first transfer finds the ring full, and empties it.
         io.read(file.descriptor(), {read.data(), page}, 0, 1);
         CHECK(wait(io).error == 0);
         CHECK(std::equal(read.data(), read.data() + page, written.data()));
@@ -228,7 +228,7 @@ TEST_CASE("a stream is read and written in order, and its end does not wait for 
         CHECK(std::equal(written.data(), written.data() + written.size(), read.data()));
         from.read(pipe[0], {read.data(), page}, 0, 5);
         CHECK_FALSE(from.next(20ms));
-    }  // nobody will ever write
+    }  // nobody will ever write to it
     close(pipe[0]);
     close(pipe[1]);
 }
@@ -241,7 +241,7 @@ TEST_CASE("a temporary file has no name, also where one is needed to make it") {
         CHECK(std::filesystem::is_empty(place));
         CHECK(pwrite(file.descriptor(), "x", 1, 0) == 1);
     }
-    // What a program that was killed in between left, and what one at work holds.
+    // What a program that was killed has left, and what a running one holds.
     const auto [at_work, held] = create_locked(place / "runs");
     REQUIRE(at_work >= 0);
     std::ofstream(place / "runs.part-quadmill-abcdef") << "left";

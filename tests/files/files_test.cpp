@@ -1,4 +1,4 @@
-// Inputs and outputs that are opened.
+// Opening inputs and outputs.
 #include "files/files.hpp"
 
 #include <doctest/doctest.h>
@@ -28,7 +28,7 @@ std::ptrdiff_t open_files() {
     return std::distance(begin(entries), end(entries));
 }
 
-// A folder that is gone with it.
+// A folder that is removed at the end.
 struct Folder {
     Folder() { std::filesystem::create_directory(path); }
     Folder(const Folder&) = delete;

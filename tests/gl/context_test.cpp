@@ -1,4 +1,4 @@
-// Opening contexts, taking the host's, and giving the thread back what was current before.
+// Opening contexts, adopting the application's, and restoring what was current on the thread.
 #include "quadmill/context.hpp"
 
 #include <doctest/doctest.h>
@@ -26,7 +26,7 @@ namespace {
 
 constexpr SortOptions by_pbsn{.engine = Engine::Pbsn, .threads = 1};
 
-// Sorts with the context, by passes, and checks the result.
+// Sorts with the context and checks the result and that passes were drawn.
 void check_sorts(const Context& context, std::uint64_t seed = 7, std::size_t n = 200) {
     Random random(seed);
     auto keys = sample_keys<float>(random, n, Specials::Some);
@@ -39,7 +39,7 @@ bool has(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
 }
 
-// The environment variable as long as this lives.
+// Sets the environment variable for the length of a scope.
 class DeviceVariable {
   public:
     explicit DeviceVariable(const char* value) {
@@ -83,7 +83,7 @@ TEST_CASE("the facts about a context are there") {
         for (const auto& text : {info.renderer, info.vendor, info.version, info.shading_language, info.platform}) {
             CHECK_FALSE(text.empty());
         }
-        CHECK(info.max_texture_size >= 16384);  // what OpenGL 4.5 promises
+        CHECK(info.max_texture_size >= 16384);  // OpenGL 4.5 guarantees it
         CHECK(info.max_array_layers >= 2048);
         CHECK(info.max_draw_buffers >= 8);
         CHECK(info.max_viewport_width >= 1);
@@ -155,7 +155,7 @@ TEST_CASE("debug messages reach the callback") {
                                "another one");
     CHECK(messages == std::vector<std::string>{text, "another one"});
     check_sorts(host.context);
-    host.gl.Enable(GL_NONE);  // the driver's own words about a mistake
+    host.gl.Enable(GL_NONE);  // the driver's own message about a mistake
     CHECK(messages.size() > 2);
     CHECK(error_names(take_errors(host.gl)) == error_names({GL_INVALID_ENUM}));
 }
@@ -166,7 +166,7 @@ TEST_CASE("Context::adopt refuses a null pointer, no context, and an old one") {
     CHECK_THROWS_AS(Context::adopt(proc_address), ContextError);
     CHECK_THROWS_AS(Context::adopt([](const char*) -> void (*)() { return nullptr; }), ContextError);
 
-    // A context that says it is of version 4.4.
+    // A context that claims to be of version 4.4.
     const Host host;
     const auto lying = [](const char* name) -> void (*)() {
         if (std::string(name) != "glGetString") return proc_address(name);
@@ -205,7 +205,7 @@ TEST_CASE("what was current before a call is current again after it") {
     }
     CHECK(current() == host.handle());
     {
-        // Also when the guard refuses the call.
+        // Also if the guard rejects the call.
         auto context = other;
         GLuint query = 0;
         context.make_current();
@@ -244,13 +244,13 @@ TEST_CASE("making and ending contexts leaves the thread's current one alone") {
         auto other = Context::headless();
         other.make_current();
         CHECK(current() != host.handle());
-    }  // a context that ends while it is current is current no longer
+    }  // a context that ends while it is current is no longer current
     CHECK(current() == EGL_NO_CONTEXT);
 }
 
 TEST_CASE("the thread's client API comes back too") {
     const auto& egl = Egl::get();
-    if (!egl.bind_api(EGL_OPENGL_ES_API)) return;  // a driver without OpenGL ES has nothing to mix up
+    if (!egl.bind_api(EGL_OPENGL_ES_API)) return;  // a driver without OpenGL ES cannot mix them up
     const auto context = Context::headless();
     CHECK(egl.query_api() == EGL_OPENGL_ES_API);
     egl.bind_api(EGL_OPENGL_ES_API);
@@ -296,7 +296,7 @@ TEST_CASE("Sessions of two contexts, one in the other, keep their contexts apart
     }
     CHECK(current() == host.handle());
     {
-        // Ended in the order of their beginning.
+        // They end in the order in which they began.
         std::optional<Session> on_a(std::in_place, a), on_b(std::in_place, b);
         check(with_a);
         check(with_b);
@@ -313,8 +313,8 @@ TEST_CASE("Sessions of two contexts, one in the other, keep their contexts apart
 }
 
 TEST_CASE("two headless contexts, one on each of two threads") {
-    // Mesa's llvmpipe (22.3) looks into the scenes of every context of the process whenever it draws, without a lock,
-    // and crashes once in a dozen runs; there the threads take turns.
+    // Mesa's llvmpipe (22.3) reads the scenes of every context of the process whenever it draws, without a lock, and
+    // crashes about once in a dozen runs. With it the threads take turns.
     const bool take_turns = Context::headless().info().software;
     std::mutex turn;
     const auto in_turn = [&](auto&& step) {
@@ -358,7 +358,7 @@ TEST_CASE("a headless context goes from thread to thread, but serves one at a ti
 
 namespace {
 
-// A driver that says less of itself than the real one beneath.
+// A driver that offers less than the real one below it.
 struct LesserDriver {
     static inline std::optional<Context> real;
     static inline const char* version = "";
@@ -430,6 +430,6 @@ TEST_CASE("in the compatibility profile, what would swallow passes is refused, a
     CHECK(host.gl.RenderMode(GL_RENDER) == 0);
     call();
     CHECK(keys == std::vector<float>{1, 2});
-    host.gl.CallList(list);  // nothing of a call is in it
+    host.gl.CallList(list);  // the list contains no call
     CHECK(error_names(take_errors(host.gl)) == "");
 }

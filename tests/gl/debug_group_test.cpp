@@ -1,4 +1,4 @@
-// Debug groups around calls and passes, as a tool that records OpenGL calls sees them.
+// Debug groups around calls and passes, as seen by a tool that records OpenGL calls.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -29,12 +29,12 @@ void GLAD_API_PTR pop() {
     groups.emplace_back();
     pop_of_driver();
 }
-// NVIDIA's driver has messages of its own for each buffer.
+// NVIDIA's driver sends messages of its own for each buffer.
 void GLAD_API_PTR count_message(GLenum, GLenum type, GLuint, GLenum, GLsizei, const GLchar*, const void*) {
     messages += type == GL_DEBUG_TYPE_PUSH_GROUP || type == GL_DEBUG_TYPE_POP_GROUP ? 1 : 0;
 }
 
-// A context whose groups are written down, as apitrace does it.
+// A context whose groups are recorded, as apitrace does it.
 Context adopt_recorded() {
     groups.clear();
     return Context::adopt([](const char* name) -> void (*)() {

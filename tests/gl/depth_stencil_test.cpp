@@ -1,4 +1,4 @@
-// Depth and stencil tests, and points, against an emulation on the CPU.
+// Compares depth and stencil tests, and points, with an emulation on the CPU.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -62,7 +62,7 @@ int after(StencilOp op, int stored, int reference) {
     return stored;
 }
 
-// Some of few values, so that every comparison holds somewhere and fails somewhere.
+// Some values are from a small set, so that every comparison holds for some of them and fails for others.
 template <class T>
 std::vector<T> few_values(Random& random, std::size_t count, const std::vector<T>& of) {
     std::vector<T> values(count);
@@ -188,7 +188,7 @@ TEST_CASE("a stencil test beside one of depths compares and writes the bits that
                           "    gl_FragDepth = texelFetch(texture0, ivec2(texel), 0).x;\n}");
     struct Texel {
         float depth;
-        std::uint32_t stencil;  // in the low 8 bits; the others are nothing
+        std::uint32_t stencil;  // in the low 8 bits; the others are undefined
     };
     Random random(17);
     const DrawnTexture source(device, Format::R32f, test_width, test_height);

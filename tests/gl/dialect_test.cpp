@@ -1,5 +1,5 @@
-// The versions of OpenGL below 4.5: what the library draws in them, and that their state comes back. Calls here are those
-// that OpenGL 3.3 and OpenGL ES 3.0 have in common.
+// Versions of OpenGL below 4.5: what the library draws with them, and that their state is restored. The calls here are
+// common to OpenGL 3.3 and OpenGL ES 3.0.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ struct Version {
 constexpr std::array<Version, 3> versions{
     {{OpenGl::Desktop41, "gl41"}, {OpenGl::Desktop33, "gl33"}, {OpenGl::Es3, "es3"}}};
 
-// A host's context of that version, current on this thread, and the library's table of its functions.
+// An application's context of that version, current on this thread, and the library's table of its functions.
 class OlderHost {
   public:
     explicit OlderHost(const Version& version)
@@ -48,7 +48,7 @@ class OlderHost {
 
 using State = std::vector<std::pair<std::string, std::int64_t>>;
 
-// What both kinds of OpenGL have getters for.
+// State for which both kinds of OpenGL have getters.
 State state_of(const Api& gl) {
     State all;
     const auto add = [&](const char* name, GLenum what, std::size_t count = 1) {
@@ -113,7 +113,7 @@ State state_of(const Api& gl) {
     return all;
 }
 
-// Sets nearly all of that to something that would harm passes, or be harmed by them.
+// Sets nearly all of that state to values that would harm passes, or be harmed by them.
 class Disturbed {
   public:
     explicit Disturbed(const Api& of) : gl(of) {

@@ -1,4 +1,4 @@
-// What a device says it can do, and the switch of the workarounds.
+// The features that a device reports, and the switch for workarounds.
 #include "gl/features.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
-// What a host has under way (queries, conditional rendering, transform feedback, stencil masks) goes on or is refused.
+// Active work of the application (queries, conditional rendering, transform feedback, stencil masks) continues, or the
+// call is refused.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -53,7 +54,7 @@ TEST_CASE("an active query that the passes would feed is refused and goes on unh
     auto context = Host::adopt();
     const PointScene scene(host.gl);
     Sorter sorter(context, pbsn(Order::Ascending, EarlyStop::Yes));
-    // What a query counts of five points, two before something and three after it.
+    // The count of a query over five points: two before `between` and three after it.
     const auto counted = [&](GLenum target, const std::function<void()>& between) {
         GLuint query = 0, result = 0;
         host.gl.GenQueries(1, &query);  // Mesa's glCreateQueries knows no statistics
@@ -77,8 +78,8 @@ TEST_CASE("an active query that the passes would feed is refused and goes on unh
         CAPTURE(target);
         const bool any = target == GL_ANY_SAMPLES_PASSED || target == GL_ANY_SAMPLES_PASSED_CONSERVATIVE;
         const auto expected = counted(target, [] {});
-        // A driver may shade more fragments than there are. The vertices of the second draw may be among those of the
-        // first, and whether a driver shades these again can differ from one time to the next.
+        // A driver may shade more fragments than there are. The second draw may reuse vertices of the first, and
+        // whether a driver shades these again can differ from run to run.
         const bool vertices = target == GL_VERTEX_SHADER_INVOCATIONS;
         if (target == GL_FRAGMENT_SHADER_INVOCATIONS) {
             CHECK(expected >= 5);
@@ -133,7 +134,7 @@ TEST_CASE("conditional rendering of the host is refused and goes on unharmed, er
     const PointScene scene(gl);
     Sorter sorter(context, pbsn(Order::Ascending, EarlyStop::Yes));
     std::vector<float> keys{2, 1};
-    sorter.sort(std::span(keys));  // the library has seen the driver outside of it
+    sorter.sort(std::span(keys));  // now the library has seen the driver outside of conditional rendering
     std::array<GLuint, 2> queries{};
     gl.CreateQueries(GL_SAMPLES_PASSED, 2, queries.data());
     const auto [nothing, seen] = queries;
@@ -193,7 +194,7 @@ TEST_CASE("masks of the stencil of any 32 bits come back, as pixels show") {
         gl.ReadPixels(0, 0, 1, 1, GL_STENCIL_INDEX, GL_UNSIGNED_BYTE, &value);
         return value;
     };
-    // Passes where the value under the mask is that of the reference under it; then it becomes the reference.
+    // Passes where the masked value equals the masked reference; then the value becomes the reference.
     const GLuint program = make_program(gl,
                                         "out gl_PerVertex { vec4 gl_Position; };\n"
                                         "void main() { gl_Position = vec4(0.0, 0.0, 0.0, 1.0); }",

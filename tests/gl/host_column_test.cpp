@@ -1,4 +1,4 @@
-// Columns that lie in the host's buffers and textures answer as those in memory do.
+// Columns in the application's buffers and textures give the same answers as columns in memory.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -24,7 +24,7 @@ namespace {
 
 using Kind = QueryAggregate::Kind;
 
-// Both tables have one column, "x", of the same values.
+// Both tables have a column "x" with the same values.
 void compare(const Context& context, const Host& host, Random& random, const Table& of_host, const Table& in_memory,
              const Value& middle) {
     QueryProcessor cpu;
@@ -48,7 +48,7 @@ std::vector<T> numbers(Random& random, std::size_t n) {
     std::vector<T> values(n);
     for (auto& value : values) {
         const auto bits = random.bits();
-        std::memcpy(&value, &bits, sizeof(T));  // any bits: NaNs, -0 and denormals, too
+        std::memcpy(&value, &bits, sizeof(T));  // any bits, including NaNs, -0 and denormals
         if (random.flag()) value = static_cast<T>(random.number(0, 9));
     }
     return values;

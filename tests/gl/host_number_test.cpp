@@ -1,4 +1,4 @@
-// Aggregates as handles, and as numbers in the host's buffers and textures.
+// Aggregates as handles, and as numbers in the application's buffers and textures.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ namespace {
 
 using Kind = QueryAggregate::Kind;
 
-// As the documentation has it.
+// As documented.
 template <class To>
 To converted(const Value& value) {
     if (const auto* integer = std::get_if<std::int64_t>(&value)) {
@@ -51,7 +51,7 @@ To converted(const Value& value) {
     }
 }
 
-// Sums and averages may be off by their last bits; floats of 32 bits flushed.
+// Sums and averages may differ in their last bits; 32-bit floats may be flushed.
 template <class To>
 bool close(To expected, To found, double slack) {
     if constexpr (std::is_floating_point_v<To>) {
@@ -90,7 +90,7 @@ void check_place(const Host& host, const std::function<void(const NumberPlace&)>
     host.gl.DeleteTextures(1, &texture);
 }
 
-// In one type: all of them would take a test of minutes.
+// Checks one type: all of them would take minutes.
 void check_some_place(const Host& host, Random& random, const std::function<void(const NumberPlace&)>& write,
                       const Value& expected, double slack) {
     const auto type = random.index(5);
@@ -228,7 +228,7 @@ TEST_CASE("a sum beyond 64 bits goes to the host as the nearest float, or as the
 }
 
 TEST_CASE("nothing of an aggregate for the host is read back, and nothing waits") {
-    // Of columns in the host's buffer: the passes are drawn, and no texel crosses.
+    // For columns in the application's buffer: the passes are drawn, and no texel goes to the CPU.
     const Host host;
     auto context = Host::adopt();
     QueryProcessor processor(context);

@@ -1,4 +1,4 @@
-// Hosts that are refused since their state could not be brought back, and drivers that return nonsense.
+// Applications that are refused because their state could not be restored, and drivers that return nonsense.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -18,8 +18,8 @@ using namespace quadmill::test;
 
 namespace {
 
-// A second context of the host's display, with the first one's config. Makes it current; the first one is again at the
-// end.
+// A second context with the display and config of the first. It is current until its end; then the first one is current
+// again.
 class SecondContext {
   public:
     enum class Kind { Sharing, NoError };
@@ -33,7 +33,7 @@ class SecondContext {
         REQUIRE(egl.choose_config(display_, config_wish.data(), &config, 1, &found) != EGL_FALSE);
         std::vector<EGLint> wish{EGL_CONTEXT_MAJOR_VERSION, 4, EGL_CONTEXT_MINOR_VERSION, 5};
         if (kind == Kind::NoError) wish.insert(wish.end(), {EGL_CONTEXT_OPENGL_NO_ERROR_KHR, EGL_TRUE});
-        // Contexts that share must agree on what becomes of them when the GPU is reset.
+        // Contexts that share must have the same behaviour on a GPU reset.
         if (kind == Kind::Sharing && host.context.info().robust) {
             wish.insert(wish.end(), {EGL_CONTEXT_OPENGL_ROBUST_ACCESS, EGL_TRUE,
                                      EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY, EGL_LOSE_CONTEXT_ON_RESET});
@@ -60,7 +60,7 @@ class SecondContext {
     EGLContext made_ = nullptr;
 };
 
-// A driver that reports success and draws nothing.
+// A driver that reports success but draws nothing.
 Context adopt_without_draws() {
     return Context::adopt([](const char* name) -> void (*)() {
         if (std::string(name) != "glDrawArraysInstancedBaseInstance") return proc_address(name);
@@ -149,7 +149,7 @@ TEST_CASE("between glBegin and glEnd a call says so, and does nothing") {
     CHECK(sorting.find("between glBegin and glEnd") != std::string::npos);
     CHECK(adopting.find("between glBegin and glEnd") != std::string::npos);
     CHECK(keys == std::vector<float>{2, 1});
-    take_errors(gl);  // OpenGL makes one of any question in between, and answers none
+    take_errors(gl);  // in between, OpenGL raises an error for any query
     sorter.sort(keys);
     CHECK(keys == std::vector<float>{1, 2});
 }

@@ -1,4 +1,5 @@
-// Channels, rectangles, layers and faces of the host's textures are sorted, and what is around them stays.
+// Channels, rectangles, layers and faces of the application's textures are sorted, and everything around them stays
+// unchanged.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -81,8 +82,8 @@ class HostLayers {
     }
 
   private:
-    // Halves on their way, as integers, which no driver converts: as RGBA16F some make signalling NaNs quiet, NVIDIA's in
-    // the compatibility profile, once pixel transfers were set.
+    // Halves are transferred as integers, which no driver converts. As RGBA16F, some drivers make signalling NaNs
+    // quiet; NVIDIA's does so in the compatibility profile after pixel transfers were set.
     struct Halves {
         Halves(const Api& api, int depth) : gl(api), layers_(depth) {
             gl.CreateTextures(GL_TEXTURE_2D_ARRAY, 1, &id);
@@ -111,7 +112,7 @@ class HostLayers {
     GLuint id_ = 0;
 };
 
-// Where value i of a region is, in values of the channel.
+// The position of value i of a region, counted in values of the channel.
 std::vector<std::size_t> places(const TextureRegion& region, const Kind& kind, int channel, int step) {
     const auto width = region.width == 0 ? side - region.x : region.width;
     const auto height = region.height == 0 ? side - region.y : region.height;
@@ -223,7 +224,7 @@ TEST_CASE("the order of one channel's keys, of every format that a sampler reads
             CAPTURE(format.internal);
             CAPTURE(target);
             const HostLayers keys(host.gl, target, format.internal, random.flag());
-            // Through floats: those of a depth texture, or of four channels.
+            // Read through floats: those of a depth texture, or of four channels.
             const Kind floats{format.internal,
                               GLenum(format.depth           ? GL_DEPTH_COMPONENT
                                      : format.channels == 4 ? GL_RGBA

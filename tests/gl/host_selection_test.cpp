@@ -1,4 +1,4 @@
-// Selected rows in textures and buffers of the host.
+// Selected rows in textures and buffers of the application.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -104,7 +104,7 @@ TEST_CASE("where a selection cannot go is refused, and says why") {
     has("do not fit", [&] { chosen.write_rows(buffer, 8, buffer, 0); });
     has("over their count", [&] { chosen.write_rows(buffer, 0, buffer, 396); });
     CHECK_NOTHROW(chosen.write_rows(buffer, 4, buffer, 0));
-    // Where level 0 is hidden, bits get there if its storage cannot change; else drivers may lose them.
+    // If level 0 is hidden, bits are written if its storage is immutable; otherwise drivers may lose them.
     const std::vector<std::uint32_t> before(4 * 2, 77);
     std::vector<std::uint32_t> after(before.size());
     for (const bool is_mutable : {false, true}) {

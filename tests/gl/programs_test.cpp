@@ -1,5 +1,5 @@
-// Programs belong to the context: compiled once for all that works in it, ahead of time where that is asked for, and kept
-// by the host between runs.
+// Programs belong to the context: they are compiled once for everything that uses it, ahead of time on request, and the
+// application can keep them between runs.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -67,7 +67,7 @@ TEST_CASE("the first argsort of a second sorter takes at most twice as long as a
     auto keys = sample_keys<float>(random, std::size_t{1} << 16U, Specials::None);
     Sorter warm(context, by_merge);
     const auto cold = argsort_ms(warm, keys);
-    // The least of several: other programs run here, too.
+    // The min of several times, since other programs run, too.
     double again = argsort_ms(warm, keys), first = again * 1000;
     for (int i = 0; i < 7; ++i) {
         again = std::min(again, argsort_ms(warm, keys));
@@ -77,7 +77,7 @@ TEST_CASE("the first argsort of a second sorter takes at most twice as long as a
     std::printf(
         "argsort of 2^16 keys on %s: %.1f ms of a context's first sorter, %.1f ms warm, %.1f ms of a second sorter\n",
         context.info().renderer.c_str(), cold, again, first);
-    // To make them, on a GPU as long as a warm call takes or longer.
+    // Making textures takes as long as a warm call or longer on a GPU.
     const double textures_ms = context.info().software ? 0 : 1;
     CHECK(first <= 2 * again + textures_ms);
 }
@@ -177,7 +177,7 @@ TEST_CASE("programs of one run serve the next one, where the driver keeps them")
     CHECK(compiled(next) == (formats == 0 ? before : 0));
     CHECK(next.load_programs({}) == 0);
     if (saved.empty()) return;
-    // Damaged anywhere, or cut off, it is refused.
+    // If it is damaged anywhere or truncated, it is rejected.
     for (const std::size_t at : {std::size_t{0}, std::size_t{20}, saved.size() / 2, saved.size() - 1}) {
         auto damaged = saved;
         damaged[at] ^= std::byte{4};

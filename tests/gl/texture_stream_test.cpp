@@ -1,4 +1,4 @@
-// Textures as windows of a stream: sorted on the GPU, sampled, and as good as values that were added.
+// Textures as windows of a stream: sorted on the GPU and sampled. Answers are as good as for values that were added.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -49,7 +49,7 @@ GLuint texture_of(const Api& gl, const std::vector<T>& values, int width) {
     return id;
 }
 
-// Ranks against those of all values, in order.
+// Compares ranks with those among all values, sorted.
 template <class T>
 void check_ranks(const Quantiles<T>& summary, std::vector<T> all, double eps) {
     std::erase_if(all, [](T value) { return value != value; });
@@ -59,7 +59,7 @@ void check_ranks(const Quantiles<T>& summary, std::vector<T> all, double eps) {
         const auto found = summary.quantile(i / 100.0);
         const auto least = static_cast<double>(std::ranges::lower_bound(all, found.value) - all.begin()) + 1,
                    most = static_cast<double>(std::ranges::upper_bound(all, found.value) - all.begin());
-        REQUIRE(least <= most);  // it is one of them
+        REQUIRE(least <= most);  // the value occurs
         const auto asked = static_cast<double>(found.rank), slack = eps * static_cast<double>(all.size());
         CHECK(least <= asked + slack);
         CHECK(most >= asked - slack);
@@ -89,7 +89,7 @@ void check_stream(const Host& host, const Context& context, Random& random, doub
             if (random.flag()) values.front() = -0.0F;
         }
         all.insert(all.end(), values.begin(), values.end());
-        if (random.number(0, 3) == 0) {  // among others that come from memory
+        if (random.number(0, 3) == 0) {  // between others that come from memory
             summary.add(values);
             continue;
         }

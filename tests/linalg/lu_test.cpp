@@ -1,5 +1,5 @@
-// LU by every way of pivoting, swapping and blocking: LAPACK's residual, its kinds of matrices, singular ones, and what
-// factors serve.
+// LU with every way of pivoting, swapping and blocking: LAPACK's residual and kinds of matrices, singular ones, and
+// uses of the factors.
 #include <doctest/doctest.h>
 
 #include <Eigen/Dense>
@@ -46,7 +46,7 @@ bool is_permutation_of_places(std::vector<std::uint32_t> places, std::size_t siz
     return places == all;
 }
 
-// Without pivoting only this is stable.
+// Only these are stable without pivoting.
 Matrix dominant(Matrix matrix) {
     for (std::size_t i = 0; i < std::min(matrix.rows, matrix.columns); ++i)
         matrix.at(i, i) += static_cast<float>(std::max(matrix.rows, matrix.columns));
@@ -139,7 +139,7 @@ TEST_CASE("a matrix of 2,048 rows") {
     Lu lu(context());
     const auto a = random_matrix(2048, 2048, 13);
     CHECK(lu.factor(a.view()).info == 0);
-    CHECK(detail::linalg::residual_ratio(a.view(), lu.factors()) < 30);  // the estimate, as n^3 would take too long
+    CHECK(detail::linalg::residual_ratio(a.view(), lu.factors()) < 30);  // the estimate, since n^3 would take too long
 }
 
 TEST_CASE("tall and wide matrices: searches of any number of parts") {
@@ -168,7 +168,7 @@ TEST_CASE("the estimated residual is at most LAPACK's, and finds an error where 
 }
 
 TEST_CASE("quotients are within the 2.5 units in the last place that GLSL allows, whatever the pivot's size") {
-    // A matrix of one column: L is that over its first element. Drivers differ; what this one does is said.
+    // For a matrix of one column, L is the column divided by its first element. Drivers differ; this prints the result.
     for (const auto& [name, options] : ways()) {
         if (options.pivot != Pivot::Diagonal) continue;
         double worst = 0;
@@ -216,7 +216,7 @@ TEST_CASE("pivots are those of Eigen") {
 }
 
 TEST_CASE("of equal pivots the first row wins, as rows are ordered by then") {
-    // Hadamard's matrices with rows in any order: exact in floats, and full of ties.
+    // Hadamard's matrices with rows in any order: exact in floats, and with many ties.
     for (const std::size_t n : {8U, 16U, 64U}) {
         for (unsigned seed = 0; seed < 4; ++seed) {
             std::vector<std::size_t> order(n);
@@ -267,11 +267,11 @@ TEST_CASE("full pivoting takes the largest of all that are left, so U's diagonal
 TEST_CASE("passes are as many as documented") {
     const auto a = random_matrix(64, 64, 1);
     const auto passes = [&](const LuOptions& options) { return Lu(context(), options).factor(a.view()).passes; };
-    CHECK(passes({.pivot = Pivot::Diagonal, .block = 1}) == 63 + 2);  // and pointers, and the last gather
+    CHECK(passes({.pivot = Pivot::Diagonal, .block = 1}) == 63 + 2);  // plus pointers and the last gather
     CHECK(passes({.pivot = Pivot::Partial, .swap = Swap::Pointer, .block = 1}) <
           64 * 4 + 2);  // search, fold, swap, eliminate
-    CHECK(passes({.pivot = Pivot::Partial, .swap = Swap::Copy, .block = 1}) < 64 * 7 + 2);  // and three to copy
-    // A panel takes a search a column, an elimination for four, and some more.
+    CHECK(passes({.pivot = Pivot::Partial, .swap = Swap::Copy, .block = 1}) < 64 * 7 + 2);  // plus three to copy
+    // A panel takes one search per column, one elimination per four columns, and some more.
     CHECK(passes({.pivot = Pivot::Partial, .block = 32}) <= 64 + 16 + 20);
     CHECK(passes({.pivot = Pivot::Diagonal, .block = 32}) <= 16 + 20);
 }
@@ -321,7 +321,7 @@ TEST_CASE("matrices of LAPACK's tests") {
             for (std::size_t j = 0; j < 12; ++j) a.at(i, j) = 1.0F / static_cast<float>(i + j + 1);
         }
         CHECK(lu.factor(a.view()).rows == 12);
-        CHECK(lu_ratio(a, lu.factors()) < 30);  // Hilbert's, near singular
+        CHECK(lu_ratio(a, lu.factors()) < 30);  // Hilbert's matrix, nearly singular
         a = Matrix{n, n};
         for (std::size_t i = 0; i < n; ++i) a.at(i, (i * 7 + 3) % n) = static_cast<float>(i + 1);
         check("a permutation, scaled", a, 0);
@@ -339,7 +339,7 @@ TEST_CASE("without pivoting, a zero on the diagonal is reported and brings no Na
 }
 
 TEST_CASE("denormals count as zero") {
-    // Of the scaled matrix: 1e-40 beside 1 is scaled to be none, but not what elimination leaves.
+    // For the scaled matrix: 1e-40 next to 1 is scaled to 0, but not the remainders of elimination.
     for (const auto& [name, options] : ways()) {
         INFO(std::string(name));
         Matrix a{2, 2};
@@ -349,7 +349,7 @@ TEST_CASE("denormals count as zero") {
         CHECK(lu.determinant().log_magnitude == doctest::Approx(std::log(static_cast<double>(1e-40F))));
         a.values = {1, 1, 1, 1};
         CHECK(lu.factor(a.view()).info != 0);
-        const std::vector<double> wide{1, 1, 0, 1, 1, 1e-60, 0, 1, 1};  // 1e-60 has no row or column to be scaled by
+        const std::vector<double> wide{1, 1, 0, 1, 1, 1e-60, 0, 1, 1};  // 1e-60 has no row or column that scales it
         CHECK(lu.factor(DoubleMatrixView{wide, 3, 3}).info != 0);
         for (const float x : lu.factors().lu) CHECK(std::isfinite(x));
     }

@@ -1,4 +1,4 @@
-// Reductions against loops in double, within the bound that the header states.
+// Compares reductions with loops in double, within the bound that the header states.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -155,7 +155,7 @@ TEST_CASE("a texture to reduce from holds 2^30 elements, or as many as it can") 
         const auto [width, height] = size_to_reduce("f", rows, columns, Along::All, most);
         return std::pair{width, height};
     };
-    CHECK(size(16384, 16384, 16384) == std::pair{16384, 16384});  // as it is
+    CHECK(size(16384, 16384, 16384) == std::pair{16384, 16384});  // unchanged
     CHECK(size(1, 16385, 16384) == std::pair{8192, 3});
     CHECK(size(16385, 1, 16384) == std::pair{8192, 3});
     const auto half = std::size_t{1} << 27U, most_elements = std::size_t{1} << 30U;
@@ -197,7 +197,7 @@ TEST_CASE("wrong arguments are refused before OpenGL is called") {
     const std::vector<std::uint32_t> words(6);
     const std::vector<float> many(static_cast<std::size_t>(opened.info().max_texture_size) + 1);
     const MatrixView wrong{values, 2, 2}, right{values, 2, 3}, other{values, 3, 2}, wide{many, 1, many.size()};
-    // While this thread has the context, another one could not begin to use it.
+    // While this thread holds the context, another one could not begin to use it.
     const detail::gl::Scope scope(*detail::Access::of(opened), "test");
     std::thread([&] {
         CHECK_THROWS_AS(static_cast<void>(reducer.sums(right)), ContextError);

@@ -1,5 +1,5 @@
-// Matrices beyond the range or the digits of floats: scaling, refinement in double, and estimates of conditions,
-// against Eigen's LU in double.
+// Matrices beyond the range or the digits of floats: compares scaling, refinement in double, and estimates of
+// conditions with Eigen's LU in double.
 #include <doctest/doctest.h>
 
 #include <Eigen/Dense>
@@ -38,7 +38,7 @@ Doubles random_doubles(std::size_t n, unsigned seed) {
     return made;
 }
 
-// Of that condition in the 2-norm: singular values from 1 down to its inverse.
+// A matrix with that condition in the 2-norm: singular values from 1 down to its inverse.
 Doubles of_condition(std::size_t n, double condition, unsigned seed) {
     const auto size = static_cast<Eigen::Index>(n);
     const Eigen::HouseholderQR<Dense> left(random_doubles(n, seed).dense()), right(random_doubles(n, ~seed).dense());
@@ -53,7 +53,7 @@ double exact_condition(const Dense& a) {
     return a.cwiseAbs().colwise().sum().maxCoeff() * Dense(a.inverse()).cwiseAbs().colwise().sum().maxCoeff();
 }
 
-// b = A x, rounded once or so.
+// b = A x, rounded about once.
 std::vector<double> product(const Doubles& a, const std::vector<double>& x) {
     std::vector<double> b(a.n);
     for (std::size_t i = 0; i < a.n; ++i) {
@@ -113,7 +113,7 @@ TEST_CASE("conditions beyond floats are refined by a factorization in double, an
             CHECK(error_of(found, solution) <= 4 * exact * 0x1p-53);
             if (condition >= 1e11) REQUIRE(refinement.condition);
             if (condition <= 1e5) CHECK(!refinement.condition);
-            if (condition == 1e8) continue;  // beyond floats, but within reach of refinement: neither way is certain
+            if (condition == 1e8) continue;  // beyond floats, but refinement may reach it: both results are possible
             const double estimate = refinement.condition.value_or(lu.condition(a.view()));
             CHECK(estimate <= exact * 1.1);
             CHECK(estimate >= exact / 10);

@@ -1,4 +1,4 @@
-// Summaries of all ranks as one, against exact counts of all values.
+// Compares the merged summaries of all ranks with exact counts of all values.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -74,7 +74,7 @@ TEST_CASE("correlated sums, whose g is given again") {
 }
 
 TEST_CASE("what does not fit together is an error on all ranks, and the next call works") {
-    // The lengths of the last rank's prefixes are others.
+    // The last rank has prefixes of other lengths.
     const std::vector<int> lengths = rank() > 0 && rank() == ranks() - 1 ? std::vector{0, 16} : std::vector{0, 8};
     HeavyPrefixes<std::uint32_t> prefixes({.eps = 0.01, .support = 0.1, .lengths = lengths});
     if (ranks() > 1) {

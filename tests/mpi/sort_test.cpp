@@ -1,4 +1,4 @@
-// Keys over ranks against one sort of all: the same bits, in parts of the promised sizes.
+// Compares keys that ranks sort together with one sort of all: the same bits, in parts of the documented sizes.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -42,7 +42,7 @@ void check_sort(const std::vector<T>& mine, Order order = Order::Ascending) {
         return all.size() * static_cast<std::size_t>(r) / static_cast<std::size_t>(ranks());
     };
     REQUIRE(part.size() == begin(rank() + 1) - begin(rank()));
-    // By bits: NaNs and both zeros are where the total order has them.
+    // Compares bits: NaNs and both zeros are in the total order.
     CHECK((part.empty() || std::memcmp(part.data(), all.data() + begin(rank()), part.size() * sizeof(T)) == 0));
 }
 
@@ -81,7 +81,7 @@ TEST_CASE("distributions: equal, sorted, turned round, two values, skewed") {
 TEST_CASE("messages of any length") {
     const detail::mpi::Comm comm("test", MPI_COMM_WORLD);
     for (const std::size_t message : {1U, 3U, 1000U}) {
-        // Rank r sends r + to + 1 bytes of its number.
+        // Rank r sends r + to + 1 bytes, each of which is its number.
         std::vector<std::uint64_t> sent{0}, come{0};
         for (int r = 0; r < ranks(); ++r) {
             const auto bytes = static_cast<std::uint64_t>(rank() + r + 1);

@@ -1,4 +1,4 @@
-// Folds against a loop on the CPU: rules, directions, sizes about powers of 16.
+// Compares folds with a loop on the CPU: rules, directions, sizes around powers of 16.
 #include "pass/fold.hpp"
 
 #include <doctest/doctest.h>
@@ -72,7 +72,7 @@ std::vector<Texel<T>> folded(Host& host, const Case& of, const std::vector<Texel
     return results;
 }
 
-// `join(result, texel)`, in any order.
+// `join(result, texel)` in any order.
 template <class T, class Join>
 void compare(pass::FoldBy rule, Texel<T> nothing, const std::vector<Texel<T>>& texels, const Join& join) {
     Host host;

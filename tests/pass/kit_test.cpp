@@ -1,4 +1,4 @@
-// The kit for passes: targets, programs that are kept, uniforms by name, blending by render target, how many are drawn.
+// The tools for passes: targets, stored programs, uniforms by name, blending by render target, and the number of draws.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -105,7 +105,7 @@ TEST_CASE("Each render target blends in its own way, and the next pass in its ow
                   .quads = &target.whole};
     draw(room.device, pass);
     pass.blend = {gl::Blend::Min, gl::Blend::Max, gl::Blend::Add, gl::Blend::None};
-    if (!room.device.features.direct_state_access) {  // older versions have one blend for all
+    if (!room.device.features.direct_state_access) {  // older versions have the same blending for all
         CHECK_THROWS_AS(draw(room.device, pass), GlError);
         return;
     }

@@ -1,4 +1,4 @@
-// Layouts; no OpenGL.
+// Layouts, without OpenGL.
 #include "pass/layout.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// Conditions bound to a table mean what they say, for values and constants of all types.
+// Conditions that are bound to a table keep their meaning, for values and constants of all types.
 #include <doctest/doctest.h>
 
 #include "quadmill/error.hpp"
@@ -8,8 +8,8 @@ using namespace reference;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
-// The first row at which the bound condition is not what the expression means, or the number of rows; or one more where
-// a range ends at a key that no value has.
+// The first row for which the bound condition differs from the expression, or the number of rows if there is none. One
+// more if a range ends at a key that no value has.
 std::size_t first_wrong(const TableData& table, const Predicate& predicate) {
     check("test", detail::Access::of(predicate), table.infos);
     const auto bound = bind("test", detail::Access::of(predicate), table);
@@ -75,7 +75,7 @@ std::size_t leaf_count(const Columns::Clauses& all) {
     return n;
 }
 
-// All 64 rows of six truth values, where each third has NULLs of its own.
+// All 64 rows of six truth values. In each third other rows have NULLs.
 Table truth_table() {
     Table table;
     for (std::size_t b = 0; b < 6; ++b) {
@@ -236,7 +236,7 @@ TEST_CASE("Leaves are as small as they can be") {
     const auto member = bound_leaf<Member>(table, column("i").in({9, -5, 2.5, 9, 1000, std::nan("")}));
     CHECK(member.keys == std::vector<Key>{I::key(-5), I::key(9)});
     CHECK(!bound_leaf<Always>(table, !(column("i") > -6 || column("f") < 0)).value);
-    // Ranges of a column that are all asked for are one.
+    // Ranges of the same column in a conjunction are merged.
     const auto narrow = bound_leaf<Range>(table, column("i") >= -3 && (column("i") <= 8 && column("i") > -2));
     CHECK(narrow.low == I::key(-1));
     CHECK(narrow.high == I::key(8));

@@ -1,5 +1,5 @@
-// Joins, pair by pair against all pairs, compared as real numbers: on the CPU, or with QUADMILL_TEST_GL with nested
-// loops and sorts on the GPU.
+// Compares joins with all pairs, compared as real numbers: on the CPU or, with QUADMILL_TEST_GL, with nested loops and
+// sorts on the GPU.
 #include "query/cpu/join.hpp"
 
 #include <doctest/doctest.h>
@@ -47,7 +47,7 @@ std::vector<RowPair> pairs_of(QueryProcessor& processor, const Table& left, cons
     return all;
 }
 
-// |a - b| <= band, exactly: a sum of two long doubles that is no long double is split into two that are one.
+// |a - b| <= band, exactly: a sum that is not a long double is split into two that are.
 bool near(long double a, long double b, double band) {
     if (std::isnan(a) || std::isnan(b)) return false;
     if (a == b) return true;
@@ -81,7 +81,7 @@ std::vector<T> hard_values(std::mt19937_64& random, std::size_t n) {
         for (const double x : {-0.0, 0.1, 0.3, 1e-40, 1.0 + 0x1p-52, 0x1p53, 0x1p53 + 2, nan, infinity, -infinity})
             hard.push_back(static_cast<T>(x));
     } else if constexpr (sizeof(T) == 8) {
-        // All exact as doubles except for the extremes, which are left out below.
+        // All are exact as doubles except for the extremes, which are left out below.
         for (const auto x : {(std::int64_t{1} << 53U) - 1, -(std::int64_t{1} << 53U), std::int64_t{5} << 32U})
             hard.push_back(x);
     }
@@ -139,7 +139,7 @@ TEST_CASE("an integer that is no double joins no floats") {
 
 TEST_CASE("a band that the rounded difference just meets") {
     auto processor = make_processor();
-    // 1 - (-2^-60) rounds to 1, and is more.
+    // 1 - (-2^-60) rounds to 1 but is larger.
     check_join<double, double>(processor, {1}, {-0x1p-60, 0, 0x1p-60}, 1);
     CHECK(pairs_of(processor, table_of<double>({1}), table_of<double>({-0x1p-60, 0, 0x1p-60}), {"k", "k", 1}) ==
           std::vector<RowPair>{{0, 1}, {0, 2}});
@@ -228,7 +228,7 @@ TEST_CASE("columns that are called as another table's are, of a join's answer jo
         CHECK(pairs_of(processor, x, y, {.left = "x.k", .right = "k", .left_name = "x", .method = method}) ==
               std::vector<RowPair>{{0, 2}, {1, 1}, {2, 0}});
     }
-    // Two columns of that whole name.
+    // Two columns with that whole name.
     Table a, b;
     a.add("b.c", std::vector<std::int32_t>{1});
     b.add("c", std::vector<std::int32_t>{1});

@@ -1,4 +1,4 @@
-// Plans: what they share, how they read, what they refuse; and a run of each kind that SQL does not have.
+// Plans: what they share, their text, and what they reject; and a run of each kind that SQL does not have.
 #include "query/plan/plan.hpp"
 
 #include <doctest/doctest.h>
@@ -205,7 +205,7 @@ TEST_CASE("a graph that cannot run is refused, and the node named") {
 }
 
 TEST_CASE("a graph that is too deep for those who walk it is refused, one that is deep is answered") {
-    // Nots one above the other, and a count of them; above those another such tower.
+    // A tower of Nots with a count of its rows; on top of it another such tower.
     const auto tower = [](std::vector<PlanNode>& nodes, std::size_t foot, std::size_t height) {
         for (std::size_t i = 0; i < height; ++i) {
             nodes.push_back({.kind = Kind::Not, .inputs = {foot}});
@@ -231,7 +231,7 @@ TEST_CASE("a graph that is too deep for those who walk it is refused, one that i
         return std::get<std::int64_t>(processor.run(QueryPlan::from_nodes(nodes, columns), small_table()).rows[0][0]);
     };
     CHECK(count(towers(997, 1)) == 2);
-    // (((k > 2 and k < 6) or k = 1) and k < 6) or ...: none of which is another one turned round.
+    // (((k > 2 and k < 6) or k = 1) and k < 6) or ..., where none is a rearrangement of another.
     std::vector<PlanNode> nodes{rows_where(column("k") > 2), rows_where(column("k") < 6), rows_where(column("k") == 1)};
     for (std::size_t i = 0; i < 996; ++i) {
         const auto below = i == 0 ? 0 : nodes.size() - 1;
@@ -278,7 +278,7 @@ TEST_CASE("one plan runs on one window of a stream after the other") {
         {.outputs = {{std::string("t"), ""}, rows_counted}, .where = column("a") > 1, .group_by = {"t"}}, columns);
     for (std::int32_t i = 0; i < 5; ++i) {
         Table window;
-        // Another dictionary, and columns in another order, each time.
+        // Each time another dictionary, and columns in another order.
         const std::string other(1, static_cast<char>('p' + i));
         window.add("t", std::vector<std::string>{other, "a", "a"});
         window.add("b", std::vector<float>(3)).add("k", std::vector<std::int64_t>(3));
@@ -334,7 +334,7 @@ TEST_CASE("nodes that many share, and very many nodes, take little time") {
     };
     add(Kind::Rows, {}).predicate = column("a") > 2;
     for (int i = 0; i < 60; ++i) {
-        // Twice as many leaves each time, if it was a tree.
+        // Twice as many leaves each time, if it were a tree.
         const auto last = nodes.size() - 1;
         add(Kind::Rows, {}).predicate = column("k") != 100 + i;
         add(Kind::And, {last, last + 1});
@@ -454,14 +454,14 @@ TEST_CASE("rows that threads deal out to groups make the groups that one makes")
             REQUIRE(one.size() == whole.size());
             REQUIRE(three.size() == whole.size());
             for (std::size_t i = 0; i < whole.size(); ++i) {
-                const auto last = whole[i].size() - 1;  // the sum of floats, which rounds
+                const auto last = whole[i].size() - 1;  // the sum of floats, which is rounded
                 for (std::size_t c = 0; c < last; ++c) {
                     const auto *y = std::get_if<double>(&whole[i][c]), *z = std::get_if<double>(&three[i][c]);
                     CHECK((whole[i][c] == three[i][c] || (y && z && std::isnan(*y) && std::isnan(*z))));
                 }
                 const double sum = std::get<double>(whole[i][last]), parts = std::get<double>(three[i][last]);
                 CHECK(std::abs(sum - parts) <= 1e-15 * std::abs(sum) + 0x1p-40);
-                CHECK(std::get<double>(one[i][last]) == parts);  // whatever the threads
+                CHECK(std::get<double>(one[i][last]) == parts);  // for any number of threads
             }
         }
     }

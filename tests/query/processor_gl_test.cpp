@@ -1,4 +1,5 @@
-// Processors with a context: the host's textures as columns, joins by sorting in the context, SQLite's answers again.
+// Processors with a context: the application's textures as columns, joins by sorting in the context, and SQLite's
+// answers again.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -20,7 +21,7 @@ using namespace quadmill::test;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
-// Those that run here.
+// The engines that run here.
 const std::vector<QueryEngine> engines{QueryEngine::Cpu, QueryEngine::Auto, QueryEngine::Depth, QueryEngine::Bitmap};
 
 class Texture {
@@ -139,7 +140,7 @@ TEST_CASE("linear conditions of many columns") {
         if (i < 7) seven.push_back({1, name});
         eight.push_back({1, name});
     }
-    for (int i = 0; i < 7; ++i) seven.push_back(seven[static_cast<std::size_t>(i)]);  // no column more
+    for (int i = 0; i < 7; ++i) seven.push_back(seven[static_cast<std::size_t>(i)]);  // no further column fits
     // As many terms as the GPU takes, and more.
     const std::vector<Predicate::Term> hundred(120, {1, "b"}), thousand(1000, {1, "b"});
     for (const auto engine : engines) {
@@ -187,7 +188,7 @@ TEST_CASE("a join goes to the GPU where both of its tables may") {
         CHECK(answer.engine == QueryEngine::Cpu);
         CHECK(answer.rows[0][0] == Value(std::int64_t{2}));
     }
-    // Each fits alone: 256 KiB a column.
+    // Each fits alone: 256 KiB per column.
     Table another;
     another.add("k", keys);
     options.gpu_memory = 400 << 10;

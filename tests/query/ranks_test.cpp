@@ -1,4 +1,5 @@
-// The k-th key of the bitmap engine: by a sample, by all keys of few rows, and by digits where a sample misleads.
+// The k-th key of the bitmap engine: with a sample, with all keys if there are few rows, and by digits if a sample
+// misleads.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -23,9 +24,9 @@ using namespace quadmill::detail::query;  // NOLINT(google-build-using-namespace
 
 namespace {
 
-constexpr std::size_t many_rows = 300'007;  // two rounds and more of samples
+constexpr std::size_t many_rows = 300'007;  // takes two or more rounds of samples
 
-// Ranks of a column of one table, and the passes that they take.
+// Ranks of a column of one table, and the number of passes that they take.
 class Ranks final : public PassObserver {
   public:
     Ranks() : scope_(*detail::Access::of(context_), "test"), engine_(*detail::Access::of(context_), 2) {
@@ -44,7 +45,7 @@ class Ranks final : public PassObserver {
         columns = engine_.open(table_, std::array{std::size_t{0}});
         passes.clear();
     }
-    // Every rank asked for is that of the sorted keys of the rows selected.
+    // Every rank gives the key at that rank among the sorted keys of the selected rows.
     void check(const Bits& rows) {
         std::vector<Key> keys;
         for (const auto row : columns->rows(rows)) keys.push_back(reference::key_of(*table_, 0, row));
@@ -57,7 +58,7 @@ class Ranks final : public PassObserver {
             CHECK(columns->kth(0, std::min(k, n - 1), rows) == keys[std::min(k, n - 1)]);
         }
     }
-    // Rows of a sample of those selected.
+    // Rows of a sample of the selected ones.
     std::vector<Key> sampled_rows(const BitsPtr& rows, const std::vector<std::uint32_t>& places) {
         of(places);
         auto& textures = *columns->textures();

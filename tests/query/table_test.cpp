@@ -1,4 +1,4 @@
-// Tables: what columns are kept as, and what is refused.
+// Tables: how columns are stored, and what is rejected.
 #include <doctest/doctest.h>
 
 #include <array>

@@ -33,7 +33,7 @@ std::vector<float> stream(std::size_t n) {
     return values;
 }
 
-// The last values that are numbers, in order.
+// The last values that are numbers, sorted.
 std::vector<float> exact_window(std::span<const float> values, std::size_t window) {
     std::vector<float> last;
     for (std::size_t i = values.size(); i-- > 0 && last.size() < window;) {

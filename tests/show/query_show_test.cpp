@@ -26,7 +26,7 @@ Context& own_context() {
     return opened;
 }
 
-// All widths of keys, one plane and two; NULLs, NaN, -0, infinities.
+// Keys of all widths, for one plane and two; NULLs, NaN, -0, infinities.
 Table odd_table(std::size_t rows) {
     std::vector<std::int32_t> a(rows);
     std::vector<float> f(rows);
@@ -68,7 +68,7 @@ std::uint64_t number(const std::vector<bool>& rows) {
     return static_cast<std::uint64_t>(std::count(rows.begin(), rows.end(), true));
 }
 
-// Whether the depths read back are codes of the content that the engine said is there.
+// Whether the depths that were read back are codes of the content that the engine reported.
 bool depths_are_of(const WatchedQuery& query, const QueryStep& step) {
     const auto& data = *detail::Access::of(query.table);
     const auto& [column, less, planes, plane] = step.content.value();

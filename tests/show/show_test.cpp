@@ -212,7 +212,7 @@ TEST_CASE("a plot of quantiles takes any finite values") {
 
 TEST_CASE("a letter is one, however many bytes it has, also where a line is cut off") {
     const Font font(13);
-    CHECK(font.width("\u00e4") == font.width("?"));  // what has no picture
+    CHECK(font.width("\u00e4") == font.width("?"));  // a letter without a picture
     CHECK(font.width("\U0001f600a") == font.width("?a"));
     Canvas cut(100, 30), right(100, 30);
     cut.label({0, 0, font.width("\u2264?\u2026"), 30}, "\u2264\u2264\u2264", font);

@@ -1,4 +1,4 @@
-// Sketches on the GPU: each engine's table against the CPU's, counter by counter, and its estimates.
+// Sketches on the GPU: compares each engine's table with the CPU's, counter by counter, and its estimates.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -168,7 +168,7 @@ TEST_CASE("Floats are carried over before they stop counting, and so are packed 
             return;  // the others draw the same points
         const SketchOptions options{.kind = kind, .width = 64, .engine = engine};
         Sketch<std::uint32_t> sketch(context(), options);
-        // One key, and no query between, which would carry: a float counts up to 2^24 by ones.
+        // One key without a query in between, which would carry: a float counts up to 2^24 by ones.
         std::uint64_t n = 0;
         const std::vector<std::uint32_t> keys(1U << 15U, 9), weights(1U << 15U, 256);
         for (int i = 0; i < 2; ++i) sketch.insert(keys, weights);
@@ -261,7 +261,7 @@ TEST_CASE("Tables on the GPU are merged there; saved ones come back to it") {
         loaded.insert(keys);
         all.insert(keys);
         expect_equal(loaded, all);
-        other.merge(all);  // of the CPU
+        other.merge(all);  // made by the CPU
         CHECK(other.n() == all.n() + 5'000);
     });
 }
@@ -301,7 +301,7 @@ TEST_CASE("Keys in memory and in a texture are added in slices") {
             table.slice_keys() = 1'000;
             table.add(texture, keys.size(), Sign::Plus, engine);
             table.add(batch, Sign::Plus, engine);
-            table.runs().ranked_from() = 256;  // of Sort: buckets
+            table.runs().ranked_from() = 256;  // of Sort, in buckets
             table.add(batch, Sign::Plus, engine);
             CpuTable found(shape), expected(shape);
             table.add_to(found);
@@ -343,7 +343,7 @@ TEST_CASE("A packed batch that runs over is added in another form, and nothing i
         table.add(batch, Sign::Plus, SketchEngine::BlendPacked);
         CHECK(table.packed_ran_over() == (same > 4'095));
         check(table);
-        DeviceTable sorted(device, workers, shape, {});  // in halves of 16 bits, which 70,000 pass
+        DeviceTable sorted(device, workers, shape, {});  // in halves of 16 bits, which 70,000 exceeds
         sorted.add(batch, Sign::Plus, SketchEngine::Sort);
         check(sorted);
     }

@@ -1,5 +1,5 @@
-// The bitonic engine against std::stable_sort, bit by bit: every type, order, distribution and size, windows, indices,
-// in both representations, with and without blocks, one and several steps a pass.
+// Compares the bitonic engine with std::stable_sort, bit by bit: every type, order, distribution and size, windows,
+// indices, both representations, with and without blocks, one and several steps per pass.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -63,7 +63,7 @@ TEST_CASE("A bitonic sorter may be used again with other sizes, types and window
         const auto indexed = [&](auto& k, auto& index) { sorter.sort_with_index(k, index); };
         expect_stable(keys_of<std::int32_t>("any bits", n, random()), window, Order::Ascending, false, windows);
         expect_stable(keys_of<double>("few", n, random()), whole, Order::Ascending, true, indexed);
-        // As many planes as doubles without an index, but other textures.
+        // The same number of planes as for doubles without an index, but other textures.
         expect_stable(keys_of<std::int32_t>("few", n, random()), whole, Order::Ascending, true, indexed);
         expect_stable(keys_of<double>("few", n, random()), whole, Order::Ascending, false, plain);
         expect_stable(keys_of<Half>("few", n, random()), window, Order::Ascending, false, windows);
@@ -115,5 +115,5 @@ TEST_CASE("What the bitonic engine cannot take is refused before any work") {
                          doctest::Contains("bitonic.block must be 0 or at least 128"), InvalidArgument);
     Sorter of_four(context, bitonic(four, 0, 3));
     CHECK_THROWS_AS(of_four.sort_windows(many, std::size_t{1} << 29U),
-                    InvalidArgument);  // two windows take four places
+                    InvalidArgument);  // two windows take four positions
 }

@@ -1,4 +1,4 @@
-// Engine::Auto by crossings: those that are given, and those built in.
+// Engine::Auto with given and built-in crossovers.
 #include "sort/choose.hpp"
 
 #include <doctest/doctest.h>
@@ -37,7 +37,7 @@ TEST_CASE("The figures built in are an H100's; a renderer on the CPU never wins"
     CHECK(built_in_crossings(info, 16) == SortCrossings{});
     info.software = false;
     const auto many = built_in_crossings(info, 16), few = built_in_crossings(info, 2);
-    // Fewer threads never make the CPU win where more lose.
+    // With fewer threads, the CPU does not win where it loses with more.
     for (const auto kind : {&SortCrossings::keys, &SortCrossings::windows, &SortCrossings::batches}) {
         CHECK((few.*kind).bits32 <= (many.*kind).bits32);
         CHECK((few.*kind).bits64 <= (many.*kind).bits64);

@@ -1,4 +1,4 @@
-// The network and its quads, with no OpenGL: by the zero-one principle, and by reading the quads as a rasterizer would.
+// The network and its quads without OpenGL: by the zero-one principle, and by reading the quads like a rasterizer.
 #include "sort/pbsn/network.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
-// Networks for registers, by the zero-one principle: a network of comparators that sorts all zeros and ones sorts all.
+// Networks for registers, by the zero-one principle: a network of comparators that sorts all zeros and ones sorts
+// everything.
 #include "sort/merge/register_network.hpp"
 
 #include <doctest/doctest.h>
@@ -26,7 +27,7 @@ std::uint64_t apply(const Comparators& network, std::uint64_t bits) {
     return bits;
 }
 
-// `ones` ones at the upper end.
+// With `ones` ones at the upper end.
 std::uint64_t sorted(int n, int ones) {
     return ((std::uint64_t{1} << static_cast<unsigned>(ones)) - 1) << static_cast<unsigned>(n - ones);
 }
@@ -74,7 +75,7 @@ TEST_CASE("The bitonic merge sorts every bitonic sequence of zeros and ones, tur
 }
 
 TEST_CASE("The lower half of two sorted runs, one reversed, turned round by matching places, is the lowest keys") {
-    // What merge_runs.frag does, on zeros and ones of 32 registers, for all cuts modulo 32.
+    // Does what merge_runs.frag does, on zeros and ones of 32 registers, for all cuts modulo 32.
     const int n = 32;
     const auto network = bitonic_merge(n);
     for (int zeros_a = 0; zeros_a <= n; ++zeros_a) {

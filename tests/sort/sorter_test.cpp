@@ -1,4 +1,4 @@
-// Sorting on the GPU against the reference, bit by bit.
+// Compares sorts on the GPU with the reference, bit by bit.
 #include <doctest/doctest.h>
 
 #include <cstdio>
@@ -126,7 +126,7 @@ TEST_CASE("Without early stop 2^18 keys take 16 stages of 16 steps") {
     CHECK(stats.stages_run == 16);
     CHECK(stats.stages_max == 16);
     CHECK(stats.textures == 1);
-    CHECK(stats.passes == 1 + 3 * 256);  // a copy at first; then two draws and a copy a step
+    CHECK(stats.passes == 1 + 3 * 256);  // a copy at first, then two draws and a copy per step
     CHECK(stats.engine == Engine::Pbsn);
 }
 
@@ -146,7 +146,7 @@ TEST_CASE("Input that is in order needs few stages") {
         stats = sorter.sort(std::span(keys));
         CHECK(stats.stages_run == 1);
         CHECK(keys == sorted);
-        // Shuffled within 64: a few.
+        // Shuffled within 64 keys: a few stages.
         std::mt19937_64 random(3);
         for (std::size_t i = 0; i < n; i += 64)
             std::shuffle(keys.begin() + static_cast<std::ptrdiff_t>(i),
@@ -224,7 +224,7 @@ TEST_CASE("The four channels are merged in one round of n keys, or in two; both 
                 auto sorted = keys;
                 const auto stats = sorter.sort(sorted);
                 CHECK(bits_of(sorted) == bits_of(expected));
-                // 40,000 keys go to one texture, so there are four runs.
+                // One texture holds 40,000 keys, so there are four runs.
                 CHECK(stats.textures == 1);
                 CHECK(stats.merge_moves == (n - stats.set_aside) * (merge == ChannelMerge::FourWays ? 1 : 2));
             }

@@ -1,4 +1,4 @@
-// SQL text to queries: each construct, each error with the place it points at, and mutated texts.
+// SQL text to queries: each construct, each error with its position, and mutated texts.
 #include "sql/sql.hpp"
 
 #include <doctest/doctest.h>
@@ -106,7 +106,7 @@ const QueryAggregate& aggregate(const SqlQuery& parsed, std::size_t i) {
     return std::get<QueryAggregate>(parsed.query.outputs.at(i).what);
 }
 
-// The offset is that of the '@' in the text, which is taken out; the message begins with those words and ends with a
+// The expected offset is that of the '@' in the text, which is removed. The message begins with `words` and ends with a
 // caret below the character.
 void fails(std::string text, const std::string& words) {
     const auto offset = text.find('@');
@@ -282,7 +282,7 @@ TEST_CASE("what compares one column is exact") {
 }
 
 TEST_CASE("conditions nest as deep as those who walk them have stack for, or the error points there") {
-    // An OR, an AND and perhaps a NOT a level.
+    // One OR, one AND and possibly one NOT per level.
     const auto nested = [](int levels, const std::string& before) {
         std::string text = "SELECT a FROM t WHERE ";
         for (int i = 0; i < levels; ++i) text += "a = 1 OR b = 2 AND " + before + "(";
@@ -390,7 +390,7 @@ TEST_CASE("what is not supported says so") {
     fails("SELECT a FROM t WHERE a > @(SELECT b FROM t)", "a sub-query is not supported");
     fails("SELECT a FROM t@, u", "two tables are FROM x.csv JOIN y.csv ON x.k = y.k");
     fails("SELECT a FROM t @LEFT JOIN u ON t.a = u.a", "LEFT is not supported");
-    // Also where the columns are those of a table behind it.
+    // Even if the columns belong to a table that follows.
     fails("SELECT t.a, u.b FROM t @LEFT JOIN u ON t.a = u.a", "LEFT is not supported");
     fails("SELECT u.b FROM t@, u WHERE t.a = u.a", "two tables are FROM x.csv JOIN y.csv ON x.k = y.k");
     fails("SELECT v.b FROM t JOIN u ON t.a = u.a @CROSS JOIN v", "CROSS is not supported");

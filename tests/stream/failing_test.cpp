@@ -1,4 +1,4 @@
-// A sorter that fails now and then: an error, and nothing is lost. Memory that fails, and nothing comes twice.
+// A sorter that fails from time to time gives an error, and nothing is lost. If memory fails, nothing is counted twice.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -71,13 +71,13 @@ void until_it_works(Work work) {
         try {
             return work();
         } catch (const Failure&) {  // NOLINT(bugprone-empty-catch)
-            // Once more, from where it stopped.
+            // Continues where it stopped.
         }
     }
     FAIL("it never works");
 }
 
-// Adds all, going on behind what was taken whenever the sorter fails.
+// Adds all values. If the sorter fails, continues after the values that were taken.
 template <class Summary>
 void add_all(Summary& summary, const std::function<void(std::size_t, std::size_t)>& add, std::size_t size) {
     std::mt19937 random(1);
@@ -92,7 +92,7 @@ std::vector<std::byte> saved(const Summary& summary) {
     return bytes;
 }
 
-// There is no memory for the summary of the window of this number, counted from 1.
+// There is no memory for the summary of the window with this number, counted from 1.
 struct Unlucky : detail::stream::QuantileSummary {
     using Share = detail::stream::Share;
     static inline int windows_left = 0;
@@ -157,7 +157,7 @@ TEST_CASE("Values whose copying fails have not come, and nothing is taken in the
 }
 
 TEST_CASE("Where a window cannot be taken, values that wait behind it are in the next answer once") {
-    for (const std::size_t n : {1050UL, 2050UL}) {  // one batch is in flight, or as many as there may be
+    for (const std::size_t n : {1050UL, 2050UL}) {  // one batch is in flight, or the max number
         CAPTURE(n);
         const auto values = counted_up(n);
         detail::stream::Intake<float> intake(std::make_unique<Prompt>(), 100);
@@ -226,7 +226,7 @@ TEST_CASE("Where a sorter that samples fails, each window is sampled once") {
       private:
         std::deque<std::optional<detail::cpu::WindowSample>> samples_;
     };
-    // As long as batches are whole windows, the windows are those of a sorter that works, in some order.
+    // As long as batches are whole windows, the windows are those of a working sorter, in some order.
     constexpr std::size_t window = 100, step = 9, windows = 400;
     const auto values = counted_up(window * windows);
     for (unsigned seed = 0; seed < 20; ++seed) {
@@ -265,7 +265,7 @@ TEST_CASE("Where the sorter fails, what is merged is not cut off") {
       private:
         const bool& fails_;
     };
-    // 450 values wait, and with 99 more there are those of a batch, which is 500.
+    // 450 values wait. With 99 more there are enough for a batch of 500.
     const auto values = stream("random", 549, 3);
     const auto first = std::span(values).first(450), second = std::span(values).subspan(450);
     const auto run = [&]<class Summary, class Options>(const Options& options, const auto& add) {

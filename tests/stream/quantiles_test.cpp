@@ -1,4 +1,4 @@
-// Quantiles of whole streams: every answer against exact ranks.
+// Quantiles of whole streams: compares every answer with exact ranks.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -22,7 +22,7 @@ std::vector<double> many_phis() {
     return phis;
 }
 
-// The worst error of a rank, as a part of eps n; checks the bounds given with each answer.
+// The worst error of a rank, as a fraction of eps n. Checks the bounds of each answer.
 template <class T>
 double worst_error(const Quantiles<T>& summary, std::vector<double> values) {
     std::sort(values.begin(), values.end());
@@ -75,7 +75,7 @@ TEST_CASE("Quantiles of few values are exact") {
         for (const double v : values) summary.add(v);
         CHECK(worst_error(summary, values) == 0);
     }
-    // The rank is ceil(phi n), also where the product is whole but for rounding.
+    // The rank is ceil(phi n), even if the product is an integer only up to rounding.
     Quantiles<double> hundred({.eps = 0.001});
     for (int i = 1; i <= 100; ++i) hundred.add(i);
     for (int i = 1; i <= 100; ++i) CHECK(hundred.quantile(i / 100.0).value == i);
@@ -326,7 +326,7 @@ TEST_CASE("Values that fill no window are saved, and merged, as a sample where t
     const auto bytes = once.save();
     CHECK(bytes.size() < 3000);
     CHECK(worst_error(Quantiles<double>::load(bytes), values) <= 1);
-    CHECK(worst_error(once, values) == 0);  // which saving does not change
+    CHECK(worst_error(once, values) == 0);  // saving does not change it
     CHECK(once.save() == bytes);
     std::vector<double> all;
     for (int i = 0; i < 200; ++i) {
@@ -355,7 +355,7 @@ TEST_CASE("A long stream is saved in few bytes, and takes little more memory") {
         for (auto& v : values) v = static_cast<float>(random()) * 0x1p-32F;
         summary.add(values);
     }
-    CHECK(summary.save().size() < 20'000);  // 2 M values, as 5 M of them with an eps of 0.001 in 200 KB
+    CHECK(summary.save().size() < 20'000);  // 2 M values; 5 M of them with an eps of 0.001 take 200 KB
     CHECK(summary.summary_bytes() < 2 * 20'000);
 }
 

@@ -1,4 +1,4 @@
-// Sliding windows: every answer against the exact window, while the stream goes on.
+// Sliding windows: compares every answer with the exact window while the stream goes on.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -30,7 +30,7 @@ std::vector<double> window_of(const std::vector<double>& values, std::size_t end
     return {values.begin() + static_cast<std::ptrdiff_t>(from), values.begin() + static_cast<std::ptrdiff_t>(end)};
 }
 
-// The worst error of a rank in the last `width` values, as a part of eps width.
+// The worst error of a rank in the last `width` values, as a fraction of eps width.
 double worst_rank(const SlidingQuantiles<double>& sliding, std::vector<double> window, std::uint64_t width) {
     std::sort(window.begin(), window.end());
     double worst = 0;
@@ -155,7 +155,7 @@ TEST_CASE("A window of a long stream takes the memory of a window") {
         for (auto& v : values) v = static_cast<float>(random());
         quantiles.add(values);
         variable.add(values);
-        CHECK(quantiles.quantile(0.5).rank > 0);  // which settles what is on its way
+        CHECK(quantiles.quantile(0.5).rank > 0);  // settles the values in flight
         CHECK(variable.quantile(0.5).rank > 0);
         if (i == 20) early = quantiles.summary_bytes() + variable.summary_bytes();
     }
@@ -164,7 +164,7 @@ TEST_CASE("A window of a long stream takes the memory of a window") {
           1.2 * static_cast<double>(early));
 }
 
-// Counts the values and the sets of values that come.
+// Counts the values and the sets of values that arrive.
 class Counting final : public WindowSorter {
   public:
     explicit Counting(std::vector<std::size_t>& windows, std::size_t* calls = nullptr)
@@ -239,7 +239,7 @@ TEST_CASE("The errors of levels are those of the paper") {
             CHECK(plan.level_error(l) == doctest::Approx(4e-6 / (2 * (2 * 20 + 2)) * std::pow(2.0, 20 - l)));
         CHECK(SlidingPlan({.eps = 4e-6, .window = window}).is_exact());
     }
-    // Where nothing is rounded, eps_0 = 1 / (L + 1), and each level may be off by as many values.
+    // If nothing is rounded, eps_0 = 1 / (L + 1), and each level may be off by the same number of values.
     for (const int bits : {3, 8, 12}) {
         const double eps = std::ldexp(4.0, -bits);
         const auto window = std::uint64_t{1} << static_cast<unsigned>(bits + 7);
@@ -276,7 +276,7 @@ TEST_CASE("Levels that sort for themselves sort each value once each, and the so
     std::size_t sum = 0;
     for (const auto w : all) sum += w;
     CHECK(sum == values.size() * 9);  // L + 1 levels: blocks of 64 to 2^14 values
-    CHECK(calls < all.size() / 3);    // four sets of one size at a time, as in the paper
+    CHECK(calls < all.size() / 3);    // four sets of one size together, as in the paper
     CHECK(all.front() <= 9);          // 1 / eps_0 = L + 1
     const auto upper = windows_by(300, SlidingBlocks::Sorted);
     CHECK(!upper.empty());
@@ -355,7 +355,7 @@ TEST_CASE("Windows of several streams merge as summaries") {
 
 TEST_CASE("A window that the stream does not fill yet keeps eps of what there is") {
     for (const double eps : {0.1, 0.01, 0.001}) {
-        // So wide that it is not kept as it is.
+        // So wide that the values themselves are not kept.
         const auto window = static_cast<std::uint64_t>(3000 / eps);
         const auto values = stream("random", std::min<std::size_t>(2 * window / 3, 60'000), 41);
         SlidingQuantiles<double> quantiles({.eps = eps, .window = window});
@@ -393,7 +393,7 @@ TEST_CASE("What a sliding window refuses") {
                     InvalidArgument);
 }
 
-// Does nothing before finish() asks for it, as a GPU may.
+// Does nothing before finish() asks for it, like a GPU.
 class Late : public WindowSorter {
   public:
     void begin(Keys keys, std::size_t window) override { batches_.emplace_back(keys, window); }
@@ -460,7 +460,7 @@ TEST_CASE("The memory of a window does not grow with eps times its length") {
     CHECK(wide.bytes() < 4'000'000);
     auto loaded = SlidingQuantiles<float>::load(wide.save());
     CHECK(loaded.save() == wide.save());
-    // Base blocks that are shorter than what the old end of the window may lack.
+    // Base blocks shorter than the part that the old end of the window may lack.
     constexpr std::uint64_t window = 400'000;
     for (const auto* order : {"random", "adversarial"}) {
         const auto all = stream(order, 900'000, 34);

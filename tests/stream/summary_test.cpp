@@ -1,4 +1,4 @@
-// The summaries themselves: bounds of ranks and counts against exact ones, through merging and pruning.
+// The summaries themselves: compares bounds of ranks and counts with exact ones, through merging and pruning.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -29,14 +29,14 @@ Window<std::uint32_t> window(const std::vector<std::uint32_t>& values) {
     return Window<std::uint32_t>(values.data(), values.size());
 }
 
-// Every entry's bounds hold, every rank has an answer within max_error, and counts below a key are bounded.
+// Checks that every entry's bounds hold, every rank has an answer within max_error, and counts below a key are bounded.
 void check(const QuantileSummary& summary, const std::vector<std::uint32_t>& all) {
     REQUIRE(summary.n() == all.size());
     for (std::size_t i = 0; i < summary.size(); ++i) {
         const auto entry = summary.entry(i);
         const auto below = std::lower_bound(all.begin(), all.end(), entry.key) - all.begin();
         const auto at_most = std::upper_bound(all.begin(), all.end(), entry.key) - all.begin();
-        REQUIRE(below < at_most);  // it is one of the values
+        REQUIRE(below < at_most);  // the value occurs
         REQUIRE(entry.rank_min <= static_cast<std::uint64_t>(at_most));
         REQUIRE(entry.rank_max > static_cast<std::uint64_t>(below));
     }
@@ -96,7 +96,7 @@ TEST_CASE("Merging adds the errors, pruning adds what it was allowed") {
             sum.prune(allowed);
             check(sum, all);
             CHECK(static_cast<double>(sum.max_error()) <= allowed);
-            CHECK(sum.size() <= 202);  // B + 1 for what was allowed, and a little
+            CHECK(sum.size() <= 202);  // B + 1 for the permitted error, and a little more
         }
     }
 }
@@ -140,7 +140,7 @@ TEST_CASE("Several summaries asked as one answer as their sum does") {
 }
 
 TEST_CASE("Threads that share the work change no summary but for the entries where pieces begin") {
-    // Backwards, which no result may depend on.
+    // In reverse order, on which no result may depend.
     const Share backwards = [](std::size_t count, const Work& work) {
         while (count > 0) work(--count);
     };
@@ -339,7 +339,7 @@ TEST_CASE("Exact sums round once, whatever comes and in what order") {
         CHECK(sum.above() == sum.nearest());
         CHECK(sum.sign() == (sum.nearest() > 0) - (sum.nearest() < 0));
     }
-    for (int round = 0; round < 2000; ++round) {  // a quotient of whole numbers is rounded once by the processor, too
+    for (int round = 0; round < 2000; ++round) {  // the processor, too, rounds a quotient of whole numbers once
         const auto a = static_cast<double>(random() >> (11 + random() % 40)),
                    b = static_cast<double>(1 + random() % 1000);
         CHECK(ExactSum(a).nearest(static_cast<std::uint64_t>(b)) == a / b);
@@ -360,10 +360,11 @@ TEST_CASE("Exact sums round once, whatever comes and in what order") {
     ExactSum tiny(least);
     CHECK(tiny.nearest(2) == 0);
     tiny.add(2 * least);
-    CHECK(tiny.nearest(2) == 2 * least);  // of 1 and 2, the even one
+    CHECK(tiny.nearest(2) == 2 * least);  // between 1 and 2, the even one
     tiny.add(tiny, -1);
     CHECK(tiny.sign() == 0);
-    // The product of the two least doubles is one bit, with 104 zeros behind it as doubles' bits are multiplied.
+    // The product of the two smallest doubles is a single bit, with 104 zeros after it when the bits of the doubles are
+    // multiplied.
     ExactSum square;
     square.add(least, least);
     CHECK(square.sign() == 1);
