@@ -42,7 +42,7 @@ TEST_CASE("The sorts of Purcell and Kipfer sort keys, and keys with pointers, of
     }
 }
 
-TEST_CASE("They make one pass a step, and refuse keys of other sizes") {
+TEST_CASE("They make one pass per step, and refuse keys of other sizes") {
     const auto context = Context::headless();
     for (const auto which : {EarlySort::Purcell, EarlySort::Kipfer}) {
         EarlySorter sorter(context, which);

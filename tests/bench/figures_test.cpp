@@ -64,7 +64,7 @@ TEST_CASE("a figure has a name of its own, axes, and claims with rules") {
     }
 }
 
-TEST_CASE("a claim of speed holds, or does not, by the ratio of times") {
+TEST_CASE("a claim of speed is decided by the ratio of times") {
     const auto data = times();
     const auto at = [&](At where, double least, double most = 1e300) {
         return judge(times_as_fast("", anything, "ms", "ours", "theirs", where, least, most), data).kind;
@@ -80,7 +80,7 @@ TEST_CASE("a claim of speed holds, or does not, by the ratio of times") {
     CHECK(fails.ours == "0.500 times at x = 16");
 }
 
-TEST_CASE("numbers on the page have three digits that count") {
+TEST_CASE("numbers on the page have three significant digits") {
     for (const auto& [value, words] : std::vector<std::pair<double, std::string>>{{0, "0"},
                                                                                   {1, "1.00"},
                                                                                   {0.27, "0.270"},
@@ -100,7 +100,7 @@ TEST_CASE("numbers on the page have three digits that count") {
     CHECK(at(At::Largest) == "2.00 at x = 2^23");
 }
 
-TEST_CASE("better than claimed is not a failure, and what spreads over a bound is not decided") {
+TEST_CASE("better than claimed is not a failure, and a range across a bound is not decided") {
     auto data = times();  // 3 times at 256, measured once
     const auto at = [&](double least, double most, Better better = Better::Above) {
         return judge(times_as_fast("", anything, "ms", "ours", "theirs", At::Largest, least, most, better), data);
@@ -161,7 +161,7 @@ TEST_CASE("a claim of a value and of an order") {
     CHECK(judge(in_order("", anything, "ms", {"theirs", "ours"}), data).kind == Fails);
 }
 
-TEST_CASE("what was not measured, not on a GPU, or wrong") {
+TEST_CASE("measurements that are missing, not on a GPU, or wrong") {
     auto data = times();
     data.note_missing("absent", "no\ndriver");
     const auto missing = judge(times_as_fast("", anything, "ms", "absent", "theirs", At::Every, 1), data);
@@ -260,7 +260,7 @@ TEST_CASE("rules of figures can come out either way") {
         set(data.points[1], 2);
         CHECK(kind("slides-predicate", "20 times") == Fails);
     }
-    SUBCASE("where the cache model predicts no effect, nothing is decided") {
+    SUBCASE("if the cache model predicts no effect, nothing is decided") {
         data.add("a sort, times its fastest steps", Whose::Paper, "predicted", 512, 1.5);
         data.add("a sort, times its fastest steps", Whose::Ours, "measured", 512, 1.4);
         CHECK(kind("slides-cache", "whole sort") == Holds);

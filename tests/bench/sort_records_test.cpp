@@ -54,7 +54,7 @@ TEST_CASE("Checksums and first keys are those of the benchmark's own generator")
     CHECK(text(lines, 298, 2) == "\r\n");
 }
 
-TEST_CASE("Parts of a file are those of the whole") {
+TEST_CASE("Parts of a file equal those of the whole") {
     for (const auto form : {binary, ascii, skewed, skewed_ascii}) {
         const auto whole = records_of(form, 0, 300);
         for (const std::uint64_t first : {0ULL, 1ULL, 9ULL, 64ULL, 255ULL, 299ULL}) {
@@ -72,7 +72,7 @@ TEST_CASE("Parts of a file are those of the whole") {
     }
 }
 
-TEST_CASE("Skewed keys begin as the key of the record whose number is the count of digits") {
+TEST_CASE("Skewed keys begin like the key of the record whose number is the count of digits") {
     constexpr std::size_t n = 1 << 16, from = 1 << 15;  // all numbers have 16 digits
     for (const auto& [form, plain] : {std::pair(skewed, binary), std::pair(skewed_ascii, ascii)}) {
         const auto like = text(records_of(plain, 16, 1), 0, 6);
@@ -96,7 +96,7 @@ TEST_CASE("Skewed keys begin as the key of the record whose number is the count 
     }
 }
 
-TEST_CASE("A check finds what is out of order and equal, and may be put together from parts") {
+TEST_CASE("A check finds unordered and equal keys, and can be combined from parts") {
     const auto records = sorted(records_of(ascii, 0, 1000));
     const auto good = check_records(records);
     CHECK(good.records == 1000);

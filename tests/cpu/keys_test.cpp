@@ -9,7 +9,7 @@ using namespace quadmill;               // NOLINT(google-build-using-namespace)
 using namespace quadmill::test;         // NOLINT(google-build-using-namespace)
 using namespace quadmill::detail::cpu;  // NOLINT(google-build-using-namespace)
 
-TEST_CASE("Every half becomes the float it is, and comes back") {
+TEST_CASE("Every half converts to a float and back") {
     int wrong = 0;
     for (std::uint32_t bits = 0; bits < 0x10000U; ++bits) {
         const Half half{static_cast<std::uint16_t>(bits)};
@@ -70,7 +70,7 @@ TEST_CASE_TEMPLATE("The total order is a bijection that agrees with the referenc
     }
 }
 
-TEST_CASE("Blendable are normal numbers, infinities and +0") {
+TEST_CASE("Normal numbers, infinities and +0 can be blended") {
     int wrong = 0;
     for (std::uint32_t bits = 0; bits < 0x10000U; ++bits) {
         const float value = Half{static_cast<std::uint16_t>(bits)}.value();

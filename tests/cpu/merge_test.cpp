@@ -14,7 +14,7 @@
 using namespace quadmill::detail;       // NOLINT(google-build-using-namespace)
 using namespace quadmill::detail::cpu;  // NOLINT(google-build-using-namespace)
 
-TEST_CASE("Runs of any number, length and stride merge to the sorted whole") {
+TEST_CASE("Runs of any number, length and stride merge to one sorted run") {
     cpu::Workers workers(3);
     std::mt19937 random(11);
     for (int round = 0; round < 200; ++round) {
@@ -47,7 +47,7 @@ TEST_CASE("Runs of any number, length and stride merge to the sorted whole") {
     }
 }
 
-TEST_CASE("Four runs merge as two by two do: equal keys in the order of their runs") {
+TEST_CASE("Four runs merge like two by two: equal keys in the order of their runs") {
     struct Key {
         int value;
         std::size_t run, place;
@@ -81,7 +81,7 @@ TEST_CASE("Four runs merge as two by two do: equal keys in the order of their ru
     }
 }
 
-TEST_CASE("Merging four runs compares two or three times a key, and no merge could do with one") {
+TEST_CASE("Merging four runs makes two or three comparisons per key, and no merge could do with one") {
     constexpr std::size_t n = 40'000;  // one piece, so nothing is cut
     std::mt19937 random(19);
     std::array<std::vector<std::uint32_t>, 4> memory;
@@ -127,7 +127,7 @@ TEST_CASE("Extra keys merge into the front of a buffer that has room for them") 
     }
 }
 
-TEST_CASE("Runs that are not sorted are merged within their bounds or refused, and require_sorted finds each") {
+TEST_CASE("Unsorted runs are merged within their bounds or refused, and require_sorted finds each") {
     cpu::Workers workers(3);
     std::mt19937 random(12);
     for (int round = 0; round < 100; ++round) {

@@ -56,7 +56,7 @@ void sort_all_ways(const std::vector<Key>& input, Order order, std::span<const u
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("Keys and places come out as by std::stable_sort, by any number of threads", Key, Half, float,
+TEST_CASE_TEMPLATE("Keys and indices equal those of std::stable_sort, with any number of threads", Key, Half, float,
                    double, std::int32_t, std::uint32_t, std::int64_t, std::uint64_t) {
     for (const auto order : {Order::Ascending, Order::Descending}) {
         for (const auto& distribution : distributions()) {
@@ -93,7 +93,7 @@ TEST_CASE_TEMPLATE("The best keys are the first of all, and no other key moves",
     }
 }
 
-TEST_CASE("Scratch memory that could not grow is there again for less") {
+TEST_CASE("Scratch memory that could not grow is still usable for less") {
     Scratch scratch;
     CHECK(scratch.of<std::uint64_t>(100).data() == static_cast<void*>(scratch.of<std::uint32_t>(200).data()));
     const auto too_much = std::numeric_limits<std::size_t>::max() / 2;
@@ -103,7 +103,7 @@ TEST_CASE("Scratch memory that could not grow is there again for less") {
     std::ranges::fill(again, 1U);
 }
 
-TEST_CASE("Segments of any lengths are sorted by themselves, long ones by all threads") {
+TEST_CASE("Segments of any length are sorted separately, long ones by all threads") {
     std::mt19937_64 random(17);
     for (const std::size_t longest : {10UL, 3000UL, 200'000UL}) {
         for (const unsigned threads : thread_counts) {
@@ -147,7 +147,7 @@ TEST_CASE_TEMPLATE("Numbers of every width are sorted, wide ones by their upper 
     }
 }
 
-TEST_CASE("Threads sort only where they gain, and only as many as gain") {
+TEST_CASE("Threads sort only if they gain, and only as many as gain") {
     // vqsort with AVX-512: one thread takes 0.8 ms for 2^18 floats. Merging takes the time that two threads save.
     const SortCosts fast{.sort_ns = 0.17, .merge_ns = 2}, slow{.sort_ns = 4, .merge_ns = 2};
     CHECK(threads_that_gain(fast, std::size_t{1} << 17U, 2) == 1);

@@ -56,7 +56,7 @@ std::vector<Exact> after_step(const std::vector<Exact>& cells, int width, int he
 
 }  // namespace
 
-TEST_CASE("waves are those of the same scheme in double, and come to every cell") {
+TEST_CASE("waves equal those of the same scheme in double, and reach every cell") {
     for (const auto& [width, height] : std::vector<std::pair<int, int>>{{1, 1}, {1, 40}, {37, 1}, {64, 64}, {65, 47}}) {
         INFO(width, " x ", height);
         const auto begin = pond_with_drops(width, height, 3);
@@ -77,7 +77,7 @@ TEST_CASE("waves are those of the same scheme in double, and come to every cell"
     }
 }
 
-TEST_CASE("walls keep the water and the dye; water at rest stays so") {
+TEST_CASE("walls conserve the water and the dye; water at rest stays at rest") {
     const auto begin = pond_with_drops(100, 60, 4);
     Water water(quadmill::Context::headless(), begin);
     std::array<double, 4> exact{};

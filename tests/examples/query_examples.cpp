@@ -26,7 +26,7 @@ TEST_CASE("query.hpp: a processor") {
     CHECK(n == 2);
 }
 
-TEST_CASE("query.hpp: counts under way") {
+TEST_CASE("query.hpp: pending counts") {
     Table table;
     table.add("a", std::vector<std::int32_t>{3, 1, 2});
     QueryProcessor processor(Context::headless());

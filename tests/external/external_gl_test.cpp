@@ -83,7 +83,7 @@ struct Records {
 
 }  // namespace
 
-TEST_CASE("Engines on the GPU give what the CPU gives, from a thread of their own") {
+TEST_CASE("GPU engines give the CPU's result, from a thread of their own") {
     std::mt19937 random(23);
     std::string input(24 * 50000, '\0');
     for (auto& b : input) b = static_cast<char>('a' + random() % 3);
@@ -99,7 +99,7 @@ TEST_CASE("Engines on the GPU give what the CPU gives, from a thread of their ow
     context.make_current();  // it belongs to this thread again
 }
 
-TEST_CASE("Runs are merged by the merge engine as by the tree of losers, in several passes") {
+TEST_CASE("Runs are merged by the merge engine like by the tournament tree, in several passes") {
     using namespace detail::external;  // NOLINT(google-build-using-namespace)
     std::mt19937 random(31);
     constexpr std::size_t n = 20'000, run = 1'500, fan_in = 5;
@@ -128,7 +128,7 @@ TEST_CASE("The merge engine needs a context, records of one length and memory fo
                          InvalidArgument);
 }
 
-TEST_CASE("An adopted context is refused, since it belongs to its host's thread") {
+TEST_CASE("An adopted context is refused, since it belongs to the application's thread") {
     static auto host = Context::headless();
     host.make_current();
     const auto adopted = Context::adopt([](const char* name) { return host.proc_address(name); });
@@ -161,7 +161,7 @@ TEST_CASE("Devices of a group sort runs at the same time, and equal keys stay in
     CHECK((output == records.expected));
 }
 
-TEST_CASE("What a device that fails had goes to the others, and nothing is lost") {
+TEST_CASE("The work of a failed device goes to the others, and nothing is lost") {
     const Records records;
     for (const int passes : {0, 3, 10, 60, 200}) {  // a GPU may need few, or leave more to the other device
         CAPTURE(passes);
@@ -182,7 +182,7 @@ TEST_CASE("What a device that fails had goes to the others, and nothing is lost"
     }
 }
 
-TEST_CASE("Once no device is left, the sort fails and the group says why") {
+TEST_CASE("When no device is left, the sort fails and the group reports the reason") {
     const Records records;
     auto first = Context::headless(), second = Context::headless();
     Failing early(0), late(60);

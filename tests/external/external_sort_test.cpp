@@ -161,7 +161,7 @@ RecordFormat plain(std::size_t bytes, std::size_t offset, std::size_t key) {
 
 }  // namespace
 
-TEST_CASE("records come out as std::stable_sort orders them, at each boundary of runs and merges") {
+TEST_CASE("records are ordered like std::stable_sort orders them, at each boundary of runs and merges") {
     const Folder folder;
     std::mt19937 random(16);
     const auto format = plain(9, 2, 3);
@@ -243,7 +243,7 @@ TEST_CASE("inputs in order, in the opposite order, and of one key") {
     }
 }
 
-TEST_CASE("lines, whatever they hold") {
+TEST_CASE("lines with any content") {
     const Folder folder;
     std::mt19937 random(19);
     const RecordFormat format{.kind = RecordFormat::Kind::Lines};
@@ -279,7 +279,7 @@ TEST_CASE("lines, whatever they hold") {
     CHECK(sort_by_pushing(input, options, plans, random) == sorted_lines(input));
 }
 
-TEST_CASE("lines of which the first ones are long, and there is memory for all at once") {
+TEST_CASE("lines of which the first ones are long, with memory for all") {
     const Folder folder;
     auto options = options_for({.kind = RecordFormat::Kind::Lines}, folder);
     const detail::cpu::Stopwatch time;
@@ -291,7 +291,7 @@ TEST_CASE("lines of which the first ones are long, and there is memory for all a
     CHECK(sort_by_file(input + "7", options, folder, {}) == sorted_lines(input + "7\n"));
 }
 
-TEST_CASE("by the memory that there is: in one go, by runs, by the least") {
+TEST_CASE("with different memory: for one sort, for runs, the min") {
     const Folder folder;
     std::mt19937 random(20);
     const auto format = plain(100, 0, 10);
@@ -352,7 +352,7 @@ TEST_CASE("a merge of many runs of long records, planned by memory") {
 }
 
 // Many short lines leave less room in the runs. The long line is the last one, or without an end, or between others.
-TEST_CASE("a line that is too long is named, with the memory that sorts it") {
+TEST_CASE("a line that is too long is named, with the memory that would sort it") {
     const Folder folder;
     std::string many;
     for (int i = 0; i < 1'500'000; ++i) many += "x\n";
@@ -384,7 +384,7 @@ TEST_CASE("a line that is too long is named, with the memory that sorts it") {
                          doctest::Contains(": line 1, from byte 0 on, has at least "), IoError);
 }
 
-TEST_CASE("runs of lines hold a line of a sixteenth of the memory, however large the input") {
+TEST_CASE("runs hold a line of a sixteenth of the memory, for any size of input") {
     const Format format("test", {.kind = RecordFormat::Kind::Lines});
     for (const std::uint64_t gigabytes : {1U, 3U, 100U}) {
         const std::size_t memory = std::size_t{1} << 30;
@@ -394,7 +394,7 @@ TEST_CASE("runs of lines hold a line of a sixteenth of the memory, however large
     }
 }
 
-TEST_CASE("runs have the size that is asked for, also where all would fit into memory") {
+TEST_CASE("runs have the requested size, even if everything would fit into memory") {
     const Folder folder;
     std::mt19937 random(31);
     const auto format = plain(100, 0, 10);
@@ -414,7 +414,7 @@ TEST_CASE("runs have the size that is asked for, also where all would fit into m
     }
 }
 
-TEST_CASE("the plan of runs keeps to the memory and takes most of it") {
+TEST_CASE("the plan of runs keeps to the memory limit and uses most of it") {
     const Format format("test", plain(100, 0, 10));
     const auto memory_of = [&](const RunPlan& plan) {
         return plan.slots * plan.size.memory(format) + WideSorter::memory(plan.size.records) +
@@ -450,7 +450,7 @@ TEST_CASE("runs go to the folders in turn, one after the other") {
     CHECK(folder.names() == std::set<std::string>{"temp"});
 }
 
-TEST_CASE("whatever call fails, the input stays, there is no output, and nothing is left") {
+TEST_CASE("whichever call fails, the input is unchanged, there is no output, and nothing is left") {
     const Folder folder;
     std::mt19937 random(21);
     const auto format = plain(50, 3, 10);
@@ -506,7 +506,7 @@ TEST_CASE("whatever call fails, the input stays, there is no output, and nothing
     CHECK(read_file(folder / "old") == "old");
 }
 
-TEST_CASE("a sort that is stopped, at any moment, leaves nothing") {
+TEST_CASE("a sort that is stopped at any moment leaves nothing") {
     const Folder folder;
     std::mt19937 random(22);
     const auto format = plain(100, 0, 10);
@@ -533,7 +533,7 @@ TEST_CASE("a sort that is stopped, at any moment, leaves nothing") {
     CHECK(folder.names("temp").empty());
 }
 
-TEST_CASE("what cannot be sorted is refused with the place where it is") {
+TEST_CASE("input that cannot be sorted is refused with its position") {
     const Folder folder;
     const auto format = plain(100, 0, 10);
     auto options = options_for(format, folder);

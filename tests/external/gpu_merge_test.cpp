@@ -78,7 +78,7 @@ std::vector<std::string> merge_by_blocks(GpuMerge& merge, const Runs& runs, std:
 
 }  // namespace
 
-TEST_CASE("Runs that come block by block are merged stably") {
+TEST_CASE("Runs that arrive block by block are merged stably") {
     GpuMerge merge(Context::headless(), 2);
     for (const auto& form : key_forms()) {
         CAPTURE(form);
@@ -178,7 +178,7 @@ std::vector<std::byte> all_of(Stream& stream, std::size_t piece) {
 
 }  // namespace
 
-TEST_CASE("As a stream, the bytes are those of the tree of losers, whatever the blocks") {
+TEST_CASE("As a stream, the bytes equal those of the tournament tree, for any blocks") {
     const auto context = Context::headless();
     constexpr auto page = detail::files::page;
     const std::vector<RecordFormat> formats{

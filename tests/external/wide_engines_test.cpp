@@ -20,7 +20,7 @@ std::size_t max_rounds(std::size_t length) {
 
 }  // namespace
 
-TEST_CASE("Every engine: keys of every form, in at most one round a word") {
+TEST_CASE("Every engine: keys of every form, in at most one round per word") {
     const auto context = Context::headless();
     for (const auto engine : {Engine::Merge, Engine::Bitonic, Engine::Auto}) {
         CAPTURE(static_cast<int>(engine));
@@ -57,7 +57,7 @@ TEST_CASE("All equal keys take all rounds, none more: words are 4 bytes") {
     }
 }
 
-TEST_CASE("Keys that the paper's mask makes equal, or turns round, come in order") {
+TEST_CASE("Keys that the paper's mask makes equal or reverses are sorted correctly") {
     // Section 4.3 of GPUTeraSort overwrites the two highest bits of a word with "10".
     const auto masked = [](const std::string& key) {
         std::uint32_t word = 0;

@@ -72,7 +72,7 @@ struct Faults {
 
 }  // namespace
 
-TEST_CASE("blocks come back as they were written, whatever the order") {
+TEST_CASE("blocks are read as they were written, in any order") {
     constexpr std::size_t block = 3 * page, blocks = 100;  // more than a ring holds
     for (const auto method : methods()) {
         for (const bool direct : {false, true}) {
@@ -101,7 +101,7 @@ TEST_CASE("blocks come back as they were written, whatever the order") {
     }
 }
 
-TEST_CASE("what is short or fails is told") {
+TEST_CASE("short and failed transfers are reported") {
     for (const auto method : methods()) {
         const TemporaryFile file(folder());
         REQUIRE(pwrite(file.descriptor(), "hello", 5, 0) == 5);
@@ -128,7 +128,7 @@ TEST_CASE("what is short or fails is told") {
     }
 }
 
-TEST_CASE("a transfer goes on where the system took a part of it, also of a direct file") {
+TEST_CASE("a transfer of which the system did a part continues, even with a direct file") {
     const Faults faults([](Call call) {
         Fault fault;
         if (call == Call::Read || call == Call::Write) fault.most = 1000;
@@ -183,7 +183,7 @@ TEST_CASE("transfers of one direct file that the file system refuses at the same
     }
 }
 
-TEST_CASE("what the kernel does not take ends with its error, and leaves the ring as it was") {
+TEST_CASE("a request that the kernel rejects ends with its error, and leaves the ring unchanged") {
     const TemporaryFile file(folder());
     const Memory written(2 * page), read(2 * page);
     for (std::size_t i = 0; i < written.size(); ++i) written.data()[i] = pattern(i);
@@ -214,7 +214,7 @@ TEST_CASE("what the kernel does not take ends with its error, and leaves the rin
     }
 }
 
-TEST_CASE("a stream is read and written in order, and its end does not wait for anybody") {
+TEST_CASE("a stream is read and written in order, and ends without waiting") {
     std::array<int, 2> pipe{};
     REQUIRE(::pipe(pipe.data()) == 0);
     const Memory written(40 * page), read(40 * page);
@@ -233,7 +233,7 @@ TEST_CASE("a stream is read and written in order, and its end does not wait for 
     close(pipe[1]);
 }
 
-TEST_CASE("a temporary file has no name, also where one is needed to make it") {
+TEST_CASE("a temporary file has no name, even if one is needed to make it") {
     const auto place = std::filesystem::path(folder()) / ("quadmill-test-" + std::to_string(getpid()));
     std::filesystem::create_directory(place);
     {

@@ -61,7 +61,7 @@ EGLContext current() {
 
 }  // namespace
 
-TEST_CASE("Context::headless works with either surface and says which") {
+TEST_CASE("Context::headless works with either surface and reports which") {
     using Surface = HeadlessOptions::Surface;
     for (const auto& [surface, name] :
          {std::pair{Surface::Surfaceless, "none"}, std::pair{Surface::Pbuffer, "pbuffer"}}) {
@@ -75,7 +75,7 @@ TEST_CASE("Context::headless works with either surface and says which") {
     }
 }
 
-TEST_CASE("the facts about a context are there") {
+TEST_CASE("a context reports its facts") {
     Host host;
     for (const auto& context : {host.context, Host::adopt()}) {
         const auto& info = context.info();
@@ -125,7 +125,7 @@ TEST_CASE("a device that does not exist is a ContextError with the count") {
     CHECK_THROWS_AS(Context::headless(), ContextError);
 }
 
-TEST_CASE("a device that is no index is an InvalidArgument") {
+TEST_CASE("a device that is not an index is an InvalidArgument") {
     HeadlessOptions options;
     options.device = -2;
     CHECK_THROWS_AS(Context::headless(options), InvalidArgument);
@@ -183,7 +183,7 @@ TEST_CASE("Context::adopt refuses a null pointer, no context, and an old one") {
     CHECK_MESSAGE(has(message, "3.2 oldie"), message);
 }
 
-TEST_CASE("what was current before a call is current again after it") {
+TEST_CASE("the context that was current before a call is current again after it") {
     Host host;
     const auto other = Context::headless();
     CHECK(current() == host.handle());
@@ -229,7 +229,7 @@ TEST_CASE("what was current before a call is current again after it") {
     CHECK(error_names(take_errors(host.gl)) == "");
 }
 
-TEST_CASE("making and ending contexts leaves the thread's current one alone") {
+TEST_CASE("making and destroying contexts does not change the thread's current one") {
     const Host host;
     {
         const auto other = Context::headless();
@@ -248,7 +248,7 @@ TEST_CASE("making and ending contexts leaves the thread's current one alone") {
     CHECK(current() == EGL_NO_CONTEXT);
 }
 
-TEST_CASE("the thread's client API comes back too") {
+TEST_CASE("the thread's client API is restored, too") {
     const auto& egl = Egl::get();
     if (!egl.bind_api(EGL_OPENGL_ES_API)) return;  // a driver without OpenGL ES cannot mix them up
     const auto context = Context::headless();
@@ -259,7 +259,7 @@ TEST_CASE("the thread's client API comes back too") {
     egl.bind_api(EGL_OPENGL_API);
 }
 
-TEST_CASE("two headless contexts in turns on one thread") {
+TEST_CASE("two headless contexts alternate on one thread") {
     auto a = Context::headless(), b = Context::headless();
     Sorter with_a(a, by_pbsn), with_b(b, by_pbsn);
     Random random(3);
@@ -342,7 +342,7 @@ TEST_CASE("two headless contexts, one on each of two threads") {
     CHECK(right[1] == 20);
 }
 
-TEST_CASE("a headless context goes from thread to thread, but serves one at a time") {
+TEST_CASE("a headless context can move between threads, one at a time") {
     auto context = Context::headless();
     check_sorts(context);
     std::string message;
@@ -374,7 +374,7 @@ struct LesserDriver {
 
 }  // namespace
 
-TEST_CASE("a context of a version that is too old is refused with what to ask the toolkits for") {
+TEST_CASE("a context with too old a version is refused; the message says what to request from toolkits") {
     auto& context = LesserDriver::real.emplace(Context::headless());
     context.make_current();
     for (const char* version : {"2.1.0 of long ago", "3.2.0 of long ago", "OpenGL ES 2.0 of a telephone"}) {
@@ -391,7 +391,7 @@ TEST_CASE("a context of a version that is too old is refused with what to ask th
     LesserDriver::real.reset();
 }
 
-TEST_CASE("adopt() finds the loader by itself, and takes those of any toolkit") {
+TEST_CASE("adopt() finds the loader by itself, and accepts those of any toolkit") {
     const Host host(each_profile());
     check_sorts(Context::adopt());
     check_sorts(Context::adopt(proc_address));
@@ -413,7 +413,7 @@ TEST_CASE("adopt() finds the loader by itself, and takes those of any toolkit") 
     CHECK(has(message_of([] { Context::adopt(); }), "no OpenGL context is current"));
 }
 
-TEST_CASE("in the compatibility profile, what would swallow passes is refused, and goes on unharmed") {
+TEST_CASE("in the compatibility profile, state that would swallow passes is refused and stays unchanged") {
     const Host host(Profile::Compatibility);
     const auto context = Context::adopt();
     std::vector<float> keys{2, 1};

@@ -68,7 +68,7 @@ void sort(const Context& context) {
 
 }  // namespace
 
-TEST_CASE("calls and passes are named where the environment asks for it, and the host hears nothing of it") {
+TEST_CASE("calls and passes get debug groups if the environment requests it, without messages to the application") {
     const Host host(each_profile());
     const Wish wish("1");
     host.gl.DebugMessageCallback(count_message, nullptr);
@@ -94,7 +94,7 @@ TEST_CASE("calls and passes are named where the environment asks for it, and the
     host.gl.DebugMessageCallback(nullptr, nullptr);
 }
 
-TEST_CASE("without the wish, and where the environment says 0, no group is pushed") {
+TEST_CASE("without the environment variable, or if it is 0, no group is pushed") {
     const Host host;
     sort(adopt_recorded());
     CHECK(groups.empty());
@@ -103,7 +103,7 @@ TEST_CASE("without the wish, and where the environment says 0, no group is pushe
     CHECK(groups.empty());
 }
 
-TEST_CASE("a full stack of the host's groups is left as it is") {
+TEST_CASE("a full stack of the application's groups is not changed") {
     const Host host;
     const Wish wish("1");
     const auto context = adopt_recorded();

@@ -206,7 +206,7 @@ std::vector<std::uint32_t> order_of(const std::vector<std::uint32_t>& keys) {
 
 }  // namespace
 
-TEST_CASE("A context of an older version says which one the library works with") {
+TEST_CASE("A context of an older version reports which version the library uses") {
     for (const auto& version : versions) {
         CAPTURE(version.name);
         const auto context = Context::headless({.api = version.api});
@@ -215,7 +215,7 @@ TEST_CASE("A context of an older version says which one the library works with")
     CHECK(Context::headless().info().api == OpenGl::Desktop45);
 }
 
-TEST_CASE("In each version of OpenGL, sorts are right and the host's state comes back") {
+TEST_CASE("In each version of OpenGL, sorts are right and the application's state is restored") {
     const auto keys = some_keys(10'000);
     auto expected = keys;
     std::ranges::sort(expected);
@@ -243,7 +243,7 @@ TEST_CASE("In each version of OpenGL, sorts are right and the host's state comes
     }
 }
 
-TEST_CASE("In each version of OpenGL, the texels of a host's texture are sorted, and their order is written") {
+TEST_CASE("In each version of OpenGL, the texels of an application's texture are sorted, and their order is written") {
     constexpr GLint width = 100, height = 70;
     const auto keys = some_keys(width * height);
     auto expected = keys;
@@ -272,7 +272,7 @@ TEST_CASE("In each version of OpenGL, the texels of a host's texture are sorted,
     }
 }
 
-TEST_CASE("In each version of OpenGL, keys in a host's buffer are sorted, and their order is written") {
+TEST_CASE("In each version of OpenGL, keys in an application's buffer are sorted, and their order is written") {
     const auto keys = some_keys(5'000);
     auto expected = keys;
     std::ranges::sort(expected);
@@ -308,7 +308,7 @@ TEST_CASE("In each version of OpenGL, keys in a host's buffer are sorted, and th
     }
 }
 
-TEST_CASE("What a version of OpenGL cannot do is refused with the reason, and Auto takes another engine") {
+TEST_CASE("Features that a version of OpenGL lacks are refused with the reason, and Auto takes another engine") {
     Table table;
     table.add("value", std::vector<float>{3, 1, 2});
     for (const auto& version : versions) {
@@ -327,7 +327,7 @@ TEST_CASE("What a version of OpenGL cannot do is refused with the reason, and Au
     }
 }
 
-TEST_CASE("Pbsn is refused where the driver does not blend floats") {
+TEST_CASE("Pbsn is refused if the driver does not blend floats") {
     const auto context = Context::headless({.api = OpenGl::Es3});
     detail::Access::of(context)->features.float_blending = false;
     std::vector<float> keys(1000);

@@ -86,7 +86,7 @@ struct Users {
 
 }  // namespace
 
-TEST_CASE("while another context is current, or none, calls are refused and it is left alone") {
+TEST_CASE("while another context or none is current, calls are refused and change nothing there") {
     Host mine;
     auto context = Host::adopt();
     const auto before_all = count(mine.gl);
@@ -124,7 +124,7 @@ TEST_CASE("while another context is current, or none, calls are refused and it i
     other.context.make_current();
 }
 
-TEST_CASE("a handle of a context that is gone leaves one that took its place alone") {
+TEST_CASE("a handle of a destroyed context does not touch a context that replaced it") {
     auto host = std::make_unique<Host>();
     auto users = std::make_unique<Users>(Host::adopt());
     host.reset();
@@ -141,7 +141,7 @@ TEST_CASE("a handle of a context that is gone leaves one that took its place alo
     }
 }
 
-TEST_CASE("a Session that ends while another context is current does not touch that one") {
+TEST_CASE("a Session that ends while another context is current does not touch the other one") {
     Host mine;
     auto context = Host::adopt();
     auto session = std::make_unique<Session>(context);
@@ -157,7 +157,7 @@ TEST_CASE("a Session that ends while another context is current does not touch t
     other.context.make_current();
 }
 
-TEST_CASE("a context adopted again goes on, and copies of a Context are one") {
+TEST_CASE("a context can be adopted again, and copies of a Context are the same") {
     Host host;
     auto first = Host::adopt(), second = Host::adopt();
     const auto before = count(host.gl);

@@ -49,7 +49,7 @@ void main() {
 
 }  // namespace
 
-TEST_CASE("an active query that the passes would feed is refused and goes on unharmed") {
+TEST_CASE("an active query that passes would change is refused and stays correct") {
     Host host(each_profile());
     auto context = Host::adopt();
     const PointScene scene(host.gl);
@@ -105,7 +105,7 @@ TEST_CASE("an active query that the passes would feed is refused and goes on unh
     CHECK(error_names(take_errors(host.gl)) == "");
 }
 
-TEST_CASE("a statistic of a stage that no pass has goes on through a call and counts nothing of it") {
+TEST_CASE("a statistics query of a stage that no pass has stays active through a call and does not count it") {
     Host host(each_profile());
     if (!host.gl.ARB_pipeline_statistics_query) return;
     Sorter sorter(Host::adopt(), pbsn(Order::Ascending, EarlyStop::Yes));
@@ -127,7 +127,7 @@ TEST_CASE("a statistic of a stage that no pass has goes on through a call and co
     CHECK(error_names(take_errors(host.gl)) == "");
 }
 
-TEST_CASE("conditional rendering of the host is refused and goes on unharmed, errors of the host too") {
+TEST_CASE("the application's conditional rendering is refused and unchanged, and so are its errors") {
     Host host(each_profile());
     auto context = Host::adopt();
     const auto& gl = host.gl;
@@ -167,7 +167,7 @@ TEST_CASE("conditional rendering of the host is refused and goes on unharmed, er
     gl.DeleteQueries(2, queries.data());
 }
 
-TEST_CASE("masks of the stencil of any 32 bits come back, as pixels show") {
+TEST_CASE("stencil masks of any 32 bits are restored, as pixels show") {
     Host host(each_profile());
     auto context = Host::adopt();
     const auto& gl = host.gl;
@@ -231,7 +231,7 @@ TEST_CASE("masks of the stencil of any 32 bits come back, as pixels show") {
     CHECK(error_names(take_errors(gl)) == "");
 }
 
-TEST_CASE("a query of elapsed time goes on through a call") {
+TEST_CASE("a query of elapsed time stays active through a call") {
     Host host(each_profile());
     auto context = Host::adopt();
     Sorter sorter(context, pbsn(Order::Ascending, EarlyStop::Yes));
@@ -248,7 +248,7 @@ TEST_CASE("a query of elapsed time goes on through a call") {
     host.gl.DeleteQueries(1, &query);
 }
 
-TEST_CASE("transform feedback of the host goes on after a call as if there had been none") {
+TEST_CASE("the application's transform feedback continues after a call as if there had been none") {
     Host host(each_profile());
     auto context = Host::adopt();
     const auto& gl = host.gl;
@@ -287,7 +287,7 @@ TEST_CASE("transform feedback of the host goes on after a call as if there had b
     CHECK(error_names(take_errors(gl)) == "");
 }
 
-TEST_CASE("a program that is flagged for deletion is refused, since it could not be brought back") {
+TEST_CASE("a program that is flagged for deletion is refused, since it could not be restored") {
     Host host(each_profile());
     auto context = Host::adopt();
     const PointScene scene(host.gl);
@@ -305,7 +305,7 @@ TEST_CASE("a program that is flagged for deletion is refused, since it could not
     CHECK(keys == std::vector<float>{1, 2});
 }
 
-TEST_CASE("objects whose names were used before are bound anew within one Session") {
+TEST_CASE("objects that reuse names are bound again within one Session") {
     Host host(each_profile());
     auto context = Host::adopt();
     Random random(20261120);

@@ -144,7 +144,7 @@ TEST_CASE_TEMPLATE("keys in a buffer are argsorted and sorted in place, with off
     }
 }
 
-TEST_CASE("more words than go to a buffer at a time") {
+TEST_CASE("more words than are copied to a buffer at a time") {
     const Host host;
     Sorter sorter(Host::adopt(), {.engine = Engine::Merge});
     Random random(7);
@@ -152,7 +152,7 @@ TEST_CASE("more words than go to a buffer at a time") {
     check<std::uint32_t>(host, sorter, random, {(std::size_t{1} << 17U) + 5, 1, 62, 0}, Order::Ascending);
 }
 
-TEST_CASE("keys and their order may be parts of one buffer, and elements draw by it") {
+TEST_CASE("keys and their order may be parts of one buffer, which is used as an element buffer") {
     const Host host;
     Sorter sorter(Host::adopt(), {.engine = Engine::Merge});
     HostBuffers buffers(host.gl);
@@ -166,7 +166,7 @@ TEST_CASE("keys and their order may be parts of one buffer, and elements draw by
           std::string::npos);
 }
 
-TEST_CASE("a buffer that cannot be is refused, and says why") {
+TEST_CASE("an invalid buffer is refused with the reason") {
     const Host host(each_profile());
     Sorter sorter(Host::adopt(), {.engine = Engine::Merge}), by_blending(Host::adopt(), {.engine = Engine::Pbsn});
     HostBuffers buffers(host.gl);

@@ -136,7 +136,7 @@ std::vector<QueryAggregate> questions(Random& random, std::size_t n) {
 
 }  // namespace
 
-TEST_CASE("an aggregate under way is the one that is waited for, and the host's state stays") {
+TEST_CASE("a pending aggregate gives its own answer, and the application's state does not change") {
     const Host host(each_profile());
     const auto context = Host::adopt();
     Random random(20261202);
@@ -165,7 +165,7 @@ TEST_CASE("an aggregate under way is the one that is waited for, and the host's 
     }
 }
 
-TEST_CASE("an aggregate goes to the host's buffer or texture as a number of any type") {
+TEST_CASE("an aggregate goes to the application's buffer or texture as a number of any type") {
     const Host host(each_profile());
     const auto context = Host::adopt();
     Random random(20261203);
@@ -199,7 +199,7 @@ TEST_CASE("an aggregate goes to the host's buffer or texture as a number of any 
     CHECK(error_names(take_errors(host.gl)) == "");
 }
 
-TEST_CASE("a sum beyond 64 bits goes to the host as the nearest float, or as the end of the type") {
+TEST_CASE("a sum beyond 64 bits is written as the nearest float, or as the limit of the type") {
     const Host host(each_profile());
     const auto context = Host::adopt();
     constexpr auto most = std::numeric_limits<std::int64_t>::max();
@@ -227,7 +227,7 @@ TEST_CASE("a sum beyond 64 bits goes to the host as the nearest float, or as the
     }
 }
 
-TEST_CASE("nothing of an aggregate for the host is read back, and nothing waits") {
+TEST_CASE("an aggregate for the application is neither read back nor waited for") {
     // For columns in the application's buffer: the passes are drawn, and no texel goes to the CPU.
     const Host host;
     auto context = Host::adopt();
@@ -252,7 +252,7 @@ TEST_CASE("nothing of an aggregate for the host is read back, and nothing waits"
     CHECK(median.get() == Value(2499.0));
 }
 
-TEST_CASE("where a number cannot go is refused, and says why") {
+TEST_CASE("invalid targets of a number are refused with the reason") {
     const Host host;
     QueryProcessor processor(Host::adopt(), {.engine = QueryEngine::Bitmap}), without;
     Table table;

@@ -70,7 +70,7 @@ Context adopt_without_draws() {
 
 }  // namespace
 
-TEST_CASE("a context that reports no errors is refused, and the message says which") {
+TEST_CASE("a context without errors is refused, and the message names it") {
     Host host;
     const SecondContext second(host, SecondContext::Kind::NoError);
     const auto message = message_of([] { static_cast<void>(Host::adopt()); });
@@ -78,7 +78,7 @@ TEST_CASE("a context that reports no errors is refused, and the message says whi
     CHECK(message.find("KHR_no_error") != std::string::npos);
 }
 
-TEST_CASE("what was deleted in a sharing context and is still bound is refused and stays bound") {
+TEST_CASE("an object that was deleted in a sharing context and is still bound is refused and stays bound") {
     Host host;
     const auto& gl = host.gl;
     auto context = Host::adopt();
@@ -128,7 +128,7 @@ TEST_CASE("what was deleted in a sharing context and is still bound is refused a
     }
 }
 
-TEST_CASE("between glBegin and glEnd a call says so, and does nothing") {
+TEST_CASE("a call between glBegin and glEnd is refused with that reason and does nothing") {
     Host host(Profile::Compatibility);
     const auto& gl = host.gl;
     auto context = Host::adopt();
@@ -154,7 +154,7 @@ TEST_CASE("between glBegin and glEnd a call says so, and does nothing") {
     CHECK(keys == std::vector<float>{1, 2});
 }
 
-TEST_CASE("a driver that draws nothing makes an error or a wrong answer, and no access out of bounds") {
+TEST_CASE("a driver that draws nothing causes an error or a wrong answer, but no access out of bounds") {
     Host host;
     auto context = adopt_without_draws();
     const auto shuffled = [](auto n) {

@@ -158,7 +158,7 @@ constexpr std::array<GLenum, 5> targets{GL_TEXTURE_2D, GL_TEXTURE_2D_ARRAY, GL_T
 
 }  // namespace
 
-TEST_CASE("texels of any rectangle, layer or face are sorted, each channel by itself or all as one") {
+TEST_CASE("texels of any rectangle, layer or face are sorted, each channel separately or all together") {
     const Host host(each_profile());
     Sorter sorter(Host::adopt(), {.engine = Engine::Merge});
     constexpr std::uint64_t seed = 20261123;
@@ -269,7 +269,7 @@ TEST_CASE("the order of one channel's keys, of every format that a sampler reads
     }
 }
 
-TEST_CASE("a region that cannot be is refused, and says why") {
+TEST_CASE("an invalid region is refused with the reason") {
     const Host host(each_profile());
     Sorter sorter(Host::adopt(), {.engine = Engine::Merge}), by_blending(Host::adopt(), {.engine = Engine::Pbsn});
     const HostLayers plain(host.gl, GL_TEXTURE_2D, GL_R32F, false),

@@ -16,7 +16,7 @@
 using namespace quadmill;
 using namespace quadmill::test;
 
-TEST_CASE("a selection goes to the host's texture as bits, and to its buffers as rows and their count") {
+TEST_CASE("a selection goes to the application's texture as bits, and to its buffers as rows and their count") {
     const Host host(each_profile());
     const auto context = Host::adopt();
     Random random(20261125);
@@ -78,7 +78,7 @@ TEST_CASE("a selection goes to the host's texture as bits, and to its buffers as
     }
 }
 
-TEST_CASE("where a selection cannot go is refused, and says why") {
+TEST_CASE("invalid targets of a selection are refused with the reason") {
     const Host host;
     QueryProcessor processor(Host::adopt(), {.engine = QueryEngine::Bitmap}), without;
     Table table;

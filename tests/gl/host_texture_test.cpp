@@ -161,8 +161,8 @@ void for_each_storage(const std::function<void(Storage, const std::vector<Parame
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("a column is what level 0 of the host's texture holds, whatever its parameters", T, std::uint32_t,
-                   std::int32_t, float) {
+TEST_CASE_TEMPLATE("a column is what level 0 of an application's texture holds, whatever its parameters", T,
+                   std::uint32_t, std::int32_t, float) {
     constexpr auto type = std::is_same_v<T, float>          ? ColumnType::F32
                           : std::is_same_v<T, std::int32_t> ? ColumnType::I32
                                                             : ColumnType::U32;
@@ -189,8 +189,8 @@ TEST_CASE_TEMPLATE("a column is what level 0 of the host's texture holds, whatev
     CHECK(error_names(take_errors(host.gl)) == "");
 }
 
-TEST_CASE_TEMPLATE("argsort_texture reads and writes level 0 of the host's textures, whatever their parameters", T,
-                   std::uint32_t, std::int32_t, float) {
+TEST_CASE_TEMPLATE("argsort_texture reads and writes level 0 of the application's textures, whatever their parameters",
+                   T, std::uint32_t, std::int32_t, float) {
     Host host;
     Sorter sorter(Host::adopt());
     const auto keys = some_keys<T>(texels);
@@ -221,7 +221,7 @@ TEST_CASE_TEMPLATE("argsort_texture reads and writes level 0 of the host's textu
     CHECK(error_names(take_errors(host.gl)) == "");
 }
 
-TEST_CASE("sort_texture reads and writes level 0 of the host's textures, whatever their parameters") {
+TEST_CASE("sort_texture reads and writes level 0 of the application's textures, whatever their parameters") {
     Host host;
     Sorter sorter(Host::adopt());
     const auto keys = some_keys<float>(4 * texels);

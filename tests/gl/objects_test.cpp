@@ -43,7 +43,7 @@ Handle<TextureTraits> make_texture(Device& device) {
 
 }  // namespace
 
-TEST_CASE("a Handle frees its object once, whoever holds it in the end") {
+TEST_CASE("a Handle frees its object once, whichever Handle is the last owner") {
     Host host;
     auto& device = *detail::Access::of(host.context);
     const auto lives = [&](GLuint id) { return host.gl.IsTexture(id) == GL_TRUE; };
@@ -121,7 +121,7 @@ TEST_CASE("a Texture that is too large is a GlError with the bytes, and leaves n
     CHECK(difference(before, Snapshot::take(host.gl)) == "");
 }
 
-TEST_CASE("a Texture has one level of the size and format asked for, read without filtering") {
+TEST_CASE("a Texture has one level of the requested size and format, read without filtering") {
     Host host;
     auto& device = *detail::Access::of(host.context);
     const Scope scope(device, "test");
@@ -152,7 +152,7 @@ TEST_CASE("a Texture has one level of the size and format asked for, read withou
     scope.check();
 }
 
-TEST_CASE("mapped memory that no machine has is a GlError with the bytes") {
+TEST_CASE("more mapped memory than any machine has is a GlError with the bytes") {
     Host host;
     auto& device = *detail::Access::of(host.context);
     const Scope scope(device, "test");
@@ -255,7 +255,7 @@ TEST_CASE("timestamps run forward") {
     scope.check();
 }
 
-TEST_CASE("a host's texture is taken only when it is what it should be") {
+TEST_CASE("an application's texture is accepted only if its kind and format are right") {
     Host host;
     auto& device = *detail::Access::of(host.context);
     const auto& gl = host.gl;

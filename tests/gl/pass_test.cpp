@@ -165,15 +165,15 @@ void check_drawing(Format format) {
 
 }  // namespace
 
-TEST_CASE("draw() writes and blends what the CPU emulation does, and no texel around it: 32-bit floats") {
+TEST_CASE("draw() writes and blends like the CPU emulation, and changes no texel around it: 32-bit floats") {
     check_drawing<std::uint32_t>(Format::Rgba32f);
 }
 
-TEST_CASE("draw() writes and blends what the CPU emulation does, and no texel around it: 16-bit floats") {
+TEST_CASE("draw() writes and blends like the CPU emulation, and changes no texel around it: 16-bit floats") {
     check_drawing<std::uint16_t>(Format::Rgba16f);
 }
 
-TEST_CASE("draw() moves integers whole") {
+TEST_CASE("draw() copies all bits of integers") {
     Bench bench;
     auto& device = bench.device;
     const Program fetch(device, "fetch integers",
@@ -286,7 +286,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("a count within a pass that is skipped is zero, so conditions can follow each other") {
+TEST_CASE("the count of a skipped pass is zero, so conditions can follow each other") {
     Bench bench;
     auto& device = bench.device;
     constexpr int side = 8;
@@ -408,7 +408,7 @@ TEST_CASE("the observer sees the passes of a sort, stage by stage") {
     CHECK(counter.minima == expected);
 }
 
-TEST_CASE("copy() keeps every bit, whatever the floats are") {
+TEST_CASE("copy() keeps every bit of any float") {
     Bench bench;
     auto& device = bench.device;
     Random random(14);

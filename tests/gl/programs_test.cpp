@@ -38,7 +38,7 @@ double argsort_ms(Sorter& sorter, std::vector<float>& keys) {
 
 }  // namespace
 
-TEST_CASE("what one sorter or processor has compiled, the next one finds") {
+TEST_CASE("programs that one sorter or processor has compiled are reused by the next one") {
     const auto context = Context::headless();
     Random random(5);
     auto keys = sample_keys<float>(random, 5000, Specials::Some);
@@ -61,7 +61,7 @@ TEST_CASE("what one sorter or processor has compiled, the next one finds") {
     CHECK(compiled(context) == with_query);
 }
 
-TEST_CASE("the first argsort of a second sorter takes at most twice as long as a warm one, and its textures") {
+TEST_CASE("the first argsort of a second sorter takes at most twice as long as a warm one, apart from its textures") {
     const auto context = Context::headless();
     Random random(9);
     auto keys = sample_keys<float>(random, std::size_t{1} << 16U, Specials::None);
@@ -153,7 +153,7 @@ TEST_CASE("prepare() compiles in slices, changes no state, and leaves nothing to
     }
 }
 
-TEST_CASE("programs of one run serve the next one, where the driver keeps them") {
+TEST_CASE("programs of one run are used by the next one if the driver can save them") {
     std::vector<std::byte> saved;
     auto keys = std::vector<float>{3, 1, 2};
     std::size_t before = 0;
@@ -186,7 +186,7 @@ TEST_CASE("programs of one run serve the next one, where the driver keeps them")
     }
 }
 
-TEST_CASE("a context takes its programs with it") {
+TEST_CASE("the programs of a context end with it") {
     Host host(each_profile());
     const auto programs = [&] {
         std::size_t found = 0;

@@ -336,7 +336,7 @@ struct Bystanders {
 
 }  // namespace
 
-TEST_CASE("random calls in random states are right, change no state and leave no object behind") {
+TEST_CASE("random calls in random states are right, change no state and leak no object") {
     const auto calls_wanted = number_of("QUADMILL_RANDOM_CALLS", 300);
     const auto first_seed = number_of("QUADMILL_RANDOM_SEED", 20261205);
     Host host(each_profile());

@@ -36,7 +36,7 @@ std::string base_name(const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("no call changes the host's state, and none of that state changes a result") {
+TEST_CASE("no call changes the application's state, and none of that state changes a result") {
     Host host(each_profile());
     Calls as_headless(host.context), as_adopted(Host::adopt());
     for (int round = 0; round < rounds; ++round) {
@@ -55,7 +55,7 @@ TEST_CASE("no call changes the host's state, and none of that state changes a re
     std::printf("state guard: %d rounds from seed %llu\n", rounds, static_cast<unsigned long long>(first_seed));
 }
 
-TEST_CASE("queries, counts under way and joins leave a poisoned host's state alone, and are right in it") {
+TEST_CASE("queries, pending counts and joins do not change poisoned state, and give right answers") {
     Host host(each_profile());
     const auto adopted = Host::adopt();
     std::vector<float> a(3000), b(3000), k(700);
@@ -157,7 +157,7 @@ TEST_CASE("the poison reaches every name in the snapshot") {
     }
 }
 
-TEST_CASE("a throw at any pass brings the state back and leaves a permutation of the keys") {
+TEST_CASE("an exception at any pass restores the state and leaves a permutation of the keys") {
     Host host(each_profile());
     auto context = Host::adopt();
     Random random(first_seed);
@@ -189,7 +189,7 @@ TEST_CASE("a throw at any pass brings the state back and leaves a permutation of
     }
 }
 
-TEST_CASE("a throw inside a Session leaves the session fit for more") {
+TEST_CASE("an exception inside a Session leaves the session usable") {
     Host host(each_profile());
     auto context = Host::adopt();
     Random random(first_seed);
@@ -218,7 +218,7 @@ TEST_CASE("a throw inside a Session leaves the session fit for more") {
     CHECK(difference(before, Snapshot::take(host.gl)) == "");
 }
 
-TEST_CASE("pending errors of the host are still there after a call, and the call succeeds") {
+TEST_CASE("pending errors of the application are still pending after a call, and the call succeeds") {
     Host host(each_profile());
     auto context = Host::adopt();
     Sorter sorter(context, pbsn(Order::Ascending, EarlyStop::Yes));
@@ -254,7 +254,7 @@ TEST_CASE("pending errors of the host are still there after a call, and the call
     }
 }
 
-TEST_CASE("several pending errors come back as the driver keeps them") {
+TEST_CASE("several pending errors are restored in the way that the driver keeps them") {
     Host host(each_profile());
     auto context = Host::adopt();
     const auto raise_all = [&] {
@@ -270,7 +270,7 @@ TEST_CASE("several pending errors come back as the driver keeps them") {
     CHECK(error_names(before) == error_names(after));
 }
 
-TEST_CASE("handing an error back sends the host no debug message") {
+TEST_CASE("restoring an error sends no debug message to the application") {
     Host host(each_profile());
     auto context = Host::adopt();
     int messages = 0;
@@ -292,7 +292,7 @@ TEST_CASE("handing an error back sends the host no debug message") {
     host.gl.DebugMessageCallback(nullptr, nullptr);
 }
 
-TEST_CASE("no call makes a mistake that the driver's debug output knows of") {
+TEST_CASE("no call makes a mistake that the driver's debug output reports") {
     HeadlessOptions options;
     options.on_debug_message = [](std::string_view) {};  // requests a debug context
     Host host(options);
@@ -318,7 +318,7 @@ TEST_CASE("no call makes a mistake that the driver's debug output knows of") {
     host.gl.DebugMessageCallback(nullptr, nullptr);
 }
 
-TEST_CASE("a host's texture that no sampler could read is sorted all the same, and its parameters stay") {
+TEST_CASE("an application's texture that no sampler could read is sorted nevertheless, and its parameters stay") {
     // With levels missing, or parameters that prevent reading level 0. A driver may refuse to copy such a texture.
     Host host(each_profile());
     const auto& gl = host.gl;
@@ -360,7 +360,7 @@ TEST_CASE("a host's texture that no sampler could read is sorted all the same, a
     }
 }
 
-TEST_CASE("what the guard costs" * doctest::description("printed, not judged")) {
+TEST_CASE("the cost of the guard" * doctest::description("printed, not judged")) {
     Host host;
     const auto median_us = [](Context context) {
         std::vector<double> times;

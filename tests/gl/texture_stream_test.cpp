@@ -110,7 +110,7 @@ void check_stream(const Host& host, const Context& context, Random& random, doub
 
 }  // namespace
 
-TEST_CASE("quantiles of textures keep eps, with n known or not, among values from memory") {
+TEST_CASE("quantiles of textures keep eps, with n known or not, mixed with values from memory") {
     const Host host(each_profile());
     const auto context = Host::adopt();
     Random random(20261204);
@@ -124,7 +124,7 @@ TEST_CASE("quantiles of textures keep eps, with n known or not, among values fro
     CHECK(error_names(take_errors(host.gl)) == "");
 }
 
-TEST_CASE("a texture's sample has the ranks that it says, and few texels") {
+TEST_CASE("a texture's sample has the ranks that it reports, and few texels") {
     const Host host;
     Sorter sorter(Host::adopt(), {.engine = Engine::Merge, .threads = 1});
     std::vector<float> values(10'000);
@@ -153,7 +153,7 @@ TEST_CASE("a texture's sample has the ranks that it says, and few texels") {
     host.gl.DeleteTextures(1, &other);
 }
 
-TEST_CASE("samples that are none are refused, and say why") {
+TEST_CASE("invalid samples are refused with the reason") {
     const Host host;
     Sorter sorter(Host::adopt()), by_pbsn(Host::adopt(), {.engine = Engine::Pbsn});
     const auto texture = texture_of(host.gl, std::vector<float>(100, 1), 10);

@@ -51,7 +51,7 @@ std::vector<float> product(const std::vector<float>& all, const std::vector<floa
 
 }  // namespace
 
-TEST_CASE("many matrices are factorized as each one alone, whatever their size, and solved") {
+TEST_CASE("many matrices of any size are factorized and solved like each one alone") {
     auto opened = context();
     LuBatch batch(opened);
     for (const std::size_t n : {1U, 2U, 3U, 4U, 5U, 7U, 8U, 9U, 15U, 16U, 17U, 31U, 32U}) {
@@ -90,7 +90,7 @@ TEST_CASE("many matrices are factorized as each one alone, whatever their size, 
     }
 }
 
-TEST_CASE("pivots of many matrices are those of Eigen") {
+TEST_CASE("pivots of many matrices equal Eigen's") {
     const std::size_t n = 30, systems = 20;
     const auto all = random_matrix(systems * n, n, 5).values;
     LuBatch batch(context());
@@ -106,7 +106,7 @@ TEST_CASE("pivots of many matrices are those of Eigen") {
     }
 }
 
-TEST_CASE("singular matrices are reported each by itself, and their solutions are NaNs") {
+TEST_CASE("singular matrices are reported separately, and their solutions are NaNs") {
     for (const std::size_t n : {3U, 6U, 32U}) {
         const std::size_t systems = 9;
         auto all = random_matrix(systems * n, n, 9).values;
@@ -129,7 +129,7 @@ TEST_CASE("singular matrices are reported each by itself, and their solutions ar
 
 // The same random matrices unchanged and multiplied by powers of two: one for the whole matrix, and one for each row
 // and column.
-TEST_CASE("matrices of any range are scaled each by itself, by powers of two that change no digit") {
+TEST_CASE("matrices of any range are scaled separately, by powers of two that change no digit") {
     for (const std::size_t n : {1U, 3U, 8U, 32U}) {
         CAPTURE(n);
         const std::size_t systems = 300;
@@ -207,7 +207,7 @@ TEST_CASE("extreme matrices of a batch, and their conditions") {
     CHECK(beyond[1] == 2);
 }
 
-TEST_CASE("condition numbers of a batch are those of Lu") {
+TEST_CASE("condition numbers of a batch equal those of Lu") {
     const std::size_t n = 12, systems = 40;
     const auto all = random_matrix(systems * n, n, 31).values;
     LuBatch batch(context());
@@ -221,7 +221,7 @@ TEST_CASE("condition numbers of a batch are those of Lu") {
     }
 }
 
-TEST_CASE("more matrices than a texture has rows lie side by side") {
+TEST_CASE("more matrices than a texture has rows are placed next to each other") {
     const auto most = static_cast<std::size_t>(context().info().max_texture_size);
     for (const std::size_t systems : {most, most + 1, 2 * most + 3}) {
         std::vector<float> all(systems), b(systems), wanted(systems);
@@ -252,7 +252,7 @@ TEST_CASE("more matrices than a texture has rows lie side by side") {
     CHECK(wrong == 0);
 }
 
-TEST_CASE("wrong calls for many matrices are refused with what to do") {
+TEST_CASE("wrong calls for many matrices are refused with advice") {
     LuBatch batch(context());
     CHECK_THROWS_WITH_AS(static_cast<void>(batch.factors()),
                          "LuBatch::factors: nothing was factorized; call factor() first", InvalidArgument);
@@ -287,7 +287,7 @@ TEST_CASE("wrong calls for many matrices are refused with what to do") {
     CHECK(!BatchLu::grid_of(16384 * 17, 32, 16384));
 }
 
-TEST_CASE("a wrong call leaves what was factorized before") {
+TEST_CASE("a wrong call keeps the previous factorization") {
     LuBatch batch(context());
     batch.factor(std::vector<float>{2, 1, 4, 1}, 2);
     {

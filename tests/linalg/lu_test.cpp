@@ -64,7 +64,7 @@ double max_lower(const Factors& factors, std::size_t columns) {
 
 }  // namespace
 
-TEST_CASE("nothing is read that no pass wrote") {
+TEST_CASE("no texel is read before a pass wrote it") {
     auto opened = context();
     for (const auto& [name, options] : ways()) {
         for (const auto& [rows, columns] :
@@ -84,7 +84,7 @@ TEST_CASE("nothing is read that no pass wrote") {
     }
 }
 
-TEST_CASE("factors multiply to the matrix, whatever its shape and the way") {
+TEST_CASE("factors multiply to the matrix for every shape and method") {
     for (const auto& [name, options] : ways()) {
         Lu lu(context(), options);
         for (const auto& [rows, columns] : std::vector<std::pair<std::size_t, std::size_t>>{{0, 0},
@@ -156,7 +156,7 @@ TEST_CASE("tall and wide matrices: searches of any number of parts") {
     }
 }
 
-TEST_CASE("the estimated residual is at most LAPACK's, and finds an error where that does") {
+TEST_CASE("the estimated residual is at most LAPACK's, and finds the same errors") {
     const auto a = random_matrix(100, 100, 14);
     Lu lu(context());
     lu.factor(a.view());
@@ -194,7 +194,7 @@ TEST_CASE("quotients are within the 2.5 units in the last place that GLSL allows
     }
 }
 
-TEST_CASE("pivots are those of Eigen") {
+TEST_CASE("pivots equal Eigen's") {
     for (const auto& [name, options] : ways()) {
         if (options.pivot != Pivot::Partial) continue;
         INFO(std::string(name));
@@ -215,7 +215,7 @@ TEST_CASE("pivots are those of Eigen") {
     }
 }
 
-TEST_CASE("of equal pivots the first row wins, as rows are ordered by then") {
+TEST_CASE("among equal pivots the first row in the current order wins") {
     // Hadamard's matrices with rows in any order: exact in floats, and with many ties.
     for (const std::size_t n : {8U, 16U, 64U}) {
         for (unsigned seed = 0; seed < 4; ++seed) {
@@ -250,7 +250,7 @@ TEST_CASE("of equal pivots the first row wins, as rows are ordered by then") {
     }
 }
 
-TEST_CASE("full pivoting takes the largest of all that are left, so U's diagonal descends") {
+TEST_CASE("full pivoting takes the largest of all remaining elements, so U's diagonal descends") {
     for (const auto swap : {Swap::Pointer, Swap::Copy}) {
         const auto a = random_matrix(40, 40, 5);
         Lu lu(context(), {.pivot = Pivot::Full, .swap = swap});
@@ -264,7 +264,7 @@ TEST_CASE("full pivoting takes the largest of all that are left, so U's diagonal
     }
 }
 
-TEST_CASE("passes are as many as documented") {
+TEST_CASE("the number of passes is as documented") {
     const auto a = random_matrix(64, 64, 1);
     const auto passes = [&](const LuOptions& options) { return Lu(context(), options).factor(a.view()).passes; };
     CHECK(passes({.pivot = Pivot::Diagonal, .block = 1}) == 63 + 2);  // plus pointers and the last gather
@@ -328,7 +328,7 @@ TEST_CASE("matrices of LAPACK's tests") {
     }
 }
 
-TEST_CASE("without pivoting, a zero on the diagonal is reported and brings no NaN") {
+TEST_CASE("without pivoting, a zero on the diagonal is reported and gives no NaN") {
     for (const std::size_t block : {1U, 8U}) {
         auto a = random_matrix(20, 20, 31);
         a.at(0, 0) = 0;
@@ -396,7 +396,7 @@ TEST_CASE("solves, inverts, and finds determinants") {
     }
 }
 
-TEST_CASE("refinement reaches double accuracy, and says when it cannot") {
+TEST_CASE("refinement reaches double accuracy, or reports that it cannot") {
     for (const auto pivot : {Pivot::Partial, Pivot::Full}) {
         const std::size_t n = 100;
         const auto a = random_matrix(n, n, 51);
@@ -439,7 +439,7 @@ TEST_CASE("refinement ends where its corrections leave the range of floats") {
     for (const double value : found) CHECK(std::isfinite(value));
 }
 
-TEST_CASE("a refined solution may take the place of its right-hand side, or a part of it") {
+TEST_CASE("a refined solution may overwrite its right-hand side, or a part of it") {
     const std::size_t n = 20, sides = 2;
     const auto a = random_matrix(n, n, 52);
     Lu lu(context());
@@ -458,7 +458,7 @@ TEST_CASE("a refined solution may take the place of its right-hand side, or a pa
     }
 }
 
-TEST_CASE("sides as long as a texture's, whatever the form") {
+TEST_CASE("right-hand sides as long as a texture's side, in every form") {
     const auto most = static_cast<std::size_t>(context().info().max_texture_size);
     for (const auto layout : {Layout::Scalars, Layout::Tiles}) {
         for (const std::size_t block : {1U, 8U, 16U, 32U}) {
@@ -480,7 +480,7 @@ TEST_CASE("sides as long as a texture's, whatever the form") {
     }
 }
 
-TEST_CASE("wrong calls are refused with what to do") {
+TEST_CASE("wrong calls are refused with advice") {
     Lu lu(context());
     const auto a = random_matrix(3, 2, 1);
     CHECK_THROWS_WITH_AS(static_cast<void>(lu.factors()), "Lu::factors: nothing was factorized; call factor() first",

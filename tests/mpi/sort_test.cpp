@@ -61,7 +61,7 @@ TEST_CASE("sizes: none, fewer than ranks, one more and one less, only one rank's
     check_sort(random_bits<double>(rank() == 0 ? 5000 : 0, 4));
 }
 
-TEST_CASE("distributions: equal, sorted, turned round, two values, skewed") {
+TEST_CASE("distributions: equal, sorted, reversed, two values, skewed") {
     const std::size_t n = 4001;
     check_sort(std::vector<std::uint32_t>(n, 42));
     check_sort(std::vector<std::uint64_t>(n, std::numeric_limits<std::uint64_t>::max()));
@@ -98,7 +98,7 @@ TEST_CASE("messages of any length") {
     }
 }
 
-TEST_CASE("part of a communicator of the host's") {
+TEST_CASE("part of a communicator of the application") {
     MPI_Comm half = MPI_COMM_NULL;
     MPI_Comm_split(MPI_COMM_WORLD, rank() % 2, 0, &half);
     const auto part = mpi::sort<std::uint32_t>(half, random_bits<std::uint32_t>(100, 6));
@@ -111,7 +111,7 @@ TEST_CASE("part of a communicator of the host's") {
     MPI_Comm_free(&half);
 }
 
-TEST_CASE("what one rank throws, all do, with its number") {
+TEST_CASE("an exception on one rank is thrown on all, with the rank's number") {
     const detail::mpi::Comm comm("test", MPI_COMM_WORLD);
     const int bad = ranks() - 1;
     const auto fail = [&] {

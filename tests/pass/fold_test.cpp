@@ -109,7 +109,7 @@ auto by_channel(const Pick& pick) {
 
 }  // namespace
 
-TEST_CASE("Sums of floats: exact where every partial sum is") {
+TEST_CASE("Sums of floats: exact if every partial sum is") {
     const auto texels =
         random_texels<float>(1, [](auto& random) { return static_cast<float>(random() % 2001) - 1000; });
     compare<float>(pass::FoldBy::Sums, {}, texels, by_channel<float>([](float a, float b) { return a + b; }));

@@ -45,7 +45,7 @@ std::string message(const auto& work) {
 
 }  // namespace
 
-TEST_CASE("A pass draws all quads from the first one on, unless it says how many") {
+TEST_CASE("A pass draws all quads from the first one on, unless it has a count") {
     Room room;
     const gl::Program program(room.device, "constant", constant_frag);
     const pass::Target target(room.device, gl::Format::R32f, 3, 1);
@@ -73,7 +73,7 @@ TEST_CASE("A pass draws all quads from the first one on, unless it says how many
     room.scope.check();
 }
 
-TEST_CASE("A uniform that no shader declares is an error; one without effect is none; arrays go by element") {
+TEST_CASE("A uniform that no shader declares is an error, one without effect is not; arrays are set by element") {
     Room room;
     const pass::Target target(room.device, gl::Format::R32f, 1, 1);
     const gl::Program program(room.device, "sums",

@@ -112,7 +112,7 @@ TEST_CASE("A column compares exactly with constants of any type") {
     }
 }
 
-TEST_CASE("What the least and the most value decide is decided, and right") {
+TEST_CASE("Conditions that the min and max value decide become constant, and right") {
     for (std::uint64_t seed = 0; seed < 150; ++seed) {
         const auto table = hard_table(seed % 4, seed);
         std::mt19937_64 random(seed);
@@ -176,7 +176,7 @@ TEST_CASE("Columns compare with columns exactly or not at all") {
             CHECK_THROWS_AS(static_cast<void>(first_wrong(*detail::Access::of(edges), inexact)), InvalidArgument);
 }
 
-TEST_CASE("formulas are computed as they are written, or refused") {
+TEST_CASE("formulas are computed as written, or refused") {
     const auto table = hard_table(300, 17);
     std::mt19937_64 random(5);
     const std::vector<std::vector<std::string>> lists{{"d"},           {"f"},      {"e", "g", "i"}, {"l"},
@@ -280,7 +280,7 @@ TEST_CASE("Trees and their conjunctive normal forms have the same truth tables")
     CHECK(too_long < 300);
 }
 
-TEST_CASE("What does not go together is refused, saying why") {
+TEST_CASE("Mismatched types and names are refused with the reason") {
     Table table;
     table.add("i", std::vector<std::int32_t>{1}).add("t", std::vector<std::string>{"x"});
     const auto message = [&](const Predicate& predicate) -> std::string {
@@ -308,7 +308,7 @@ TEST_CASE("What does not go together is refused, saying why") {
     CHECK_THROWS_AS(static_cast<void>(column("i") < ~std::uint64_t{0}), InvalidArgument);
 }
 
-TEST_CASE("A condition grown in a loop is not deep") {
+TEST_CASE("A condition that was built in a loop is not deep") {
     Table table;
     table.add("i", std::vector<std::int32_t>{4000, 9000});
     auto any = column("i") == 0;

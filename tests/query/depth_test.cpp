@@ -153,7 +153,7 @@ TEST_CASE("two columns compare by the depth of their difference, floats too") {
     }
 }
 
-TEST_CASE("columns of floats take one plane where their keys, less the gaps, do") {
+TEST_CASE("columns of floats take one plane if their keys without the gaps do") {
     auto context = Context::headless();
     QueryProcessor depth(context, {.engine = QueryEngine::Depth}), cpu;
     std::mt19937_64 random(12);
@@ -309,7 +309,7 @@ TEST_CASE("semi-linear conditions by fragments that are discarded: exact, or in 
                          doctest::Contains("engine must be Depth"), InvalidArgument);
 }
 
-TEST_CASE("counts under way: several at once, answered in any order, by every engine") {
+TEST_CASE("pending counts: several together, answered in any order, with every engine") {
     auto context = Context::headless();
     std::mt19937_64 random(14);
     std::vector<std::int32_t> a(100'003);
@@ -348,7 +348,7 @@ TEST_CASE("counts under way: several at once, answered in any order, by every en
     }
 }
 
-TEST_CASE("the CPU does not wait for a count under way") {
+TEST_CASE("the CPU does not wait for a pending count") {
     auto context = Context::headless();
     QueryProcessor processor(context, {.engine = QueryEngine::Depth});
     Table table;
@@ -419,7 +419,7 @@ TEST_CASE("a condition is one pass of the bitmap engine, or as few as the textur
           }) == Passed{{"condition", 1}, {"range", columns}, {"combine", columns - 1}});
 }
 
-TEST_CASE("Auto takes the engine that costs less, and says so") {
+TEST_CASE("Auto takes the cheaper engine, and reports it") {
     auto context = Context::headless();
     const gl::Scope scope(*detail::Access::of(context), "test");
     Engines engines(context, {});

@@ -181,7 +181,7 @@ void check_float_sum(Engine& engine, const std::vector<T>& values, unsigned one_
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("Each leaf is what a loop over rows finds, for all types and sizes", Engine, ENGINES) {
+TEST_CASE_TEMPLATE("Each leaf equals a loop over rows, for all types and sizes", Engine, ENGINES) {
     for (const auto size : sizes) {
         CAPTURE(size);
         const auto table = hard_table(size, size + 5);
@@ -337,7 +337,7 @@ TEST_CASE_TEMPLATE("Rows combine, count and come back as they were", Engine, ENG
     }
 }
 
-TEST_CASE_TEMPLATE("Extremes and the k-th are those of the sorted keys", Engine, ENGINES) {
+TEST_CASE_TEMPLATE("Extremes and the k-th equal those of the sorted keys", Engine, ENGINES) {
     for (const std::size_t size : {1U, 33U, 1000U, 200'003U}) {
         const auto table = hard_table(size, 21);
         const auto& data = *detail::Access::of(table);
@@ -487,7 +487,7 @@ TEST_CASE_TEMPLATE("NaNs and infinities go through sums, but only those that are
 }
 
 #ifndef QUADMILL_TEST_GL
-TEST_CASE("Textures are refused, where they are asked for") {
+TEST_CASE("Textures are refused if they are asked for") {
     Table table;
     table.add("x", std::vector<float>{1, 2}).add_texture("y", 3, ColumnType::F32, 2);
     CpuEngine engine(1);

@@ -102,7 +102,7 @@ const std::vector<std::vector<std::string>> groupings{
 
 }  // namespace
 
-TEST_CASE("groups of any columns, sizes and conditions are those that the CPU deals out") {
+TEST_CASE("groups of any columns, sizes and conditions equal the CPU's") {
     const auto context = Context::headless();
     QueryProcessor cpu;
     for (const auto engine : {QueryEngine::Bitmap, QueryEngine::Depth}) {
@@ -141,7 +141,7 @@ TEST_CASE("groups of any columns, sizes and conditions are those that the CPU de
     }
 }
 
-TEST_CASE("as many groups as rows, and one that is long among them") {
+TEST_CASE("as many groups as rows, with a long one among them") {
     constexpr std::size_t rows = 150'000;
     std::vector<std::int64_t> k(rows), x(rows);
     for (std::size_t r = 0; r < rows; ++r) {

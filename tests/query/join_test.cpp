@@ -118,7 +118,7 @@ void check_all_with(QueryProcessor& processor, std::mt19937_64& random) {
 
 }  // namespace
 
-TEST_CASE("joins of every two types of numbers are those of real numbers") {
+TEST_CASE("joins of every two types of numbers compare them as real numbers") {
     auto processor = make_processor();
     std::mt19937_64 random(11);
     for (int i = 0; i < 4; ++i) {
@@ -130,7 +130,7 @@ TEST_CASE("joins of every two types of numbers are those of real numbers") {
     }
 }
 
-TEST_CASE("an integer that is no double joins no floats") {
+TEST_CASE("an integer that is not a double joins no floats") {
     auto processor = make_processor();
     const auto large = table_of<std::int64_t>({1, (std::int64_t{1} << 53U) + 1});
     CHECK_THROWS_AS(pairs_of(processor, large, table_of<float>({1}), {"k", "k"}), InvalidArgument);
@@ -173,7 +173,7 @@ TEST_CASE("texts of two dictionaries") {
     }
 }
 
-TEST_CASE("many pairs come in chunks, none of them lost, in order, by either method") {
+TEST_CASE("many pairs arrive in chunks, complete and in order, with either method") {
     auto processor = make_processor();
     std::mt19937_64 random(5);
     std::vector<std::int32_t> a(3000), b(2000);
@@ -189,7 +189,7 @@ TEST_CASE("many pairs come in chunks, none of them lost, in order, by either met
     }
 }
 
-TEST_CASE("a query of pairs counts what it does not show") {
+TEST_CASE("a query of pairs counts pairs that it does not return") {
     auto processor = make_processor();
     const auto table = table_of(std::vector<std::int32_t>(3000, 1));
     const Join join{"k", "k"};
@@ -202,7 +202,7 @@ TEST_CASE("a query of pairs counts what it does not show") {
     CHECK(processor.run(count, table, table).rows == std::vector<std::vector<Value>>{{std::int64_t{9000000}}});
 }
 
-TEST_CASE("columns that are called as another table's are, of a join's answer joined again") {
+TEST_CASE("columns with the names of another table's, from a join's result that is joined again") {
     Table x, y;
     x.add("k", std::vector<std::int32_t>{1, 2, 3}).add("x.k", std::vector<std::int32_t>{3, 2, 1});
     x.add("y.k", std::vector<std::int32_t>{7, 8, 9}).add("v", std::vector<std::int32_t>{10, 20, 30});
@@ -238,7 +238,7 @@ TEST_CASE("columns that are called as another table's are, of a join's answer jo
                          doctest::Contains("'a.b.c' may be 'b.c' of a or 'c' of a.b"), InvalidArgument);
 }
 
-TEST_CASE("joins that are left to the library go where they are quickest") {
+TEST_CASE("JoinMethod::Auto takes the fastest method") {
     using namespace detail::query;  // NOLINT(google-build-using-namespace)
     int loops = 0, sorts = 0;
     JoinTools tools{

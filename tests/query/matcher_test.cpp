@@ -121,7 +121,7 @@ class CountJoins : public PassObserver {
 
 }  // namespace
 
-TEST_CASE("matches of every size, key width and cut are those of plain loops") {
+TEST_CASE("matches of every size, key width and cut equal those of plain loops") {
     auto context = context_of_test();
     std::mt19937_64 random(2);
     for (const std::size_t texels : {std::size_t{32}, std::size_t{128}, std::size_t{2048}, std::size_t{1} << 20U}) {
@@ -146,7 +146,7 @@ TEST_CASE("matches of every size, key width and cut are those of plain loops") {
     }
 }
 
-TEST_CASE("keys at the ends of what 32 and 64 bits hold") {
+TEST_CASE("keys at the ends of the range of 32 and 64 bits") {
     auto context = context_of_test();
     const detail::gl::Scope scope(*detail::Access::of(context), "test");
     Matcher matcher(*detail::Access::of(context), 1);
@@ -166,7 +166,7 @@ TEST_CASE("keys at the ends of what 32 and 64 bits hold") {
     scope.check();
 }
 
-TEST_CASE("more pairs than are read back at once, by a matcher that is used while it gives them") {
+TEST_CASE("more pairs than are read back together, with a matcher that is used again during the call") {
     auto context = context_of_test();
     const detail::gl::Scope scope(*detail::Access::of(context), "test");
     Matcher matcher(*detail::Access::of(context), 2);
@@ -189,7 +189,7 @@ TEST_CASE("more pairs than are read back at once, by a matcher that is used whil
     scope.check();
 }
 
-TEST_CASE("joins under selections of no, few and all rows, with NULLs, by every engine of the GPU") {
+TEST_CASE("joins under selections of no, few and all rows, with NULLs, with every GPU engine") {
     auto context = context_of_test();
     std::mt19937_64 random(4);
     std::vector<float> a(1000);
@@ -370,7 +370,7 @@ TEST_CASE("columns of every type join on the GPU as on the CPU, selected or not,
     CHECK(pairs > 10000);
 }
 
-TEST_CASE("a plan's operations one by one give what they give together") {
+TEST_CASE("a plan's operations one by one give the same result as together") {
     auto context = context_of_test();
     std::mt19937_64 random(22);
     std::vector<float> c(5000), e(5000), b(5000), other(3000);

@@ -49,7 +49,7 @@ class Texture {
 
 }  // namespace
 
-TEST_CASE("a column may be a texture of the host, read in each query") {
+TEST_CASE("a column may be a texture of the application, read in each query") {
     auto context = Context::headless();
     std::vector<float> texels(5 * 7);
     for (std::size_t i = 0; i < texels.size(); ++i) texels[i] = static_cast<float>(i);
@@ -85,7 +85,7 @@ TEST_CASE("a column may be a texture of the host, read in each query") {
     CHECK_THROWS_AS(static_cast<void>(QueryProcessor().count(table, column("x") > 1)), InvalidArgument);
 }
 
-TEST_CASE("rows go on in the next texture of the host") {
+TEST_CASE("rows continue in the next texture of the application") {
     auto context = Context::headless();
     const auto texels = [](float first, std::size_t count) {
         std::vector<float> values(count);
@@ -116,7 +116,7 @@ TEST_CASE("rows go on in the next texture of the host") {
     CHECK_THROWS_AS(Table().add_textures("x", {}, ColumnType::F32, 0), InvalidArgument);
 }
 
-TEST_CASE("a join by the CPU whose condition and key are textures, and which gives out text") {
+TEST_CASE("a join on the CPU whose condition and key are textures, and which returns text") {
     auto context = Context::headless();
     Texture key(context, {1, 2, 3, 4}, 2), weight(context, {5, 6, 7, 8}, 2);
     Table left, right;
@@ -159,7 +159,7 @@ TEST_CASE("linear conditions of many columns") {
     }
 }
 
-TEST_CASE("a join goes to the GPU where both of its tables may") {
+TEST_CASE("a join runs on the GPU if both of its tables may") {
     const auto context = Context::headless();
     Table small, large;
     std::vector<Predicate::Term> terms;
@@ -200,7 +200,7 @@ TEST_CASE("a join goes to the GPU where both of its tables may") {
                          doctest::Contains("of 65536 and 65536 rows take more GPU memory"), InvalidArgument);
 }
 
-TEST_CASE("columns that make room are gone, also when tables of other sizes come") {
+TEST_CASE("columns that make room are freed, even for tables of other sizes") {
     const auto context = Context::headless();
     auto& device = *detail::Access::of(context);
     const detail::gl::Scope scope(device, "test");
@@ -253,7 +253,7 @@ TEST_CASE("the depth engine counts the last part's buffers") {
     CHECK(engine.held() - before <= bytes);
 }
 
-TEST_CASE("a column of which a part made room for others takes that part again") {
+TEST_CASE("a column that lost a part to make room loads that part again") {
     const auto context = Context::headless();
     const detail::gl::Scope scope(*detail::Access::of(context), "test");
     constexpr std::size_t rows = 1U << 18U, part = 1U << 16U;  // a part of a column takes 256 KiB
@@ -321,7 +321,7 @@ TEST_CASE("joins by sorting in the context") {
     CHECK((pairs(with) == expected));
 }
 
-TEST_CASE("queries as SQLite answers them, by every engine") {
+TEST_CASE("queries give SQLite's answers with every engine") {
     const auto context = Context::headless();
     for (const auto engine : engines) {
         QueryProcessor processor(context, {.engine = engine});

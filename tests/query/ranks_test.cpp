@@ -92,7 +92,7 @@ std::vector<std::uint32_t> row_numbers() {
 
 }  // namespace
 
-TEST_CASE("Ranks of many rows read the column twice a sample, not once a digit") {
+TEST_CASE("Ranks of many rows read the column twice per sample, not once per digit") {
     Ranks ranks;
     std::mt19937_64 random(1);
     ranks.of(
@@ -118,7 +118,7 @@ TEST_CASE("Ranks are exact for every order and number of values") {
     SUBCASE("descending") {
         every([](std::size_t i) { return -static_cast<std::int32_t>(i); });
     }
-    SUBCASE("in as many teeth as a sample has parts") {
+    SUBCASE("a sawtooth with as many teeth as a sample has parts") {
         every([](std::size_t i) { return static_cast<std::int32_t>(i % (many_rows / KeyList::sampled)) << 20U; });
     }
     SUBCASE("few values, far apart") {
@@ -127,7 +127,7 @@ TEST_CASE("Ranks are exact for every order and number of values") {
     SUBCASE("two values, one of them rare") {
         every([](std::size_t i) { return i % 1000 == 0 ? std::numeric_limits<std::int32_t>::min() : 1 << 30U; });
     }
-    SUBCASE("half of all the same in the midst of others") {
+    SUBCASE("half of all equal, in the middle of others") {
         every([&](std::size_t i) { return i % 2 == 0 ? 12345678 : static_cast<std::int32_t>(random()); });
     }
     SUBCASE("64 bits") {
@@ -146,7 +146,7 @@ TEST_CASE("Ranks are exact for every order and number of values") {
     }
 }
 
-TEST_CASE("A sample has one row of each of as many equal parts") {
+TEST_CASE("A sample has one row from each of equal parts") {
     Ranks ranks;
     std::mt19937_64 random(3);
     for (const bool all : {true, false}) {
@@ -167,7 +167,7 @@ TEST_CASE("A sample has one row of each of as many equal parts") {
     }
 }
 
-TEST_CASE("Where a sample misleads, ranks are found by digits") {
+TEST_CASE("If a sample misleads, ranks are found by digits") {
     Ranks ranks;
     const auto rows = row_numbers();
     ranks.of(rows);

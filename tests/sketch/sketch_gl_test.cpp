@@ -111,7 +111,7 @@ TEST_CASE("Keys of 64 bits, floats, texts, and every depth") {
     });
 }
 
-TEST_CASE("What was not inserted is removed down to 0 by every engine") {
+TEST_CASE("Removing keys that were not inserted stops at 0 with every engine") {
     const auto keys = sketch_stream<std::uint32_t>("zipf", 60'000, 5);
     for (const std::size_t absent : {500U, 40'000U}) {
         auto removed = sketch_stream<std::uint32_t>("uniform", absent, 6);
@@ -138,7 +138,7 @@ TEST_CASE("What was not inserted is removed down to 0 by every engine") {
     }
 }
 
-TEST_CASE("Weights, light ones as points and heavy ones by the CPU") {
+TEST_CASE("Weights: light ones as points, heavy ones on the CPU") {
     for_all([](SketchKind kind, SketchEngine engine) {
         const SketchOptions options{.kind = kind, .width = 500, .engine = engine};
         Sketch<std::uint32_t> on_gpu(context(), options), on_cpu({.kind = kind, .width = 500});
@@ -187,7 +187,7 @@ TEST_CASE("Floats are carried over before they stop counting, and so are packed 
     CHECK(DeviceTable::packed_exact == 4'095);
 }
 
-TEST_CASE("A sum of weights of 2^32 and more goes to the CPU, and comes out right") {
+TEST_CASE("A sum of weights of 2^32 and more moves to the CPU, and is right") {
     for_all([](SketchKind kind, SketchEngine engine) {
         Sketch<std::uint32_t> sketch(context(), {.kind = kind, .width = 64, .engine = engine});
         const auto most = std::numeric_limits<std::uint32_t>::max();
@@ -266,7 +266,7 @@ TEST_CASE("Tables on the GPU are merged there; saved ones come back to it") {
     });
 }
 
-TEST_CASE("What the GPU cannot do is refused before any work") {
+TEST_CASE("Work that the GPU cannot do is refused before it begins") {
     const auto refused = [](const SketchOptions& options) {
         CHECK_THROWS_AS(Sketch<std::uint32_t>(context(), options), InvalidArgument);
     };
@@ -313,7 +313,7 @@ TEST_CASE("Keys in memory and in a texture are added in slices") {
     }
 }
 
-TEST_CASE("A packed batch that runs over is added in another form, and nothing is lost") {
+TEST_CASE("A packed batch that overflows is added in another form, and nothing is lost") {
     auto& device = *detail::Access::of(context());
     const detail::gl::Scope scope(device, "test");
     using namespace detail::sketch;  // NOLINT(google-build-using-namespace)
@@ -349,7 +349,7 @@ TEST_CASE("A packed batch that runs over is added in another form, and nothing i
     }
 }
 
-TEST_CASE("A slim table lies in halves of 32 bits where its counters fit, and whole where not") {
+TEST_CASE("A slim table uses 16-bit counters if they fit, and 32-bit counters otherwise") {
     auto& device = *detail::Access::of(context());
     const detail::gl::Scope scope(device, "test");
     using namespace detail::sketch;  // NOLINT(google-build-using-namespace)
@@ -387,7 +387,7 @@ TEST_CASE("A slim table lies in halves of 32 bits where its counters fit, and wh
     }
 }
 
-TEST_CASE("What is packed is asked beside a table that is empty or not, after every way that a table fills") {
+TEST_CASE("Queries see packed counters next to an empty or filled table, after every way of filling it") {
     using enum SketchEngine;
     auto& device = *detail::Access::of(context());
     const detail::gl::Scope scope(device, "test");
@@ -427,7 +427,7 @@ TEST_CASE("What is packed is asked beside a table that is empty or not, after ev
     }
 }
 
-TEST_CASE("Where a query ends in the middle, later answers are right, or refused as lost") {
+TEST_CASE("After a query that was interrupted, later answers are right, or refused as lost") {
     auto with = context();
     const auto keys = sketch_stream<std::uint32_t>("zipf", 20'000, 1);
     std::size_t lost = 0, right = 0;

@@ -70,7 +70,7 @@ TEST_CASE("A bitonic sorter may be used again with other sizes, types and window
     }
 }
 
-TEST_CASE("Passes of the bitonic engine: numbered as in Routine 4.1, as many as the formula says") {
+TEST_CASE("Passes of the bitonic engine are numbered as in Routine 4.1, and their number is that of the formula") {
     struct Recorder : PassObserver {
         void before(const PassEvent& pass) override { seen.emplace_back(pass.name, pass.stage, pass.step); }
         std::vector<std::tuple<std::string, int, int>> seen;
@@ -96,7 +96,7 @@ TEST_CASE("Passes of the bitonic engine: numbered as in Routine 4.1, as many as 
     CHECK(sort(bitonic(single, 0, 3), 1000).passes == 2 + 1 + 3 * (1 + 2) + 2 * 3);
 }
 
-TEST_CASE("What the bitonic engine cannot take is refused before any work") {
+TEST_CASE("Arguments that the bitonic engine cannot take are refused before any work") {
     auto context = Context::headless();
     CHECK_THROWS_WITH_AS(Sorter(context, bitonic(single, 0, 4)),
                          "Sorter: bitonic.steps_per_pass must be 1, 2 or 3, not 4", InvalidArgument);

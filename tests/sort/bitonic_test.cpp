@@ -145,7 +145,7 @@ TEST_CASE("Routine 4.1: stages 1 to k of steps i to 1, however many steps a pass
     }
 }
 
-TEST_CASE("The number of passes is that of docs/engines.md") {
+TEST_CASE("The number of passes is as in docs/engines.md") {
     for (int k = 2; k <= 24; ++k) {
         const auto window = std::size_t{1} << unsigned(k);
         for (const int s : {1, 2, 3}) {
@@ -166,7 +166,7 @@ TEST_CASE("The number of passes is that of docs/engines.md") {
     }
 }
 
-TEST_CASE("The quads of every pass draw each texel once, meet the partner and say what to keep") {
+TEST_CASE("The quads of every pass draw each texel once, read the partner and tell what to keep") {
     for (const auto& shape : shapes()) {
         for (const auto& [steps_per_pass, block] :
              {std::pair{1, 0}, std::pair{1, 2}, std::pair{1, 8}, std::pair{2, 0}, std::pair{2, 4}, std::pair{3, 0},
@@ -233,7 +233,7 @@ TEST_CASE("The passes sort every sequence of 16 zeros and ones, and random ones 
     }
 }
 
-TEST_CASE("Section 4.4: low quads are cut to the block's width and drawn block after block, high ones are left alone") {
+TEST_CASE("Section 4.4: low quads are cut to the block's width and drawn block after block, high ones are unchanged") {
     const auto shape = BitonicShape::of(Representation::SingleArray, 1, 4096);  // 32 x 32 texels
     REQUIRE(std::tuple(shape.width(), shape.height) == std::tuple(32, 32));
     const auto quads = [&](int low, int block) {

@@ -8,7 +8,7 @@
 using namespace quadmill;                // NOLINT(google-build-using-namespace)
 using namespace quadmill::detail::sort;  // NOLINT(google-build-using-namespace)
 
-TEST_CASE("Each kind of work goes by its own crossing") {
+TEST_CASE("Each kind of work has its own crossover") {
     constexpr SortCrossings::ByWidth from_2048{.bits16 = 2048, .bits32 = 2048, .bits64 = 2048};
     const Work all{.n = 2048}, indexed{.n = 2048, .index = true}, windows{.n = 2048, .window = 1024},
         batch{.n = 2048, .window = 1024, .batch = true}, top{.n = 2048, .top = true};
@@ -31,7 +31,7 @@ TEST_CASE("Each kind of work goes by its own crossing") {
     }
 }
 
-TEST_CASE("The figures built in are an H100's; a renderer on the CPU never wins") {
+TEST_CASE("The built-in figures are for an H100; a software renderer never wins") {
     ContextInfo info;
     info.software = true;
     CHECK(built_in_crossings(info, 16) == SortCrossings{});

@@ -115,7 +115,7 @@ TEST_CASE("A group sorts arrays of every type, order, size and bit pattern") {
     }
 }
 
-TEST_CASE("Parts of any number are merged where the keys are") {
+TEST_CASE("Any number of parts is merged in the memory of the keys") {
     for (std::size_t devices = 3; devices <= 5; ++devices) {  // two rounds, and three
         CAPTURE(devices);
         std::vector<Context> contexts;
@@ -131,7 +131,7 @@ TEST_CASE("Parts of any number are merged where the keys are") {
     }
 }
 
-TEST_CASE("A group that has found no memory to merge in sorts the next array") {
+TEST_CASE("A group that ran out of memory for a merge sorts the next array") {
     GroupSorter sorter(pair_of_contexts());
     std::uint64_t key = 0;
     for (std::uint64_t seed = 1; seed < 3; ++seed) {
@@ -143,7 +143,7 @@ TEST_CASE("A group that has found no memory to merge in sorts the next array") {
     }
 }
 
-TEST_CASE("A group is of the devices that are asked for, and the same one twice is two contexts on it") {
+TEST_CASE("A group has the requested devices; the same one twice means two contexts on it") {
     const std::array twice{0, 0};
     const auto group = DeviceGroup::headless(twice);
     CHECK(group.contexts().size() == 2);
@@ -156,7 +156,7 @@ TEST_CASE("A group is of the devices that are asked for, and the same one twice 
     CHECK_THROWS_AS(DeviceGroup({}), InvalidArgument);
 }
 
-TEST_CASE("What a group does not do is refused") {
+TEST_CASE("Unsupported calls of a group are refused") {
     const auto group = pair_of_contexts();
     CHECK_THROWS_AS(GroupSorter(group, {.engine = Engine::Pbsn}), InvalidArgument);
     CHECK_THROWS_AS(GroupSorter(group, {.precision = Precision::Float32}), InvalidArgument);
@@ -180,7 +180,7 @@ TEST_CASE("What a group does not do is refused") {
     CHECK(group.shares()[0].failure == "");
 }
 
-TEST_CASE("The work of a device that fails goes to the others, and its share says so") {
+TEST_CASE("The work of a failed device goes to the others, and its share reports the failure") {
     using enum Fault::At;
     for (const auto at : {Make, Begin, Finish}) {
         for (const int number : {1, 2, 7}) {
@@ -216,7 +216,7 @@ TEST_CASE("The work of a device that fails goes to the others, and its share say
     }
 }
 
-TEST_CASE("A group takes samples where each of its devices does, whichever is ready last") {
+TEST_CASE("A group takes samples if each of its devices can, whichever is ready last") {
     class Sampling final : public Faulty {
       public:
         Sampling() : Faulty({}) {}
@@ -237,7 +237,7 @@ TEST_CASE("A group takes samples where each of its devices does, whichever is re
     CHECK(group.windows()->can_sample());
 }
 
-TEST_CASE("Without a device left, each batch comes back whole with the reason") {
+TEST_CASE("When no device is left, each batch comes back complete with the reason") {
     using enum Fault::At;
     CHECK_THROWS_AS(static_cast<void>(FaultyGroup({{Make}, {Make}}).windows()), GlError);
     const FaultyGroup group({{Begin, 2}, {Finish, 1}});

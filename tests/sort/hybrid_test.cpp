@@ -15,7 +15,7 @@ using namespace quadmill;        // NOLINT(google-build-using-namespace)
 using namespace quadmill::test;  // NOLINT(google-build-using-namespace)
 using detail::sort::UnitQueue;
 
-TEST_CASE("The queue hands out every unit once, halves from the front, few from the back, long ones to the front") {
+TEST_CASE("The queue gives out every unit once: halves from the front, few from the back, long ones to the front") {
     const std::vector<std::size_t> ends{10, 10, 20, 120, 130, 140, 150};
     UnitQueue queue(ends);
     const auto back = queue.take_back(25);
@@ -145,7 +145,7 @@ TEST_CASE("Many keys are shared between both sides; segments that are too long f
     CHECK(same_bits(keys, expected));
 }
 
-TEST_CASE("The hybrid engine keeps to the GPU memory that it may take, also of segments with places beside them") {
+TEST_CASE("The hybrid engine keeps to its limit of GPU memory, also for segments with padding") {
     namespace sort = detail::sort;
     const sort::KeyForm form{KeyType::F32};
     const auto pair = form.pair_keys();
@@ -178,7 +178,7 @@ TEST_CASE("The hybrid engine keeps to the GPU memory that it may take, also of s
     }
 }
 
-TEST_CASE("What sorts keys alone refuses an index and the best keys") {
+TEST_CASE("Engines that only sort keys refuse an index and the best keys") {
     Sorter sorter(Context::headless(), {.engine = Engine::Hybrid});
     std::vector<float> keys{3, 1, 2}, best(1);
     std::vector<std::uint32_t> index(3);

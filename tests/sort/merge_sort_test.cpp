@@ -33,7 +33,7 @@ TEST_CASE_TEMPLATE("The merge engine sorts windows of any length", Key, Half, fl
                           {1, 1000, 5000, 20'000});
 }
 
-TEST_CASE("Segments of unequal length, empty ones too, are sorted by themselves") {
+TEST_CASE("Segments of unequal length, including empty ones, are sorted separately") {
     using namespace quadmill::detail;  // NOLINT(google-build-using-namespace)
     const auto context = Context::headless();
     auto& device = *detail::Access::of(context);
@@ -92,7 +92,7 @@ TEST_CASE("Segments given by their ends; ends that do not fit are refused") {
                     InvalidArgument);
 }
 
-TEST_CASE_TEMPLATE("The best keys, and where they were, are the first of a stable sort; the keys stay", Key, Half,
+TEST_CASE_TEMPLATE("The best keys and their indices are the first of a stable sort; the keys do not change", Key, Half,
                    float, double, std::int32_t, std::uint64_t) {
     const auto context = Context::headless();
     for (const auto order : {Order::Ascending, Order::Descending}) {
@@ -163,7 +163,7 @@ TEST_CASE_TEMPLATE("Const keys: argsort and top write nothing, or memory that is
     munmap(memory, bytes);
 }
 
-TEST_CASE("Finding the best keys writes less and less; what cannot be asked is refused") {
+TEST_CASE("Finding the best keys writes ever fewer keys; invalid calls are refused") {
     auto context = Context::headless();
     Sorter sorter(context, {.engine = Engine::Merge, .merge = {MergeKernel::Fragment}});
     struct Recorder : PassObserver {
@@ -189,7 +189,7 @@ TEST_CASE("Finding the best keys writes less and less; what cannot be asked is r
     CHECK_THROWS_AS(Sorter(context, {.engine = Engine::Pbsn}).top(keys, best), InvalidArgument);
 }
 
-TEST_CASE("A sorter's textures serve every form and size that fits, and are made anew for others") {
+TEST_CASE("A sorter's textures are reused for every form and size that fits, and replaced for others") {
     auto context = Context::headless();
     detail::Access::of(context)->info.max_texture_size = 256;  // so that rows of the source are as long for every form
     Sorter sorter(context, {.engine = Engine::Merge});
@@ -208,7 +208,7 @@ TEST_CASE("A sorter's textures serve every form and size that fits, and are made
     }
 }
 
-TEST_CASE("GPU and staging memory of a sort are what is documented") {
+TEST_CASE("GPU and staging memory of a sort are as documented") {
     const auto context = Context::headless();
     auto& device = *detail::Access::of(context);
     CHECK(device.texture_bytes == 0);
@@ -238,7 +238,7 @@ TEST_CASE("GPU and staging memory of a sort are what is documented") {
     }
 }
 
-TEST_CASE("More keys than fit are refused with what they need, before any work; auto takes the CPU") {
+TEST_CASE("More keys than fit are refused with the memory that they need, before any work; auto takes the CPU") {
     auto context = Context::headless();
     std::vector<float> keys(64);
     const auto view = [&](std::size_t n) { return std::span<float>(keys.data(), n); };  // no key is ever read
@@ -267,7 +267,7 @@ TEST_CASE("More keys than fit are refused with what they need, before any work; 
     CHECK(again.top(many, few).texture_bytes == again.sort(many).texture_bytes);
 }
 
-TEST_CASE("Textures of one kernel go where those of the other have no room beside them") {
+TEST_CASE("Textures of one kernel are freed if those of the other do not fit next to them") {
     const auto context = Context::headless();
     auto keys = make<float>("uniform", std::size_t{1} << 18U, 1);
     const std::vector<std::size_t> ends{1000, keys.size()};  // different lengths: sorted by fragments
@@ -290,7 +290,7 @@ TEST_CASE("Textures of one kernel go where those of the other have no room besid
     }
 }
 
-TEST_CASE("Auto takes the CPU where the merge engine has no room") {
+TEST_CASE("Auto takes the CPU if the merge engine has no room") {
     auto context = Context::headless();
     detail::Access::of(context)->info.software = false;  // pretends to be a GPU
     Sorter sorter(context, {.gpu_memory = 1'000'000});
@@ -311,7 +311,7 @@ TEST_CASE("Auto takes the CPU where the merge engine has no room") {
     CHECK(Sorter(context, {}).top(keys, best).engine == Engine::Merge);
 }
 
-TEST_CASE("What converts no keys refuses a precision that would") {
+TEST_CASE("Functions that do not convert keys refuse a precision that would") {
     const auto context = Context::headless();
     for (const auto engine : {Engine::Auto, Engine::Merge, Engine::Cpu}) {
         Sorter sorter(context, {.engine = engine, .precision = Precision::Float16});
@@ -363,7 +363,7 @@ TEST_CASE("Random sizes, windows and seeds") {
     }
 }
 
-TEST_CASE("The CPU's index is that of the merge engine; what cannot carry one refuses it") {
+TEST_CASE("The CPU's index equals that of the merge engine; engines without an index refuse it") {
     const auto context = Context::headless();
     const auto keys = keys_of<double>("few", 5000, 3);
     for (const auto order : {Order::Ascending, Order::Descending}) {
@@ -384,7 +384,7 @@ TEST_CASE("The CPU's index is that of the merge engine; what cannot carry one re
     CHECK(integers == std::vector<std::uint32_t>{2, 1});
 }
 
-TEST_CASE("Passes of the merge engine: two a block sort, and per level two draws and the searches of cuts") {
+TEST_CASE("Passes of the merge engine: two for the block sort, and per level two draws and the searches of cuts") {
     struct Recorder : PassObserver {
         void before(const PassEvent& pass) override { seen.emplace_back(pass.name); }
         std::vector<std::string> seen;

@@ -27,7 +27,7 @@ void expect_sorted(Sorter& sorter, const std::string& distribution, std::size_t 
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("PBSN sorts every distribution and size, both ways", Float, float, Half) {
+TEST_CASE_TEMPLATE("PBSN sorts every distribution and size, in both orders", Float, float, Half) {
     const auto context = Context::headless();
     for (const auto order : {Order::Ascending, Order::Descending}) {
         Sorter sorter(context, {.order = order, .engine = Engine::Pbsn});
@@ -44,7 +44,7 @@ TEST_CASE_TEMPLATE("PBSN sorts every distribution and size, both ways", Float, f
     }
 }
 
-TEST_CASE_TEMPLATE("More keys than a texture holds are sorted in several and merged", Float, float, Half) {
+TEST_CASE_TEMPLATE("More keys than a texture holds are sorted in several textures and merged", Float, float, Half) {
     const auto context = Context::headless();
     for (const auto order : {Order::Ascending, Order::Descending}) {
         for (const std::size_t max_texels : {1UL, 7UL, 64UL, 256UL}) {
@@ -59,7 +59,7 @@ TEST_CASE_TEMPLATE("More keys than a texture holds are sorted in several and mer
     }
 }
 
-TEST_CASE_TEMPLATE("Runs shorter than a texture are sorted in it side by side and merged", Float, float, Half) {
+TEST_CASE_TEMPLATE("Runs shorter than a texture are sorted next to each other in it and merged", Float, float, Half) {
     const auto context = Context::headless();
     for (const auto order : {Order::Ascending, Order::Descending}) {
         for (const std::size_t max_run : {1UL, 5UL, 64UL, 1024UL}) {
@@ -89,7 +89,7 @@ TEST_CASE("A sorter may be used again with other sizes and types") {
     expect_sorted<float>(moved, "gauss", 1000, 1);
 }
 
-TEST_CASE_TEMPLATE("Windows are sorted each by itself", Float, float, Half) {
+TEST_CASE_TEMPLATE("Windows are sorted separately", Float, float, Half) {
     const auto context = Context::headless();
     for (const auto order : {Order::Ascending, Order::Descending}) {
         for (const auto engine : {Engine::Pbsn, Engine::Cpu}) {
@@ -130,7 +130,7 @@ TEST_CASE("Without early stop 2^18 keys take 16 stages of 16 steps") {
     CHECK(stats.engine == Engine::Pbsn);
 }
 
-TEST_CASE("Input that is in order needs few stages") {
+TEST_CASE("Sorted input needs few stages") {
     const auto context = Context::headless();
     constexpr std::size_t n = 1 << 16;
     for (const auto order : {Order::Ascending, Order::Descending}) {
@@ -168,7 +168,7 @@ TEST_CASE("Keys that blending cannot order are set aside and counted") {
     CHECK(sorter.sort(std::span(keys)).set_aside == 4);
 }
 
-TEST_CASE("16-bit precision: exact when it can be, refused or rounded when asked") {
+TEST_CASE("16-bit precision: exact if possible, otherwise refused, or rounded if requested") {
     const auto context = Context::headless();
     const auto halves = make<Half>("any bits", 3000, 6);
     std::vector<float> keys;
@@ -210,7 +210,7 @@ TEST_CASE("Precision and rounding mean the same for every engine") {
     }
 }
 
-TEST_CASE("The four channels are merged in one round of n keys, or in two; both sort alike") {
+TEST_CASE("The four channels are merged in one round of n keys, or in two; both give the same result") {
     const auto context = Context::headless();
     constexpr std::size_t n = 40'000;
     for (const auto order : {Order::Ascending, Order::Descending}) {
@@ -262,7 +262,7 @@ TEST_CASE("Bad arguments are refused before any work") {
     CHECK_THROWS_AS(sort_windows_on_cpu(std::span(keys), 0), InvalidArgument);
 }
 
-TEST_CASE("The CPU engine and the automatic choice sort alike") {
+TEST_CASE("The CPU engine and the automatic choice give the same result") {
     const auto context = Context::headless();
     for (const auto engine : {Engine::Cpu, Engine::Auto}) {
         for (const auto order : {Order::Ascending, Order::Descending}) {

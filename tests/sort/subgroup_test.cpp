@@ -39,7 +39,7 @@ const std::vector<std::string> kinds{"three values", "thousand values", "two clu
 
 }  // namespace
 
-TEST_CASE("Spans of keys that are merged as floats, or not, by every kernel") {
+TEST_CASE("Spans of keys that are merged as floats, or not, with every kernel") {
     const auto context = Context::headless();
     for (const auto kernel : kernels_of(context)) {
         Sorter sorter(context, {.engine = Engine::Merge, .merge = {kernel}});
@@ -62,7 +62,7 @@ TEST_CASE("Spans of keys that are merged as floats, or not, by every kernel") {
     }
 }
 
-TEST_CASE("Sorts so large that they go up and come back in parts, by every kernel") {
+TEST_CASE("Sorts so large that they are uploaded and read back in parts, with every kernel") {
     const auto context = Context::headless();
     for (const auto kernel : kernels_of(context)) {
         Sorter sorter(context, {.engine = Engine::Merge, .merge = {kernel}});
@@ -88,7 +88,7 @@ TEST_CASE("Sorts so large that they go up and come back in parts, by every kerne
 }
 
 // QUADMILL_FUZZ_ROUNDS is the number of rounds, by default few. QUADMILL_FUZZ_SEED selects other rounds.
-TEST_CASE("Random sorts of random types, sizes, windows, segments and spans by every kernel") {
+TEST_CASE("Random sorts of random types, sizes, windows, segments and spans with every kernel") {
     const auto context = Context::headless();
     const char* const wanted = std::getenv("QUADMILL_FUZZ_ROUNDS");  // NOLINT(concurrency-mt-unsafe): one thread
     const char* const seed = std::getenv("QUADMILL_FUZZ_SEED");      // NOLINT(concurrency-mt-unsafe): one thread
@@ -146,7 +146,7 @@ TEST_CASE("Random sorts of random types, sizes, windows, segments and spans by e
     }
 }
 
-TEST_CASE("Where fragments do not come in boxes, subgroups are refused and auto takes fragments") {
+TEST_CASE("If fragments do not form boxes, subgroups are refused and auto takes fragments") {
     auto context = Context::headless();
     detail::Access::of(context)->lanes_in_boxes = false;
     std::vector<float> keys{3, 1, 2};
@@ -157,7 +157,7 @@ TEST_CASE("Where fragments do not come in boxes, subgroups are refused and auto 
     CHECK(keys == std::vector<float>{1, 2, 3});
 }
 
-TEST_CASE("Segments of one length are found, and lie where each begins at a multiple of its places") {
+TEST_CASE("Segments of equal length are found, and each begins at a multiple of their distance") {
     sort::Segments segments(64);
     segments.add_windows(1000, 300);
     const auto equal = segments.equal();
@@ -191,7 +191,7 @@ TEST_CASE("Segments of one length are found, and lie where each begins at a mult
     CHECK(!apart.equal());
 }
 
-TEST_CASE("Places of a segment: a power of two within a tile, or whole tiles; room for every level") {
+TEST_CASE("Distance of segments: a power of two within a tile, or whole tiles; room for every level") {
     const sort::KeyForm plain{KeyType::U32}, indexed{KeyType::U32, Order::Ascending, true};
     CHECK(sort::tile_keys(plain) == 1024);
     CHECK(sort::tile_keys(indexed) == 512);

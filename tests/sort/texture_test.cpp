@@ -100,7 +100,8 @@ void expect_argsorted(Context& context, Sorter& sorter, std::vector<Key> keys, i
 
 }  // namespace
 
-TEST_CASE("The order of a texture's keys, of any type and shape, and of the first of them; the rest is left alone") {
+TEST_CASE(
+    "The order of a texture's keys, of any type and shape, and of the first of them; other texels do not change") {
     auto context = Context::headless();
     std::mt19937_64 random(3);
     for (const auto& [order, engine, representation] :
@@ -130,7 +131,7 @@ TEST_CASE("The order of a texture's keys, of any type and shape, and of the firs
     }
 }
 
-TEST_CASE("Textures whose storage can change are argsorted, and keep their parameters") {
+TEST_CASE("Textures with mutable storage are argsorted, and keep their parameters") {
     auto context = Context::headless();
     context.make_current();
     const auto& gl = detail::Access::of(context)->gl;
@@ -202,7 +203,7 @@ TEST_CASE("Input and output may be one texture") {
     CHECK(std::is_permutation(keys.begin(), keys.end(), sorted.begin()));
 }
 
-TEST_CASE("Auto sorts a texture by Merge, and by PBSN where there is no room; times are printed") {
+TEST_CASE("Auto sorts a texture with Merge, and with PBSN if there is no room; times are printed") {
     auto context = Context::headless();
     context.make_current();
     const auto& gl = detail::Access::of(context)->gl;
@@ -247,7 +248,7 @@ TEST_CASE("A texture that cannot be sorted is refused, with the reason") {
     CHECK(detail::Access::of(context)->gl.GetError() == GL_NO_ERROR);
 }
 
-TEST_CASE("argsort_texture keeps to the GPU memory that it may take") {
+TEST_CASE("argsort_texture keeps to its limit of GPU memory") {
     auto context = Context::headless();
     constexpr int side = 256;
     const HostTexture keys(context, GL_R32UI, side, side), index(context, GL_R32UI, side, side);

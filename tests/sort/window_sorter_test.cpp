@@ -94,7 +94,8 @@ void expect_no_finish(Context& context, WindowSorter& sorter) {
 
 }  // namespace
 
-TEST_CASE("Every sorter of windows: every type, window, bit pattern and size, batches of all kinds under way at once") {
+TEST_CASE(
+    "Every sorter of windows: every type, window, bit pattern and size, batches of all kinds in flight together") {
     for (const auto& sorter : all_sorters(Context::headless())) {
         Pipeline pipeline(*sorter);
         std::uint64_t seed = 1;
@@ -115,7 +116,8 @@ TEST_CASE("Every sorter of windows: every type, window, bit pattern and size, ba
     }
 }
 
-TEST_CASE("Samples of windows are those of the sorted ones, of every type, window and step, between whole batches") {
+TEST_CASE(
+    "Samples of windows are those of the sorted windows, for every type, window and step, between whole batches") {
     auto sorters = all_sorters(Context::headless());
     for (const auto kernel : {MergeKernel::Auto, MergeKernel::Fragment}) {
         sorters.push_back(
@@ -192,7 +194,7 @@ TEST_CASE("A sample that cannot be begun or finished leaves the batch as it was"
     CHECK(same(front(sampled.keys, sample), sample));
 }
 
-TEST_CASE("Summaries by samples that the sorter takes are those by whole windows, bit by bit") {
+TEST_CASE("Summaries from samples of the sorter equal those from whole windows, bit by bit") {
     class Samples final : public PassObserver {
       public:
         void before(const PassEvent& pass) override { passes += pass.name == "sample" ? 1 : 0; }
@@ -232,7 +234,7 @@ TEST_CASE("Summaries by samples that the sorter takes are those by whole windows
     }
 }
 
-TEST_CASE("PBSN sorts windows in every form: a window a channel or split over four, merged in one round or two") {
+TEST_CASE("PBSN sorts windows in every form: one per channel or split over four, merged in one round or two") {
     for (const auto& sorter : forms_of_pbsn(Context::headless())) {
         Pipeline pipeline(*sorter);
         std::uint64_t seed = 1;
@@ -310,7 +312,7 @@ TEST_CASE("Batches may begin and finish in any order of the two") {
     }
 }
 
-TEST_CASE("What the CPU does between begin() and finish() is no transfer") {
+TEST_CASE("The CPU's work between begin() and finish() does not count as transfer") {
     const auto context = Context::headless();
     for (const auto engine : {Engine::Pbsn, Engine::Bitonic, Engine::Merge}) {
         const auto sorter = window_sorter(context, {.engine = engine, .threads = 1});
@@ -348,7 +350,7 @@ TEST_CASE("All sorters of windows give a stream the same windows") {
     for (auto& sorter : all_sorters(context)) CHECK(windows_by(std::move(sorter)) == expected);
 }
 
-TEST_CASE("The hybrid sorter shares the windows of each batch by what each side was measured to sort") {
+TEST_CASE("The hybrid sorter shares the windows of each batch by the measured rates of both sides") {
     const auto context = Context::headless();
     const auto sorter = window_sorter(context, {.engine = Engine::Hybrid, .threads = 4});
     const auto batch = make<float>("uniform", 60'000, 1);
@@ -396,7 +398,7 @@ TEST_CASE("Windows of the shape of the last batch need no new table") {
     CHECK(std::is_sorted(third.end() - 128, third.end()));
 }
 
-TEST_CASE("A sorter that is destroyed writes nothing any more") {
+TEST_CASE("A destroyed sorter no longer writes") {
     for (auto& sorter : all_sorters(Context::headless())) {
         std::deque<Batch> batches;
         for (std::size_t i = 0; i < sorter->depth(); ++i) {
@@ -414,7 +416,7 @@ TEST_CASE("A sorter that is destroyed writes nothing any more") {
     }
 }
 
-TEST_CASE("A batch that cannot begin or finish is left as it was, and the others go on") {
+TEST_CASE("A batch that cannot begin or finish is unchanged, and the others continue") {
     for (const auto engine : {Engine::Merge, Engine::Hybrid, Engine::Pbsn, Engine::Bitonic}) {
         auto context = Context::headless();
         const auto sorter = window_sorter(context, {.engine = engine, .threads = 4});
@@ -440,7 +442,7 @@ TEST_CASE("A batch that cannot begin or finish is left as it was, and the others
     }
 }
 
-TEST_CASE("What a sorter of windows refuses") {
+TEST_CASE("Arguments that a sorter of windows refuses") {
     const auto context = Context::headless();
     const auto refused = [&](const SortOptions& options, const std::string& advice) {
         CHECK_THROWS_WITH_AS(static_cast<void>(window_sorter(context, options)), doctest::Contains(advice.c_str()),

@@ -164,7 +164,7 @@ TEST_CASE("Damaged bytes are refused: every byte, every length") {
     }
 }
 
-TEST_CASE("Bytes that say what cannot be, under a right checksum, are refused or can be used") {
+TEST_CASE("Forged bytes with a right checksum are refused or usable") {
     std::mt19937_64 random(2005);
     int refusals = 0, uses = 0;
     const char* wanted = std::getenv("QUADMILL_FUZZ_ROUNDS");  // NOLINT(concurrency-mt-unsafe): one thread
@@ -244,7 +244,7 @@ TEST_CASE("Keys that no value of the type has are refused") {
     }
 }
 
-TEST_CASE("Bytes of another kind, type or version, or of nothing") {
+TEST_CASE("Bytes of another kind, type or version, and no bytes") {
     const auto all = one_of_each();
     CHECK_THROWS_WITH_AS(static_cast<void>(saved_summary(Bytes{})), doctest::Contains("not a saved quadmill summary"),
                          InvalidArgument);

@@ -120,7 +120,7 @@ TEST_CASE("Correlated sums: g, NaN, and what is refused") {
     CHECK_THROWS_AS(static_cast<void>(squares.sum({Aggregate::Kind::Quantile, 2})), InvalidArgument);
 }
 
-TEST_CASE("A threshold is told exactly where x can be just that, and f must rise or fall") {
+TEST_CASE("A threshold is exact if x can have that value, and f must be monotonic") {
     CorrelatedSums<std::int64_t> sums;
     const std::int64_t large = 1'700'000'000'000'000'001;
     sums.add(std::vector<std::int64_t>{large, large + 2, large + 2}, std::vector{1.0, 10.0, 100.0});
@@ -151,7 +151,7 @@ TEST_CASE("A threshold is told exactly where x can be just that, and f must rise
     CHECK(floats.sum({Aggregate::Kind::Quantile, 0.25}, [](double v) { return -v; }).sum == 111);
 }
 
-TEST_CASE("x of 64 bits goes through the sorter, whatever halves of it are equal") {
+TEST_CASE("x of 64 bits goes through the sorter, even if some of its halves are equal") {
     class Counting final : public WindowSorter {
       public:
         explicit Counting(std::size_t& keys) : keys_(keys) {}

@@ -112,7 +112,7 @@ struct Unlucky : detail::stream::QuantileSummary {
 
 }  // namespace
 
-TEST_CASE("Blocks that wait for a tree come once, also where there is no memory for one of them") {
+TEST_CASE("Blocks that wait for a tree are counted once, even if there is no memory for one of them") {
     const detail::stream::SlidingPlan plan({.eps = 0.01, .window = 10'000'000});
     REQUIRE(plan.tree_height() > 1);
     const auto block = static_cast<std::size_t>(plan.block);
@@ -130,7 +130,7 @@ TEST_CASE("Blocks that wait for a tree come once, also where there is no memory 
     CHECK(window.n() == 2 * block);
 }
 
-TEST_CASE("Values whose copying fails have not come, and nothing is taken in their place") {
+TEST_CASE("Values whose copying fails are not counted, and nothing is taken instead") {
     class FailsOnce final : public Prompt {
       public:
         void share(std::size_t count, const std::function<void(std::size_t)>& work) override {
@@ -156,7 +156,7 @@ TEST_CASE("Values whose copying fails have not come, and nothing is taken in the
     CHECK(taken == values.size());
 }
 
-TEST_CASE("Where a window cannot be taken, values that wait behind it are in the next answer once") {
+TEST_CASE("If a window cannot be taken, the values waiting after it are in the next answer once") {
     for (const std::size_t n : {1050UL, 2050UL}) {  // one batch is in flight, or the max number
         CAPTURE(n);
         const auto values = counted_up(n);
@@ -173,7 +173,7 @@ TEST_CASE("Where a window cannot be taken, values that wait behind it are in the
     }
 }
 
-TEST_CASE("What a sorter that failed has given back goes to it in batches of the size that it asked for") {
+TEST_CASE("Values that a failed sorter returned go to it again in batches of its size") {
     class FailsWhenTold final : public Prompt {
       public:
         FailsWhenTold(bool& fails, std::size_t& largest) : fails_(fails), largest_(largest) {}
@@ -203,7 +203,7 @@ TEST_CASE("What a sorter that failed has given back goes to it in batches of the
     CHECK(largest == 1000);
 }
 
-TEST_CASE("Where a sorter that samples fails, each window is sampled once") {
+TEST_CASE("If a sampling sorter fails, each window is sampled once") {
     class Sampling final : public Failing {
       public:
         using Failing::Failing;
@@ -253,7 +253,7 @@ TEST_CASE("Where a sorter that samples fails, each window is sampled once") {
     }
 }
 
-TEST_CASE("Where the sorter fails, what is merged is not cut off") {
+TEST_CASE("If the sorter fails, merged values are complete") {
     class FailsWhileTold final : public Prompt {
       public:
         explicit FailsWhileTold(const bool& fails) : fails_(fails) {}
@@ -294,7 +294,7 @@ TEST_CASE("Where the sorter fails, what is merged is not cut off") {
     run_sums(0.0);
 }
 
-TEST_CASE("Whatever the sorter does, answers are those of a sorter that works") {
+TEST_CASE("With any failures of the sorter, answers equal those of a working sorter") {
     auto values = stream("random", 20'000, 3);
     for (std::size_t i = 0; i < values.size(); i += 97) values[i] = std::nan("");
     std::vector<float> floats(values.begin(), values.end());

@@ -140,7 +140,7 @@ TEST_CASE("All heavy prefixes: every one with enough values under it, and none w
     }
 }
 
-TEST_CASE("Heavy prefixes of 64-bit values, and what is refused") {
+TEST_CASE("Heavy prefixes of 64-bit values, and invalid options") {
     HeavyPrefixes<std::uint64_t> wide({.eps = 0.01, .support = 0.1, .lengths = {0, 1, 63, 64}});
     for (std::uint64_t i = 0; i < 1000; ++i) wide.add(i % 2 == 0 ? ~std::uint64_t{0} : i << 40U);
     const auto found = wide.heavy(0.4);

@@ -82,8 +82,8 @@ TEST_CASE("Quantiles of few values are exact") {
     CHECK(hundred.quantile(0.501).value == 51);
 }
 
-TEST_CASE_TEMPLATE("Quantiles of every type; NaNs are counted apart, -0 is 0", T, Half, float, double, std::int32_t,
-                   std::uint32_t, std::int64_t, std::uint64_t) {
+TEST_CASE_TEMPLATE("Quantiles of every type; NaNs are counted separately, -0 is 0", T, Half, float, double,
+                   std::int32_t, std::uint32_t, std::int64_t, std::uint64_t) {
     const auto make = [](double v) {
         if constexpr (std::is_same_v<T, Half>) {
             return Half::from_float(static_cast<float>(v));
@@ -223,7 +223,7 @@ TEST_CASE("A thousand summaries of a stream that is spread over machines keep ep
     CHECK(sum.summary_bytes() < 400'000);
 }
 
-TEST_CASE("Saved quantiles load to the same answers, and go on") {
+TEST_CASE("Saved quantiles load with the same answers, and take more values") {
     const auto values = stream("heavy tail", 30'000, 1);
     for (const std::size_t n : {0U, 1U, 99U, 100U, 101U, 30'000U}) {
         CAPTURE(n);
@@ -246,7 +246,7 @@ TEST_CASE("Saved quantiles load to the same answers, and go on") {
     }
 }
 
-TEST_CASE("The same answers whatever the sorter, however the values come, and whenever it was asked") {
+TEST_CASE("The same answers with every sorter, however the values arrive, and whenever it was queried") {
     const auto doubles = stream("random", 50'000, 9);
     const std::vector<float> values(doubles.begin(), doubles.end());
     Quantiles<float> one({.eps = 0.01, .window = 1000}), two({.eps = 0.01, .window = 1000}, cpu_window_sorter(3));
@@ -261,7 +261,7 @@ TEST_CASE("The same answers whatever the sorter, however the values come, and wh
     CHECK(one.save() == two.save());
 }
 
-TEST_CASE("What is asked wrongly is refused") {
+TEST_CASE("Wrong queries are refused") {
     const auto refused = [](const auto& work, const char* words) {
         try {
             work();
@@ -319,7 +319,7 @@ TEST_CASE("While nothing was dropped, answers and bounds are exact") {
     CHECK(counts.count(-1) == Count{});
 }
 
-TEST_CASE("Values that fill no window are saved, and merged, as a sample where that is shorter") {
+TEST_CASE("Values of an incomplete window are saved and merged as a sample if that is shorter") {
     const auto values = stream("random", 60'000, 12);
     Quantiles<double> once({.eps = 0.01, .window = 1U << 20U}), sum({.eps = 0.01, .window = 1U << 20U});
     once.add(values);
@@ -359,7 +359,7 @@ TEST_CASE("A long stream is saved in few bytes, and takes little more memory") {
     CHECK(summary.summary_bytes() < 2 * 20'000);
 }
 
-TEST_CASE("Queries of several threads at once, which change nothing that can be seen") {
+TEST_CASE("Concurrent queries of several threads, which change nothing visible") {
     const auto values = stream("random", 40'000, 13);
     std::vector<float> x(values.begin(), values.end());
     Quantiles<double> quantiles({.eps = 0.01, .window = 1000}, cpu_window_sorter(2));

@@ -145,7 +145,7 @@ TEST_CASE("Sliding windows of variable width keep eps of each width") {
     }
 }
 
-TEST_CASE("A window of a long stream takes the memory of a window") {
+TEST_CASE("The memory for a window of a long stream depends only on the window") {
     std::size_t early = 0;
     SlidingQuantiles<float> quantiles({.eps = 0.02, .window = 50'000});
     SlidingQuantiles<float> variable({.eps = 0.05, .window = 50'000, .widths = Widths::Variable});
@@ -186,7 +186,7 @@ class Counting final : public WindowSorter {
     std::unique_ptr<WindowSorter> sorter_ = cpu_window_sorter(1);
 };
 
-TEST_CASE("Sketches of windows that are never kept as they are keep eps, by a chain and by levels that sort") {
+TEST_CASE("Summaries of windows whose values are never kept keep eps, with a chain and with levels that sort") {
     constexpr std::size_t n = 12'000;
     for (const auto& order : orders) {
         const auto values = stream(order, n, 33);
@@ -256,7 +256,7 @@ TEST_CASE("The errors of levels are those of the paper") {
     }
 }
 
-TEST_CASE("Levels that sort for themselves sort each value once each, and the sorter has the upper ones") {
+TEST_CASE("Levels with their own sorts sort each value once per level, and the sorter gets the upper levels") {
     const auto values = stream("random", 1 << 16, 34);
     std::size_t calls = 0;
     const auto windows_by = [&](std::size_t least, SlidingBlocks blocks) {
@@ -289,7 +289,7 @@ TEST_CASE("Levels that sort for themselves sort each value once each, and the so
     CHECK(!windows_by(0, SlidingBlocks::Merged).empty());
 }
 
-TEST_CASE("Sliding windows save and load to the same answers, and go on") {
+TEST_CASE("Sliding windows save and load with the same answers, and take more values") {
     const auto values = stream("random", 30'000, 8);
     const std::array forms{SlidingOptions{}, SlidingOptions{.widths = Widths::Variable},
                            SlidingOptions{.paper = {.raw = RawValues::Never}},
@@ -353,7 +353,7 @@ TEST_CASE("Windows of several streams merge as summaries") {
     }
 }
 
-TEST_CASE("A window that the stream does not fill yet keeps eps of what there is") {
+TEST_CASE("A window that is not full yet keeps eps of the values so far") {
     for (const double eps : {0.1, 0.01, 0.001}) {
         // So wide that the values themselves are not kept.
         const auto window = static_cast<std::uint64_t>(3000 / eps);
@@ -374,7 +374,7 @@ TEST_CASE("A window that the stream does not fill yet keeps eps of what there is
     }
 }
 
-TEST_CASE("What a sliding window refuses") {
+TEST_CASE("Arguments that a sliding window refuses") {
     using Q = SlidingQuantiles<float>;
     CHECK_THROWS_AS(Q({.eps = 0.01, .window = 0}), InvalidArgument);
     CHECK_THROWS_AS(Q({.eps = 0.6, .window = 10}), InvalidArgument);
@@ -411,7 +411,7 @@ class Late : public WindowSorter {
     std::deque<std::pair<Keys, std::size_t>> batches_;
 };
 
-TEST_CASE("Short windows are answered for while blocks are on their way") {
+TEST_CASE("Short windows are answered while blocks are in flight") {
     const SlidingOptions options{.eps = 0.05, .window = 50'000, .widths = Widths::Variable};
     SlidingQuantiles<double> late(options, std::make_unique<Late>()), at_once(options);
     const auto values = stream("random", 20'000, 5);
@@ -482,7 +482,7 @@ TEST_CASE("The memory of a window does not grow with eps times its length") {
     }
 }
 
-TEST_CASE("A window that may take too much memory is refused with what it takes") {
+TEST_CASE("A window that may take too much memory is refused with the memory that it takes") {
     using Q = SlidingQuantiles<float>;
     CHECK_THROWS_WITH_AS(Q({.eps = 1e-6, .window = 1'000'000'000}), doctest::Contains("GiB"), InvalidArgument);
     CHECK_THROWS_WITH_AS(Q({.eps = 0.01, .window = 100'000, .max_bytes = 1000}), doctest::Contains("max_bytes"),
@@ -490,7 +490,7 @@ TEST_CASE("A window that may take too much memory is refused with what it takes"
     Q({.eps = 1e-5, .window = 1'000'000'000});
 }
 
-TEST_CASE("A window that is kept as it is, asked again and again") {
+TEST_CASE("A window whose values are kept, queried repeatedly") {
     const auto values = stream("many ties", 30'000, 14);
     std::mt19937 random(15);
     for (const auto widths : {Widths::Fixed, Widths::Variable}) {

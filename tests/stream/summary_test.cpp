@@ -60,7 +60,7 @@ void check(const QuantileSummary& summary, const std::vector<std::uint32_t>& all
 
 }  // namespace
 
-TEST_CASE("A quantile summary of a window keeps its error, with as few entries as that takes") {
+TEST_CASE("A quantile summary of a window keeps its error with as few entries as necessary") {
     for (const std::size_t n : {1U, 2U, 3U, 10U, 1000U, 4097U}) {
         for (const double error : {0.0, 0.4, 0.5, 1.0, 7.0, 100.0, 1e9}) {
             CAPTURE(n);
@@ -75,7 +75,7 @@ TEST_CASE("A quantile summary of a window keeps its error, with as few entries a
     }
 }
 
-TEST_CASE("Merging adds the errors, pruning adds what it was allowed") {
+TEST_CASE("Merging adds the errors, pruning adds the permitted error") {
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
         CAPTURE(seed);
         const std::uint32_t distinct = seed % 3 == 0 ? 3 : seed % 3 == 1 ? 100 : 1'000'000;
@@ -101,7 +101,7 @@ TEST_CASE("Merging adds the errors, pruning adds what it was allowed") {
     }
 }
 
-TEST_CASE("Several summaries asked as one answer as their sum does") {
+TEST_CASE("Several summaries queried together answer like their sum") {
     std::mt19937_64 random(11);
     for (int round = 0; round < 200; ++round) {
         CAPTURE(round);
@@ -139,7 +139,7 @@ TEST_CASE("Several summaries asked as one answer as their sum does") {
     }
 }
 
-TEST_CASE("Threads that share the work change no summary but for the entries where pieces begin") {
+TEST_CASE("Sharing work among threads changes a summary only in the entries where pieces begin") {
     // In reverse order, on which no result may depend.
     const Share backwards = [](std::size_t count, const Work& work) {
         while (count > 0) work(--count);
@@ -206,7 +206,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("A long window is counted in parts by all threads, and as by one") {
+TEST_CASE("All threads count a long window in parts, with the same result as one") {
     const Share backwards = [](std::size_t count, const Work& work) {
         for (auto i = count; i-- > 0;) work(i);
     };
@@ -244,7 +244,7 @@ TEST_CASE("A long window is counted in parts by all threads, and as by one") {
     }
 }
 
-TEST_CASE("The plan of errors never uses up all of eps, known n is Greenwald and Khanna's") {
+TEST_CASE("The plan of errors never uses up eps; for known n it is Greenwald and Khanna's") {
     const ErrorPlan unknown{.eps = 0.1};
     double before = -1;
     for (std::size_t id = 1; id < ErrorPlan::most_ids; ++id) {
@@ -282,7 +282,7 @@ TEST_CASE("An exponential histogram of many windows keeps eps") {
     }
 }
 
-TEST_CASE("Windows that threads add together make the buckets that they make one by one") {
+TEST_CASE("Windows that threads add together give the same buckets as one by one") {
     std::mt19937_64 random(9);
     const ErrorPlan plan{.eps = 0.05};
     const Share threads = [](std::size_t count, const Work& work) {  // in another order
@@ -316,7 +316,7 @@ TEST_CASE("Windows that threads add together make the buckets that they make one
     }
 }
 
-TEST_CASE("Exact sums round once, whatever comes and in what order") {
+TEST_CASE("Exact sums round once, for any values in any order") {
     std::mt19937_64 random(8);
     const auto any = [&] {
         return std::ldexp(static_cast<double>(random() >> 11U) * (random() % 2 == 0 ? 1 : -1),
@@ -378,7 +378,7 @@ TEST_CASE("Exact sums round once, whatever comes and in what order") {
     CHECK(ExactSum::read(from).nearest(8) == 1e308);
 }
 
-TEST_CASE("A summary that is packed is the same") {
+TEST_CASE("A packed summary gives the same answers") {
     for (const double error : {0.0, 2.0}) {
         for (const Key above : {Key{0}, Key{1} << 40U}) {
             std::vector<std::uint64_t> a, b;
