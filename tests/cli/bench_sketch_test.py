@@ -1,4 +1,4 @@
-"""`quadmill bench sketch`: what the report says, and that its numbers add up.
+"""`quadmill bench sketch`: its report, and whether its numbers add up.
 
 usage: bench_sketch_test.py QUADMILL [unittest arguments]
 """
