@@ -16,7 +16,7 @@ namespace quadmill {
 
 void detail::cpu::check_index_range(const char* function, std::size_t n) {
     if (n <= std::size_t{1} << 31U) return;
-    throw InvalidArgument(std::string(function) + ": an index of 32 bits serves at most 2^31 keys, not " +
+    throw InvalidArgument(std::string(function) + ": an index of 32 bits is for at most 2^31 keys, not " +
                           std::to_string(n) + "; sort parts of them");
 }
 
@@ -33,7 +33,7 @@ void detail::cpu::check_top(const char* function, Keys keys, Keys best, std::spa
         throw InvalidArgument(std::string(function) + ": the best keys must be of the type of the keys");
     if (best.size() > keys.size()) {
         throw InvalidArgument(std::string(function) + ": there are no " + std::to_string(best.size()) + " best of " +
-                              std::to_string(keys.size()) + " keys; ask for as many or fewer");
+                              std::to_string(keys.size()) + " keys; ask for at most that many");
     }
     if (index.empty()) return;
     if (index.size() != best.size()) {

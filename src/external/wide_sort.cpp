@@ -259,7 +259,7 @@ WideSorter::~WideSorter() = default;
 WideStats WideSorter::argsort(const WideKeys& keys, std::span<std::uint32_t> order) {
     if (order.size() > std::numeric_limits<std::uint32_t>::max())
         throw InvalidArgument("WideSorter::argsort: " + std::to_string(order.size()) +
-                              " keys are more than 32 bits count; sort them in several runs");
+                              " keys are more than 32 bits can count; sort them in several runs");
     return Argsort(keys, order, {*state_->engine, state_->workers, state_->items, state_->scratch}).run();
 }
 

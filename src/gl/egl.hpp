@@ -52,7 +52,7 @@ class EglContext {
 
 // A child process does not inherit a driver's threads and open devices.
 inline constexpr const char* fork_hint =
-    "use OpenGL in the parent or in its children alone, or start the children anew: fork() and exec(), with Python "
+    "use OpenGL only in the parent or only in its children, or start the children by fork() and exec(), with Python "
     "multiprocessing.set_start_method(\"spawn\"). Engines of the CPU work in every process";
 // Records that this process uses OpenGL. EglContext calls it, too.
 void note_use() noexcept;

@@ -23,7 +23,7 @@ template <class Value>
 CLI::Validator one_of(const Words<Value>& words) {
     const auto convert = [words](std::string& text) -> std::string {
         const auto found = std::ranges::find(words, text, &std::pair<std::string, Value>::first);
-        if (found == words.end()) return "'" + text + "' is none of " + joined(words, ", ");
+        if (found == words.end()) return "'" + text + "' is not one of " + joined(words, ", ");
         text = std::to_string(static_cast<int>(found->second));  // CLI11 reads an enum from this
         return {};
     };

@@ -41,7 +41,7 @@ void check_alike(const auto& left, const auto& right) {
     if (left.rows == right.rows && left.columns == right.columns) return;
     throw InvalidArgument("Reducer::dots: the matrices have " + std::to_string(left.rows) + " x " +
                           std::to_string(left.columns) + " and " + std::to_string(right.rows) + " x " +
-                          std::to_string(right.columns) + " elements; they must be alike");
+                          std::to_string(right.columns) + " elements; they must have the same shape");
 }
 
 }  // namespace

@@ -201,7 +201,7 @@ void QueryProcessor::State::check(const char* function, const Table& table, cons
     if (!selection) return;
     const auto& state = detail::Access::of(*selection);
     if (state.processor.get() != this)
-        throw InvalidArgument(std::string(function) + ": the selection is another processor's");
+        throw InvalidArgument(std::string(function) + ": the selection belongs to another processor");
     if (state.opened.table->rows != table.rows())
         throw InvalidArgument(std::string(function) + ": the selection is of " +
                               std::to_string(state.opened.table->rows) + " rows, the table has " +
@@ -489,7 +489,7 @@ static Selection combined(const char* function, BoolOp op, const Selection& a, c
     const auto& x = detail::Access::of(a);
     const auto& y = detail::Access::of(b);
     if (x.processor != y.processor)
-        throw InvalidArgument(std::string(function) + ": both selections must be of one processor");
+        throw InvalidArgument(std::string(function) + ": both selections must belong to the same processor");
     if (x.opened.table->rows != y.opened.table->rows)
         throw InvalidArgument(std::string(function) + ": both selections must be of as many rows, not " +
                               std::to_string(x.opened.table->rows) + " and " + std::to_string(y.opened.table->rows));

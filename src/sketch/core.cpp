@@ -73,7 +73,7 @@ SketchEngine Core::engine_for(const Batch& batch, std::uint64_t n) const {
 }
 
 void Core::require_intact() const {
-    if (lost_) throw GlError("Sketch: its counters were on the GPU and are lost since an earlier call failed there");
+    if (lost_) throw GlError("Sketch: its counters were on the GPU and were lost when an earlier call failed there");
 }
 
 CpuTable& Core::cpu_table() {

@@ -162,7 +162,7 @@ void check_pair(const char* function, const KeysInTexture& from, const KeysInTex
     };
     if (from.part.format == to.part.format && from.part.width == to.part.width && from.count == to.count) return;
     throw InvalidArgument(std::string(function) +
-                          ": input and output must have one format, width and number of texels, "
+                          ": input and output must have the same format, width and number of texels, "
                           "not " +
                           size(from) + " and " + size(to));
 }

@@ -56,7 +56,7 @@ Engine Sorter::State::engine_for(const Task& task) {
 // names.
 void Sorter::State::check_engine(const char* function, std::initializer_list<Engine> some, const char* names) const {
     if (options.engine == Engine::Auto || std::ranges::find(some, options.engine) != some.end()) return;
-    throw InvalidArgument(std::string(function) + ": only " + names + " can sort so; use it or Engine::Auto");
+    throw InvalidArgument(std::string(function) + ": only " + names + " can do this; use it or Engine::Auto");
 }
 
 template <class Float>

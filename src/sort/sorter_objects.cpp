@@ -40,9 +40,10 @@ SortStats Sorter::State::argsort_texture(std::uint32_t keys, std::uint32_t index
     if (n > std::min({texels(from), texels(to), most})) {
         throw InvalidArgument(std::string(function) + ": " + std::to_string(n) +
                               " keys do not fit: the texture of keys has " + std::to_string(texels(from)) +
-                              " texels, that of the index " + std::to_string(texels(to)) + ", and 2^28 is the most");
+                              " texels, that of the index " + std::to_string(texels(to)) +
+                              ", and at most 2^28 keys are allowed");
     }
-    if (keys == index) throw InvalidArgument(std::string(function) + ": keys and index must be two textures");
+    if (keys == index) throw InvalidArgument(std::string(function) + ": keys and index must be different textures");
     if (n == 0) return {.n = 0, .engine = by_bitonic ? Engine::Bitonic : Engine::Merge};
     const auto form = MergeSort::argsort_form(from.format(), order);
     if (!by_bitonic) check_space(function, form, n, texels(from) * sizeof(std::uint32_t));
@@ -92,7 +93,8 @@ SortStats Sorter::State::argsort_region(const TextureRegion& keys, std::uint32_t
     const KeysInTexture from(device, function, "the texture of keys", keys, channel);
     const auto to = gl::host_texture(device, index, {gl::Format::R32ui}, function, index_name);
     const auto most = static_cast<std::size_t>(to.width()) * static_cast<std::size_t>(to.height());
-    if (keys.texture == index) throw InvalidArgument(std::string(function) + ": keys and index must be two textures");
+    if (keys.texture == index)
+        throw InvalidArgument(std::string(function) + ": keys and index must be different textures");
     if (from.count > most) {
         throw InvalidArgument(std::string(function) + ": " + std::to_string(from.count) +
                               " keys do not fit: the texture of the index has " + std::to_string(most) + " texels");
@@ -187,7 +189,7 @@ SortStats Sorter::State::sort_by_blending(std::uint32_t input, std::uint32_t out
         const auto size = [](const gl::Texture& t) {
             return std::to_string(t.width()) + " x " + std::to_string(t.height());
         };
-        throw InvalidArgument(std::string(function) + ": both textures must have one size, not " + size(from) +
+        throw InvalidArgument(std::string(function) + ": both textures must have the same size, not " + size(from) +
                               " and " + size(to));
     }
     const gl::PlainAccess read(device, from), write(device, to);

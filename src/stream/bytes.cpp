@@ -95,7 +95,7 @@ Reader::Reader(const char* function, std::span<const std::byte> bytes) : functio
     const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(bytes[i]); };
     if (byte(4) != version) {
         fail("it was saved in version " + std::to_string(byte(4)) + " of the format, and this program reads version " +
-             std::to_string(version) + "; make it anew, or read it with the quadmill that saved it");
+             std::to_string(version) + "; make it again, or read it with the quadmill that saved it");
     }
     if (bytes.size() < header_bytes + checksum_bytes) fail("the bytes end too soon");
     const auto body = bytes.first(bytes.size() - checksum_bytes);

@@ -492,7 +492,7 @@ class WrongCalls(Stream):
                 ("--n", ["quantiles", "--sliding", "10", "--n", "5"]),
                 ("--window", ["quantiles", "--sliding", "10", "--window", "5"]),
                 ("at least 1e-6", ["quantiles", "--sliding", "10", "--eps", "1e-8"]),
-                ("none of f16, f32", ["quantiles", "--type", "f31"]),
+                ("not one of f16, f32", ["quantiles", "--type", "f31"]),
                 ("none of auto, cpu, pbsn, merge, bitonic, hybrid", ["quantiles", "--engine", "sort"]),
                 ("none of auto, windows, split", ["quantiles", "--channels", "three"]),
                 ("none of four, two", ["quantiles", "--channel-merge", "three"]),

@@ -294,15 +294,15 @@ TEST_CASE("an invalid region is refused with the reason") {
     has("no channel 1", {.texture = plain.id()}, 1);
     has("no channel 4", {.texture = array.id()}, 4);
     has("fewer than", {.texture = plain.id(), .width = 2, .height = 2, .count = 5});
-    has("two textures", {.texture = index.id()});
+    has("different textures", {.texture = index.id()});
     const auto sorts = [&](const char* part, const TextureRegion& from, const TextureRegion& to, Sorter& by) {
         const auto message = message_of([&] { by.sort_texture(from, to); });
         CAPTURE(message);
         CHECK((message.find(part) != std::string::npos));
     };
     sorts("keys of argsort_texture alone", {.texture = bytes.id()}, {.texture = bytes.id()}, sorter);
-    sorts("one format", {.texture = plain.id()}, {.texture = array.id()}, sorter);
-    sorts("one format", {.texture = plain.id(), .width = 3}, {.texture = plain.id(), .width = 2}, sorter);
+    sorts("the same format", {.texture = plain.id()}, {.texture = array.id()}, sorter);
+    sorts("the same format", {.texture = plain.id(), .width = 3}, {.texture = plain.id(), .width = 2}, sorter);
     sorts("Engine::Merge", {.texture = plain.id()}, {.texture = plain.id()}, by_blending);
     CHECK(error_names(take_errors(host.gl)) == "");
 }

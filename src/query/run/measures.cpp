@@ -36,7 +36,7 @@ Value sum_of(const ColumnData& column, const Sum& sum) {
     if (is_float(column.type)) return sum.value;
     if (fits(sum)) return static_cast<std::int64_t>(sum.low);
     throw InvalidArgument("QueryProcessor: the sum of column '" + column.name +
-                          "' does not fit 64 bits; its average does");
+                          "' does not fit into 64 bits; its average does");
 }
 
 void add(Sum& sum, std::int64_t value) {
