@@ -1,4 +1,4 @@
-"""Builds the module by CMake, which knows how: `pip wheel ./python --no-build-isolation`.
+"""Builds the module with CMake: `pip wheel ./python --no-build-isolation`.
 
 CMAKE_ARGS has further options for CMake. QUADMILL_BUILD names a build folder in which the module is there already, as
 after `cmake -DQUADMILL_PYTHON=ON`.

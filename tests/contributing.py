@@ -19,7 +19,7 @@ def words(text):
 
 
 def anchors(page):
-    """What headings are called in links, as GitHub has it."""
+    """The names of headings in links, as on GitHub."""
     headings = re.findall(r"^#+ (.*)$", FENCE.sub("", page.read_text()), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 

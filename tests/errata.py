@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Every test that docs/errata.md or docs/limits.md names stands, by that name, in the file that it names.
+"""Every test that docs/errata.md or docs/limits.md names exists, with that name, in the named file.
 
-    tests/errata.py         checks; prints what stands nowhere, exit status 1
+    tests/errata.py         checks; prints names that do not exist, exit status 1
 """
 import pathlib
 import re
@@ -13,7 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 def main():
     named = wrong = 0
     for page in ("docs/errata.md", "docs/limits.md"):
-        text = " ".join((ROOT / page).read_text().split())  # a name may go on in the next line
+        text = " ".join((ROOT / page).read_text().split())  # a name may continue on the next line
         for path, names in re.findall(r'`(tests/[\w/.]+)`: ("[^"]+"(?:, "[^"]+")*)', text):
             for name in re.findall('"([^"]+)"', names):
                 named += 1
@@ -21,7 +21,7 @@ def main():
                 if not (file.is_file() and re.search(r'TEST_CASE\w*\("' + re.escape(name) + '"', file.read_text())):
                     wrong += 1
                     print(f'{page}: {path} has no test "{name}"')
-        # A file that is named in another form would not be looked at.
+        # A file that is named in another form would not be checked.
         for path in set(re.findall(r"tests/[\w/]+\.\w+", text)):
             if not (ROOT / path).is_file():
                 wrong += 1

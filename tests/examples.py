@@ -14,7 +14,7 @@ README, LIBRARY = ROOT / "README.md", ROOT / "docs/library.md"
 
 
 def words(lines):
-    """Lines without blanks at either end; empty ones do not matter, and what is included may be so further up."""
+    """Lines without blanks at either end. Empty lines do not matter, and includes may be further up."""
     return [line for line in (" ".join(line.split()) for line in lines) if line and not line.startswith("#include")]
 
 
@@ -38,7 +38,7 @@ def of_page(path):
 
 
 def calls_of_hosts():
-    """(host, call) of each row, a call being words of code with arguments."""
+    """(host, call) of each row, where a call is code with arguments."""
     table = re.search(r"^\| toolkit \|.*\n\|.*\n((?:\|.*\n)+)", LIBRARY.read_text(), re.MULTILINE)
     for row in table[1].splitlines():
         for call in re.findall(r"`([^`]*\([^`]*\)[^`]*)`", row):
@@ -46,7 +46,7 @@ def calls_of_hosts():
 
 
 def untested_calls():
-    """Those that the program of that host does not make."""
+    """The calls that the program of that host does not make."""
     for host, call in calls_of_hosts():
         program = ROOT / "tests/hosts" / f"{host.lower().replace(' ', '')}_host.cpp"
         if "".join(call.split()) not in "".join(program.read_text().split()):

@@ -97,7 +97,7 @@ unsigned make_buffer(std::size_t bytes, const void* content) {
 void Image::make(show::Size size) {
     size_ = size;
     texture_ = make_texture(GL_RGBA8, size.width, size.height);
-    glTextureParameteri(texture_, GL_TEXTURE_SWIZZLE_A, GL_ONE);  // for those who draw it as it is
+    glTextureParameteri(texture_, GL_TEXTURE_SWIZZLE_A, GL_ONE);  // for renderers that draw it unsorted
     target_ = make_target(texture_);
 }
 
@@ -160,7 +160,7 @@ void Clock::mark() {
         return;
     }
     if (frame_ == Frame::Marked) glQueryCounter(queries_.at(marks_), GL_TIMESTAMP);
-    if (++marks_ == queries_.size()) frame_ = Frame::UnderWay;  // the last one's, where this one was not measured
+    if (++marks_ == queries_.size()) frame_ = Frame::UnderWay;  // the last frame's times, if this one was not measured
 }
 
 double Clock::ms(std::size_t span) {

@@ -1,4 +1,4 @@
-// What a program that draws with OpenGL has by itself, beside the library: a loader, shaders, a picture, a clock.
+// Parts of a program that draws with OpenGL itself, independent of the library: a loader, shaders, a picture, a clock.
 #pragma once
 
 #include <array>
@@ -18,22 +18,22 @@ namespace show = quadmill::detail::show;
 
 using Load = std::function<void (*(const char* name))()>;
 
-// Into this program's own table of functions. Throws std::runtime_error.
+// Loads OpenGL into this program's own table of functions. Throws std::runtime_error.
 void load_gl(const Load& load);
 
-// Of the two stages, each with the lines of `common` before it; `captured` is a varying for transform feedback, and
-// then there is no fragment stage. Throws std::runtime_error with the driver's words.
+// Links the two stages, each with `common` before its source. `captured` is a varying for transform feedback; then
+// there is no fragment stage. Throws std::runtime_error with the driver's message.
 [[nodiscard]] unsigned link(const std::string& common, const std::string& vertex, const std::string& fragment);
 [[nodiscard]] unsigned link_capture(const std::string& common, const std::string& vertex, const char* captured);
 
 // The side of the smallest square that has at least this many texels.
 [[nodiscard]] int square_side(std::size_t texels);
-// With nearest filters and one level; `layers` 0: no array.
+// With nearest filters and one level. `layers` 0 means that it is not an array.
 [[nodiscard]] unsigned make_texture(unsigned format, int width, int height, int layers = 0);
 [[nodiscard]] unsigned make_target(unsigned texture);
 [[nodiscard]] unsigned make_buffer(std::size_t bytes, const void* content = nullptr);
 
-// A picture that is drawn to.
+// A picture to draw to.
 class Image {
   public:
     explicit Image(show::Size size) { make(size); }
@@ -43,7 +43,7 @@ class Image {
     void resize(show::Size size);
     [[nodiscard]] show::Size size() const { return size_; }
     [[nodiscard]] unsigned id() const { return texture_; }
-    // Makes it the target, and clears it.
+    // Makes it the target and clears it.
     void begin() const;
     // Reads it back.
     [[nodiscard]] show::Canvas picture() const;
@@ -55,7 +55,7 @@ class Image {
     unsigned texture_ = 0, target_ = 0;
 };
 
-// The middle of the last times, as single ones jump about.
+// The median of the last times, since single times vary.
 class Median {
   public:
     void add(double time) { last_[next_++ % last_.size()] = time; }
@@ -66,11 +66,11 @@ class Median {
     std::size_t next_ = 0;
 };
 
-// Milliseconds between the marks of a frame, as the GPU passes them: nobody waits. They are of the last frames that it
-// is through with. A CPU renderer, whose timestamps know nothing of vertices, is waited for instead.
+// Milliseconds between the marks of a frame, by the GPU's clock; nobody waits. They are those of the last frames that
+// the GPU has finished. A CPU renderer, whose timestamps ignore vertex work, is waited for instead.
 class Clock {
   public:
-    // Spans between marks.
+    // `spans` is the number of spans between marks.
     Clock(std::size_t spans, const quadmill::Context& context);
     Clock(const Clock&) = delete;
     Clock& operator=(const Clock&) = delete;

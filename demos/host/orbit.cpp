@@ -14,7 +14,7 @@ namespace demo {
 
 namespace {
 
-// What the library costs a host next to its work: microseconds to save and restore all state in an empty session.
+// The library's overhead per call: microseconds to save and restore all state in an empty session.
 double empty_session_us(const quadmill::Context& context) {
     const auto begun = std::chrono::steady_clock::now();
     { const quadmill::Session session(context); }

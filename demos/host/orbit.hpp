@@ -1,5 +1,5 @@
-// A program's own renderer that a camera goes round, and its window: it draws what is sorted from back to front by the
-// library each frame, and waits for nothing.
+// A program's own renderer with a camera that orbits the scene, and its window. Each frame the library sorts what is
+// drawn from back to front, without waiting.
 #pragma once
 
 #include <glm/mat3x3.hpp>
@@ -17,19 +17,19 @@ enum class Sorting { On, Off };
 class OrbitRenderer {
   public:
     virtual ~OrbitRenderer() = default;
-    // Gets some more of what the library needs ready, and says whether all is, so that a window goes on meanwhile.
+    // Prepares a part of what the library needs and returns whether all is ready, so that the window stays responsive.
     virtual bool prepare() = 0;
-    // `turn`: of the camera's way round, from 0 to 1.
+    // `turn` is the camera's position on its orbit, from 0 to 1.
     virtual void draw(double turn, Sorting sorting) = 0;
     [[nodiscard]] virtual Image& image() = 0;
-    // What the last frames took and found; for the bar of controls.
+    // Times and results of the last frames, for the bar of controls.
     [[nodiscard]] virtual std::string words() = 0;
 };
 
 // A rotation about the vertical axis, then tilted towards the camera.
 [[nodiscard]] glm::mat3 camera_at(double turn, float tilt);
 
-// Space, the arrows and Home turn it, T turns sorting on and off.
+// Space, the arrows and Home turn the camera, T turns sorting on and off.
 class OrbitScene : public Scene {
   public:
     [[nodiscard]] std::string title() const override;
@@ -42,17 +42,17 @@ class OrbitScene : public Scene {
   protected:
     explicit OrbitScene(const quadmill::Context& context) : context_(context) {}
     [[nodiscard]] const quadmill::Context& context() const { return context_; }
-    // From now on.
+    // Used from now on.
     void show_renderer(OrbitRenderer* renderer);
     void redraw() { stale_ = true; }
-    // More controls in the first row.
+    // Further controls in the first row.
     virtual void controls(Bar& /*bar*/) {}
 
   private:
     void toggle_sorting();
     void go_to(double turn);
 
-    quadmill::Context context_;  // the window's own: the library is a guest here
+    quadmill::Context context_;  // the window's own context, which the library adopts
     OrbitRenderer* renderer_ = nullptr;
     double turn_ = 0;
     Median session_us_;

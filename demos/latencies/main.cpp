@@ -1,8 +1,8 @@
-// Data as a web server has it: response times in milliseconds.
-//   latencies make N FILE             writes N of them as raw 32-bit floats
+// Data like a web server's: response times in milliseconds.
+//   latencies make N FILE             writes N response times as raw 32-bit floats
 //   latencies report FILE             reads a sorted file and prints its quantiles
-//   latencies log N                   writes a day of N of them to standard output as text, one a line
-//   latencies plot ANSWERS FILE.svg   draws what `quadmill quantiles --json --every` said of them
+//   latencies log N                   writes a day of N response times to standard output as text, one per line
+//   latencies plot ANSWERS FILE.svg   plots the output of `quadmill quantiles --json --every`
 #include <algorithm>
 #include <charconv>
 #include <chrono>
@@ -58,11 +58,11 @@ int report(const char* path) {
 }
 
 struct LogOptions {
-    std::uint64_t n = 0, seed = 2005, lines_per_second = 0;  // 0: as fast as it can
+    std::uint64_t n = 0, seed = 2005, lines_per_second = 0;  // 0: as fast as possible
 };
 
 int log(const LogOptions& options) {
-    constexpr std::uint64_t groups_per_second = 50;  // smooth to the eye, and few calls to the system
+    constexpr std::uint64_t groups_per_second = 50;  // smooth to the eye, with few system calls
     const auto group = options.lines_per_second / groups_per_second + 1;
     const auto start = std::chrono::steady_clock::now();
     std::mt19937_64 random(options.seed);
@@ -79,7 +79,7 @@ int log(const LogOptions& options) {
         *end++ = '\n';
         std::fwrite(line, 1, static_cast<std::size_t>(end - line), stdout);
     }
-    return 0;  // main knows whether all was written
+    return 0;  // main checks whether everything was written
 }
 
 int plot(const char* answers, const char* path) {
@@ -155,7 +155,7 @@ int main(int argc, char** argv) {
     try {
         const int status = run({argv, static_cast<std::size_t>(argc)});
         if (status != 0 || quadmill::detail::input::standard_output_is_written()) return status;
-    } catch (const std::exception& error) {  // more values than there is memory
+    } catch (const std::exception& error) {  // more values than fit into memory
         std::fprintf(stderr, "latencies: %s\n", error.what());
         return 1;
     }

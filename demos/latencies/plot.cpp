@@ -66,7 +66,7 @@ Answers read_answers(std::istream& lines) {
     return all;
 }
 
-// Which of the phis make a line and the band around it; of a line alone all three are the same.
+// Indices of the phis that make a line and the band around it. For a line alone, all three are the same.
 struct Curve {
     std::size_t lower, middle, upper;
 };

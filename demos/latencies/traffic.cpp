@@ -15,7 +15,8 @@ Moment moment_of_day(double part) {
 float response_time(std::mt19937_64& random, const Moment& moment) {
     std::lognormal_distribution<float> hit(1.2F, 0.5F), miss(4.0F, 0.8F);
     std::uniform_real_distribution<float> chance(0, 1);
-    // Who waits for the database may wait for ever, so time-outs go with the misses.
+    // Requests that wait for the database may wait forever, so there are more time-outs when there are more cache
+    // misses.
     const float timed_out = 0.0005F * moment.misses, cut_off = timed_out + 0.0002F, slow = 0.07F * moment.misses;
     const float kind = chance(random);
     if (kind < timed_out) return std::numeric_limits<float>::infinity();

@@ -3,14 +3,14 @@
 
 #include <random>
 
-// How the server does at a moment; as it stands, at night with its cache full.
+// The state of the server at a moment. The default is at night with a full cache.
 struct Moment {
-    float slowdown = 1;  // of all that it does itself
-    float misses = 1;    // of its cache, as a multiple of the usual 7 % of all requests
+    float slowdown = 1;  // factor for all its own work
+    float misses = 1;    // cache misses, as a multiple of the usual 7 % of all requests
 };
 
-// At a part from 0 to 1 of a day from midnight to midnight: busiest at noon; the cache is lost at a quarter past two in
-// the afternoon, and fills again from four o'clock on.
+// At a fraction from 0 to 1 of a day from midnight to midnight. Noon is busiest. The cache is lost at 14:15, and fills
+// again from 16:00 on.
 [[nodiscard]] Moment moment_of_day(double part);
 
 // A log-normal body, a slow tail behind a cache miss, time-outs (infinite) and requests that were cut off (not a

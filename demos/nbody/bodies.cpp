@@ -28,7 +28,7 @@ std::vector<Body> galaxy(std::size_t count, std::uint32_t seed) {
         const float radius = 0.1F + 0.9F * std::sqrt(uniform()), angle = 2 * std::numbers::pi_v<float> * uniform();
         body.place = {radius * std::cos(angle), radius * std::sin(angle), 0.05F * (uniform() - 0.5F)};
         body.mass = 0.2F / static_cast<float>(count);
-        const float speed = std::sqrt((1 + 0.2F * radius * radius) / radius);  // on a circle, about
+        const float speed = std::sqrt((1 + 0.2F * radius * radius) / radius);  // approximately on a circle
         body.velocity = {-speed * std::sin(angle), speed * std::cos(angle), 0};
     }
     if (!bodies.empty()) bodies.front() = {.mass = 1};
@@ -116,7 +116,7 @@ double Bodies::energy() {
     for (std::size_t i = 0; i < bodies.size(); ++i) {
         const double mass = bodies[i].mass;
         for (const float v : bodies[i].velocity) sum += 0.5 * mass * v * v;
-        sum -= 0.5 * mass * rates[i][3];  // each pair is there twice
+        sum -= 0.5 * mass * rates[i][3];  // each pair occurs twice
     }
     return sum;
 }

@@ -1,4 +1,5 @@
-// Bodies that attract each other, advanced in passes over textures of one row: places and velocities stay on the GPU.
+// Bodies that attract each other, advanced in passes over textures of one row. Positions and velocities stay on the
+// GPU.
 #pragma once
 
 #include <array>
@@ -20,10 +21,10 @@ struct Body {
     std::array<float, 3> velocity{};
 };
 
-// A turning disk about a heavy middle.
+// A rotating disk around a heavy centre.
 [[nodiscard]] std::vector<Body> galaxy(std::size_t count, std::uint32_t seed);
 
-// Kinetic and potential, in double, with that softening; the constant of gravity is 1.
+// Kinetic and potential energy, in double, with that softening. The constant of gravity is 1.
 [[nodiscard]] double energy(const std::vector<Body>& bodies, double softening);
 
 class Bodies {
@@ -32,11 +33,11 @@ class Bodies {
     Bodies(const quadmill::Context& context, const std::vector<Body>& bodies, float softening);
     // Leap-frog: half a kick, a drift, half a kick.
     void advance(float step, int steps = 1);
-    // As they are now; waits for the GPU.
+    // The current bodies. Waits for the GPU.
     [[nodiscard]] std::vector<Body> read();
-    // Each body's, and its potential with the sign turned; waits for the GPU.
+    // Acceleration of each body, and its negated potential. Waits for the GPU.
     [[nodiscard]] std::vector<Texel> accelerations();
-    // As the function above has it, but by those potentials; waits for the GPU.
+    // Like the function above, from these potentials. Waits for the GPU.
     [[nodiscard]] double energy();
 
   private:
@@ -51,7 +52,7 @@ class Bodies {
     float softening_;
     quadmill::detail::pass::Programs programs_;
     quadmill::detail::pass::PingPong places_, velocities_;
-    std::optional<quadmill::detail::pass::Fold> columns_;  // of the force matrix
+    std::optional<quadmill::detail::pass::Fold> columns_;  // sums of the force matrix
     const quadmill::detail::gl::Texture* accelerations_ = nullptr;
 };
 

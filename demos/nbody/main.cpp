@@ -1,5 +1,5 @@
 // Bodies that attract each other, computed with the graphics pipeline: in a window, as frames in a folder (--record
-// DIR), or only the rate (--no-window), with the operations per second and the drift of the energy.
+// DIR), or without pictures (--no-window), with the operations per second and the drift of the energy.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -22,7 +22,8 @@ struct Options {
 };
 
 constexpr float softening = 0.02F;
-// An interaction takes 3 differences, 7 for the distance, 4 for its cube, 6 for the sum, 2 for the potential.
+// An interaction takes 3 operations for differences, 7 for the distance, 4 for its cube, 6 for the sum, and 2 for the
+// potential.
 constexpr double operations = 22;
 
 class Galaxy final : public demo::Simulation {
@@ -48,7 +49,7 @@ class Galaxy final : public demo::Simulation {
     [[nodiscard]] show::Canvas picture(show::Size size) override {
         show::Canvas canvas(size.width, size.height, show::ink);
         const float scale = 0.4F * static_cast<float>(std::min(size.width, size.height));
-        // Two pixels a body, and a white square for the heavy middle.
+        // Two pixels per body, and a white square for the heavy centre.
         for (const auto& body : bodies_.read()) {
             const auto x = static_cast<int>(static_cast<float>(size.width) / 2 + scale * body.place[0]),
                        y = static_cast<int>(static_cast<float>(size.height) / 2 - scale * body.place[1]);
@@ -66,7 +67,7 @@ class Galaxy final : public demo::Simulation {
     }
 
   private:
-    static constexpr float heavy = 0.5F;  // of all mass
+    static constexpr float heavy = 0.5F;  // of the total mass
     [[nodiscard]] double drift() { return energy_ == 0 ? 0 : (bodies_.energy() - energy_) / std::abs(energy_); }
 
     demo::Bodies bodies_;

@@ -1,6 +1,6 @@
-// A million transparent sprites in a vertex buffer, sorted each frame from back to front into an element buffer by the
-// library, in a program that has its own loader and renderer: live in a window, or as frames in a folder, unsorted on
-// the left, sorted on the right (--record DIR).
+// A million transparent sprites in a vertex buffer. Each frame the library sorts them from back to front into an
+// element buffer, in a program with its own loader and renderer. Live in a window, or as frames in a folder with the
+// unsorted picture on the left and the sorted one on the right (--record DIR).
 #include <chrono>
 #include <cstdio>
 #include <fstream>
@@ -28,7 +28,7 @@ struct Options {
     bool check = false, shell = false;
 };
 
-// Compiled shaders of an earlier run, if there are any; returns how many.
+// Loads compiled shaders of an earlier run, if there are any. Returns their number.
 std::size_t load_programs(quadmill::Context& context, const std::string& path) {
     std::ifstream file(path, std::ios::binary);
     const std::vector<char> bytes{std::istreambuf_iterator(file), {}};

@@ -19,7 +19,7 @@ constexpr const char* common = R"(#version 450 core
 )";
 
 constexpr const char* seen = R"(
-layout(location = 0) in vec4 place;  // and which arm of the spiral
+layout(location = 0) in vec4 place;  // and the arm of the spiral
 uniform mat3 camera;
 vec3 seen() { return camera * place.xyz + vec3(0, 0, 2.6); }  // x to the right, y up, z away from the camera
 )";
@@ -51,7 +51,7 @@ void main() {
 }
 )";
 
-// What glDrawElementsIndirect reads.
+// The parameters of glDrawElementsIndirect.
 struct Command {
     GLuint count, instances, first, base_vertex, base_instance;
 };
@@ -122,7 +122,7 @@ void Renderer::set_camera(double turn) const {
     }
 }
 
-// From the vertices to a buffer with a float each.
+// Copies the distances of the vertices to a buffer of floats.
 void Renderer::measure_distances() {
     glUseProgram(distance_program_);
     glEnable(GL_RASTERIZER_DISCARD);
@@ -133,7 +133,7 @@ void Renderer::measure_distances() {
     glDisable(GL_RASTERIZER_DISCARD);
 }
 
-// Which sprites, and how many, only the GPU knows; how many in some frame before, so does the CPU.
+// Only the GPU knows which sprites these are, and how many. The CPU knows the number in some earlier frame.
 void Renderer::light(const quadmill::Predicate& within) {
     glBindBuffer(GL_PIXEL_UNPACK_BUFFER, distances_);
     glTextureSubImage2D(distance_texture_, 0, 0, 0, side_, side_, GL_RED, GL_FLOAT, nullptr);
@@ -147,11 +147,11 @@ void Renderer::light(const quadmill::Predicate& within) {
 void Renderer::draw(double turn, Sorting sorting) {
     set_camera(turn);
     clock_.begin();
-    image_.begin();  // even what rasterizes nothing needs a framebuffer
+    image_.begin();  // needed even if nothing is rasterized
     glBindVertexArray(vertices_);
     measure_distances();
     clock_.mark();
-    // Buffer to buffer; bindings, program and blending are as they were after it.
+    // From buffer to buffer. Bindings, program and blending are unchanged afterwards.
     if (sorting == Sorting::On) sorter_.argsort_buffer({.buffer = distances_}, sprites_, order_);
     clock_.mark();
     near_ = 2.6 + 0.9 * std::sin(10 * std::numbers::pi * turn);
@@ -163,7 +163,7 @@ void Renderer::draw(double turn, Sorting sorting) {
     };
     const auto [width, height] = image_.size();
     set("aspect", static_cast<double>(width) / height);
-    // So large that all sprites together cover the picture some times, however many they are.
+    // So large that all sprites together cover the picture several times, whatever their number.
     set("pixels", std::max(7 * std::sqrt(static_cast<double>(width) * height / static_cast<double>(sprites_)), 5.0));
     set("light", 0);
     glUseProgram(sprite_program_);
@@ -176,7 +176,7 @@ void Renderer::draw(double turn, Sorting sorting) {
     } else {
         glDrawArrays(GL_POINTS, 0, static_cast<GLsizei>(sprites_));
     }
-    if (shell_) {  // sums have no order
+    if (shell_) {  // the order of sums does not matter
         set("light", 0.5);
         glBlendFunc(GL_SRC_ALPHA, GL_ONE);
         glVertexArrayElementBuffer(vertices_, chosen_);

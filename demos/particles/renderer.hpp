@@ -1,6 +1,6 @@
-// A program's own renderer: a spiral of transparent sprites, which are vertices in a buffer. The library leaves the
-// order from back to front in an element buffer, and those in a shell of light in another one, with their count for an
-// indirect draw.
+// A program's own renderer: a spiral of transparent sprites, which are vertices in a buffer. The library writes the
+// order from back to front to an element buffer, and the sprites in a shell of light to another one, with their number
+// for an indirect draw.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace demo {
 
 class Renderer final : public OrbitRenderer {
   public:
-    // `context` is current and stays so; OpenGL is loaded by a loader of its own, through `load`.
+    // `context` is current and stays current. OpenGL is loaded by the program's own loader, with `load`.
     Renderer(const quadmill::Context& context, const Load& load, std::size_t sprites, show::Size size,
              std::uint32_t seed);
     Renderer(const Renderer&) = delete;
@@ -26,12 +26,12 @@ class Renderer final : public OrbitRenderer {
     void draw(double turn, Sorting sorting) override;
     [[nodiscard]] Image& image() override { return image_; }
     [[nodiscard]] std::string words() override;
-    // Sprites between two distances from the camera shine, and are counted.
+    // Sprites in a range of distances from the camera shine, and are counted.
     void set_shell(bool on) { shell_ = on; }
     [[nodiscard]] bool shell() const { return shell_; }
     [[nodiscard]] std::size_t sprites() const { return sprites_; }
-    // Whether the order of the last sorted frame is from back to front, and has every sprite, and those that shine are
-    // the ones in the shell. For tests: reads back.
+    // Whether the order of the last sorted frame is from back to front and has every sprite, and the shining sprites
+    // are those in the shell. For tests: reads back.
     [[nodiscard]] bool order_holds() const;
 
   private:

@@ -47,7 +47,7 @@ class ParticlesScene final : public OrbitScene {
     }
     void make(std::size_t sprites, show::Size size) {
         const bool shell = renderer_ && renderer_->shell();
-        renderer_.reset();  // its memory first
+        renderer_.reset();  // frees its memory first
         renderer_.emplace(context(), load_, sprites, size, seed_);
         renderer_->set_shell(shell);
         show_renderer(&*renderer_);

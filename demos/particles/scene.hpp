@@ -1,4 +1,4 @@
-// The spiral in a window, turning.
+// The rotating spiral in a window.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@ namespace demo {
 
 inline constexpr std::size_t usual_sprites = 1000000;
 
-// Without a number of sprites, the usual one, or a tenth of it where the CPU renders.
+// Without a number of sprites, the default, or a tenth of it if the CPU renders.
 [[nodiscard]] std::unique_ptr<Scene> make_particles_scene(quadmill::Context::GetProcAddress get_proc_address,
                                                           std::optional<std::size_t> sprites, std::uint32_t seed);
 

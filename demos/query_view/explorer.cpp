@@ -53,7 +53,7 @@ bool is_float(const Table& table, const std::string& name) {
     return found->type == ColumnType::F32 || found->type == ColumnType::F64;
 }
 
-// A value as people would write it: of a thousandth of the range at most.
+// A value as people would write it, rounded to about a thousandth of the range.
 double rounded(const Table& table, const std::string& column, double value) {
     const auto range = show::range_of(table, column);
     const double step = std::pow(10, std::floor(std::log10(std::max(range.high - range.low, 1e-300))) - 2);
@@ -89,7 +89,7 @@ Explorer::Explorer(quadmill::Context context, Table table, const Axes& axes, Que
     go_to(0);
 }
 
-// The first columns that are not axis.
+// Finds the first columns that are not on an axis.
 void Explorer::find_thresholds() {
     constexpr std::size_t most = 2;
     thresholds_.clear();
@@ -157,7 +157,7 @@ Predicate Explorer::condition() const {
     return condition;
 }
 
-// Who looks at the last pass goes on looking at the last one.
+// If the last pass was shown, the last pass stays shown.
 void Explorer::ask(QueryEngine engine) {
     const bool last = at_end();
     query_ = watcher_.watch(condition(), engine);

@@ -1,4 +1,4 @@
-// A query that changes while one looks at it, and the place among its passes; no window.
+// A query that changes while somebody looks at it, and the current pass. No window.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +11,23 @@
 
 namespace demo {
 
-// Make-believe houses: area, price, year, distance, from the centre outwards. The same for the same seed.
+// Invented houses: area, price, year, distance, from the centre outwards. The same for the same seed.
 [[nodiscard]] quadmill::Table make_houses(std::size_t rows, std::uint32_t seed);
 
-// The names of the columns that hold numbers.
+// The names of the numeric columns.
 [[nodiscard]] std::vector<std::string> number_columns(const quadmill::Table& table);
 
 class Explorer : public Playhead {
   public:
     struct Axes {
-        std::string x{}, y{};  // empty: the first columns of numbers
+        std::string x{}, y{};  // empty: the first numeric columns
     };
-    // Begins with a rectangle in the middle and with one threshold. Throws InvalidArgument for columns that are none,
-    // and what the QueryWatcher throws.
+    // Begins with a rectangle in the middle and one threshold. Throws InvalidArgument for unknown columns, and
+    // everything that the QueryWatcher throws.
     Explorer(quadmill::Context context, quadmill::Table table, const Axes& axes, quadmill::QueryEngine engine);
 
-    // A column next to the axes, with a side of it that is let through; as it is while the value is that end.
+    // A column that is not on an axis, and which side of the value passes. While the value is at that end, all rows
+    // pass.
     struct Threshold {
         std::string column;
         enum class Keeps { AtLeast, AtMost } keeps = Keeps::AtLeast;
@@ -40,7 +41,7 @@ class Explorer : public Playhead {
     void set_engine(quadmill::QueryEngine engine);
     // Nothing: all rows.
     void set_rectangle(const std::optional<show::Rectangle>& rectangle);
-    // The same part of both axes, from 0 to 1: one of so wide a side that begins there.
+    // A square: the same fraction of both axes, `side` wide, which begins at (x, y), from 0 to 1.
     void sweep_rectangle(double x, double y, double side);
 
     [[nodiscard]] quadmill::Predicate condition() const;

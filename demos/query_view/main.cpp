@@ -44,7 +44,7 @@ demo::Explorer explorer(quadmill::Context context, const Options& options) {
     return {std::move(context), table_of(options), options.axes, options.engine};
 }
 
-// The passes of the first query, one after the other; then the answer, while the rectangle crosses the rows.
+// The passes of the first query, one after the other; then the answers while the rectangle moves over the rows.
 void record(const Options& options, demo::show::Size size) {
     auto explored = explorer(quadmill::Context::headless(), options);
     const auto frames = options.pictures.frames, swept = frames / 2, stepped = frames - swept;

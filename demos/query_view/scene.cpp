@@ -120,9 +120,9 @@ class QueryScene final : public Scene {
 
     Explorer explorer_;
     Choice<std::string> columns_;
-    std::size_t asked_ = 0;  // queries
+    std::size_t asked_ = 0;  // number of queries
     std::optional<Drawn> drawn_;
-    std::optional<Mouse> corner_;  // of a rectangle that is being dragged
+    std::optional<Mouse> corner_;  // start of a rectangle that is being dragged
     Mouse last_;
 };
 

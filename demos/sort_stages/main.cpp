@@ -45,7 +45,7 @@ void record(const Options& options, demo::show::Size size) {
     for (const auto& request : requests(options)) sorts.push_back(demo::show::watch(context, request));
     demo::Player player(std::move(sorts));
     const auto frames = options.pictures.frames > 0 ? options.pictures.frames : player.places();
-    constexpr std::size_t least_seconds = 12;  // of the film, so that few steps can be read
+    constexpr std::size_t least_seconds = 12;  // min length of the film, so that few steps can be read
     const demo::show::Recording recording{
         .directory = options.pictures.record,
         .frames = frames,

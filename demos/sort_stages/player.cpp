@@ -30,7 +30,7 @@ show::Canvas Player::draw(show::Size size, show::Times times) const {
 
 std::ptrdiff_t Player::place_at(show::Size size, int x, int y) const {
     const auto each = part(size);
-    const auto which = leader_index();  // only the leader's steps are all places
+    const auto which = leader_index();  // positions are the leader's steps
     const int left = static_cast<int>(which) * each.width;
     if (!show::time_line(each).holds(x - left, y)) return -1;
     return static_cast<std::ptrdiff_t>(show::step_at(leader(), each, x - left));

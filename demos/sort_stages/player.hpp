@@ -1,4 +1,4 @@
-// Goes to and fro in one sort, or in two side by side; no window.
+// Moves forward and back in one sort, or in two next to each other. No window.
 #pragma once
 
 #include <cstddef>
@@ -11,16 +11,16 @@
 
 namespace demo {
 
-// Its places are from the input to the last step; of two sorts, those of the one with more passes.
+// Its positions are from the input to the last step; for two sorts, those of the one with more passes.
 class Player : public Playhead {
   public:
-    // Pre: one or two.
+    // Pre: one sort or two.
     explicit Player(std::vector<show::Stages> sorts) : sorts_(std::move(sorts)) { set_places(leader().steps.size()); }
 
-    // The step that sort i is in. A race goes in passes, which are what costs.
+    // The current step of sort i. A race counts passes, which are what costs time.
     [[nodiscard]] std::size_t step_of(std::size_t i) const;
     [[nodiscard]] show::Canvas draw(show::Size size, show::Times times) const;
-    // Where a point of that picture is on a time line, the place that it means; otherwise -1.
+    // The position that a point of the picture means on a time line; -1 if it is not on one.
     [[nodiscard]] std::ptrdiff_t place_at(show::Size size, int x, int y) const;
     [[nodiscard]] std::string title() const;
 

@@ -55,7 +55,7 @@ class StagesScene final : public Scene {
         drawn_ = {};
     }
 
-    // A drag that began on the time line goes on wherever the mouse is.
+    // A drag that began on the time line continues wherever the mouse is.
     void mouse(show::Size picture, const Mouse& mouse) override {
         using Button = Mouse::Button;
         if (mouse.button == Button::Up) drag_row_ = -1;
@@ -84,7 +84,7 @@ class StagesScene final : public Scene {
         return sorts;
     }
 
-    // Whether anything is to be sorted again.
+    // Returns whether something must be sorted again.
     bool choices(Bar& bar) {
         static const auto engines = engine_choice();
         static const auto races = race_choice();
@@ -112,7 +112,7 @@ class StagesScene final : public Scene {
         return true;
     }
 
-    quadmill::Context context_;  // the window's own: the library is a guest here
+    quadmill::Context context_;  // the window's own context, which the library adopts
     std::vector<show::Request> sorts_;
     show::Times times_;
     Player player_;

@@ -16,7 +16,7 @@ class Maker {
   public:
     explicit Maker(std::uint32_t seed) : random_(seed) {}
 
-    // `scale` are standard deviations along the axes, which are unit vectors at right angles.
+    // `scale` has standard deviations along the axes, which are orthogonal unit vectors.
     static Splat splat(glm::vec3 middle, const glm::mat3& axes, glm::vec3 scale, glm::vec3 color, float opacity) {
         const glm::mat3 half(axes[0] * scale.x, axes[1] * scale.y, axes[2] * scale.z);
         const auto covariance = half * glm::transpose(half);
@@ -28,7 +28,8 @@ class Maker {
                 .color = {color.r, color.g, color.b, 1}};
     }
 
-    // On a tube round the curve, a scale as large as leaves no gaps: lit from above, its colour going round.
+    // On a tube around the curve, with scales so large that there are no gaps: lit from above, with a colour that
+    // changes around the tube.
     Splat of_knot(float size) {
         constexpr float tube = 0.17F;
         const float t = 2 * pi * part(), round = 2 * pi * part();

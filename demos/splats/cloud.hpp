@@ -1,4 +1,4 @@
-// Gaussians in space, made up: a trefoil knot of small flat ones that lie on its surface like scales, in a glassy
+// Invented Gaussians in space: a trefoil knot of small flat ones that lie on its surface like scales, in a glassy
 // sphere of large ones.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace demo {
 
-// Four texels, as the renderer reads them.
+// Four texels, in the renderer's layout.
 struct Splat {
     std::array<float, 3> middle;
     float opacity;

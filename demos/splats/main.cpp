@@ -1,5 +1,5 @@
-// Gaussian splats, as scenes are captured with: a hundred thousand ellipsoids of colour, drawn over one another from
-// back to front, which the library finds the order for in each frame, texture to texture: live in a window, or as
+// Gaussian splats, which captured scenes consist of: a hundred thousand coloured ellipsoids, drawn over one another
+// from back to front. The library finds the order in each frame, from texture to texture. Live in a window, or as
 // frames in a folder (--record DIR).
 #include <cstdio>
 #include <memory>

@@ -35,8 +35,8 @@ layout(location = 0) out float depth;
 void main() { depth = seen(texel(int(gl_FragCoord.y) * side + int(gl_FragCoord.x), 0).xyz).z; }
 )";
 
-// A Gaussian seen in perspective is nearly one on the picture: its covariance goes through the derivative of the
-// projection. Its square reaches out to where nothing of it is seen, along the ellipse's axes.
+// In perspective, a Gaussian is nearly a Gaussian in the picture: the covariance is transformed by the derivative of
+// the projection. Its square extends along the ellipse's axes to where nothing of it is visible.
 constexpr const char* splat_vertex = R"(
 uniform vec2 size;  // of the picture, in pixels
 uniform int sorted;
@@ -52,7 +52,7 @@ void main() {
     mat2x3 derivative = mat2x3(vec3(focus, 0, -focus * at.x / at.z), vec3(0, focus, -focus * at.y / at.z));
     mat2x3 through = transpose(camera) * derivative;
     mat2 flat_one = transpose(through) * covariance * through;
-    float xx = flat_one[0][0] + 0.3, xy = flat_one[0][1], yy = flat_one[1][1] + 0.3;  // a pixel is no point
+    float xx = flat_one[0][0] + 0.3, xy = flat_one[0][1], yy = flat_one[1][1] + 0.3;  // a pixel is not a point
     float mean = (xx + yy) / 2, apart = length(vec2((xx - yy) / 2, xy));
     vec2 long_axis = apart < 1e-6 ? vec2(1, 0) : normalize(xx > yy ? vec2(apart + (xx - yy) / 2, xy)
                                                                     : vec2(xy, apart - (xx - yy) / 2));
@@ -158,7 +158,7 @@ void SplatRenderer::draw(double turn, Sorting sorting) {
     glBindTextureUnit(1, order_);
     measure_depths();
     clock_.mark();
-    // Texture to texture; bindings, program and blending are as they were after it.
+    // From texture to texture. Bindings, program and blending are unchanged afterwards.
     if (sorting == Sorting::On && by_ == Sorter::Quadmill) sorter_.argsort_texture(depths_, order_, splats_);
     if (sorting == Sorting::On && by_ == Sorter::Cpu) sort_on_cpu();
     clock_.mark();

@@ -1,5 +1,5 @@
-// A program's own renderer of Gaussian splats: a texel of depth each, of which the library leaves the order from back
-// to front in another texture, and a square each that is drawn by that order.
+// A program's own renderer of Gaussian splats. Each splat has a texel with its depth; the library writes the order from
+// back to front to another texture, and the splats' squares are drawn in this order.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,10 @@ namespace demo {
 
 class SplatRenderer final : public OrbitRenderer {
   public:
-    // Who finds the order: for tests also the CPU, from depths that are read back.
+    // Who finds the order. For tests also the CPU, from depths that are read back.
     enum class Sorter { Quadmill, Cpu };
 
-    // `context` is current and stays so; OpenGL is loaded by a loader of its own, through `load`.
+    // `context` is current and stays current. OpenGL is loaded by the program's own loader, with `load`.
     SplatRenderer(const quadmill::Context& context, const Load& load, std::size_t splats, show::Size size,
                   std::uint32_t seed, Sorter sorter = Sorter::Quadmill);
     SplatRenderer(const SplatRenderer&) = delete;
@@ -33,7 +33,7 @@ class SplatRenderer final : public OrbitRenderer {
     void sort_on_cpu() const;
 
     std::size_t splats_;
-    int side_;  // of the textures with a texel a splat
+    int side_;  // of the textures with one texel per splat
     Sorter by_;
     quadmill::Sorter sorter_;
     Image image_;

@@ -8,7 +8,7 @@ namespace demo {
 
 namespace {
 
-constexpr std::array<float, 5> always{8, 15, 22, 35, 60};  // milliseconds that some answers always take
+constexpr std::array<float, 5> always{8, 15, 22, 35, 60};  // milliseconds, fixed times of some answers
 
 }  // namespace
 

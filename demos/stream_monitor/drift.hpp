@@ -1,4 +1,4 @@
-// A stream that is made up: the same for the same seed.
+// An invented stream, which is the same for the same seed.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,11 @@
 
 namespace demo {
 
-// Response times, say: a log-normal body that swings slowly, a slow tail that is heavy at times, and answers that
-// always take as long, more or less often.
+// Similar to response times: a log-normal body that varies slowly, a slow tail that is heavy at times, and answers with
+// fixed times, whose number varies.
 class Drift {
   public:
-    // All comes round again after that many values.
+    // Everything repeats after that many values.
     Drift(std::uint64_t seed, std::uint64_t cycle) : random_(seed), cycle_(static_cast<double>(cycle)) {}
     void make(std::span<float> values);
 
@@ -22,7 +22,7 @@ class Drift {
     std::normal_distribution<float> normal_;
     double cycle_;
     std::uint64_t made_ = 0;
-    float median_ = 0, slow_ = 0;  // as it is now; `slow_`: the part of the tail
+    float median_ = 0, slow_ = 0;  // current values; `slow_`: fraction of the tail
     std::discrete_distribution<int> kind_;
 };
 

@@ -11,7 +11,7 @@ std::span<const float> MadeUp::take(std::size_t most, Wait /*wait*/) {
     return values_;
 }
 
-// The thread begins last, when signals are held back already.
+// The thread is started last, when signals are blocked.
 Reader::Reader(const std::string& path, const Reading& reading)
     : reading_(reading), input_(path), thread_([this] { read(); }) {}
 
@@ -67,7 +67,7 @@ std::span<const float> Reader::take(std::size_t most, Wait wait) {
         less_.notify_all();
         if (wait == Wait::No || taken_.size() == most || (state_ != State::Reading && waiting_.empty())) break;
     }
-    // So that ended() is the same each time.
+    // So that ended() is deterministic.
     if (wait == Wait::Yes) more_.wait(lock, [this] { return !waiting_.empty() || state_ != State::Reading; });
     if (taken_.empty() && waiting_.empty() && failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
     return taken_;

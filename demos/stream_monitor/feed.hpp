@@ -1,4 +1,4 @@
-// Values on their way to the monitor.
+// Passes values to the monitor.
 #pragma once
 
 #include <condition_variable>
@@ -17,7 +17,7 @@
 
 namespace demo {
 
-// Ctrl-C and its like are a request to stop, from when it is made to when it is destroyed.
+// For the life of this object, Ctrl-C and similar signals are a request to stop.
 class Feed {
   public:
     enum class Wait { No, Yes };
@@ -27,13 +27,13 @@ class Feed {
     Feed(const Feed&) = delete;
     Feed& operator=(const Feed&) = delete;
 
-    // The next values, at most so many: those that are there, or, waiting, all of them but at the end of the stream.
-    // Good until the next call. Throws what is wrong with the stream, after all values before it.
+    // The next values, at most `most`: those that are available or, with Wait::Yes, the full number except at the end
+    // of the stream. Valid until the next call. Throws errors of the stream after all values before them.
     virtual std::span<const float> take(std::size_t most, Wait wait) = 0;
-    // Whether no more will come.
+    // Whether no more values will come.
     virtual bool ended() = 0;
     virtual bool interrupted() = 0;
-    // What the program then answers to the shell.
+    // The exit status of the program in this case.
     virtual int interrupt_status() = 0;
 };
 
@@ -55,13 +55,13 @@ using quadmill::detail::input::BadInput;
 using quadmill::detail::input::Form;
 using quadmill::detail::input::Reading;
 
-// A file, or standard input for "-". A thread of its own reads ahead, up to a bound; then it waits, and so does in the
-// end who writes the stream. Nothing is lost.
+// A file, or standard input for "-". A thread reads ahead up to a limit. Then it waits, so that finally the writer of
+// the stream waits, too. No value is lost.
 class Reader : public Feed {
   public:
     // Throws IoError.
     Reader(const std::string& path, const Reading& reading);
-    // Says which lines were skipped.
+    // Reports which lines were skipped.
     ~Reader() override;
     std::span<const float> take(std::size_t most, Wait wait) override;
     bool ended() override;
@@ -78,7 +78,7 @@ class Reader : public Feed {
     quadmill::detail::input::StreamInput input_;
     quadmill::detail::input::Skipped skipped_;
     std::mutex mutex_;
-    std::condition_variable more_, less_;  // values waiting
+    std::condition_variable more_, less_;  // waiting values
     std::vector<float> waiting_;
     enum class State { Reading, Ended, Closed } state_ = State::Reading;
     std::exception_ptr failure_;

@@ -1,5 +1,5 @@
-// Watches the last values of a stream while it comes: their quantiles over time, their histogram and the frequent ones,
-// each with its error; in a window, or as frames in a folder (--record DIR).
+// Watches the last values of a stream while it arrives: their quantiles over time, their histogram and the frequent
+// values, each with its error. In a window, or as frames in a folder (--record DIR).
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -66,12 +66,12 @@ void add_options(CLI::App& app, Options& options) {
 }
 
 std::unique_ptr<Feed> open(const Options& options) {
-    constexpr std::uint64_t windows = 3;  // until a made-up stream comes round again
+    constexpr std::uint64_t windows = 3;  // until an invented stream repeats
     if (!options.made_up()) return std::make_unique<demo::Reader>(options.input, options.reading);
     return std::make_unique<demo::MadeUp>(options.seed, windows * options.watching.monitor.window);
 }
 
-// What makes sorters, in a context of its own, if there is one.
+// Makes sorters in a context of their own, if there is one.
 show::Monitor::MakeSorter sorters(quadmill::Engine engine) {
     using quadmill::Engine;
     try {
@@ -113,7 +113,7 @@ void record(const Options& options, Feed& feed) {
     if (feed.interrupted()) throw demo::Interrupted();
 }
 
-// The feed comes first: it holds signals back for all threads that are made after it.
+// The feed is made first: it blocks signals for all threads that start later.
 void run(const Options& options) {
     const auto size = options.pictures.parsed_size();
     const auto feed = open(options);

@@ -17,7 +17,7 @@ namespace {
 
 using State = show::MonitorModel::State;
 
-// Those in order, and the one that is so far.
+// These values in order, with the current one among them.
 template <class T>
 Choice<T> number_choice(std::vector<T> values, T now, std::string (*name)(T)) {
     values.push_back(now);
@@ -71,7 +71,7 @@ class MonitorScene final : public Scene {
             case Key::Space:
                 if (state_ != State::Ended) change(state_ == State::Paused ? State::Running : State::Paused);
                 return;
-            case Key::Right:  // a moment of the time axis
+            case Key::Right:  // by one moment of the time axis
                 if (state_ != State::Running) monitor_.add(feed_.take(monitor_.options().step(), Feed::Wait::No));
                 return;
             case Key::Plus:
@@ -120,7 +120,7 @@ class MonitorScene final : public Scene {
     }
 
   private:
-    static constexpr double longest_tick = 0.25;  // seconds: what is due after more is let go
+    static constexpr double longest_tick = 0.25;  // seconds; values that were due for longer are dropped
 
     struct Drawn {
         std::uint64_t read;
@@ -141,7 +141,7 @@ class MonitorScene final : public Scene {
     }
     void set_speed(double speed) { watching_.speed = std::clamp(speed, Watching::slowest, Watching::fastest); }
 
-    // What is due and there, as far as it can be done without the window standing still.
+    // Takes the values that are due and available, as far as the window stays responsive.
     void take() {
         constexpr double most_ms = 30;
         constexpr double at_once = 1 << 16;
@@ -165,17 +165,17 @@ class MonitorScene final : public Scene {
         speed_ = static_cast<double>(std::exchange(taken_, 0)) / std::exchange(measured_, 0);
     }
 
-    quadmill::Context context_;  // the window's own: the library is a guest here
+    quadmill::Context context_;  // the window's own context, which the library adopts
     Feed& feed_;
     Watching watching_;
     Choice<std::uint64_t> windows_;
     Choice<double> errors_;
     show::Monitor monitor_;
     State state_ = State::Running;
-    double due_ = 0;       // values that speed allows by now
-    bool flowing_ = true;  // values came in the last tick
+    double due_ = 0;       // number of values that speed permits so far
+    bool flowing_ = true;  // whether values arrived in the last tick
     std::uint64_t taken_ = 0;
-    double measured_ = 0, speed_ = 0;  // seconds since the speed was measured; values a second
+    double measured_ = 0, speed_ = 0;  // seconds since the speed was measured; values per second
     double since_drawn_ = 0;
     std::optional<Drawn> drawn_;
 };

@@ -1,5 +1,5 @@
-// Waves on shallow water with the graphics pipeline, one texel a cell: in a window, as frames in a folder (--record
-// DIR), or only the rate (--no-window), with the drift of the amount of water.
+// Waves on shallow water with the graphics pipeline, one texel per cell: in a window, as frames in a folder (--record
+// DIR), or without pictures (--no-window), with the drift of the amount of water.
 #include <fmt/core.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Shallow water on a grid of cells, advanced in passes: it stays on the GPU, and so does how far a step of time goes.
+// Shallow water on a grid of cells, advanced in passes. The water and the length of a time step stay on the GPU.
 #pragma once
 
 #include <cstdint>
@@ -18,21 +18,21 @@ using Cell = Texel;
 
 struct Pond {
     int width, height;
-    std::vector<Cell> cells;  // row after row from the lowest
+    std::vector<Cell> cells;  // row after row, from the lowest
 };
-// Water at rest, of depth 1, and on it some drops of dyed water.
+// Water at rest, of depth 1, with some drops of dyed water on it.
 [[nodiscard]] Pond pond_with_drops(int width, int height, std::uint32_t seed);
 
 class Water {
   public:
-    // How far the fastest wave goes in a step, in cells; beyond 1/2 the scheme is not stable.
+    // The distance that the fastest wave travels in a step, in cells. Above 1/2 the scheme is unstable.
     static constexpr float courant = 0.45F;
 
     Water(const quadmill::Context& context, const Pond& pond);
     void advance(int steps = 1);
-    // As it is now; waits for the GPU.
+    // The current state. Waits for the GPU.
     [[nodiscard]] Pond read();
-    // The sum of all cells, of which walls keep the height and the dye; waits for the GPU.
+    // The sum of all cells; walls conserve the height and the dye. Waits for the GPU.
     [[nodiscard]] Cell sum();
 
   private:

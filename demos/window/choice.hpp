@@ -1,4 +1,4 @@
-// A choice in a bar of controls: of values, each with a name.
+// A choice in a bar of controls: values, each with a name.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ class Choice {
             values_.push_back(value);
         }
     }
-    // Whether another one was chosen, which `now` is then. Pre: `now` is one of them.
+    // Returns whether another value was chosen, and stores it in `now`. Pre: `now` is one of the values.
     bool choose(Bar& bar, const std::string& help, T& now, float width) const {
         auto chosen = static_cast<std::size_t>(std::ranges::find(values_, now) - values_.begin());
         if (!bar.choose(help, chosen, names_, width)) return false;

@@ -1,4 +1,4 @@
-// A place among some steps, which plays on by itself or goes to and fro.
+// A position among some steps, which plays by itself or is moved.
 #pragma once
 
 #include <cstddef>
@@ -10,26 +10,26 @@ namespace demo {
 class Playhead {
   public:
     [[nodiscard]] std::size_t places() const { return places_; }
-    // Stays where it is if there is such a place still, otherwise goes to the end. Pre: one at least.
+    // Stays at its position if that still exists, otherwise goes to the end. Pre: at least one position.
     void set_places(std::size_t places);
     [[nodiscard]] std::size_t at() const { return at_; }
     [[nodiscard]] bool at_end() const { return at_ + 1 == places_; }
-    // Beyond either end is that end. Pauses.
+    // Positions beyond either end mean that end. Pauses.
     void go_to(std::ptrdiff_t place);
     void move(std::ptrdiff_t by) { go_to(static_cast<std::ptrdiff_t>(at_) + by); }
 
     [[nodiscard]] bool playing() const { return playing_; }
-    // From the start again when it is at the end.
+    // Starts again from the beginning if it is at the end.
     void play();
     void pause() { playing_ = false; }
-    // Steps a second.
+    // Steps per second.
     static constexpr double slowest = 0.5, fastest = 120;
     void set_speed(double speed);
     void tick(double seconds);
 
     // Space, the arrows, Home, End, + and -.
     void press(Key key);
-    // The same as controls, and which of the places it is.
+    // The same as controls, with the position.
     void bar(Bar& bar);
 
   private:

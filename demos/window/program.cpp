@@ -29,7 +29,7 @@ int run_program(CLI::App& app, int argc, char** argv, const std::function<void()
         app.parse(argc, argv);
         work();
     } catch (const CLI::RuntimeError& stop) {
-        return stop.get_exit_code();  // all is said
+        return stop.get_exit_code();  // everything has been printed
     } catch (const CLI::ParseError& error) {
         if (app.exit(error) != 0) return wrong_call;
     } catch (const quadmill::InvalidArgument& error) {

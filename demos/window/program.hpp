@@ -1,4 +1,4 @@
-// What is common to all demos that draw: how they are called, and what they answer to the shell.
+// Common parts of all demos that draw: their command line, and their exit statuses.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -20,12 +20,12 @@ struct Pictures {
     [[nodiscard]] show::Size parsed_size() const { return show::parse_size(size); }
 };
 
-// --size, --record and --frames, of which the demo says what it means. Without a number of frames, `frames` has the
-// default; 0 is shown as none.
+// Adds --size, --record and --frames, whose meaning the demo gives. Without an option, `frames` keeps its default; the
+// help shows 0 as no default.
 void add_picture_options(CLI::App& app, Pictures& pictures, const std::string& about_frames);
 
-// Parses the call and does the work. Returns the exit status: 2 for a wrong call, 1 when the work failed, each with a
-// line on standard error; or that of a CLI::RuntimeError.
+// Parses the command line and does the work. Returns the exit status: 2 for a wrong call, 1 if the work failed, each
+// with a line on standard error; or that of a CLI::RuntimeError.
 int run_program(CLI::App& app, int argc, char** argv, const std::function<void()>& work);
 
 }  // namespace demo

@@ -12,7 +12,7 @@ namespace demo {
 
 namespace {
 
-// Steps done, and how long they took.
+// Number of steps, and the time that they took.
 class Count {
   public:
     void advance(Simulation& simulation, int steps) {
@@ -96,9 +96,9 @@ class SimulationScene final : public Scene {
         drawn_ = {};
     }
 
-    quadmill::Context context_;  // the window's own: the library is a guest here
+    quadmill::Context context_;  // the window's own context, which the library adopts
     MakeSimulation make_;
-    int steps_;  // a frame
+    int steps_;  // per frame
     std::unique_ptr<Simulation> simulation_;
     Count count_;
     std::string kept_;
@@ -106,7 +106,7 @@ class SimulationScene final : public Scene {
     std::optional<Drawn> drawn_;
 };
 
-// Passes that are drawn while this stands.
+// Counts the passes that are drawn during its life.
 class Passes final : public quadmill::PassObserver {
   public:
     explicit Passes(quadmill::Context& context) : context_(context) { context_.observe(this); }
@@ -139,7 +139,7 @@ void run_headless(const SimulationOptions& options, const MakeSimulation& make) 
     } else {
         count.advance(*simulation, options.steps);
     }
-    const auto drawn = passes.count();  // before what was kept is measured
+    const auto drawn = passes.count();  // before the conserved quantities are measured
     std::printf("%s, %ld steps, %lu passes: %s\n", simulation->what().c_str(), count.steps(), drawn,
                 simulation->kept().c_str());
     if (count.steps() > 0) std::puts(simulation->rate(count.a_second()).c_str());
@@ -165,7 +165,7 @@ void caption(show::Canvas& canvas, const std::string& title, const std::string& 
 }
 
 void run_simulation(const std::string& name, const SimulationOptions& options, const MakeSimulation& make) {
-    const auto size = options.pictures.parsed_size();  // a wrong one is an error in any case
+    const auto size = options.pictures.parsed_size();  // a wrong size is an error in any case
     if (options.no_window || options.pictures.recorded()) return run_headless(options, make);
     run_window({.name = name, .size = size}, [&](auto get_proc_address) {
         return std::make_unique<SimulationScene>(quadmill::Context::adopt(get_proc_address), make, options.steps);

@@ -1,4 +1,4 @@
-// Textures of four floats a texel, to the GPU and back. Pre, of both: a session is open.
+// Uploads and reads textures with four floats per texel. Pre of both functions: a session is open.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ namespace demo {
 
 using Texel = std::array<float, 4>;
 
-// Pre: as many as the texture has, row after row.
+// Pre: the number of texels is that of the texture; row after row.
 inline void send_texels(quadmill::detail::gl::Device& device, const quadmill::detail::gl::Texture& texture,
                         const std::vector<Texel>& texels) {
     quadmill::detail::cpu::Workers workers(1);

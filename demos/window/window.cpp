@@ -16,10 +16,10 @@ namespace demo {
 
 namespace {
 
-constexpr int bar_height = 64;  // two rows of controls at 96 dots an inch; the picture is below
+constexpr int bar_height = 64;  // two rows of controls at 96 dots per inch; the picture is below
 constexpr show::Size least{640, 480 + bar_height};
 
-// What GLFW said last.
+// GLFW's last message.
 std::string& glfw_words() {
     static std::string words;
     return words;
@@ -88,7 +88,7 @@ struct Gui {
         ImGui::StyleColorsLight();
         ImGui::GetStyle().FrameBorderSize = 1;
         ImGui::GetStyle().ScaleAllSizes(scale);
-        ImGui_ImplGlfw_InitForOpenGL(window, true);  // keeps the callbacks that are there
+        ImGui_ImplGlfw_InitForOpenGL(window, true);  // keeps the existing callbacks
         ImGui_ImplOpenGL3_Init("#version 450");
     }
     Gui(const Gui&) = delete;
@@ -154,7 +154,7 @@ class GuiBar final : public Bar {
     }
 
     float scale_;
-    bool first_ = true;  // of a row
+    bool first_ = true;  // in the row
 };
 
 class Window {
@@ -166,11 +166,11 @@ class Window {
           scene_(make(glfwGetProcAddress)) {
         glfwSetWindowSizeLimits(window_.get(), least.width, least.height, GLFW_DONT_CARE, GLFW_DONT_CARE);
         glfwSetWindowUserPointer(window_.get(), this);
-        // Keys wait for the frame: nothing may be thrown through GLFW.
+        // Keys wait for the next frame: no exception may pass through GLFW.
         glfwSetKeyCallback(window_.get(), [](GLFWwindow* window, int key, int, int action, int) {
             if (action != GLFW_RELEASE) self(window).keys_.push_back(key);
         });
-        // Where the mouse was when its button went down or up, which a frame may notice late.
+        // The position of the mouse when its button was pressed or released, which a frame may process late.
         glfwSetCursorPosCallback(window_.get(), [](GLFWwindow* window, double x, double y) {
             self(window).cursor_ = {static_cast<float>(x), static_cast<float>(y)};
         });
@@ -210,7 +210,7 @@ class Window {
     void frame() {
         int width = 0, height = 0;
         glfwGetFramebufferSize(window_.get(), &width, &height);
-        if (width == 0 || height == 0) return;  // iconified
+        if (width == 0 || height == 0) return;  // minimized
         ImGui_ImplOpenGL3_NewFrame();
         ImGui_ImplGlfw_NewFrame();
         ImGui::NewFrame();
@@ -258,7 +258,7 @@ class Window {
                                                  corner, end, {0, first}, {1, 1 - first});
     }
 
-    // A press that began on the picture goes on wherever the mouse is.
+    // A press that began on the picture continues wherever the mouse is.
     Mouse mouse(show::Size size, ImVec2 corner) {
         const auto& io = ImGui::GetIO();
         using Button = Mouse::Button;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The module beside numpy and scipy, in one run on the same arrays: `python/bench/beside_numpy.py [--json FILE] [--most 24]`.
+"""Compares the module with numpy and scipy on the same arrays: `python/bench/beside_numpy.py [--json FILE] [--most 24]`.
 
 Times are milliseconds, the median of several runs and their spread, contestants in turn; each result is compared with
 numpy's outside the times. Quotients are numpy's (or scipy's) best time over quadmill's: below 1 the module loses.
@@ -32,7 +32,7 @@ class Bench:
         self.repeat, self.rows = repeat, []
 
     def run(self, case, n, make, contestants, check=lambda result: True):
-        """contestants: name -> function of what make() makes; those of the module begin with quadmill."""
+        """contestants: name -> function of the result of make(); the module's names begin with quadmill."""
         times = {name: [] for name in contestants}
         for name, work in contestants.items():
             timed(make, work, check)  # a warm-up: programs, memory

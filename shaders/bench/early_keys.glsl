@@ -1,5 +1,6 @@
-// Elements in the texels of the early sorts: element e is in texel e / PER_TEXEL, in rows of 2^width_log2; a key alone,
-// or with PAIRS key and place. Both are compared, so that padding, whose place is the highest, follows all keys.
+// Elements in the texels of the early sorts: element e is in texel e / PER_TEXEL, in rows of 2^width_log2. An element
+// is a key or, with PAIRS, a key and its index. Both are compared, so that padding, which has the highest index,
+// follows all keys.
 uniform int width_log2;
 
 #ifdef PAIRS

@@ -1,4 +1,4 @@
-// Keys as they are in memory to elements of the early sorts (early_keys.glsl), as unsigned numbers in order.
+// Converts keys in the layout of memory to elements of the early sorts (early_keys.glsl), as unsigned numbers in order.
 //     texture0   keys, in rows of 2^memory_log2
 uniform highp usampler2D texture0;
 uniform int memory_log2;

@@ -1,4 +1,4 @@
-// The keys of the early sorts back to memory, or with STORE_INDEX their places.
+// Copies the keys of the early sorts back to memory. STORE_INDEX: their indices instead.
 //     texture0   elements (early_keys.glsl)       target   memory, in rows of 2^memory_log2
 uniform highp usampler2D texture0;
 uniform int memory_log2;

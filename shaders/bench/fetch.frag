@@ -1,5 +1,5 @@
 // Limits: writes the largest of FETCHES neighbouring texels of texture0, which is larger than the target by a margin.
-// SAMPLER and TEXEL are the types of its format.
+// SAMPLER and TEXEL are the types for its format.
 uniform highp SAMPLER texture0;
 in vec2 texel;
 out TEXEL value;

@@ -1,5 +1,5 @@
-// Limits: what a query of a sketch cannot do without. Each fragment reads a key, a texel of texture0 as large as the
-// target, and FETCHES texels of texture1 at places that a hash of it picks, and writes a word.
+// Limits: the unavoidable reads of a query of a sketch. Each fragment reads a key, which is a texel of texture0 (as
+// large as the target), and FETCHES texels of texture1 at positions that a hash of the key selects, and writes a word.
 //     texture1   `texels` texels in rows of 2^row_log2
 uniform highp sampler2D texture0, texture1;
 uniform uint texels;

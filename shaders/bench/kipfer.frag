@@ -1,11 +1,11 @@
-// A step of the bitonic sort of Kipfer et al. (2004): two elements a texel, so that the last step of each stage needs
-// no other texel (WITHIN), and side and direction come from coordinates that are scaled to the step, so that a dozen
-// instructions are left. Both are powers of two, so that all is exact.
+// A step of the bitonic sort of Kipfer et al. (2004): two elements per texel, so that the last step of each stage needs
+// no other texel (WITHIN). Side and direction come from coordinates that are scaled to the step, so that only a dozen
+// instructions are left. Both scales are powers of two, so everything is exact.
 //     texture0   elements (early_keys.glsl)
 uniform highp usampler2D texture0;
-uniform vec2 side;     // the second half of a unit of side . place is the upper side
-uniform vec2 turn;     // likewise, what is sorted the other way
-uniform ivec2 beside;  // from the lower side to its partner
+uniform vec2 side;     // dot(side, place) in the second half of a unit: the upper side
+uniform vec2 turn;     // likewise for the reverse direction
+uniform ivec2 beside;  // offset from the lower side to its partner
 out uvec4 elements;
 
 bool second_half(vec2 scale) {

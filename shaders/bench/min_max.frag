@@ -1,5 +1,5 @@
 // Limits: ROUNDS rounds of the odd-even transposition network over 16 values in registers. Two rounds are 15
-// comparators, 30 min and max; those of a round do not depend on each other.
+// comparators, which are 30 min and max. Those of one round are independent.
 out uvec4 value;
 
 void order(inout uint a, inout uint b) {

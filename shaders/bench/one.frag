@@ -1,4 +1,4 @@
-// Limits: what happens to the fragment is up to the tests and blending.
+// Limits: writes a constant. The tests and blending are what is measured.
 out vec4 value;
 
 void main() {

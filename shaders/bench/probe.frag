@@ -1,7 +1,8 @@
-// Cache probe: each fragment fetches texels of texture0, a square with a power of two as its side. With WINDOW, FETCHES
-// texels that a hash picks in a corner of it; otherwise one, `stride` times as far from the corner as the fragment is.
+// Cache probe: each fragment fetches texels of texture0, a square whose side is a power of two. WINDOW: FETCHES texels
+// that a hash selects in a corner of it. Otherwise a single texel, `stride` times as far from the corner as the
+// fragment.
 uniform highp sampler2D texture0;
-uniform int side_mask;  // of the square, or of the corner
+uniform int side_mask;  // side - 1, of the square or of the corner
 uniform ivec2 stride;
 out vec4 value;
 

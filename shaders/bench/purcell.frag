@@ -1,9 +1,9 @@
-// A step of the bitonic sort of Purcell et al. (2003) over the whole screen: an element a texel, and the fragment
-// program itself finds out whom it meets, on which side it is, and in which direction its run is sorted.
+// A step of the bitonic sort of Purcell et al. (2003) over the whole screen, with one element per texel. The fragment
+// program itself computes the partner, its side, and the direction of its run.
 //     texture0   elements (early_keys.glsl)
 uniform highp usampler2D texture0;
-uniform int distance_between;  // of an element and its partner
-uniform int run;               // elements; every other run is sorted the other way
+uniform int distance_between;  // between an element and its partner
+uniform int run;               // elements per run; every other run has the reverse direction
 out uvec4 elements;
 
 void main() {

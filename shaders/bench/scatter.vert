@@ -1,4 +1,4 @@
-// Limits: point i goes to a texel that a hash of i picks, as in the updates of a sketch. `target_size` is in texels.
+// Limits: point i goes to a texel that a hash of i selects, like the updates of a sketch. `target_size` is in texels.
 uniform vec2 target_size;
 
 uint hash(uint i) {

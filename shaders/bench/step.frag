@@ -1,4 +1,4 @@
-// A step of a sorting network as the cache sees it: each texel meets the one under its texture coordinates.
+// The memory accesses of a step of a sorting network: each texel meets the one at its texture coordinates.
 uniform highp sampler2D texture0;
 in vec2 texel;
 out vec4 value;

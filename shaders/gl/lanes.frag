@@ -1,4 +1,4 @@
-// Tells which lane of which subgroup a fragment is, and what it receives from others.
+// Tells which lane of which subgroup a fragment is, and what it receives from other lanes.
 out uvec4 found;
 
 void main() {

@@ -1,5 +1,6 @@
-// Up to four eliminations in all systems; see panel_eliminate.frag. After batch_texels.glsl and pivoting.glsl.
-uniform highp sampler2DArray texture1;  // the pivots of each system, see batch_pivots.frag
+// Up to four eliminations in all systems, as in panel_eliminate.frag. Needs batch_texels.glsl and pivoting.glsl before
+// it.
+uniform highp sampler2DArray texture1;  // pivots of each system, see batch_pivots.frag
 out vec4 value;
 
 void main() {

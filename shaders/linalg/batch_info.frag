@@ -1,4 +1,5 @@
-// Of each system: 0, or the number, from 1, of its first pivot that is zero. After batch_texels.glsl and numbers.glsl.
+// For each system: 0, or the number of its first zero pivot, counted from 1. Needs batch_texels.glsl and numbers.glsl
+// before it.
 out uint number_of_zero;
 
 void main() {

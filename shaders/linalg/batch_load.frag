@@ -1,5 +1,5 @@
-// Systems as they lie in memory, an element a texel, to their rows of texels; see batch_texels.glsl. Beyond their
-// columns there are zeros.
+// Copies systems from the layout of memory, one element per texel, to their rows of texels (batch_texels.glsl). The
+// rest of a row after its columns is filled with zeros.
 uniform highp sampler2D texture0;
 out vec4 value;
 

@@ -1,6 +1,6 @@
-// Finds the next pivots of each system, four at most: a fragment a system. Each search eliminates for itself by the
-// pivots before. Layer 0 gets the rows to swap, the others the pivots' texels. After batch_texels.glsl and
-// pivoting.glsl.
+// Finds the next pivots of each system, at most four, with one fragment per system. Each search itself eliminates with
+// the previous pivots. Layer 0 gets the rows to swap, the others the pivots' texels. Needs batch_texels.glsl and
+// pivoting.glsl before it.
 layout(location = 0) out vec4 found[5];
 
 int search(int q) {
@@ -35,7 +35,7 @@ void main() {
         pivot_rows[3] = pivot_row(3);
     }
     found[0] = vec4(swaps);
-    found[1] = pivot_rows[0];  // one by one, since OpenGL ES allows no index but a constant
+    found[1] = pivot_rows[0];  // one by one, since OpenGL ES indexes outputs by constants only
     found[2] = pivot_rows[1];
     found[3] = pivot_rows[2];
     found[4] = pivot_rows[3];

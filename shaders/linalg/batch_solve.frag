@@ -1,8 +1,8 @@
-// Solves one right-hand side of one system a fragment, by L and then by U, and writes all N rows, four in the channels
-// of each layer. What is not solved yet is zero, so that the rest of a row, which belongs to the other triangle, adds
-// nothing. After batch_texels.glsl and numbers.glsl.
-uniform highp sampler2D texture2;  // right-hand sides as they lie in memory, an element a texel
-uniform int sides;                 // of each system
+// A fragment solves one right-hand side of one system with L and then with U, and writes all N rows, four in the
+// channels of each layer. Values that are not solved yet are zero, so the rest of a row, which belongs to the other
+// triangle, adds nothing. Needs batch_texels.glsl and numbers.glsl before it.
+uniform highp sampler2D texture2;  // right-hand sides in the layout of memory, one element per texel
+uniform int sides;                 // per system
 layout(location = 0) out vec4 rows[PLACE];
 
 vec4 only(int channel, float value) {

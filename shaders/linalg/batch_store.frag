@@ -1,4 +1,4 @@
-// Solutions of batch_solve.frag as they lie in memory, an element a texel.
+// Copies solutions of batch_solve.frag to the layout of memory, one element per texel.
 uniform highp sampler2DArray texture0;
 uniform int sides;
 out float value;

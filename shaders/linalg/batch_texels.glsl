@@ -1,5 +1,5 @@
-// Many N x N systems in one texture: a system is N rows of STRIDE texels, one after the other in a row of texels: its
-// columns, four a texel, and in texel PLACE which row it was.
+// Many N x N systems in one texture. A system is N rows of STRIDE texels, one after the other in a row of texels. A row
+// has its columns, four per texel, and in texel PLACE its original row number.
 //     row of texels   | row 0: c c c p | row 1: c c c p | ...   system 0 |   system 1 | ...
 uniform highp sampler2D texture0;
 const int system_texels = N * STRIDE;
@@ -8,8 +8,8 @@ int system_row;    // its row of texels
 ivec4 swaps;
 vec4 pivot_rows[4];
 #ifdef FINISHED
-// Two textures took turns, and rows were left where they were finished: four in each pass, PLACE passes, the last one
-// into texture0.
+// Two textures alternated, and rows stay in the texture in which they were finished: four in each of PLACE passes, the
+// last one into texture0.
 uniform highp sampler2D texture1;
 vec4 texel(int x, int i) {
     ivec2 at = ivec2(system_start + i * STRIDE + x, system_row);

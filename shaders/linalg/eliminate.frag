@@ -1,8 +1,7 @@
-// One row elimination: A(i,j) -= A(i,k) / A(k,k) * A(k,j), for all i and j after step k. 'Query Processing on GPUs',
-// LU.
+// Eliminates one row: A(i,j) -= A(i,k) / A(k,k) * A(k,j), for all i and j after step k. 'Query Processing on GPUs', LU.
 //     input   k . . . .       output  . . . . .
-//             . x x x x               . o o o o     POINTERS: row and column k lie elsewhere, and only what is not
-//             . x x x x               . o o o o     finished is drawn
+//             . x x x x               . o o o o     POINTERS: row and column k are elsewhere, and only unfinished
+//             . x x x x               . o o o o     elements are drawn
 uniform highp sampler2D texture0;
 uniform int k;
 #ifdef POINTERS

@@ -1,5 +1,5 @@
-// BLOCK columns of L or U, four at a time. PANEL: a panel of the factorization, with four columns a texel, and one more
-// that says which row each was before the panel; otherwise columns `first` and on of a factorized matrix.
+// BLOCK columns of L or U, four at a time. PANEL: a panel of the factorization, with four columns per texel and one
+// more texel with the row's number before the panel. Otherwise columns from `first` on of a factorized matrix.
 uniform highp sampler2D texture1;
 uniform int first;
 #ifdef PANEL

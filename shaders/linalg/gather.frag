@@ -1,5 +1,5 @@
-// After the last elimination: L and U in one array, rows and columns in their final order. What step s finished, its
-// row and column, lies in texture s mod 2.
+// After the last elimination: L and U in one array, rows and columns in their final order. The row and column that step
+// s finished are in texture s mod 2.
 uniform highp sampler2D texture0;
 uniform highp sampler2D texture1;
 #ifdef POINTERS

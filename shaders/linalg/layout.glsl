@@ -1,5 +1,5 @@
-// Where the elements of the trailing matrix lie. TILES: texel (x, y) of layer l has columns 4 x .. 4 x + 3 of row 8 y
-// + l, so that a fragment that writes all layers computes 32 elements.
+// Positions of the elements of the trailing matrix. TILES: texel (x, y) of layer l has columns 4 x .. 4 x + 3 of row 8
+// y + l, so that a fragment that writes all layers computes 32 elements.
 #ifdef TILES
 uniform highp sampler2DArray texture0;
 vec4 four_elements(int i, int x) { return texelFetch(texture0, ivec3(x, i >> 3, i & 7), 0); }

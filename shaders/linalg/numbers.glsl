@@ -1,10 +1,10 @@
-// What counts as zero, and division. Hardware may flush denormals, and their reciprocals overflow, so they are zero
-// here.
-uint size_of(float value) {  // orders by absolute value; NaNs follow infinity
+// What counts as zero, and division. Hardware may flush denormals, and their reciprocals overflow, so here they count
+// as zero.
+uint size_of(float value) {  // ordered by absolute value; NaNs follow infinity
     uint bits = floatBitsToUint(value) & 0x7fffffffu;
     return bits < 0x00800000u ? 0u : bits;
 }
-// 0 where the pivot is zero: what is below it then is zero, too, or the factors are reported as none. The reciprocal
+// 0 if the pivot is zero: then everything below it is zero, too, or the factors are reported as invalid. The reciprocal
 // of a large pivot would be denormal, hence the scale.
 float quotient(float a, float pivot) {
     if (size_of(pivot) == 0u) return 0.0;

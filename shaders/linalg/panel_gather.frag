@@ -1,8 +1,8 @@
-// Columns of L, and of U's triangle on the diagonal, from a panel that was kept, rows in their final order.
-uniform highp sampler2D texture0;   // panels, side by side
-uniform highp usampler2D texture1;  // where the final rows lay when the panel was finished
+// Columns of L, and of U's triangle on the diagonal, from a panel that was kept, with rows in their final order.
+uniform highp sampler2D texture0;   // panels next to each other
+uniform highp usampler2D texture1;  // positions of the final rows when the panel was finished
 uniform int first;
-uniform int panel;  // its first texel
+uniform int panel;  // first texel of the panel
 out float value;
 
 void main() {

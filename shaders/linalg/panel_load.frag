@@ -1,5 +1,5 @@
-// Copies columns first .. end - 1 to a panel of BLOCK columns, four a texel; beyond them are zeros, and then which row
-// this is. After layout.glsl.
+// Copies columns [first, end) to a panel of BLOCK columns, four per texel, followed by zeros and then the row's number.
+// Needs layout.glsl before it.
 uniform int first;
 uniform int end;
 out vec4 value;

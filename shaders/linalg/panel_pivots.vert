@@ -1,15 +1,15 @@
-// Draws a quad as it is. Its fragments learn the known pivots: SEARCHED: those that the last search passed on, and the
-// one that it found, the largest of its partial results; otherwise those on the diagonal. After panel_texels.glsl,
-// pivoting.glsl and fold.glsl.
+// Draws a quad at its place. Its fragments get the known pivots. SEARCHED: those that the last search passed on, and
+// the one that it found, which is the largest of its partial results. Otherwise the pivots are on the diagonal. Needs
+// panel_texels.glsl, pivoting.glsl and fold.glsl before it.
 in vec4 target;
 uniform vec2 target_size;
 #ifdef SEARCHED
-uniform highp usampler2D texture1;  // the last search, see panel_search.frag
+uniform highp usampler2D texture1;  // results of the last search, see panel_search.frag
 uniform int parts;
 
 uvec4 part(int i) { return texelFetch(texture1, ivec2(i, 0), 0); }
 uvec4 four_parts(int i) { return four(part(i), part(i + 1), part(i + 2), part(i + 3)); }
-int found_row() {  // 16 parts, or a multiple of 64; and so many fetches are on their way at a time
+int found_row() {  // 16 parts, or a multiple of 64; that many fetches are in flight
     uvec4 found = nothing;
     for (int k = 0; k < 16; k += 4) found = both(found, four_parts(k));
     if (parts == 16) return int(found.y);

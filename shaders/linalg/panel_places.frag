@@ -1,8 +1,8 @@
-// Where the final rows lay before a panel, given where they lay after it.
-uniform highp sampler2D texture0;   // panels, side by side
-uniform highp usampler2D texture1;  // places after it
+// For each final row, its position before a panel, from its position after the panel.
+uniform highp sampler2D texture0;   // panels next to each other
+uniform highp usampler2D texture1;  // positions after it
 uniform int first;
-uniform int panel;  // the texel of the panel that says where rows were
+uniform int panel;  // texel of the panel with the row numbers
 out uint place;
 
 void main() {

@@ -1,5 +1,5 @@
-// Row i of a panel is row i of texels. What pivots there are is found once, for the corners of a quad (IN_VERTEX), and
-// the same for all its fragments.
+// Row i of a panel is row i of texels. The pivots are found once, at the corners of a quad (IN_VERTEX), and are the
+// same for all its fragments.
 uniform highp sampler2D texture0;
 #ifdef IN_VERTEX
 #define PIVOTS flat out

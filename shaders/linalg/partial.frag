@@ -1,5 +1,6 @@
-// The first pass of a reduction: folds 64 elements into one partial result. Element e: ALL, of all in row-major order;
-// otherwise of the fragment's row or column. After fold.glsl.
+// The first pass of a reduction: folds 64 elements into one partial result. ALL: elements of the whole matrix in
+// row-major order;
+// otherwise of the fragment's row or column. Needs fold.glsl before it.
 //     elements   0 .. 63 | 64 .. 127 | ...
 //     result     0       | 1         | ...
 #ifdef INTEGERS
@@ -11,9 +12,9 @@ uniform highp sampler2D texture0;
 uniform highp sampler2D texture1;
 #endif
 #ifdef SCALED
-uniform highp usampler2D texture1;  // the largest absolute value: all, or of each row or column
+uniform highp usampler2D texture1;  // largest absolute value of all, or of each row or column
 #endif
-uniform int count;         // of elements: in all, of a row, or of a column
+uniform int count;         // elements in all, per row, or per column
 uniform int width;         // of texture0, if there are no lines
 uniform int target_width;
 out STATE result;
@@ -43,7 +44,7 @@ int first_element() {
 
 #ifdef SUMS
 #ifdef SCALED
-// 2^-e for the largest value's exponent e, so that no square overflows, and none that matters vanishes.
+// 2^-e for the exponent e of the largest value, so that no square overflows and none that matters underflows.
 float scale() {
 #ifdef ROWS
     uint key = texelFetch(texture1, ivec2(0, int(gl_FragCoord.y)), 0).x;
@@ -70,7 +71,7 @@ float value(int e) {
 #endif
     return x;
 }
-// A channel sums every fourth element.
+// Each channel sums every fourth element.
 vec4 next(int e) { return vec4(value(e), value(e + 1), value(e + 2), value(e + 3)); }
 vec4 sixteen(int e) { return four(next(e), next(e + 4), next(e + 8), next(e + 12)); }
 void main() {
@@ -93,7 +94,7 @@ STATE value(int e) {
 #ifdef MAGNITUDES
     return uvec4(magnitude, uint(e), 0u, 0u);
 #else
-    if (magnitude == 0u) bits = 0u;  // both zeros are one value
+    if (magnitude == 0u) bits = 0u;  // both zeros are the same value
     return uvec4(bits ^ ((bits >> 31u) == 1u ? 0xffffffffu : 0x80000000u), uint(e), 0u, 0u);
 #endif
 #endif

@@ -1,13 +1,13 @@
-// Four columns of a panel, one texel a row, eliminated together. Row first + q changes places with row swaps[q], in
-// turn, where pivot q was found (and with itself before); pivot_rows[q] is that row's texel of the four columns:
-// multipliers before the diagonal, U from it on. After numbers.glsl and what declares swaps, pivot_rows and
-// vec4 texel(int x, int i).
+// Eliminates four columns of a panel, one texel per row, together. Row first + q is exchanged with row swaps[q], in
+// turn, in which pivot q was found (with itself until then). pivot_rows[q] is that row's texel of the four columns:
+// multipliers before the diagonal, U from it on. Needs numbers.glsl before it, and declarations of swaps, pivot_rows
+// and vec4 texel(int x, int i).
 uniform int first;    // row of the first of the four pivots
-uniform int quarter;  // the texel that has the four columns
-uniform int known;    // pivots: 0 to 4
+uniform int quarter;  // texel with the four columns
+uniform int known;    // number of known pivots: 0 to 4
 
 int exchanged(int i, int k, int other) { return i == k ? other : i == other ? k : i; }
-// Where the row lay that comes to be row i.
+// The old position of the row that becomes row i.
 int moved_from(int i) {
     i = exchanged(i, first + 3, swaps.w);
     i = exchanged(i, first + 2, swaps.z);
@@ -15,8 +15,8 @@ int moved_from(int i) {
     return exchanged(i, first, swaps.x);
 }
 
-// The texel of the four columns after so many eliminations, which leave their multipliers. Precise: a search and the
-// elimination after it must come to the same values, or rounding errors would be divided by smaller ones.
+// The texel of the four columns after `steps` eliminations, which leave their multipliers. Precise: a search and the
+// later elimination must compute the same values; otherwise rounding errors would be divided by smaller ones.
 vec4 eliminated(vec4 row, int steps) {
     precise vec4 left = row;
     if (steps > 0) {
@@ -36,11 +36,11 @@ vec4 eliminated(vec4 row, int steps) {
 }
 
 #ifndef PIVOTS_GIVEN
-// Pre: pivot_rows has those before q.
+// Pre: pivot_rows has the rows before q.
 vec4 pivot_row(int q) { return eliminated(texel(quarter, moved_from(first + q)), q); }
 #endif
 
-// Texel x of row i once the known pivots are eliminated; texel PLACE says which row it was, and only moves.
+// Texel x of row i after the known pivots are eliminated. Texel PLACE has the row's number and only moves.
 vec4 after_pivots(int x, int i) {
     int from = moved_from(i), steps = clamp(i - first, 0, known);
     vec4 value = texel(x, from);

@@ -1,3 +1,3 @@
-// Every row at its own place.
+// The position of every row: its own.
 out uint place;
 void main() { place = uint(gl_FragCoord.y); }

@@ -1,4 +1,4 @@
-// Draws rows where the pointers say that they lie: quad i covers texels [0, columns) of row i.
+// Draws rows at the positions that the pointers give: quad i covers texels [0, columns) of row i.
 //     pointers   3 0 2 1        quad 1 -> row 0 of the target
 in vec4 target;
 uniform vec2 target_size;

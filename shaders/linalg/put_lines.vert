@@ -1,4 +1,4 @@
-// Swap by data copy, second half: quad 0 goes to the row (or column) of the step, quad 1 to the pivot's.
+// Second half of a swap by copying: quad 0 goes to the row (or column) of the step, quad 1 to that of the pivot.
 in vec4 target;
 uniform vec2 target_size;
 uniform highp usampler2D texture1;  // the pivot
@@ -8,7 +8,7 @@ out vec2 texel;
 
 void main() {
     vec2 corner = vec2(float(gl_VertexID & 1), float(gl_VertexID >> 1));
-    if (columns == 1) corner = corner.yx;  // drawn as upright rectangles are
+    if (columns == 1) corner = corner.yx;  // drawn like upright rectangles
     texel = mix(target.xy, target.zw, corner);
     uvec4 pivot = texelFetch(texture1, ivec2(0), 0);
     vec2 at = vec2(texel.x, float(target.y == 0.0 ? k : int(columns == 1 ? pivot.w : pivot.z)) + corner.y);

@@ -1,5 +1,5 @@
-// Places of rows, in a column of texels, as pointers: row 0 of the target has them, row 1 every column at its own
-// place.
+// Converts positions of rows, in a column of texels, to pointers: row 0 of the target has them, row 1 has every column
+// at its own position.
 uniform highp usampler2D texture0;
 uniform int rows;
 out uint pointer;

@@ -1,12 +1,12 @@
-// The pivot search's first pass: each fragment finds the largest absolute value of its share, which is every height-th
-// row and every width-th column of the trailing matrix from (first, first) on.
-// Result: (key, place, row, column), for the rule FIRST_MOST. After numbers.glsl and fold.glsl.
+// The first pass of the pivot search: each fragment finds the largest absolute value in its share, which is every
+// height-th row and every width-th column of the trailing matrix from (first, first) on. Result: (key, index, row,
+// column), for the rule FIRST_MOST. Needs numbers.glsl and fold.glsl before it.
 uniform highp sampler2D texture0;
 #ifdef POINTERS
-uniform highp usampler2D texture1;  // row 0: where rows lie; row 1: where columns lie
+uniform highp usampler2D texture1;  // row 0: positions of rows; row 1: of columns
 #endif
 uniform int first;
-uniform ivec2 ends;   // columns, rows
+uniform ivec2 ends;   // end of columns, and of rows
 uniform ivec2 share;  // the target's size
 out uvec4 result;
 

@@ -1,7 +1,7 @@
-// Exchanges `k` and the pivot's place in the pointers: row 0 tells where the rows lie, row 1 where the columns lie,
-// row 2 which place each column has.
+// Exchanges `k` and the pivot's position in the pointers. Row 0 has the positions of rows, row 1 the positions of
+// columns, row 2 the column at each position.
 uniform highp usampler2D texture0;
-uniform highp usampler2D texture1;  // the pivot: (key, place, row, column)
+uniform highp usampler2D texture1;  // pivot: (key, index, row, column)
 uniform int k;
 out uint pointer;
 

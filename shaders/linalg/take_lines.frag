@@ -1,5 +1,5 @@
-// Swap by data copy, first half: line 0 becomes the pivot's row (COLUMNS: column), line 1 that of the step. What was
-// finished in step s lies in texture s mod 2.
+// First half of a swap by copying: line 0 becomes the pivot's row (COLUMNS: column), line 1 that of the step. What step
+// s finished is in texture s mod 2.
 uniform highp sampler2D texture0;
 uniform highp sampler2D texture1;
 uniform highp usampler2D texture2;  // the pivot

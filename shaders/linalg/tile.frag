@@ -1,4 +1,4 @@
-// A matrix in tiles; see layout.glsl. Beyond its edges there are zeros.
+// Copies a matrix to tiles (layout.glsl). Beyond its edges there are zeros.
 uniform highp sampler2D texture0;
 uniform ivec2 size;  // columns, rows
 layout(location = 0) out vec4 layer[8];

@@ -1,7 +1,7 @@
-// Solves with the BLOCK x BLOCK triangle on the diagonal at `first`: a fragment has a column of right-hand sides, and
-// writes BLOCK rows of it, four in the channels of each layer. L has ones on its diagonal; UPPER: U, from the last row
-// up. After layout.glsl and factors.glsl (UPPER: and numbers.glsl).
-uniform int end;  // the rows after first that there are, all in all at most BLOCK
+// Solves with the BLOCK x BLOCK triangle on the diagonal at `first`. A fragment has a column of right-hand sides, and
+// writes BLOCK rows of it, four in the channels of each layer. L has ones on its diagonal. UPPER: solves with U, from
+// the last row up. Needs layout.glsl and factors.glsl (UPPER: also numbers.glsl) before it.
+uniform int end;  // end of the rows, at most first + BLOCK
 layout(location = 0) out vec4 rows[BLOCK / 4];
 
 void main() {
@@ -22,8 +22,8 @@ void main() {
 #ifdef UPPER
             if (q == r >> 2) diagonal = row[r & 3];
 #endif
-            // What is not solved yet is zero, so the rest of the row, which belongs to the other triangle, adds
-            // nothing.
+            // Values that are not solved yet are zero, so the rest of the row, which belongs to the other triangle,
+            // adds nothing.
             sum += dot(row, x[q]);
         }
         float solved = element(moved(i), j) - sum;

@@ -1,4 +1,4 @@
-// Rows that triangle.frag solved, as rows of a matrix.
+// Copies the rows that triangle.frag solved to rows of a matrix.
 uniform highp sampler2DArray texture0;
 uniform int first;
 out float value;

@@ -1,5 +1,5 @@
-// The trailing matrix less BLOCK products an element: A(i,j) -= sum over q of L(i,q) U(q,j), with rows moved as the
-// panel moved them. After layout.glsl and factors.glsl.
+// Subtracts BLOCK products from each element of the trailing matrix: A(i,j) -= sum over q of L(i,q) U(q,j), with rows
+// moved as in the panel. Needs layout.glsl and factors.glsl before it.
 uniform highp sampler2DArray texture2;  // U's rows, see triangle.frag
 #ifdef TILES
 layout(location = 0) out vec4 layer[8];

@@ -1,4 +1,5 @@
-// texture0 + step_size * texture1, of its first three channels: places by velocities, velocities by accelerations.
+// texture0 + step_size * texture1, in the first three channels: positions and velocities, or velocities and
+// accelerations.
 uniform highp sampler2D texture0;
 uniform highp sampler2D texture1;
 uniform float step_size;

@@ -1,8 +1,8 @@
-// Accelerations of body x by bodies 64 y .. 64 y + 63, and its potential (with its sign turned): what one row of blocks
-// of the N x N force matrix adds up to.
-// 'Query Processing on GPUs', N-body, put right: the force is towards the other body (its place less one's own), bodies
-// do not meet at distance 0 (softening), and one's own mass counts for neither.
-uniform highp sampler2D texture0;  // (place, mass) in one row
+// Acceleration of body x by bodies 64 y .. 64 y + 63, and its negated potential: a row of blocks of the N x N force
+// matrix, summed up.
+// 'Query Processing on GPUs', N-body, corrected: the force points towards the other body (its position minus one's
+// own), bodies do not meet at distance 0 (softening), and a body's own mass does not count.
+uniform highp sampler2D texture0;  // (position, mass) in one row
 uniform int count;
 uniform float softening;  // squared
 out vec4 acceleration;

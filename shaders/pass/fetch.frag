@@ -1,4 +1,4 @@
-// SIGMOD'05, routines 4.1 and 4.2: the fragment's value is the texel under its texture coordinates. Blending does the
+// SIGMOD'05, routines 4.1 and 4.2: the fragment's value is the texel at its texture coordinates. Blending does the
 // rest.
 uniform highp sampler2D texture0;
 in vec2 texel;

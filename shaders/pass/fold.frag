@@ -1,5 +1,5 @@
-// Folds 16 partial results into one. Element i of a fragment: of all texels in row-major order, number 16 f + i, f being
-// the fragment's own number; ROWS: of its row, texel 16 x + i; COLUMNS: of its column, texel 16 y + i. After fold.glsl.
+// Folds 16 partial results into one. Element i of a fragment with number f is texel 16 f + i of all in row-major order.
+// ROWS: texel 16 x + i of its row. COLUMNS: texel 16 y + i of its column. Needs fold.glsl before it.
 //
 //     texels   0 1 2 ... 15 | 16 17 ... 31 | 32 ...
 //     result   0            | 1            | 2
@@ -8,7 +8,7 @@ uniform highp sampler2D texture0;
 #else
 uniform highp usampler2D texture0;
 #endif
-uniform int count;  // of elements: in all, of a row, or of a column
+uniform int count;  // elements in all, per row, or per column
 uniform int source_width;
 uniform int target_width;
 out STATE result;

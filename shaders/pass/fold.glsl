@@ -1,6 +1,6 @@
-// As a tree, so that rounding errors stay small. After the rule: fold_rules.glsl or one's own.
+// Combines as a tree, so that rounding errors stay small. Needs a rule before it: fold_rules.glsl or another one.
 #ifdef ONE_CALL
-// One call of both(), where that is long: three would take compilers many times as long.
+// With one call of both(), where that is long: with three of them, compilers take minutes.
 STATE four(STATE a, STATE b, STATE c, STATE d) {
     STATE left = a;
     STATE right = b;

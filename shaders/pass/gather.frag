@@ -1,5 +1,5 @@
-// Lays a row-major array out anew for a target of another size, bits untouched: element i of the target is element i of
-// texture0, and `padding` beyond the last of the `count` elements.
+// Copies a row-major array to a target of another size, bit for bit: element i of the target is element i of texture0,
+// and `padding` after the last of the `count` elements.
 uniform highp usampler2D texture0;
 uniform int count;
 uniform int target_width;

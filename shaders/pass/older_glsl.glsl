@@ -1,5 +1,5 @@
-// What GLSL 4.00 has and the shaders use, for GLSL 3.30 and GLSL ES 3.00, under the same names. `precise` has no
-// counterpart there: a driver may fuse a product and a sum. Of doubles, see query/doubles.glsl.
+// Functions of GLSL 4.00 that the shaders use, for GLSL 3.30 and GLSL ES 3.00, under the same names. `precise` has no
+// counterpart there: a driver may fuse a product and a sum. Doubles are replaced in query/doubles.glsl.
 #define precise
 #define NO_DOUBLES
 
@@ -18,5 +18,5 @@ int bitCount(uint bits) {
     return int((bits * 0x01010101u) >> 24);
 }
 
-// The place of the lowest bit that is set, or -1.
+// Index of the lowest bit that is set, or -1.
 int findLSB(uint bits) { return bitCount((bits & (~bits + 1u)) - 1u) - (bits == 0u ? 33 : 0); }

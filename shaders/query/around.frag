@@ -1,5 +1,5 @@
-// Counts the selected keys among 128 rows that are below a range, and those within it: (below, within). After
-// keys.glsl.
+// Counts the selected keys among 128 rows that are below a range, and those within it: (below, within). Needs keys.glsl
+// before it.
 uniform highp usampler2D texture0;  // keys
 uniform highp usampler2D texture1;  // selection
 uniform KEY low;

@@ -1,5 +1,5 @@
-// Keeps the fragments of rows whose key - base has that bit, for an occlusion query to count. After keys.glsl,
-// depth.glsl.
+// Keeps the fragments of rows for which key - base has that bit, for an occlusion query to count. Needs keys.glsl and
+// depth.glsl before it.
 uniform highp usampler2D texture0;  // keys
 uniform KEY base;
 uniform int shift;

@@ -1,4 +1,4 @@
-// A quad at the depth that stands for `code`; after depth_code.glsl. `target` as in quad.vert.
+// Draws a quad at the depth of `code`. Needs depth_code.glsl before it. `target` is as in quad.vert.
 in vec4 target;
 uniform vec2 target_size;
 uniform uint code;

@@ -1,5 +1,5 @@
-// SIGMOD'04, semi-linear queries: keeps the fragments of rows whose sums compare as wanted, for the stencil and an
-// occlusion query. After keys.glsl, values.glsl, selection.glsl, formula.glsl.
+// SIGMOD'04, semi-linear queries: keeps the fragments of rows whose sums satisfy the comparison, for the stencil and an
+// occlusion query. Needs keys.glsl, values.glsl, selection.glsl and formula.glsl before it.
 uniform highp usampler2D texture0;  // rows that have all values
 
 void main() {

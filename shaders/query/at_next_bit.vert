@@ -1,9 +1,9 @@
-// 'Query Processing on GPUs', k-th largest: a quad at the depth of the value known so far with its next bit set. The
-// counts of the passes before say which bits are set, so the CPU need not wait between passes. After depth_code.glsl,
-// shifted.glsl, found_bits.glsl.
+// 'Query Processing on GPUs', k-th largest: draws a quad at the depth of the value known so far, with its next bit set.
+// The counts of the previous passes tell which bits are set, so the CPU need not wait between passes. Needs
+// depth_code.glsl, shifted.glsl and found_bits.glsl before it.
 in vec4 target;
 uniform vec2 target_size;
-uniform int known;  // bits, from the top
+uniform int known;  // number of known bits, from the highest
 uniform int shift;  // of the plane in the depth buffer
 uniform uint mask;
 

@@ -1,4 +1,4 @@
-// Keeps the fragments of selected rows, for the stencil. After selection.glsl.
+// Keeps the fragments of selected rows, for the stencil. Needs selection.glsl before it.
 uniform highp usampler2D texture0;
 
 void main() {

@@ -1,7 +1,7 @@
-// Texel i: the place of set bit first + i, found from the top of a pyramid of counts down. SAMPLERS: the levels;
-// DESCEND: a call of `down` for each; TOP: the level of one texel. ON_GPU: the CPU does not know how many bits are set.
-// SAMPLE: how many of `count` bits to list, one in each of as many equal parts. After a source of words, which also
-// says what is written: uvec2 found(int word, int bit).
+// Texel i: the index of set bit first + i, found by going down from the top of a pyramid of counts. SAMPLERS: the
+// levels. DESCEND: a call of `down` for each level. TOP: the level with one texel. ON_GPU: the CPU does not know the
+// number of set bits. SAMPLE: number of bits to list, one from each of that many equal parts of all `count` bits. Needs
+// a source of words before it, which also defines what is written: uvec2 found(int word, int bit).
 SAMPLERS
 #ifndef SAMPLE
 uniform uint first;
@@ -11,7 +11,8 @@ out uvec2 place;
 
 uvec4 texel_at(highp usampler2D level, int i) { return texelFetch(level, ivec2(i & 1023, i >> 10), 0); }
 
-// From a count of the level above, which is the sum of four texels, to one of this level. `rest`: the bits before.
+// Goes from a count of the level above, which is the sum of four texels, to one of this level. `rest` is the number of
+// bits before the wanted one.
 int down(highp usampler2D level, int above, inout uint rest) {
     int texel = 4 * above;
     uvec4 counts = texel_at(level, texel);
@@ -31,10 +32,10 @@ int down(highp usampler2D level, int above, inout uint rest) {
 }
 
 #ifdef SAMPLE
-// Where part i begins. Pre: SAMPLE is at most 2^16.
+// The beginning of part i. Pre: SAMPLE is at most 2^16.
 uint part(uint i) { return i * (count / SAMPLE) + i * (count % SAMPLE) / SAMPLE; }
 
-// Somewhere within its part, so that no order of the rows agrees with the sample's by chance.
+// A random position in part i, so that the sample does not depend on patterns in the order of rows.
 uint sampled(uint i) {
     uint mixed = (i ^ i >> 7) * 0x9e3779b1u;
     mixed = (mixed ^ mixed >> 15) * 0x85ebca77u;

@@ -1,12 +1,12 @@
 // A level of a pyramid of counts: each channel of a texel is the sum of four texels of the level below.
 uniform highp usampler2D texture0;
-uniform int texels;  // of the level below
+uniform int texels;  // texels of the level below
 out uvec4 sums;
 
 void main() {
     ivec2 at = ivec2(gl_FragCoord.xy);
     int first = 16 * (at.y * 1024 + at.x);
-    uvec4 four_sums = uvec4(0u);  // OpenGL ES 3.0 does not index what goes out
+    uvec4 four_sums = uvec4(0u);  // OpenGL ES 3.0 does not index outputs
     for (int i = 0; i < 16; ++i) {
         int texel = first + i;
         if (texel >= texels) break;

@@ -1,5 +1,6 @@
-// The next two bits of the k-th smallest key: texture0 has how many keys go on with 0, 1, 2, 3, texture1 the prefix so
-// far (low, high) and k, which counts from 0 among those. Writes both again.
+// Chooses the next two bits of the k-th smallest key. texture0 has the numbers of keys whose next bits are 0, 1, 2, 3.
+// texture1 has the prefix so far (low, high) and k, counted from 0 among the keys with this prefix. Writes the new
+// prefix and k.
 uniform highp usampler2D texture0;
 uniform highp usampler2D texture1;
 uniform int shift;

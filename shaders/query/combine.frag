@@ -1,4 +1,4 @@
-// Selections combined word by word: op 0 AND, 1 OR, 2 AND NOT.
+// Combines selections word by word: op 0 AND, 1 OR, 2 AND NOT.
 uniform highp usampler2D texture0;
 uniform highp usampler2D texture1;
 uniform int op;

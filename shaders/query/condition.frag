@@ -1,8 +1,8 @@
-// The rows of 32 that satisfy a condition in conjunctive normal form; each column is read once, four rows at a time,
-// whose answers are four bits. INPUTS: textures and constants; WORDS_OF_32: what is read of selections; KEYS_OF_FOUR:
-// of columns; LEAVES: a variable a leaf; CLAUSES: what is made of them. A constant is four words: a range's low and
-// high - low; two keys of a list; of a comparison of columns the largest number's key, and `wanted` as in pair.frag.
-// After keys.glsl.
+// The bits of 32 rows that satisfy a condition in conjunctive normal form. Each column is read once, four rows at a
+// time, whose answers are four bits. INPUTS: textures and constants. WORDS_OF_32: words of selections. KEYS_OF_FOUR:
+// keys of columns. LEAVES: one variable per leaf. CLAUSES: combines the leaves. A constant is four words: low and high
+// - low of a range; two keys of a list; or for a comparison of columns the largest number's key, and `wanted` as in
+// pair.frag. Needs keys.glsl before it.
 uniform int rows;
 INPUTS
 out uint bits;
@@ -19,7 +19,7 @@ Wide wide_keys(highp usampler2D keys, ivec2 word, int group) {
     return Wide(uvec4(first.xz, second.xz), uvec4(first.yw, second.yw));
 }
 
-// 0 or 1 for each of four rows: the bits of one word.
+// Four bits of a word, from 0 or 1 for each of four rows.
 uint four(uvec4 ones) { return ones.x | ones.y << 1 | ones.z << 2 | ones.w << 3; }
 
 uvec4 are_less(uvec4 a, uvec4 b) { return uvec4(lessThan(a, b)); }
@@ -42,7 +42,7 @@ uint equal_either(Wide keys, uvec4 two) {
                 (uvec4(equal(keys.low, uvec4(two.z))) & uvec4(equal(keys.high, uvec4(two.w)))));
 }
 
-// Of keys of one type.
+// For keys of the same type.
 uint related(uvec4 less, uvec4 greater, uvec4 nan, uint wanted) {
     uvec4 relations = less + 4u * greater + 2u * (1u - less - greater);
     return four(min((relations * (1u - nan) + 8u * nan) & wanted, uvec4(1u)));

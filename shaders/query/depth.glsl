@@ -1,4 +1,5 @@
-// A row a pixel: 32 pixels of a line meet a word. After depth_code.glsl, keys.glsl, shifted.glsl, selection.glsl.
+// One pixel per row: 32 pixels of a line correspond to a word. Needs depth_code.glsl, keys.glsl, shifted.glsl and
+// selection.glsl before it.
 KEY key_at(highp usampler2D keys, ivec2 pixel) {
     return key_of(texel_of(keys, ivec2(pixel.x >> 5, pixel.y), pixel.x % 32 / ROWS), pixel.x % ROWS);
 }
@@ -6,8 +7,8 @@ KEY key_at(highp usampler2D keys, ivec2 pixel) {
 uvec2 wide(uint key) { return uvec2(key, 0u); }
 uvec2 wide(uvec2 key) { return key; }
 
-// key - base. With RUNS: what the key has where the gaps between runs of keys are left out; texture2 has the runs, the
-// first key (low, high) and its code, 1024 a line.
+// key - base. RUNS: the code of the key when the gaps between runs of keys are left out. texture2 has the runs: the
+// first key (low, high) and its code, 1024 per line.
 #ifdef RUNS
 uniform highp usampler2D texture2;
 uniform int runs;
@@ -29,5 +30,5 @@ uvec2 offset_of(KEY key, KEY base) {
 uvec2 offset_of(KEY key, KEY base) { return wide(minus(key, base)); }
 #endif
 
-// Bits [shift, shift + 32) of that, those of `mask`.
+// Bits [shift, shift + 32) of offset_of(), masked with `mask`.
 uint digit_of(KEY key, KEY base, int shift, uint mask) { return shifted_low(offset_of(key, base), shift) & mask; }

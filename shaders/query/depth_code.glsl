@@ -1,3 +1,3 @@
-// Code c is the depth whose bits are c + FIRST_DEPTH: so the order of codes is that of depths, which are normal floats
-// up to 1, and nothing rounds them.
+// Code c is the depth with the bits c + FIRST_DEPTH. So codes have the order of depths, which are normal floats up to 1
+// and are never rounded.
 float depth_of(uint code) { return uintBitsToFloat(code + FIRST_DEPTH); }

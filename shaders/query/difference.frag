@@ -1,6 +1,7 @@
 // 'Query Processing on GPUs': a op b is (a - b) op 0. Copies the difference of two columns to the depth buffer, as a
-// code less than, equal to or greater than `zero`: that of the keys, which is exact, up to `reach` to either side.
-// TYPE_A, TYPE_B, WIDE_A, WIDE_B as in pair.frag. After keys.glsl, values.glsl, pair.glsl, depth.glsl.
+// code less than, equal to or greater than `zero`. It is the exact difference of the keys, limited to `reach` on either
+// side. TYPE_A, TYPE_B, WIDE_A, WIDE_B are as in pair.frag. Needs keys.glsl, values.glsl, pair.glsl and depth.glsl
+// before it.
 uniform highp usampler2D texture0;
 uniform highp usampler2D texture1;
 uniform highp usampler2D texture2;  // rows that have both values

@@ -1,4 +1,4 @@
-// Rules of folds of keys, beside those of pass/fold_rules.glsl.
+// Rules for folds of keys, in addition to pass/fold_rules.glsl.
 #ifdef EXTREMES  // the min and the max key, (low, high) each
 #define STATE uvec4
 const uvec4 nothing = uvec4(0xffffffffu, 0xffffffffu, 0u, 0u);
@@ -7,12 +7,12 @@ uvec4 both(uvec4 a, uvec4 b) {
     return uvec4(before(b.xy, a.xy) ? b.xy : a.xy, before(a.zw, b.zw) ? b.zw : a.zw);
 }
 #endif
-#ifdef INTEGERS  // a sum of keys of 128 bits
+#ifdef INTEGERS  // the sum of keys as a 128-bit integer
 #define STATE uvec4
 const uvec4 nothing = uvec4(0u);
 uvec4 both(uvec4 a, uvec4 b) {
     uvec4 sum = a + b;
-    uvec4 over = uvec4(lessThan(sum, a));  // carries by hand: OpenGL ES 3.0 has no uaddCarry
+    uvec4 over = uvec4(lessThan(sum, a));  // carries by comparison: OpenGL ES 3.0 has no uaddCarry
     uint y = sum.y + over.x;
     over.y += uint(y < sum.y);
     uint z = sum.z + over.y;
@@ -20,7 +20,7 @@ uvec4 both(uvec4 a, uvec4 b) {
     return uvec4(sum.x, y, z, sum.w + over.z);
 }
 #endif
-#ifdef DOUBLES  // a sum; after doubles.glsl
+#ifdef DOUBLES  // a sum of floats; needs doubles.glsl before it
 #ifdef NO_DOUBLES
 #define ONE_CALL
 #endif

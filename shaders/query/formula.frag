@@ -1,5 +1,5 @@
-// The rows of 32 whose sums compare as wanted. FETCH: keys of four rows of each column; ARGUMENTS: of one row. After
-// keys.glsl, values.glsl, formula.glsl.
+// The bits of 32 rows whose sums satisfy the comparison. FETCH: gets the keys of four rows of each column. ARGUMENTS:
+// those of one row. Needs keys.glsl, values.glsl and formula.glsl before it.
 uniform highp usampler2D texture0;  // rows that have all values
 out uint bits;
 

@@ -1,7 +1,7 @@
-// Compares two sums of columns of a row, computed as they are written: in doubles, with AS_INTEGERS in integers of 128
-// bits, low words first, or with AS_FLOATS in floats. SAMPLERS: the columns' textures, from texture1 on; KEYS: of a
-// row; COMPUTE: a variable a step, then the relation. `wanted` as in pair.frag. After keys.glsl, values.glsl, with
-// AS_INTEGERS integers.glsl.
+// Compares two sums of columns of a row, computed step by step as written: in doubles; with AS_INTEGERS in 128-bit
+// integers, low words first; with AS_FLOATS in floats. SAMPLERS: the columns' textures, from texture1 on. KEYS:
+// parameters with a row's keys. COMPUTE: one variable per step, then the relation. `wanted` is as in pair.frag. Needs
+// keys.glsl, values.glsl and, with AS_INTEGERS, integers.glsl before it.
 uniform uint wanted;
 #ifdef AS_INTEGERS
 uniform uvec4 constants[CONSTANTS];
@@ -26,7 +26,7 @@ uvec4 negated(uvec4 a) { return negative(a); }
 uvec4 sum(uvec4 a, uvec4 b) { return add(a, b); }
 uvec4 difference(uvec4 a, uvec4 b) { return add(a, negative(b)); }
 
-// The low 128 bits, which are the same with signs as without.
+// The low 128 bits of the product, which are the same for signed and unsigned numbers.
 uvec4 product(uvec4 a, uvec4 b) {
     uvec4 result = uvec4(0u);
     for (int i = 0; i < 4; ++i) {

@@ -1,9 +1,9 @@
-// What the search for the k-th largest of some values, bit by bit from the top, knows.
-uniform highp usampler2D texture2;  // counts: of values that are at least what was probed for each bit
-uniform int bits;                   // of a value
-uniform uint k;                     // from 1
+// The state of the search for the k-th largest value, bit by bit from the highest.
+uniform highp usampler2D texture2;  // for each bit, the number of values that are at least the probed one
+uniform int bits;                   // bits per value
+uniform uint k;                     // counted from 1
 
-// The first n bits; the rest is 0. A bit is set when at least k values are no less than the one with it.
+// The first n bits; the others are 0. A bit is 1 if at least k values are >= the value with that bit.
 uvec2 found_bits(int n) {
     uvec2 value = uvec2(0u);
     for (int i = 0; i < n; ++i) {

@@ -1,7 +1,7 @@
-// Copies a plane of a column to the depth buffer for the search of the k-th largest of the selected rows: where all
-// bits above the plane are those that are found, its own; `null_code`, above all that will be drawn, where they are
-// more; and 0, below, where they are less or the row is not selected. So tests of a plane count as if they saw whole
-// keys. After keys.glsl, depth.glsl.
+// Copies a plane of a column to the depth buffer for the search of the k-th largest of the selected rows. If the bits
+// above the plane are the ones found so far, a row gets its own code. If they are larger, it gets `null_code`, which is
+// above everything that will be drawn. If they are smaller or the row is not selected, it gets 0. So tests of a plane
+// count as if they compared whole keys. Needs keys.glsl and depth.glsl before it.
 uniform highp usampler2D texture0;  // keys
 uniform highp usampler2D texture1;  // selection
 uniform KEY base;

@@ -1,7 +1,8 @@
-// A quad for found_plane.frag, which gets the bits found so far. After shifted.glsl, found_bits.glsl.
+// Draws a quad for found_plane.frag, and passes the bits found so far to it. Needs shifted.glsl and found_bits.glsl
+// before it.
 in vec4 target;
 uniform vec2 target_size;
-uniform int known;  // bits, from the top
+uniform int known;  // number of known bits, from the highest
 uniform int above;  // shift of the last of them
 flat out uvec2 prefix;
 

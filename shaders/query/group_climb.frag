@@ -1,14 +1,14 @@
-// A group's rows [a, b) as few whole nodes of a tree of partial results: of each level at most one at either end. Two
-// texels a group, 1024 a line: what its left end and its right end have taken so far, so that either adds small ones to
-// large ones. `level`: 0 are single rows, of which
+// Covers a group's rows [a, b) by few whole nodes of a tree of partial results: at each level at most one at either
+// end. Two texels per group, 1024 per line, have the partial results of its left end and its right end so far, so that
+// each adds small nodes to large ones. At `level` 0 nodes are single rows. At each level the nodes
 //     node    a' = ceil(a / 2^level)   ..   b' = floor(b / 2^level)
-// are whole; the left end takes a' where that is odd, the right one b' - 1 where b' is. With LAST both ends become one
-// texel a group. After the rule.
-uniform highp usampler2D texture0;  // so far; none at level 0
-uniform highp usampler2D texture1;  // the level
-uniform highp usampler2D texture2;  // where groups begin, 1024 a line
+// are whole. The left end takes a' if that is odd, the right end takes b' - 1 if b' is odd. LAST: both ends become one
+// texel per group. Needs the rule before it.
+uniform highp usampler2D texture0;  // results so far; unused at level 0
+uniform highp usampler2D texture1;  // nodes of this level
+uniform highp usampler2D texture2;  // starts of groups, 1024 per line
 uniform int groups;
-uniform int rows;  // of all
+uniform int rows;  // number of all rows
 uniform int level;
 out uvec4 value;
 

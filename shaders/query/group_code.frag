@@ -1,9 +1,9 @@
-// Puts some bits of a column into the words that listed rows are sorted by: those of key - least from bit `from` on, or
-// with VALID whether there is a value. After keys.glsl, shifted.glsl, group_rows.glsl.
-uniform highp usampler2D texture3;  // the words so far, where `to` is not 0
+// Adds bits of a column to the words by which listed rows are sorted: bits of key - least from bit `from` on or, with
+// VALID, whether there is a value. Needs keys.glsl, shifted.glsl and group_rows.glsl before it.
+uniform highp usampler2D texture3;  // words so far, unless `to` is 0
 uniform uvec2 least;
 uniform int from;
-uniform int to;  // the bit of the word that they begin at
+uniform int to;  // index of the first bit in the word
 uniform uint mask;
 out uint word;
 

@@ -1,7 +1,7 @@
-// Which entries of a sorted list begin a group: a bit each, 32 a word; those whose value of a column is not that of the
-// entry before. After keys.glsl, group_rows.glsl.
-uniform highp usampler2D texture3;  // the same of the columns before; none of the FIRST
-uniform int count;                  // of the list
+// Marks the entries of a sorted list that begin a group, with one bit each, 32 per word: those whose value of a column
+// differs from the previous entry's. Needs keys.glsl and group_rows.glsl before it.
+uniform highp usampler2D texture3;  // the result for the previous columns; unused for the FIRST
+uniform int count;                  // length of the list
 out uint bits;
 
 void main() {

@@ -1,7 +1,7 @@
-// A column's key, and whether there is one, of the rows at listed places of a list: (key, valid, place). After
-// keys.glsl, group_rows.glsl.
-uniform highp usampler2D texture3;  // places
-uniform int count;                  // of these
+// A column's key, and whether there is a value, for the rows at given indices of a list: (key, valid, index). Needs
+// keys.glsl and group_rows.glsl before it.
+uniform highp usampler2D texture3;  // indices
+uniform int count;                  // number of indices
 out uvec4 found;
 
 void main() {

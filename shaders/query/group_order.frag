@@ -1,6 +1,6 @@
-// A list in another order: entry i is that at the place which the order has for i.
+// A list in another order: entry i is the one whose index is at i in the order.
 uniform highp usampler2D texture0;  // the list
-uniform highp usampler2D texture1;  // the order; both 1024 entries a line
+uniform highp usampler2D texture1;  // the order; both have 1024 entries per line
 uniform int count;
 out uint listed;
 

@@ -1,6 +1,7 @@
-// A level of a tree of partial results over sorted rows: each of two of the level below. After the rule.
-uniform highp usampler2D texture0;  // 1024 a line
-uniform int count;                  // of the level below
+// A level of a tree of partial results over sorted rows: each node combines two of the level below. Needs the rule
+// before it.
+uniform highp usampler2D texture0;  // 1024 per line
+uniform int count;                  // nodes of the level below
 out uvec4 value;
 
 uvec4 node(int i) { return i < count ? texelFetch(texture0, ivec2(i & 1023, i >> 10), 0) : nothing; }

@@ -1,5 +1,5 @@
-// What listed rows have for an aggregate, by one of the rules of fold.glsl, or with COUNTS 1 for each value that there
-// is. TYPE as in values.glsl. After keys.glsl, values.glsl, the rule, group_rows.glsl.
+// The partial results of listed rows for an aggregate, by a rule of fold.glsl or, with COUNTS, 1 for each value. TYPE
+// is as in values.glsl. Needs keys.glsl, values.glsl, the rule and group_rows.glsl before it.
 uniform int count;
 out uvec4 value;
 

@@ -1,10 +1,10 @@
-// The keys of a column's rows for a join, where equal ones are a pair: common keys of pair.glsl, and for what has no
-// partner `none`, which is not a key of the other side. LISTED: only the rows that are listed; TRANSLATED: texts, by
-// their places in the dictionary of the other side. TYPE_A, WIDE_A as in pair.frag. After keys.glsl, values.glsl,
-// pair.glsl.
-uniform highp usampler2D texture0;  // keys of the column, `words` words of 32 rows a line
-uniform highp usampler2D texture1;  // the rows, 1024 a line
-uniform highp usampler2D texture2;  // places, 1024 a line
+// The keys of a column's rows for a join, where rows with equal keys are a pair: common keys of pair.glsl. Rows without
+// a possible partner get `none`, which is not a key of the other side. LISTED: only the listed rows. TRANSLATED: texts,
+// by their indices in the other side's dictionary. TYPE_A, WIDE_A are as in pair.frag. Needs keys.glsl, values.glsl and
+// pair.glsl before it.
+uniform highp usampler2D texture0;  // keys of the column, `words` words of 32 rows per line
+uniform highp usampler2D texture1;  // the rows, 1024 per line
+uniform highp usampler2D texture2;  // indices, 1024 per line
 uniform int words;
 uniform uvec2 none;
 

@@ -1,8 +1,8 @@
-// The right side of a join as match.frag reads it: NARROW, four keys of 32 bits a texel, or two of 64. After
-// join_key.glsl.
-uniform int first;  // of the keys in order
+// The right side of a join in the layout of match.frag: with NARROW, four keys of 32 bits per texel, otherwise two of
+// 64 bits. Needs join_key.glsl before it.
+uniform int first;  // index of the first key
 uniform int count;
-uniform int line;   // words of 32 keys
+uniform int line;   // words of 32 keys per line
 out uvec4 texel;
 
 void main() {

@@ -1,6 +1,6 @@
-// The left side of a join as match.frag reads it: row r at (r mod 4, r div 4), its key and a span of 0. After
-// join_key.glsl.
-uniform int first;  // of the left rows in order
+// The left side of a join in the layout of match.frag: row r is at (r mod 4, r div 4), with its key and a span of 0.
+// Needs join_key.glsl before it.
+uniform int first;  // index of the first left row
 uniform int count;
 out uvec4 range;
 

@@ -1,6 +1,7 @@
-// How columns and selections lie in textures. A word of a selection is 32 rows, WORDS of them a line. The word at (x,
-// y) meets 8 texels of a column of 32-bit keys, four rows each, or 16 texels of one of 64-bit keys, (low, high) of two
-// rows each. Its i-th texel is at (i WORDS + x, y), so that neighbouring fragments read neighbouring texels:
+// Layout of columns and selections in textures. A word of a selection is 32 rows; a line has WORDS of them. The word at
+// (x, y) corresponds to 8 texels of a column of 32-bit keys, four rows each, or to 16 texels of a column of 64-bit
+// keys, (low, high) of two rows each. Its i-th texel is at (i WORDS + x, y), so that neighbouring fragments read
+// neighbouring texels:
 //     word      |  0   1   2  ..  WORDS - 1 |
 //     column    |  rows 0-3, 32-35, 64-67, ...  | rows 4-7, 36-39, ...  | ...
 #ifdef WIDE
@@ -17,7 +18,7 @@ KEY key_of(uvec4 texel, int row) { return row == 0 ? texel.x : row == 1 ? texel.
 
 uvec4 texel_of(highp usampler2D keys, ivec2 word, int i) { return texelFetch(keys, ivec2(i * WORDS + word.x, word.y), 0); }
 
-// Keys of rows [4 group, 4 group + 4) of a word, of a column of either width; the high word is 0 for 32 bits.
+// Keys of rows [4 group, 4 group + 4) of a word, for a column of either width. For 32 bits the high word is 0.
 void four_keys(highp usampler2D keys, int wide, ivec2 word, int group, out uvec2 four[4]) {
     if (wide == 1) {
         uvec4 first = texel_of(keys, word, 2 * group);
@@ -32,7 +33,7 @@ void four_keys(highp usampler2D keys, int wide, ivec2 word, int group, out uvec2
     }
 }
 
-// The key of the row that is pixel (row of the line, line).
+// The key of the row at a pixel (row of the line, line).
 uvec2 key_of_row(highp usampler2D keys, int wide, ivec2 pixel) {
     ivec2 word = ivec2(pixel.x >> 5, pixel.y);
     int row = pixel.x & 31;

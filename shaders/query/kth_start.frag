@@ -1,17 +1,17 @@
-// What choose_digit.frag begins with, where the k-th value's place is known to the GPU alone: all keys' prefix, and how
-// many keys come before it. Of values that there are too few of, any.
+// The texel that choose_digit.frag begins with if only the GPU knows the rank of the k-th value: the empty prefix, and
+// the number of keys before the value. If there are too few values, the result is arbitrary.
 //     texture0   the number of values
 uniform highp usampler2D texture0;
 uniform uvec2 prefix;
 #ifdef QUANTILE
 uniform uvec2 phi;  // a double
 #else
-uniform uint k;  // from 1; the k-th smallest with SMALLEST, otherwise the k-th largest
+uniform uint k;  // from 1; SMALLEST: the k-th smallest, otherwise the k-th largest
 #endif
 out uvec4 state;
 
 #ifdef QUANTILE
-// As cpu/rank.hpp has it: ceil(phi n), but a product that is whole but for rounding is that number.
+// As in cpu/rank.hpp: ceil(phi n), but a product that is an integer except for rounding is that integer.
 uint before(uint n) {
     uvec2 rank = multiply_doubles(phi, double_of(n));
     uvec2 slack = multiply_doubles(rank, uvec2(0u, 0x3cd00000u));  // 2^-50

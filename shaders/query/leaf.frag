@@ -1,9 +1,9 @@
-// A leaf of a condition over 32 rows: RANGE, low <= key <= low + span; or the key is one of a list: of the FEW in a
-// uniform, of those whose bits are set in TABLE, texture2, the first being that of `low`, 1024 words a line, or of the
-// `count` that ascend in texture2, 1024 a line. After keys.glsl.
+// A leaf of a condition over 32 rows. RANGE: low <= key <= low + span. Otherwise the key is in a list: one of FEW
+// constants; or its bit is set in TABLE, texture2, which begins with the bit of `low` and has 1024 words per line; or
+// it is one of `count` ascending keys in texture2, 1024 per line. Needs keys.glsl before it.
 uniform highp usampler2D texture0;  // keys
-uniform highp usampler2D texture1;  // a word: the rows that have a value
-uniform uint negate;                // all bits: the rows for which it does not hold
+uniform highp usampler2D texture1;  // one bit per row: whether it has a value
+uniform uint negate;                // all bits set: the rows for which it does not hold
 #if defined(RANGE)
 uniform KEY low;
 uniform KEY span;

@@ -1,13 +1,13 @@
-// Nested loops (Algorithm 2 of MDS'09): the keys of 32 rows of the right side that are in the ranges of four rows of
-// the left, a word for each of these. Four left rows take `lines` lines of the target, as many as the right keys have:
+// Nested loops (Algorithm 2 of MDS'09): which keys of 32 rows of the right side are in the ranges of four left rows,
+// one word for each left row. Four left rows take `lines` lines of the target, as many as the right keys have:
 //     line of the target   |  0  ..  lines - 1   |  lines  ..  2 lines - 1   | ...
 //     left rows            |  0, 1, 2, 3         |  4, 5, 6, 7               | ...
 //     line of the keys     |  0  ..  lines - 1   |  0  ..  lines - 1         | ...
-// After keys.glsl.
+// Needs keys.glsl before it.
 uniform highp usampler2D texture0;  // keys
 uniform highp usampler2D texture1;  // ranges, left row r at (r mod 4, r div 4): low and high - low, 64 bits each
 uniform int lines;
-uniform int count;  // of the keys
+uniform int count;  // number of keys
 out uvec4 bits;
 
 #ifdef WIDE
@@ -25,7 +25,7 @@ void main() {
     int keys = count - 32 * (word.y * WORDS + word.x);
     bits = uvec4(0u);
     if (keys <= 0) return;
-    uvec4 found = bits;  // OpenGL ES indexes an output by constants only
+    uvec4 found = bits;  // OpenGL ES indexes outputs by constants only
     KEY low[4];
     KEY span[4];
     for (int r = 0; r < 4; ++r) {

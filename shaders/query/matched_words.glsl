@@ -1,8 +1,8 @@
-// The words of matches, as match.frag draws them, left row after left row; a bit that is set is a pair.
+// The words of matches in the layout of match.frag, left row after left row. A set bit is a pair.
 uniform highp usampler2D texture0;
 uniform int width;       // of a line
-uniform int lines;       // that four left rows take
-uniform int first_left;  // of the left rows in order
+uniform int lines;       // lines per four left rows
+uniform int first_left;  // index of the first left row
 uniform int first_right;
 
 uint word_at(int w) {

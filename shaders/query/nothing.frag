@@ -1,2 +1,2 @@
-// Writes nothing: the tests and the occlusion query are all that matters.
+// Writes nothing: only the tests and the occlusion query matter.
 void main() {}

@@ -1,22 +1,22 @@
-// An aggregate as one number of the caller's type, from what was measured of a column. An integer in between has 128
-// bits, in two's complement. After doubles.glsl, values.glsl, shifted.glsl, integers.glsl.
-//     texture0   with KEY a key in its channels xy, or zw; with INTEGERS, DOUBLES the sum of keys or of values; else none
+// Converts a measured aggregate of a column to a number of the caller's type. Integers are computed with 128 bits, in
+// two's complement. Needs doubles.glsl, values.glsl, shifted.glsl and integers.glsl before it.
+//     texture0   KEY: a key in channels xy, or zw; INTEGERS, DOUBLES: the sum of keys or of values; otherwise unused
 //     texture1   the number of values
-// With CONSTANT the number itself is known, an integer or with DOUBLES a double.
+// CONSTANT: the number itself is given, as an integer or, with DOUBLES, as a double.
 #ifdef CONSTANT
 uniform uvec4 constant;
 #else
 uniform highp usampler2D texture0;
 uniform highp usampler2D texture1;
-uniform int type;  // of the column, as values.glsl counts them
+uniform int type;  // of the column, as numbered in values.glsl
 #endif
-uniform int to;            // the caller's
-uniform uint least_count;  // of fewer values there is no number
+uniform int to;            // the caller's type
+uniform uint least_count;  // with fewer values there is no number
 out uvec4 words;
 
 uvec2 power_of_2(int exponent) { return uvec2(0u, uint(1023 + exponent) << 20); }
 
-// A double's bits: rounded once up to 64 bits of the integer.
+// The bits of a double. Rounded once, if the integer fits into 64 bits.
 uvec2 double_of(uvec4 i) {
     bool below = is_negative(i);
     if (below) i = negative(i);
@@ -26,7 +26,7 @@ uvec2 double_of(uvec4 i) {
     return below ? negative_double(sum) : sum;
 }
 
-// Of a double's bits, towards 0; what is beyond 64 bits becomes some such number.
+// Rounds a double towards 0. Numbers beyond 64 bits give some number beyond 64 bits.
 uvec4 integer_of(uvec2 d) {
     int exponent = int(d.y >> 20 & 0x7ffu) - 1023;
     uvec2 digits = uvec2(d.x << 11, 0x80000000u | d.y << 11 | d.x >> 21);
@@ -66,7 +66,7 @@ uvec4 words_of_key(uvec2 key) {
 #endif
 
 #ifndef CONSTANT
-// Keys of signed numbers are too large by half of their range.
+// Keys of signed numbers are larger than the numbers by half of the range.
 uvec4 without_bias(uvec4 sum, uint n) {
     if (type == I32) return add(sum, negative(uvec4(n << 31, n >> 1, 0u, 0u)));
     if (type == I64) return add(sum, negative(uvec4(0u, n << 31, n >> 1, 0u)));

@@ -1,6 +1,6 @@
-// Compares two columns, a op b, over 32 rows. TYPE_A, TYPE_B: types of values.glsl; WIDE_A, WIDE_B: 1 for 64 bits.
-// `wanted`: the relations for which a row is selected: bit 0 less, 1 equal, 2 greater, 3 neither (a NaN). After
-// keys.glsl, values.glsl, pair.glsl.
+// Compares two columns, a op b, over 32 rows. TYPE_A, TYPE_B: types of values.glsl. WIDE_A, WIDE_B: 1 for 64 bits.
+// `wanted`: the relations for which a row is selected: bit 0 less, 1 equal, 2 greater, 3 unordered (a NaN). Needs
+// keys.glsl, values.glsl and pair.glsl before it.
 uniform highp usampler2D texture0;
 uniform highp usampler2D texture1;
 uniform highp usampler2D texture2;  // rows that have both values

@@ -1,8 +1,9 @@
-// Keys of columns that are compared, as keys of one type; TYPE as in values.glsl. AS_KEYS: of one type already, where
-// NaNs are above `most_number`; AS_INTEGERS: of 64-bit integers; AS_DOUBLES: of doubles. After keys.glsl, values.glsl.
+// Converts keys of two columns to keys of a common type for a comparison; TYPE is as in values.glsl. AS_KEYS: both have
+// the same type, and NaNs are above `most_number`. AS_INTEGERS: keys of 64-bit integers. AS_DOUBLES: keys of doubles.
+// Needs keys.glsl and values.glsl before it.
 uniform uvec2 most_number;
 
-// As the key of a 64-bit integer.
+// The value as the key of a 64-bit integer.
 uvec2 integer(uvec2 key, int type) {
     if (type == I64) return key;
     if (type == U32) return uvec2(key.x, 0x80000000u);
@@ -10,7 +11,7 @@ uvec2 integer(uvec2 key, int type) {
     return uvec2(value, (value & 0x80000000u) != 0u ? 0x7fffffffu : 0x80000000u);
 }
 
-// As the key of a double. Comparing doubles themselves would not do: a driver may take denormals for 0.
+// The value as the key of a double. Doubles themselves are not compared: a driver may treat denormals as 0.
 uvec2 double_key(uvec2 key, int type) {
     if (type == F64) return key;
     uvec2 bits = type == I64 ? to_double(key, type) : to_double(key.x, type);
@@ -28,7 +29,7 @@ uvec2 common_key(uvec2 key, int type) {
 #endif
 }
 
-// Of a common key: not a NaN.
+// Whether a common key is not a NaN.
 bool is_number(uvec2 key) {
 #ifdef AS_INTEGERS
     return true;

@@ -1,6 +1,6 @@
-// Pairs of places in lists of rows, as pairs of these rows. LISTED_LEFT, LISTED_RIGHT: which side has a list.
+// Converts pairs of indices in lists of rows to pairs of these rows. LISTED_LEFT, LISTED_RIGHT: which side has a list.
 uniform highp usampler2D texture0;  // pairs
-uniform highp usampler2D texture1;  // rows of the left side, 1024 a line
+uniform highp usampler2D texture1;  // rows of the left side, 1024 per line
 uniform highp usampler2D texture2;
 out uvec2 rows;
 

@@ -1,8 +1,10 @@
-// An aggregate of the selected ones among 128 rows. TYPE as in values.glsl. After keys.glsl, values.glsl, fold.glsl.
+// An aggregate of the selected rows among 128. TYPE is as in values.glsl. Needs keys.glsl, values.glsl and fold.glsl
+// before it.
 uniform highp usampler2D texture0;  // keys
 uniform highp usampler2D texture1;  // selection
 #ifdef COUNTS
-// Of keys that agree with a prefix above bit `shift` + 2, those with 0, 1, 2, 3 in the two bits from `shift` on.
+// Among keys that agree with a prefix above bit `shift` + 2, counts those with 0, 1, 2, 3 in the two bits from `shift`
+// on.
 uniform highp usampler2D texture2;  // the prefix, at (0, 0)
 uniform int shift;
 
@@ -52,7 +54,7 @@ void main() {
 #else
     uint prefix = state.x;
 #endif
-    uint counts = 0u;  // four of 8 bits
+    uint counts = 0u;  // four counts of 8 bits
 #else
     uvec4 all = nothing;
 #endif

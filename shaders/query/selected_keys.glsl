@@ -1,4 +1,5 @@
-// The words of a selection, `width` a line, and a column's keys of the rows whose bits are set. After keys.glsl.
+// The words of a selection, `width` per line, and a column's keys of the rows whose bits are set. Needs keys.glsl
+// before it.
 uniform highp usampler2D texture0;
 uniform highp usampler2D texture1;  // keys
 uniform int width;

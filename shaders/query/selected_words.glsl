@@ -1,4 +1,4 @@
-// The words of a selection, `width` a line; a bit that is set is a row.
+// The words of a selection, `width` per line. A set bit is a row.
 uniform highp usampler2D texture0;
 uniform int width;
 uint word_at(int w) { return texelFetch(texture0, ivec2(w % width, w / width), 0).x; }

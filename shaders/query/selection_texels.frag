@@ -1,5 +1,4 @@
-// The words of a selection, from lines of one width to lines of another: texel i of the target, row after row, is word
-// i.
+// Copies the words of a selection to lines of another width: texel i of the target, row after row, is word i.
 //     texture0   the selection's words
 uniform highp usampler2D texture0;
 uniform int width;         // of texture0

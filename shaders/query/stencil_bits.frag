@@ -1,4 +1,4 @@
-// The stencil of 32 rows as a word: the rows whose stencil is `level` in the bits of `mask`.
+// The stencil of 32 rows as a word. A bit is set if the row's stencil equals `level` in the bits of `mask`.
 uniform highp usampler2D texture0;
 uniform uint level;
 uniform uint mask;

@@ -1,5 +1,5 @@
-// Copies a plane of a column to the depth buffer: the bits `mask` of (key - base) >> shift, and `null_code` for a row
-// without a value. After keys.glsl, depth.glsl.
+// Copies a plane of a column to the depth buffer: the bits `mask` of (key - base) >> shift, or `null_code` for a row
+// without a value. Needs keys.glsl and depth.glsl before it.
 uniform highp usampler2D texture0;  // keys
 uniform highp usampler2D texture1;  // rows that have a value
 uniform KEY base;

@@ -1,9 +1,9 @@
-// A column from an object of the host to keys in the layout of keys.glsl; 0 beyond the last row. Words whose rows are
-// elsewhere are left alone. TYPE as in values.glsl. After keys.glsl.
-//     texture0   a row a texel, row after row, SAMPLER and TEXEL being types of the host's format; with LINEAR, words four a
-//                texel as keys_of_part.frag makes them, one or two a row, of which HALVES are floats of 16 bits
+// Converts a column in an object of the application to keys in the layout of keys.glsl, with 0 after the last row.
+// Words with rows of other textures are not changed. TYPE is as in values.glsl. Needs keys.glsl before it.
+//     texture0   one row per texel, row after row; SAMPLER and TEXEL are types of the texture's format. LINEAR: words,
+//                four per texel, made by keys_of_part.frag, one or two per row; HALVES: these are 16-bit floats
 uniform highp SAMPLER texture0;
-uniform int offset;  // of row 0 in the texture; negative where that row is in one before it
+uniform int offset;  // position of row 0 in the texture; negative if that row is in an earlier texture
 uniform int rows;
 uniform int source_rows;  // of the texture
 out uvec4 keys;
@@ -49,7 +49,7 @@ KEY key_at(int i) {
     return key_of_bits(bits);
 #endif
 #elif defined(WIDE)
-    return KEY(0u);  // no texel of the host has that many bits
+    return KEY(0u);  // no texel of the application has that many bits
 #elif TYPE == 0
     return key_of_bits(floatBitsToUint(texel_at(i).x));
 #else

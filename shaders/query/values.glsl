@@ -1,11 +1,12 @@
-// Keys back to numbers; the head of keys.hpp has the order. After doubles.glsl. A type is 0 F32, 1 F64, 2 I32, 3 U32, 4 I64.
+// Converts keys back to numbers. The order of keys is described at the head of keys.hpp. A type is 0 F32, 1 F64, 2 I32,
+// 3 U32, 4 I64. Needs doubles.glsl before it.
 #define F32 0
 #define F64 1
 #define I32 2
 #define U32 3
 #define I64 4
 
-// Bits of a float: the key without the turn that puts all NaNs last.
+// Bits of a float: the inverse of the step that puts all NaNs last.
 uint float_bits(uint key) {
     uint v = key + 0x7fffffu;
     return v ^ ((v & 0x80000000u) != 0u ? 0x80000000u : 0xffffffffu);
@@ -15,6 +16,7 @@ uvec2 float_bits(uvec2 key) {
     return v ^ ((v.y & 0x80000000u) != 0u ? uvec2(0u, 0x80000000u) : uvec2(0xffffffffu));
 }
 
+// 2^32 as bits.
 const uvec2 two_to_32 = uvec2(0u, 0x41f00000u);
 
 // The bits of the double that a float is.
@@ -29,7 +31,7 @@ uvec2 widened_float(uint bits) {
     return uvec2(digits << 29, sign | (exponent == 255u ? 0x7ffu : exponent + 896u) << 20 | digits >> 3);
 }
 
-// As a double's bits: exact, except for I64, rounded once.
+// The bits of a double: exact, except for I64, which is rounded once.
 uvec2 to_double(uint key, int type) {
     if (type == I32) return double_of(int(key ^ 0x80000000u));
     if (type == U32) return double_of(key);
@@ -59,7 +61,7 @@ uint narrowed_double(uvec2 bits) {
     return sign | (kept + (uint(max(exponent - 1, 0)) << 23));
 }
 
-// Rounded to the nearest float; an F32, which it is, may lose a denormal.
+// Rounded to the nearest float. An F32 is not rounded, but denormals may become 0.
 float to_float(uint key, int type) {
     if (type == I32) return float(int(key ^ 0x80000000u));
     if (type == U32) return float(key);

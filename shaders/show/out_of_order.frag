@@ -1,8 +1,8 @@
-// Keeps a fragment for each element that is larger than the next one of its array, for an occlusion query to count.
-// Elements lie row after row, one array of `size` after the other.
+// Keeps the fragment of each element that is larger than the next one of its array, for an occlusion query to count.
+// Elements are stored row after row, one array of `size` elements after the other.
 uniform highp sampler2D texture0;
 uniform int size;
-uniform int count;  // of all elements
+uniform int count;  // number of all elements
 out float value;
 
 void main() {

@@ -1,5 +1,6 @@
-// What additive blending adds to a bucket: 1 to each counter whose bit of the mask is set. Four counters are a texel of
-// a render target, or PACKED eight: counter c and, times 2^12, counter c + 4. TARGETS render targets.
+// The value that additive blending adds to a bucket: 1 to each counter whose bit is set in the mask. A texel of a
+// render target has four counters or, with PACKED, eight: counter c and, times 2^12, counter c + 4. There are TARGETS
+// render targets.
 flat in uint mask;
 layout(location = 0) out vec4 counters[TARGETS];
 
@@ -17,7 +18,7 @@ vec4 texel(int i) {
 }
 
 void main() {
-    // One by one, since OpenGL ES allows no index but a constant.
+    // One by one, since OpenGL ES indexes outputs by constants only.
     counters[0] = texel(0);
 #if TARGETS > 1
     counters[1] = texel(1);

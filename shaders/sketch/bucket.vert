@@ -1,4 +1,4 @@
-// An insert as one point, on the bucket of the key (QSketch, algorithms 2 and 3); the fragment's colours are the mask.
+// An insert as one point on the bucket of the key (QSketch, algorithms 2 and 3). The fragment's colours are the mask.
 flat out uint mask;
 
 void main() {

@@ -1,9 +1,9 @@
-// Adds what was blended to the table, or takes it off, down to 0, where points were removes: four counters a fragment, texel t of
-// the table, whose counters are 4 t to 4 t + 3.
+// Adds the blended counters to the table or, if points were removals, subtracts them, but not below 0. Fragment t has
+// texel t of the table, with counters 4 t to 4 t + 3.
 //     texture0   the table, in rows of 2^table_log2 texels
-//     texture1   what was blended, in rows of 2^pending_log2 texels: a counter a texel (FORM 0, pending.glsl), or a
-//                bucket a texel of each layer, four counters (FORM 1) or eight (FORM 2) of it, or eight of 16 bits in
-//                a texel (FORM 3, count_runs.frag)
+//     texture1   blended counters, in rows of 2^pending_log2 texels: one counter per texel (FORM 0, pending.glsl), or
+//                one bucket per texel of each layer, four (FORM 1) or eight (FORM 2) of its counters, or eight counters
+//                of 16 bits in a texel (FORM 3, count_runs.frag)
 uniform highp usampler2D texture0;
 #if FORM == 3
 uniform highp usampler2D texture1;
@@ -40,7 +40,7 @@ void main() {
     ivec2 place = ivec2(gl_FragCoord.xy);
     int t = place.y << table_log2 | place.x;
     counters = texelFetch(texture0, place, 0);
-    if (t >= table_texels) return;  // what fills the last row
+    if (t >= table_texels) return;  // fills the last row
     uvec4 pending = pending_of(t);
     counters = removes != 0 ? counters - min(counters, pending) : counters + pending;
 }

@@ -1,15 +1,16 @@
-// Msws, a carry to the high counters: all that was blended to a bucket that has some, four counters a fragment.
-//     texture0   high counters, seven texels a bucket, in rows of 2^high_log2
-//     texture1   what was blended (pending.glsl)
-//     texture2   which low bucket each high one belongs to, in rows of 2^owners_log2
-//     texture3   low counters (carry_low.frag): a counter is the sum of both modulo 2^32, and removes take it down to 0
+// Msws: carries to the high counters. All that was blended to a bucket with high counters goes there, four counters per
+// fragment.
+//     texture0   high counters, seven texels per bucket, in rows of 2^high_log2
+//     texture1   blended counters (pending.glsl)
+//     texture2   the low bucket of each high one, in rows of 2^owners_log2
+//     texture3   low counters (carry_low.frag): a counter is the sum of both modulo 2^32, and removals stop at 0
 uniform highp usampler2D texture0;
 uniform highp usampler2D texture2;
 uniform highp usampler2D texture3;
 uniform int table_log2;
 uniform int high_log2;
 uniform int owners_log2;
-uniform int old_texels;  // of texture0; others begin at 0
+uniform int old_texels;  // of texture0; new ones begin at 0
 uniform int new_texels;
 uniform int removes;
 out uvec4 high;

@@ -1,6 +1,7 @@
-// Msws, a carry to the low counters: of each bucket without high ones, unless a counter would pass 128. Such a bucket stays, and index 1 says that it wants high counters.
-//     texture0   two texels a bucket, 28 counters of 8 bits and the index, in rows of 2^table_log2
-//     texture1   what was blended (pending.glsl)
+// Msws: carries to the low counters of each bucket without high ones, unless a counter would exceed 128. Such a bucket
+// is not changed, and index 1 says that it wants high counters.
+//     texture0   two texels per bucket, 28 counters of 8 bits and the index, in rows of 2^table_log2
+//     texture1   blended counters (pending.glsl)
 uniform highp usampler2D texture0;
 uniform int table_texels;
 uniform int table_log2;
@@ -11,7 +12,7 @@ void main() {
     ivec2 place = ivec2(gl_FragCoord.xy);
     int t = place.y << table_log2 | place.x;
     low = texelFetch(texture0, place, 0);
-    if (t >= table_texels) return;  // what fills the last row
+    if (t >= table_texels) return;  // fills the last row
     bool second = (t & 1) != 0;
     uvec4 beside = texelFetch(texture0, ivec2(place.x ^ 1, place.y), 0);
     uvec4 words[2] = uvec4[2](second ? beside : low, second ? low : beside);

@@ -1,7 +1,7 @@
-// Whether packed counters are still what was added to them: sums all, 16 x 16 texels a fragment. x is the sum, y is not
-// 0 where a channel has reached 2^24, from which on it may have been rounded. A low counter that runs over takes 4096
-// off itself and adds 1 to the high one, so the sum tells.
-//     texture0   what was blended, or (LATER) such sums
+// Checks whether packed counters are exact: sums all of them, 16 x 16 texels per fragment. x is the sum; y is not 0 if
+// a channel has reached 2^24, where it may have been rounded. A low counter that overflows loses 4096 and adds 1 to the
+// high one, so the sum shows it.
+//     texture0   packed counters, or (LATER) such sums
 #ifdef LATER
 uniform highp usampler2D texture0;
 #else

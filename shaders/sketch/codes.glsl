@@ -1,7 +1,8 @@
-// The codes by which places of keys are sorted. A unit is a bucket or, if there are rows, four counters in a row; its
-// codes come one after the other. With buckets, the low bits of a code are the mask of a bucket of 8, or say which mask
-// it is. RANKED: with so many buckets that this takes more than 32 bits, a hash's code is its rank among all hashes
-// ordered by their buckets: QUOTIENTS hashes a bucket, and one more in the first LONGER of them.
+// The codes by which the cells of keys are sorted. A unit is a bucket or, if there are rows, four counters of a row.
+// The codes of a unit are consecutive. With buckets, the low bits of a code are the mask of a bucket of 8, or the
+// number of the mask. RANKED: if there are so many buckets that this needs more than 32 bits, the code of a hash is its
+// rank among all hashes ordered by bucket: each bucket has QUOTIENTS hashes, and each of the first LONGER buckets one
+// more.
 #if BUCKET == 8
 #define MASK_BITS 8
 #else
@@ -30,7 +31,7 @@ uint code_of_hash(uint h) {
 #endif
 }
 
-// Of a code that is so much more than its bucket's first one.
+// The mask for a code that is `more` above its bucket's first code.
 uint mask_of_code(uint bucket, uint more) {
 #ifdef RANKED
     return mask_of(more * COLUMNS + bucket);

@@ -1,5 +1,5 @@
-// Sorted codes, from the merge engine's order to rows of texels, so that what searches them has few sums to do.
-//     texture0   in banked.glsl's or tiles.glsl's order
+// Copies sorted codes from the merge engine's layout to rows of texels, in which searching needs less arithmetic.
+//     texture0   in the layout of banked.glsl or tiles.glsl
 uniform highp usampler2DArray texture0;
 uniform int count;
 uniform int codes_log2;

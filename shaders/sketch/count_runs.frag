@@ -1,9 +1,10 @@
-// Inserts without a scatter: each texel of the table finds the places of its unit among those that are sorted, and
-// counts them. Where a group of units has few, it looks at all of them; otherwise it searches, and a run of equal codes
-// costs the logarithm of its length: keys that occur often cost no more than others.
-//     texture1   the table, four counters a texel in rows of 2^table_log2 texels; with HALVES eight counters a texel, c
-//                and in its upper half c + 4, or without ONTO nothing yet. Fragments that would run over write nothing.
-//     texture3   where groups of 2^group_log2 units begin (group_starts.frag), in rows of 2^starts_log2
+// Inserts without scattered writes: each texel of the table finds the codes of its unit among the sorted ones, and
+// counts them. If a group of units has few codes, it looks at all of them. Otherwise it searches, and a run of equal
+// codes costs the logarithm of its length: keys that occur often cost no more than others.
+//     texture1   the table, four counters per texel in rows of 2^table_log2 texels; HALVES: eight counters per texel,
+//                c, and c + 4 in the upper half of the word; unused without ONTO. Fragments that would overflow write
+//                nothing.
+//     texture3   starts of groups of 2^group_log2 units (group_starts.frag), in rows of 2^starts_log2
 #if !defined(HALVES) || defined(ONTO)
 uniform highp usampler2D texture1;
 uniform int removes;
@@ -14,13 +15,13 @@ uniform int table_texels;
 uniform int table_log2;
 uniform int group_log2;
 uniform int starts_log2;
-const int few = 64;  // places; a byte holds their number
+const int few = 64;  // codes; a byte holds their number
 
 int start_of(int group) {
     return int(texelFetch(texture3, ivec2(group & ((1 << starts_log2) - 1), group >> starts_log2), 0).x);
 }
 
-// Four bits, as bytes.
+// Spreads four bits to bytes.
 uint spread(uint bits) {
     return ((bits & 15u) * 0x00204081u) & 0x01010101u;
 }
@@ -28,7 +29,7 @@ uvec4 bytes_of(uint four) {
     return uvec4(four, four >> 8, four >> 16, four >> 24) & 0xffu;
 }
 
-// What a place adds to counters first_counter to first_counter + 3 of its unit, and to the next four: a byte each.
+// What a code adds to counters first_counter to first_counter + 3 of its unit, and to the next four: one byte each.
 uvec2 once(uint unit, uint more, uint first_counter) {
 #if BUCKET == 0
     return uvec2(1u << (8u * more), 0u);
@@ -38,7 +39,7 @@ uvec2 once(uint unit, uint more, uint first_counter) {
 #endif
 }
 
-// Where a run ends that goes on until `from` at least, in twice the logarithm of how far it is.
+// The end of a run of equal codes that reaches at least to `from`. Takes twice the logarithm of the distance.
 int end_of(uint code, int from, int high) {
     int low = from, step = 1;
     int next = low;
@@ -83,7 +84,7 @@ Counts by_looking(uint unit, uint first_counter, int low, int high) {
         before += how_many(lessThan(codes, uvec4(first)));
         until += how_many(lessThanEqual(codes, uvec4(last)));
     }
-    int base = low & ~3;  // what lies before `low` is of units before
+    int base = low & ~3;  // codes before `low` belong to earlier units
     int end = min(base + int(until), high);
     uvec2 all = uvec2(0u);
     for (int place = base + int(before); place < end; ++place)
@@ -103,7 +104,7 @@ void main() {
     int t = place.y << table_log2 | place.x;
 #ifdef HALVES
     counters = uvec4(0u);
-    if (t >= table_texels) return;  // what fills the last row
+    if (t >= table_texels) return;  // fills the last row
     Counts counts = counts_of(uint(t), 0u);
 #ifdef ONTO
     uvec4 halves = texelFetch(texture1, place, 0);

@@ -1,4 +1,4 @@
-// What additive blending adds to a counter.
+// The value that additive blending adds to a counter.
 flat in float weight;
 out vec4 value;
 

@@ -1,5 +1,5 @@
-// An insert as DEPTH points, one a counter (QSketch, algorithm 1 for any kind): vertex i is counter i mod DEPTH of key
-// i div DEPTH.
+// An insert as DEPTH points, one per counter (QSketch, algorithm 1, for any kind): vertex i is counter i mod DEPTH of
+// key i div DEPTH.
 flat out float weight;
 
 void main() {

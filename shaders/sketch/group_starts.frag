@@ -1,7 +1,8 @@
-// Where the places of each group of 2^group_log2 units begin: fragment i, in rows of 2^starts_log2, is that of group i.
-// Looked for near where it is when places are spread evenly, among all places or, WITHIN a larger group, among its own.
-//     texture3   where the larger groups begin, of 2^outer_log2 units each, in rows of 2^outer_starts_log2
-uniform int count;  // of places
+// The start of the codes of each group of 2^group_log2 units: fragment i, in rows of 2^starts_log2, is for group i. The
+// search begins where the start would be if codes were evenly spread, among all codes or, with WITHIN, among those of a
+// larger group.
+//     texture3   starts of the larger groups, of 2^outer_log2 units each, in rows of 2^outer_starts_log2
+uniform int count;  // number of codes
 uniform int units;
 uniform int group_log2;
 uniform int starts_log2;
@@ -16,7 +17,7 @@ int outer_start(int group) {
 #endif
 out uint start;
 
-// The first place of [low, high) whose code is at least that, or high.
+// The first index in [low, high) with a code of at least `code`, or high.
 int begin_of(uint code, int low, int high, float part) {
     if (low >= high || code == 0u) return low;
     int step = int(sqrt(float(high - low))) + 1;

@@ -1,9 +1,9 @@
-// The counters of a key, as src/sketch/shape.hpp has them. Before this stand WORDS (of a key), DEPTH, BUCKET (counters
-// in a bucket; 0: rows), COLUMNS (counters in a row, or buckets), with COLUMNS_RECIPROCAL and COLUMNS_SHIFT or, where
-// it is one, COLUMNS_ARE_POWER of two, and the hash functions' constants, FACTORS[] and OFFSETS[], with 64 bits as low
-// and high word.
-//     texture2   of a hash's mask: the positions in the bucket, a byte each; or for mask_of() its bits, as many masks in
-//                a word as it holds, since fragments that run together are quicker the fewer texels they read
+// The counters of a key, as in src/sketch/shape.hpp. Needs these constants before it: WORDS (per key), DEPTH, BUCKET
+// (counters per bucket; 0: rows), COLUMNS (counters per row, or buckets), with COLUMNS_RECIPROCAL and COLUMNS_SHIFT or,
+// if it is a power of two, COLUMNS_ARE_POWER, and the hash functions' constants FACTORS[] and OFFSETS[], which are 64
+// bits as low and high word.
+//     texture2   for a hash's mask, the positions in the bucket, one byte each; or for mask_of() its bits, with several
+//                masks per word, since fragments that run together are faster if they read fewer texels
 uniform highp usampler2D texture2;
 
 uint scrambled(uint x) {
@@ -47,7 +47,7 @@ uint hash(uvec2 key, int function) {
 }
 
 #ifndef COLUMNS_ARE_POWER
-// hash / COLUMNS; src/sketch/reciprocal.hpp says how.
+// hash / COLUMNS, as explained in src/sketch/reciprocal.hpp.
 uint quotient_of(uint hash) {
     uint t = high_product(hash, COLUMNS_RECIPROCAL);
     return (t + ((hash - t) >> 1)) >> COLUMNS_SHIFT;
@@ -84,7 +84,7 @@ uint position(uvec4 positions, int i) {
     return positions[i >> 2] >> (8 * (i & 3)) & 0xffu;
 }
 
-// Of a mixed key: its i-th counter.
+// The i-th counter of a mixed key.
 uint cell_of(uvec2 key, int i) {
 #if BUCKET == 0
     return uint(i) * COLUMNS + column_of(hash(key, i));

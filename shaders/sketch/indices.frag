@@ -1,6 +1,6 @@
-// Msws, indices of high counters, a texel a bucket in rows of 2^indices_log2: taken out of the table; or with GIVE put
-// into it, one texel in two; or with WANTED only those fragments go on whose buckets want high counters.
-//     texture0   the table, two texels a bucket, in rows of 2^table_log2
+// Msws: indices of high counters, one texel per bucket in rows of 2^indices_log2. Extracts them from the table. GIVE:
+// puts them into the table, into every second texel. WANTED: keeps only the fragments whose buckets want high counters.
+//     texture0   the table, two texels per bucket, in rows of 2^table_log2
 //     texture1   indices, with GIVE
 uniform highp usampler2D texture0;
 #ifdef GIVE

@@ -1,12 +1,12 @@
-// Keys in a texture, row after row. FLOATS: bits of floats, of which -0 is 0 and all NaNs are one.
-//     texture0   keys, of one word or two
-//     texture1   weights of the keys, where they are WEIGHTED
+// Keys in a texture, row after row. FLOATS: bits of floats, where -0 counts as 0 and all NaNs as one value.
+//     texture0   keys of one or two words
+//     texture1   WEIGHTED: weights of the keys
 uniform highp usampler2D texture0;
 uniform highp usampler2D texture1;
 uniform uint key_width;
-uniform uint key_reciprocal;  // of the width; src/sketch/reciprocal.hpp
+uniform uint key_reciprocal;  // of the width; see src/sketch/reciprocal.hpp
 uniform ivec2 key_shifts;
-uniform int first_key;  // the one that counts as 0
+uniform int first_key;  // index of the key that counts as 0
 
 ivec2 place_of_key(int i) {
     uint key = uint(first_key + i);

@@ -1,4 +1,4 @@
-// Points on texels that are counted row after row, in rows of 2^target_log2.
+// Points on texels that are numbered row after row, in rows of 2^target_log2.
 uniform vec2 target_scale;  // 2 / the size of the target
 uniform int target_log2;
 

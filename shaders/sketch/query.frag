@@ -1,11 +1,10 @@
-// The estimate of a key, the least of its counters (QSketch, algorithms 1 to 3): fragment i, row after row in rows of
-// estimates_width, is that of key i.
-//     texture3   the table: four counters a texel, in rows of 2^table_log2; of LEVELS two texels a bucket, 28 counters
-//                of 8 bits and the index of its high ones
-//                of PENDING what was blended packed, a bucket a texel of each layer, the table being empty
-//                of HALVES what was counted so: eight counters of 16 bits in a texel
-//     texture4   of LEVELS: high counters, seven texels a bucket, in rows of 2^high_log2
-// SAME_PLACES: keys and estimates lie in rows of one width.
+// The estimate of a key, the min of its counters (QSketch, algorithms 1 to 3). Fragment i, row after row in rows of
+// estimates_width, is for key i.
+//     texture3   the table: four counters per texel, in rows of 2^table_log2. LEVELS: two texels per bucket, 28
+//                counters of 8 bits and the index of its high ones. PENDING: packed counters, one bucket per texel of
+//                each layer; the table is empty. HALVES: eight counters of 16 bits per texel
+//     texture4   LEVELS: high counters, seven texels per bucket, in rows of 2^high_log2
+// SAME_PLACES: keys and estimates are in rows of the same width.
 #if defined(PENDING)
 uniform highp sampler2DArray texture3;
 #else
@@ -21,7 +20,7 @@ ivec2 place_in(int texel, int log2_width) {
     return ivec2(texel & ((1 << log2_width) - 1), texel >> log2_width);
 }
 
-// Without an index, which some drivers make memory of.
+// Without an index, for which some drivers use memory.
 uint component(uvec4 texel, uint i) {
     uvec2 half_texel = (i & 2u) != 0u ? texel.zw : texel.xy;
     return (i & 1u) != 0u ? half_texel.y : half_texel.x;
@@ -57,12 +56,12 @@ uint least_of(uvec2 key) {
     return min(min(least.x, least.y), min(least.z, least.w));
 }
 #elif (BUCKET == 8 && !defined(LEVELS)) || defined(PENDING)
-// All ones where the mask has no bit of counters first to first + 3.
+// All ones for counters first to first + 3 whose bits are not in the mask.
 uvec4 absent(uint mask, int first) {
     return ((uvec4(mask) >> uvec4(first, first + 1, first + 2, first + 3)) & 1u) - 1u;
 }
 
-// The texels of the bucket are read at once with the mask, not one after the other when the mask is there.
+// Reads the texels of the bucket together with the mask, without waiting for the mask.
 uint least_of(uvec2 key) {
     uint h = hash(key, 0);
     int bucket = int(column_of(h));

@@ -1,5 +1,5 @@
-// The codes (codes.glsl) of a batch's places in order, four a texel in rows of 2^codes_log2 texels; beyond the last one
-// they are all ones.
+// The sorted codes (codes.glsl) of a batch, four per texel in rows of 2^codes_log2 texels. After the last one all bits
+// are 1.
 uniform highp usampler2D texture0;
 uniform int codes_log2;
 
@@ -13,7 +13,7 @@ uint code_at(int i) {
     return (i & 1) != 0 ? two.y : two.x;
 }
 
-// The first place in [low, high] whose code is more than that, or high.
+// The first index in [low, high] with a code above `code`, or high.
 int after(uint code, int low, int high) {
     while (low < high) {
         int middle = (low + high) >> 1;

@@ -1,12 +1,12 @@
 // Keys in a banked texture: the 8 layers are 8 render targets, and the 8 texels of a fragment are a block (block.glsl).
-// Even blocks lie in the lower half of the texture, odd ones in the upper half, so that the two of a pair are drawn by
-// different programs: UPPER says which. The row above both halves has texels of the smallest key (x = 0) and the
+// Even blocks are in the lower half of the texture, odd ones in the upper half, so that different programs draw the two
+// blocks of a pair: UPPER says which. The row above both halves has texels with the smallest key (x = 0) and the
 // largest (x = 1).
 uniform int row_log2;     // a row has 2^row_log2 pairs of blocks
-uniform int half_height;  // rows of even blocks
+uniform int half_height;  // rows of each half
 
-// Where the even block of a pair is. 32 consecutive pairs are a tile of 8 x 4 texels, so that fragments that run
-// together read from few lines of the cache.
+// Position of the even block of a pair. 32 consecutive pairs are a tile of 8 x 4 texels, so that fragments that run
+// together read from few cache lines.
 ivec2 place_of_pair(int pair) {
     int tile = pair >> 5;
     int tiles_log2 = row_log2 - 3;

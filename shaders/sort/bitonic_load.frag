@@ -1,6 +1,6 @@
-// Keys as they are in memory to planes of unsigned numbers: the highest word in plane 0, and with INDEXED the place of
-// the key in the last one, so that no two are equal and padding follows all keys.
-//     texture0   memory, texel after texel in rows of 2^memory_log2 texels; with OF_TEXTURES one key a texel, in rows
+// Converts keys from the layout of memory to planes of unsigned numbers, with the highest word in plane 0. INDEXED: the
+// last plane has the index of the key, so that no two keys are equal and padding follows all keys.
+//     texture0   memory, texel after texel in rows of 2^memory_log2 texels; OF_TEXTURES: one key per texel, in rows
 //                of memory_width
 #define TEXEL_KEYS (4 / SOURCE_WORDS)
 uniform highp usampler2D texture0;

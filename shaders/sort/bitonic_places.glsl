@@ -1,12 +1,12 @@
-// Where the bitonic engine keeps its elements (GPUTeraSort, section 4.2): element e is in channel e mod 4 of texel e
+// Layout of the elements in the bitonic engine (GPUTeraSort, section 4.2): element e is in channel e mod 4 of texel e
 // div 4 (single array) or, with FOUR_ARRAY, in channel e div texels of texel e mod texels. Windows of `window` keys
-// have 2^window_log2 elements each, padding behind the keys.
+// have 2^window_log2 elements each, with padding after the keys.
 uniform int width_log2;  // of the planes
 uniform int window;
 uniform int window_log2;
 uniform int count;  // keys in all windows
 #ifdef FOUR_ARRAY
-uniform int texels;  // of a plane
+uniform int texels;  // per plane
 #endif
 
 int element_at(ivec2 place, int channel) {

@@ -1,5 +1,5 @@
-// The words of keys, a layer each; PLANES is 1, 2 or 3. Written one by one, since OpenGL ES allows no index of an
-// output but a constant.
+// The words of keys, one layer each. PLANES is 1, 2 or 3. They are written one by one, since OpenGL ES indexes outputs
+// by constants only.
 #if PLANES == 1
 #define WRITE_PLANES(to, from) to[0] = from[0];
 #elif PLANES == 2

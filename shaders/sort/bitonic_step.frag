@@ -1,18 +1,18 @@
-// GPUTeraSort, Routine 4.1, line 5: each texel of a quad meets the one under its texture coordinates, and of each
-// channel keeps the smaller or the larger key. A key is PLANES words in as many layers, the most significant one first
-// (the key texture and the pointer texture of section 4.2).
-//     texel          the partner; its column is moved right by the texture's width times the quad's code:
-//     code, bit r    1: of step r, counted from the last one on texels, keep the larger key
-//           bit STEPS   1: the texel is part of a run that is sorted the other way
-// Where quads would be narrower than hardware shades well, they are as wide as the run, meet themselves, and `columns`
-// (all bits 0 .. STEPS - 1) lets the column say the rest.
-// Texel alignment: all is moved by whole texels, so `texel` arrives at the centre x.5 of the partner:
+// GPUTeraSort, Routine 4.1, line 5: each texel of a quad meets the texel at its texture coordinates, its partner, and
+// keeps the smaller or the larger key of each channel. A key is PLANES words in as many layers, the most significant
+// one first (the key texture and the pointer texture of section 4.2).
+//     texel          the partner; the quad's code times the texture's width is added to its column:
+//     code, bit r    1: keep the larger key in step r, counted from the last step between texels
+//           bit STEPS   1: the texel belongs to a run with the reverse direction
+// If quads would be too narrow for efficient shading, they are as wide as the run and meet themselves, and `columns`
+// (all bits 0 .. STEPS - 1) makes the column decide.
+// Texel alignment: all coordinates are moved by whole texels, so `texel` is the centre x.5 of the partner:
 //     width 4, code 1, distance 1   here | 0.5 | 1.5 |   partner | 1.5 | 0.5 |   texel | 5.5 | 4.5 |
 //
-// With STEPS > 1 (past the paper) the texel makes that many consecutive steps, the last at a distance of 2^low_log2
-// texels. v[k] is the texel whose number differs from this one's in the bits k << low_log2, so what differs from v[k]
-// in the highest bit is found next to the partner in the same way; and in every step, all v still needed keep the same
-// side.
+// With STEPS > 1 (beyond the paper) the texel makes that many consecutive steps, the last one at distance 2^low_log2
+// texels. v[k] is the texel whose number differs from this one's in the bits k << low_log2. So the texel that differs
+// from v[k] in the highest bit is next to the partner in the same way. In every step, all v that are still needed keep
+// the same side.
 struct FourKeys {
     uvec4 plane[PLANES];
 };
@@ -20,10 +20,10 @@ uniform highp usampler2DArray texture0;
 uniform int width_log2;
 uniform int low_log2;
 uniform int columns;
-uniform int turn_row;      // rows with this bit are sorted the other way
-uniform int turn_channel;  // channels, likewise
-uniform int pairs;         // 1: then x y ascending and z w descending, in the texel
-uniform int fours;         // 1: then x y z w, which are a bitonic sequence
+uniform int turn_row;      // rows with this bit have the reverse direction
+uniform int turn_channel;  // channels with this bit have the reverse direction
+uniform int pairs;         // 1: also sorts within the texel, x y ascending and z w descending
+uniform int fours;         // 1: also sorts x y z w, which are a bitonic sequence
 in vec2 texel;
 layout(location = 0) out uvec4 plane[PLANES];
 
@@ -37,8 +37,8 @@ bvec4 bit(int number) {
     return bvec4((number & 1) != 0);
 }
 
-// Of each channel, the smaller key of a and b; the larger one where `larger` says so. No masks made of bools: NVIDIA's
-// compiler takes `true` now for 1, now for ~0u when it folds them.
+// For each channel, the smaller key of a and b, or the larger one if `larger`. It does not use masks made of bools:
+// when NVIDIA's compiler folds them, it sometimes takes `true` for 1 and sometimes for ~0u.
 FourKeys keep(FourKeys a, FourKeys b, bvec4 larger) {
     for (int c = 0; c < 4; ++c) {
         bool less = false;
@@ -60,7 +60,7 @@ FourKeys halves(FourKeys v) {
     return v;
 }
 
-// Bounds are constants, because compilers must see the indices to keep the keys in registers.
+// Bounds are constants: compilers must know the indices to keep the keys in registers.
 #define STEP(r) \
     for (int k = 0; k < (1 << r); ++k) v[k] = keep(v[k], v[k + (1 << r)], notEqual(channels, bit(code >> r)));
 

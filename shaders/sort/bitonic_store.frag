@@ -1,5 +1,5 @@
-// The keys of all windows back to memory, without the padding; with STORE_INDEX their places.
-//     texture0   planes       target   memory, in rows of 2^memory_log2 texels; with OF_TEXTURES a place a texel, in
+// Copies the keys of all windows back to memory, without the padding. STORE_INDEX: their indices instead.
+//     texture0   planes       target   memory, in rows of 2^memory_log2 texels; OF_TEXTURES: one index per texel, in
 //                                      rows of memory_width
 #ifdef STORE_INDEX
 #define TEXEL_KEYS 4

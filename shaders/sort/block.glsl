@@ -1,5 +1,5 @@
-// A block of 32 words: KEYS consecutive keys of WORDS words each, in the 8 texels that a fragment writes to as many
-// render targets. WORDS is 1, 2 (low word first) or 4 (three and a zero).
+// A block of 32 words: KEYS consecutive keys of WORDS words each, in the 8 texels that a fragment writes to 8 render
+// targets. WORDS is 1, 2 (low word first) or 4 (three and a zero).
 #if WORDS == 1
 #define KEY uint
 #define KEYS 32
@@ -40,7 +40,7 @@ uvec4 texel_of(KEY v[KEYS], int g) {
 #endif
 }
 
-// To the 8 render targets; one by one, since OpenGL ES allows no index but a constant.
+// To the 8 render targets, one by one, since OpenGL ES indexes outputs by constants only.
 #define WRITE_BLOCK(block, v)   \
     block[0] = texel_of(v, 0);  \
     block[1] = texel_of(v, 1);  \

@@ -1,7 +1,7 @@
-// The first pass of the merge engine: sorts every pair of blocks. Each fragment takes the keys of both, sorts each
-// block by a network in registers, keeps the lower half of all (in the even block) or the upper half (in the odd one),
-// which is min or max of a[k] and b[KEYS - 1 - k], and finishes by a bitonic merge.
-//     texture0   the keys as they are in memory, texel after texel in rows of 2^source_log2 texels
+// The first pass of the merge engine: sorts every pair of blocks. Each fragment takes the keys of both blocks and sorts
+// each block with a network in registers. It keeps the lower half of all keys (for the even block) or the upper half
+// (for the odd one), which is min or max of a[k] and b[KEYS - 1 - k], and ends with a bitonic merge.
+//     texture0   keys in the layout of memory, texel after texel in rows of 2^source_log2 texels
 #ifdef UPPER
 #define KEPT(a, b) HIGHER(a, b)
 #define FIRST_ROW half_height

@@ -1,5 +1,5 @@
-// The comparator for keys that blending cannot order: own texel against the partner under the texture coordinates.
-// `take_max` 0 keeps the smaller, 1 the larger of each channel.
+// The comparison for keys that blending cannot order: each texel is compared with the partner at its texture
+// coordinates. `take_max` 0 keeps the smaller, 1 the larger key of each channel.
 uniform highp usampler2D texture0;
 uniform int take_max;
 in vec2 texel;

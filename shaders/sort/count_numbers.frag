@@ -1,4 +1,5 @@
-// How many of `count` sorted keys (banked.glsl or tiles.glsl), floats by their bits, are no NaNs, which come last.
+// Counts the keys that are not NaNs among `count` sorted keys (banked.glsl or tiles.glsl), which are floats by their
+// bits. NaNs come last.
 //     texture0   the keys
 uniform highp usampler2DArray texture0;
 uniform int count;

@@ -1,5 +1,5 @@
-// Takes the places out of sorted keys of two words (banked.glsl or tiles.glsl), whose low word they are: texel i, row
-// after row, becomes that of the i-th key.
+// Extracts the indices from sorted keys of two words (banked.glsl or tiles.glsl), where they are the low word. Texel i,
+// row after row, becomes the index of the i-th key.
 //     texture0   the keys
 uniform highp usampler2DArray texture0;
 uniform int target_width;

@@ -1,4 +1,4 @@
-// Four textures of one channel become one of four.
+// Joins four textures of one channel to one texture of four.
 uniform highp usampler2D texture0;
 uniform highp usampler2D texture1;
 uniform highp usampler2D texture2;

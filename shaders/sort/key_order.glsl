@@ -1,10 +1,10 @@
-// Bits in memory to unsigned numbers in the library's order, and back: TotalOrder of src/cpu/keys.hpp, for keys of one
-// word (or half a word) and of two.
+// Converts bits in memory to unsigned numbers in the library's order, and back, like TotalOrder of src/cpu/keys.hpp.
+// For keys of one word (or half a word) and of two.
 uniform uint flip_low;
 uniform uint flip_high;
 uniform uint sign_bit;  // the sign bit of floats, in the highest word; 0 for integers
-uniform uint ones;  // all bits that the highest word has
-uniform uint nans;  // how many negative NaNs there are, the highest word of it
+uniform uint ones;  // all bits of the highest word
+uniform uint nans;  // number of negative NaNs: its highest word
 
 uint encode(uint v) {
     v ^= flip_high;
@@ -20,7 +20,7 @@ uint decode(uint v) {
     return v ^ flip_high;
 }
 
-// The number of negative NaNs of 64 bits has only ones in its low word, so subtracting it adds 1 there.
+// For 64 bits, the number of negative NaNs has only ones in its low word, so subtracting it adds 1 there.
 uvec2 encode(uvec2 v) {
     v ^= uvec2(flip_low, flip_high);
     if (sign_bit != 0u) {

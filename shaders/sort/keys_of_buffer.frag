@@ -1,12 +1,12 @@
-// The keys of a buffer, `stride` texels from one to the next, to the form that block_sort.frag reads: one after the
-// other. KEY_WORDS texels are a key.
+// Converts the keys of a buffer, which are `stride` texels apart, to the layout that block_sort.frag reads: one after
+// the other. KEY_WORDS texels are a key.
 //     texture0   the buffer's texels from key `first_key` on, row after row
 uniform highp usampler2D texture0;
 uniform int first_key;
 uniform int stride;
-uniform int count;  // of keys, in all
+uniform int count;  // of all keys
 uniform int target_width;
-uniform uvec2 padding;  // the words behind the last key
+uniform uvec2 padding;  // the words after the last key
 out uvec4 keys;
 
 uint texel(int i) {
@@ -16,7 +16,7 @@ uint texel(int i) {
 
 void main() {
     int first = (4 / KEY_WORDS) * (int(gl_FragCoord.y) * target_width + int(gl_FragCoord.x));
-    uvec4 found;  // OpenGL ES indexes an output by constants only
+    uvec4 found;  // OpenGL ES indexes outputs by constants only
     for (int c = 0; c < 4; ++c) {
         int i = first + c / KEY_WORDS;
         int word = c % KEY_WORDS;

@@ -1,6 +1,6 @@
-// Keys of one channel of a texture, one a texel in rows, to the form that block_sort.frag reads: four a texel, one
-// after the other; or of CHANNELS of them, a texel's keys one after the other. With BITS the texture holds their bits;
-// otherwise what a sampler makes of a texel, a float, is the key.
+// Converts keys of one channel of a texture, one per texel in rows, to the layout that block_sort.frag reads: four per
+// texel, one after the other. With several CHANNELS a texel's keys follow each other. BITS: the texture holds the bits
+// of keys. Otherwise the key is the float that a sampler makes of a texel.
 //     texture0   the texels
 #ifdef BITS
 uniform highp usampler2D texture0;
@@ -8,11 +8,11 @@ uniform highp usampler2D texture0;
 uniform highp sampler2D texture0;
 #endif
 uniform int first_key;
-uniform int count;         // of keys, from the first one on
-uniform int channel;       // which has the keys, or the first of them
+uniform int count;         // number of keys, beginning with the first one
+uniform int channel;       // channel of the keys, or the first one of several
 uniform int source_width;  // of texture0
 uniform int target_width;
-uniform uint padding;  // the bits behind the last key
+uniform uint padding;  // the bits after the last key
 out uvec4 keys;
 
 uint bits_of(int texel, int c) {
@@ -26,7 +26,7 @@ uint bits_of(int texel, int c) {
 
 void main() {
     int first = 4 * (int(gl_FragCoord.y) * target_width + int(gl_FragCoord.x));
-    uvec4 found;  // OpenGL ES indexes an output by constants only
+    uvec4 found;  // OpenGL ES indexes outputs by constants only
     for (int c = 0; c < 4; ++c) {
         int i = first + c;
         int key = first_key + i;

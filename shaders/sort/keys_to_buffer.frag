@@ -1,5 +1,5 @@
-// Sorted keys (banked.glsl or tiles.glsl) among what else a buffer holds: texel i, row after row, becomes texel
-// i of a part of the buffer, in which a key of KEY_WORDS texels begins every `stride` texels.
+// Puts sorted keys (banked.glsl or tiles.glsl) between the other content of a buffer: texel i, row after row, becomes
+// texel i of a part of the buffer, in which a key of KEY_WORDS texels begins every `stride` texels.
 //     texture0   the keys
 //     texture1   the buffer's texels
 uniform highp usampler2DArray texture0;

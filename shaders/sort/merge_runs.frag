@@ -1,11 +1,11 @@
-// A pass of the merge engine: two runs become one. The cut of a pair of blocks (runs.glsl) says where the keys of its
-// even block end and those of its odd block begin in each run. The odd block (UPPER) is the lowest KEYS of the keys
-// from the cut on, the even one the highest KEYS of those before it; here for the odd block:
-//     a[k], b[k]   the k-th key of each run from the cut on, or the largest key behind its end
+// A pass of the merge engine: merges two runs into one. The cut of a pair of blocks (runs.glsl) says where, in each
+// run, the keys of its even block end and those of its odd block begin. The odd block (UPPER) has the lowest KEYS of
+// the keys after the cut, the even one the highest KEYS of those before it. For the odd block:
+//     a[k], b[k]   the k-th key of each run after the cut, or the largest key after the run's end
 //     min(a[k], b[KEYS - 1 - k])   the lowest KEYS keys of both, a bitonic sequence, which a network then sorts
-// Loads stay aligned to texels: register r holds the key whose position is r modulo KEYS, so a run lies turned round by
-// some places in its registers. The two parts of a cut add up to a multiple of KEYS, so a turned round by s meets the
-// reversed b turned round by the same s, and the result is a bitonic sequence turned round, which is as good.
+// Loads stay aligned to texels: register r holds the key whose position is r modulo KEYS, so the keys of a run are
+// rotated in its registers. The two parts of a cut add up to a multiple of KEYS, so a, rotated by s, meets the reversed
+// b rotated by the same s. The result is a rotated bitonic sequence, which the network sorts as well.
 #ifdef UPPER
 #define KEPT(a, b) LOWER(a, b)
 #define FIRST_ROW half_height
@@ -16,7 +16,7 @@
 uniform int last;  // 1: write the keys as bits of their type
 layout(location = 0) out uvec4 block[8];
 
-// Keys [start, start + KEYS) of the run of blocks [begin, end).
+// Loads keys [start, start + KEYS) of the run of blocks [begin, end).
 void load(int start, int begin, int end, out KEY v[KEYS]) {
     int q = start >> LOG2_KEYS;
 #ifdef UPPER

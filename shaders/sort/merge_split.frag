@@ -1,5 +1,5 @@
-// A pass that searches where runs are cut (runs.glsl), for every 2^stride_log2-th pair of blocks.
-//     texture1   with COARSE, the cuts of every 2^coarse_log2-th pair, which bound the search
+// Searches the cuts of runs (runs.glsl) for every 2^stride_log2-th pair of blocks.
+//     texture1   COARSE: the cuts of every 2^coarse_log2-th pair, which bound the search
 uniform int stride_log2;
 uniform int coarse_log2;
 out uint cut;
@@ -29,7 +29,7 @@ void main() {
         to = min(to, known);
     }
 #endif
-    while (from < to) {  // the cut is one of from ... to
+    while (from < to) {  // the cut is in [from, to]
         int middle = (from + to) >> 1;
         bool less = LESS(key_at(sum - 1 - middle), key_at(middle));
         from = less ? from : middle + 1;

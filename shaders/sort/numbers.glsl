@@ -1,6 +1,5 @@
-// Keys as they are in memory, of SOURCE_WORDS words, become the numbers that are sorted, of WORDS words, and bits
-// again. With INDEXED, the lowest word of a number is the place of the key, which makes the order of equal keys that of
-// the input.
+// Converts keys in memory, of SOURCE_WORDS words, to the numbers that are sorted, of WORDS words, and back to bits.
+// INDEXED: the lowest word of a number is the index of the key, so that equal keys keep the order of the input.
 #define SOURCE_KEYS (4 / SOURCE_WORDS)
 
 KEY make_key(uvec4 texel, int c, int place) {

@@ -1,5 +1,6 @@
-// Keeps a fragment for each texel with a channel out of order against the next element of its window, for an occlusion
-// query to count. `texel` is where the next element lies; `direction` is 1 for ascending, -1 for descending.
+// Keeps the fragment of each texel with a channel that is out of order compared with the next element of its window,
+// for an occlusion query to count. `texel` is the position of the next element. `direction` is 1 for ascending, -1 for
+// descending.
 uniform highp sampler2D texture0;
 uniform float direction;
 in vec2 texel;

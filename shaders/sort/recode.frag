@@ -1,5 +1,5 @@
-// Float bits to unsigned keys in the library's total order and back (src/cpu/keys.hpp has the rule). `decode` 0: bits
-// to keys; 1: keys to bits. `flip` is the sign bit for descending order, otherwise 0.
+// Converts float bits to unsigned keys in the library's total order and back (the rule is in src/cpu/keys.hpp).
+// `decode` 0: bits to keys; 1: keys to bits. `flip` is the sign bit for descending order, otherwise 0.
 uniform highp usampler2D texture0;
 uniform uint decode;
 uniform uint flip;

@@ -1,6 +1,6 @@
-// Takes `each` keys of each of `segments` segments: the keys 0, stride, 2 stride, ... and number `last`. The segments are
-// sorted (banked.glsl or tiles.glsl) and begin `places` behind each other. Keys go out segment after segment, row after
-// row.
+// Takes `each` keys from each of `segments` segments: keys 0, stride, 2 stride, ... and key `last`. The segments are
+// sorted (banked.glsl or tiles.glsl) and begin `places` positions apart. Keys are written segment after segment, row
+// after row.
 //     texture0   the keys
 uniform highp usampler2DArray texture0;
 uniform int segments;

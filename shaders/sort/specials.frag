@@ -1,5 +1,5 @@
-// Keeps a fragment for each texel with a value that blending cannot order exactly (NaN, denormal, -0), for an occlusion
-// query to count. The bits come as integers, so no float unit touches them.
+// Keeps the fragment of each texel with a value that blending cannot order exactly (NaN, denormal, -0), for an
+// occlusion query to count. The bits are read as integers, so that no float unit changes them.
 uniform highp usampler2D texture0;
 in vec2 texel;
 out uvec4 value;

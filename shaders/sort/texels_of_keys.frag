@@ -1,4 +1,4 @@
-// Sorted keys (banked.glsl or tiles.glsl), one a texel, row after row; or CHANNELS of them in its channels.
+// Sorted keys (banked.glsl or tiles.glsl), one per texel, row after row, or several CHANNELS of them per texel.
 //     texture0   the keys
 uniform highp usampler2DArray texture0;
 uniform int target_width;

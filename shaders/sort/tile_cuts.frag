@@ -1,15 +1,15 @@
-// Cuts the four runs of a group before every block, and behind the last one: layer 0 says how many keys of each run
-// come before the block; layer 1 the least key of the granules that it reads, the greatest one of those that the block
-// before it reads, where the group's first run begins, and what is left of the segment there (the keys where EXACT
-// merging takes floats). Intervals [low, high] hold each run's cut, and every round looks at the middle of all. Where
-// the middles add up to too many keys, the run with the greatest key there is cut no later than there; where to too
-// few, the run with the least key is cut behind it.
+// Cuts the four runs of a group before every block and after the last one. Layer 0 has the number of keys of each run
+// that come before the block. Layer 1 has the smallest key of the granules that it reads, the largest key of those that
+// the previous block reads, where the group's first run begins, and the rest of the segment there (the keys if EXACT
+// merging uses floats). An interval [low, high] holds each run's cut, and every round looks at the middle of all
+// intervals. If the middles add up to too many keys, the run with the largest key there is cut no later than there. If
+// they add up to too few, the run with the smallest key is cut after it.
 //     texture0   the runs, in tiles
 uniform highp usampler2DArray texture0;
 layout(location = 0) out uvec4 cuts;
 layout(location = 1) out uvec4 ends;
 
-// Of the run that begins at that granule.
+// Key i of the run that begins at granule `base`.
 KEY key_at(int base, int i) {
     return sorted_key(texture0, (base << LOG2_GRANULE_KEYS) + i);
 }
@@ -22,7 +22,7 @@ ivec4 put(ivec4 v, int i, int value) {
     return ivec4(i == 0 ? value : v.x, i == 1 ? value : v.y, i == 2 ? value : v.z, i == 3 ? value : v.w);
 }
 
-// So many keys in all come before the cuts.
+// Cuts with `before` keys before them in total.
 ivec4 find_cuts(int base, ivec4 size, int before) {
     ivec4 low = max(ivec4(0), before - (sum(size) - size));
     ivec4 high = min(size, ivec4(before));

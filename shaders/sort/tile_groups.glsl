@@ -1,20 +1,20 @@
-// A level of the merge engine by subgroups: every four runs of a segment, a group, become one. What a subgroup adds to
-// it is a block, OUTPUT_STEP granules; blocks are numbered group after group, segment after segment. All is counted in
-// granules.
-uniform int run;             // in each of the four, but maybe the last ones of a segment
-uniform int blocks;          // there are
+// A level of the merge engine with subgroups: every four runs of a segment, called a group, become one. A subgroup
+// makes a block of OUTPUT_STEP granules. Blocks are numbered group after group, segment after segment. All lengths are
+// in granules.
+uniform int run;             // length of each of the four; the last ones of a segment may be shorter
+uniform int blocks;          // number of blocks
 uniform int segments;
 uniform int segment_size;
-uniform int last_size;       // of the last segment
-uniform int segment_blocks;  // of a segment
-uniform int group_blocks;    // of a group, but maybe the last one of a segment
-uniform int stride;          // from one run to the next where keys lie
-uniform int segment_stride;  // from one segment to the next where keys lie
+uniform int last_size;       // size of the last segment
+uniform int segment_blocks;  // blocks per segment
+uniform int group_blocks;    // blocks per group; the last group of a segment may have fewer
+uniform int stride;          // distance between runs
+uniform int segment_stride;  // distance between segments
 
 struct Group {
-    int base;    // where its first run begins
+    int base;    // start of its first run
     int left;    // granules of the segment from there on
-    int nth;     // which of its blocks it is
+    int nth;     // index of the block in its group
 };
 
 Group group_of(int block) {

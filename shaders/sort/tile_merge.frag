@@ -1,30 +1,30 @@
-// A level of the merge engine by subgroups: the 32 lanes of a tile merge what lies between the cuts of four runs. Loads
-// stay aligned to granules, so keys come with it from before the cuts (fewer than a granule of each run, three granules
-// in all with texels of the smallest key as fill) and from behind the next ones; after sorting, the block begins at
-// granule 3.
-//     EXACT    only the granules between the cuts, at most 128 of all runs. Runs 2 and 3 become negative numbers, so that
-//              2, 0, 1, 3, with 2 and 1 turned round, are one bitonic sequence: one merge merges 2 with 3 and 0 with 1.
-//              The absolute values are a bitonic sequence again, and the second merge ends it. Keys of one word become
-//              floats; where those of a block span more than floats hold, as one block of a group can, it goes the other
-//              way.
-//     else     a tile's keys of each run: the lesser of run 0 and of run 1 turned round, key by key, are the lowest of
-//              both and a bitonic sequence.
+// A level of the merge engine with subgroups: the 32 lanes of a tile merge the keys between the cuts of four runs.
+// Loads stay aligned to granules, so they include keys from before the cuts (fewer than a granule of each run; texels
+// of the smallest key fill them up to three granules in total) and from after the next cuts. After sorting, the block
+// begins at granule 3.
+//     EXACT    loads only the granules between the cuts, at most 128 of all runs. Runs 2 and 3 become negative numbers,
+//              so that 2, 0, 1, 3, with 2 and 1 reversed, are one bitonic sequence: one merge merges 2 with 3 and 0
+//              with 1. The absolute values are again a bitonic sequence, and the second merge finishes it. Keys of one
+//              word become floats. If the keys of a block span more than floats represent, which one block per group
+//              may do, it is merged the other way.
+//     else     loads a tile's keys of each run. The smaller keys of run 0 and of the reversed run 1, key by key, are
+//              the lowest of both and a bitonic sequence.
 //     texture0   the runs, in tiles
 //     texture1   the cuts
 uniform highp usampler2DArray texture0;
 uniform highp usampler2DArray texture1;
-uniform int fill_row;  // has the smallest and the largest key
+uniform int fill_row;  // row with the smallest and the largest key
 uniform int last;      // 1: write the keys as bits of their type
 layout(location = 0) out uvec4 block[8];
 
 struct Part {
-    int base;     // of the group
-    ivec4 first;  // granule of each run
-    ivec4 size;   // of each run, in granules
-    int filled;   // granules that stand for keys before the cuts
+    int base;     // start of the group
+    ivec4 first;  // first granule of each run
+    ivec4 size;   // granules of each run
+    int filled;   // granules that replace keys before the cuts
 };
 
-// A tile's keys of a run from the part on; of odd runs, turned round. LOWEST keeps the lesser ones of those in v.
+// Loads a tile's keys of a run, from that part on; reverses odd runs. LOWEST keeps the smaller of these and of v.
 #define TAKE(v, k, key) v[k] = key;
 #define TAKE_LOWER(v, k, key) v[k] = LOWER(v[k], key);
 #define LOAD_RUN(v, part, r, turned, TAKE_KEY)                                                                        \
@@ -54,10 +54,10 @@ void merge_lowest(Part part, out KEY v[KEYS]) {
 }
 
 #ifdef EXACT
-// Where a granule of the bitonic sequence comes from: run 2 turned round, fill, run 0, fill, run 1 turned round, run 3.
+// Source of a granule of the bitonic sequence: run 2 reversed, fill, run 0, fill, run 1 reversed, run 3.
 struct Granule {
     ivec3 place;
-    bool turned, negative, low, high;  // the last two: fill
+    bool turned, negative, low, high;  // low, high: fill
 };
 
 Granule granule_in(int slot, Part part, ivec4 end) {
@@ -86,17 +86,17 @@ uvec4 texel_of_granule(Granule from, int t) {
 }
 
 #if WORDS == 1
-// Numbers become floats, so that the sign says which runs they are of, and min() need not choose.
-const uint smallest_float = 0x00800000u;  // that is normal: drivers may flush others
+// Numbers become floats, so that the sign tells which runs they belong to, and min() needs no selection.
+const uint smallest_float = 0x00800000u;  // the smallest normal one: drivers may flush others
 const uint greatest_float = 0x7f7fffffu;
 #define EXCHANGE_FLOATS(a, b) { float t = min(a, b); b = max(a, b); a = t; }
 
-// 1, or -1 where the bit of the lane's number is set.
+// -1 if the lane's number has the bit, otherwise 1.
 float sign_of(int bit) {
     return (lane() >> bit & 1) != 0 ? -1.0 : 1.0;
 }
 
-// Lanes that are to keep the greater ones hold their keys negated, so that min is all it takes.
+// Lanes that should keep the larger keys hold their keys negated, so that min() is enough.
 void exchange_floats(inout float v[KEYS], int bit) {
     for (int k = 0; k < KEYS; ++k) v[k] = min(v[k], -subgroupShuffleXor(v[k], 1u << uint(bit)));
 }
@@ -128,7 +128,7 @@ void merge_exact(Part part, ivec4 end, uint least, uint greatest, out KEY v[KEYS
         uint add = from.high ? greatest_float - greatest : bias;
         if (from.negative != (lane() >= 16)) add += 0x80000000u;
         for (int t = 0; t < 2; ++t) {
-            uvec4 texel = clamp(texel_of_granule(from, t), uvec4(least), uvec4(greatest));  // others are not the block's
+            uvec4 texel = clamp(texel_of_granule(from, t), uvec4(least), uvec4(greatest));  // others are not of it
             for (int c = 0; c < 4; ++c) {
                 f[n * 8 + t * 4 + c] = uintBitsToFloat((from.turned ? texel[3 - c] : texel[c]) + add);
             }
@@ -141,7 +141,7 @@ void merge_exact(Part part, ivec4 end, uint least, uint greatest, out KEY v[KEYS
     for (int k = 0; k < KEYS; ++k) v[k] = floatBitsToUint(f[k]) - bias;
 }
 #else
-// A key and its place, of 31 bits, leave one bit, which says which runs they are of.
+// A key and its index of 31 bits leave one bit, which tells which runs they belong to.
 const uint positive = 0x80000000u;
 
 void merge_exact(Part part, ivec4 end, out KEY v[KEYS]) {

@@ -1,14 +1,14 @@
-// The first pass of the merge engine by subgroups: sorts the keys of each tile, or of each part of 2^RUN_LANES lanes by
-// itself. Every lane sorts its own by a network in registers; then runs of lanes merge, two at a time, the second run
-// turned round, so that both are a bitonic sequence.
-//     texture0   the keys as they are in memory, texel after texel in rows of 2^source_log2 texels
+// The first pass of the merge engine with subgroups: sorts the keys of each tile, or of each part of 2^RUN_LANES lanes
+// separately. Every lane sorts its own keys with a network in registers. Then runs of lanes are merged, two at a time.
+// The second run is reversed, so that both are a bitonic sequence.
+//     texture0   keys in the layout of memory, texel after texel in rows of 2^source_log2 texels
 #define SOURCE_TEXELS (KEYS / SOURCE_KEYS)
 uniform highp usampler2D texture0;
 uniform int source_log2;
 uniform int last;  // 1: write the keys as bits of their type
 layout(location = 0) out uvec4 block[8];
 
-// Every two runs of 2^run lanes become one, the second one turned round.
+// Merges every two runs of 2^run lanes into one, with the second one reversed.
 void merge_runs(inout KEY v[KEYS], int run) {
     bool greater = (lane() >> run & 1) != 0;
     uint opposite = (2u << uint(run)) - 1u;
@@ -25,7 +25,7 @@ void main() {
     int tile = tile_at(ivec2(gl_FragCoord.xy));
     KEY v[KEYS];
     for (int g = 0; g < SOURCE_TEXELS; ++g) {
-        // Which keys of its run a lane begins with does not matter, so neighbours read neighbouring texels.
+        // It does not matter with which keys of its run a lane begins, so neighbours read neighbouring texels.
         int texel = RUN_LANES < 5 ? (tile << 5 | lane()) * SOURCE_TEXELS + g : (tile * SOURCE_TEXELS + g) << 5 | lane();
         uvec4 keys = texelFetch(texture0, ivec2(texel & ((1 << source_log2) - 1), texel >> source_log2), 0);
         for (int c = 0; c < SOURCE_KEYS; ++c) v[g * SOURCE_KEYS + c] = make_key(keys, c, texel * SOURCE_KEYS + c);

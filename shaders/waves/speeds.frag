@@ -1,4 +1,5 @@
-// The fastest wave in each square of 4 x 4 cells, in either direction; pass::Fold goes on with it. After water.glsl.
+// The fastest wave in each square of 4 x 4 cells, in either direction. pass::Fold continues from there. Needs
+// water.glsl before it.
 out vec4 fastest;
 
 float fastest_in(ivec2 at) {

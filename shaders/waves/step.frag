@@ -1,14 +1,14 @@
-// One step of time: each cell changes by what flows through its four sides, which is what its neighbours gain or lose.
-// Rusanov's flux: the mean of both sides', less what damps waves that the grid cannot carry. Walls mirror the water, so
-// nothing flows through them. After water.glsl.
+// One step of time: each cell changes by what flows through its four sides; its neighbours gain or lose the same.
+// Rusanov's flux: the mean of both sides' flow, minus a term that damps waves which the grid cannot represent. Walls
+// mirror the water, so nothing flows through them. Needs water.glsl before it.
 //            |  above |
 //     left ->|  cell  |-> right        `cell - time * (right - left + up - down)`
 //            |  below |
-uniform highp sampler2D texture1;  // one texel: the fastest wave anywhere
-uniform float courant;             // how far it may go in a step, in cells
+uniform highp sampler2D texture1;  // one texel: speed of the fastest wave
+uniform float courant;             // max distance that it may travel in a step, in cells
 out vec4 cell_after;
 
-// What flows to the right in water that is everywhere like this.
+// The flow to the right if the water is like this everywhere.
 vec4 flow(vec4 cell) {
     float velocity = cell.y / cell.x;
     return velocity * cell + vec4(0.0, 0.5 * cell.x * cell.x, 0.0, 0.0);
@@ -16,7 +16,7 @@ vec4 flow(vec4 cell) {
 vec4 through_side(vec4 left, vec4 right) {
     return 0.5 * (flow(left) + flow(right)) - 0.5 * max(speed(left), speed(right)) * (right - left);
 }
-// The same upwards: the two momenta change parts.
+// The same upwards: the two momenta are exchanged.
 vec4 through_top(vec4 below, vec4 above) { return through_side(below.xzyw, above.xzyw).xzyw; }
 
 void main() {

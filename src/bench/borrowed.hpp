@@ -1,4 +1,4 @@
-// A sorter of windows with another owner, for summaries that own their sorter.
+// A sorter of windows that somebody else owns, for summaries that own their sorter.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace quadmill::detail::bench {
 
-// Forwards to a sorter that outlives the summary, with times since this was made.
+// Forwards to a sorter that outlives the summary. Times count from the construction of this object.
 class Borrowed final : public WindowSorter {
   public:
     explicit Borrowed(WindowSorter& sorter) : sorter_(sorter), before_(sorter.times()) {}
@@ -35,7 +35,7 @@ class Borrowed final : public WindowSorter {
         return {now.upload - before_.upload, now.sort - before_.sort, now.readback - before_.readback};
     }
     [[nodiscard]] std::string name() const override { return sorter_.name(); }
-    [[nodiscard]] double waited_ms() const { return waited_ms_; }  // the caller, for batches
+    [[nodiscard]] double waited_ms() const { return waited_ms_; }  // time that the caller waited for batches
 
   private:
     WindowSorter& sorter_;

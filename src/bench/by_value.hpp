@@ -1,4 +1,4 @@
-// Sorts that know numbers alone.
+// Runs sorts that only know plain numbers.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 
 namespace quadmill::detail::bench {
 
-// Calls `sort` with a span of the keys; 16-bit floats go through integers of the same order.
+// Calls `sort` with a span of the keys. 16-bit floats are converted to integers with the same order.
 template <class Sort>
 void by_value(Keys keys, Sort sort) {
     cpu::visit(keys, [&]<class Key>(std::span<Key> values) {
-        if constexpr (std::is_same_v<Key, Half>) {  // no compiler's type; its bits are made comparable and back
+        if constexpr (std::is_same_v<Key, Half>) {  // not built in; sorted by comparable bits
             const cpu::TotalOrder<Half> rule(Order::Ascending);
             for (auto& value : values) value.bits = rule.encode(value.bits);
             sort(std::span(reinterpret_cast<std::uint16_t*>(values.data()), values.size()));

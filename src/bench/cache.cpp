@@ -36,7 +36,7 @@ class CacheMeter : PassMeter {
     }
 
   private:
-    // Gfetch/s of a pass that makes that many.
+    // Gfetch/s of a pass that makes that many fetches.
     [[nodiscard]] double fetch_rate(double fetches, const gl::Pass& pass) const {
         const int passes = device_.info.software ? 1 : many;
         return measure("", "", [&] { return rate(fetches, passes, [&] { draw(device_, pass); }); }).value;
@@ -62,7 +62,7 @@ class CacheMeter : PassMeter {
             report_.strided.push_back(
                 {stride, strided(program, Axis::Across, stride), strided(program, Axis::Down, stride)});
         }
-        // The lowest rate is where each fetch has a block to itself; a smaller difference is noise.
+        // The rate is lowest if each fetch has a block to itself. A smaller difference is noise.
         const auto block = [&](double CacheReport::Strided::*of) {
             const double least = std::ranges::min(report_.strided, {}, of).*of;
             const auto is_least = [&](const auto& one) { return one.*of <= least * 1.25; };
@@ -94,7 +94,7 @@ class CacheMeter : PassMeter {
         }
     }
 
-    // Row-aligned quads that meet their neighbours, as in Routine 4.1.
+    // Row-aligned quads that read their neighbours, as in Routine 4.1.
     [[nodiscard]] gl::QuadList quads_of(int rows) const {
         std::vector<gl::Quad> quads;
         for (int y = 0; y < side_; y += rows) {
@@ -121,7 +121,7 @@ class CacheMeter : PassMeter {
         }
         const double best = std::ranges::min(report_.steps, {}, &CacheReport::Step::measured).measured;
         for (auto& step : report_.steps) step.measured /= best;
-        // Step k is made lg n - k + 1 times; those of more rows than were measured are as the last.
+        // Step k is made lg n - k + 1 times. Steps with more rows than were measured count like the last one.
         const int log2_n = 2 * pass::log2_ceil(static_cast<std::size_t>(side_));
         double all = 0, made = 0;
         for (int k = 1; k <= log2_n; ++k) {

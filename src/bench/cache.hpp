@@ -1,5 +1,5 @@
 // The cache model of GPUTeraSort's authors (SIGMOD'06, section 4.4, and their talk, 'GPU Cache Model'), and its
-// parameters of a device, which vendors do not publish: found by fetches with strides and in windows.
+// parameters for a device. Vendors do not publish these; fetches with strides and in windows find them.
 #pragma once
 
 #include <cstddef>
@@ -11,16 +11,16 @@ namespace quadmill::detail::bench {
 
 // Misses for quads of h rows in a texture of W x H texels, with cache blocks of B x B: 2 W H / (h B).
 [[nodiscard]] double cache_misses(double width, double height, double rows, double block);
-// A bitonic sort of n texels fetches 2 n f(B) of them, where step k, with quads of 2^(k-1) rows, occurs lg n - k + 1
-// times: f(B) = (B - 1) (lg n - 1) + (lg n - lg B)^2 / 2. Pre: 1 <= block, 2 <= n.
+// Fetches of a bitonic sort of n texels: 2 n f(B). Step k, with quads of 2^(k-1) rows, occurs lg n - k + 1 times, so
+// f(B) = (B - 1) (lg n - 1) + (lg n - lg B)^2 / 2. Pre: 1 <= block, 2 <= n.
 [[nodiscard]] double cache_fetches(double n, double block);
 
 struct CacheReport {
     static constexpr int least_side = 32;
-    // All fetch texels of RGBA32F, 16 bytes each.
+    // All measurements fetch texels of RGBA32F, 16 bytes each.
     struct Strided {
         int stride;
-        double across, down;  // Gfetch/s with that stride in columns and in rows
+        double across, down;  // Gfetch/s with that stride in columns, and in rows
     };
     struct Window {
         std::size_t bytes;
@@ -34,14 +34,14 @@ struct CacheReport {
     int side = 0;
     std::vector<Strided> strided;
     std::vector<Window> windows;
-    int block_width = 1, block_height = 1;  // inferred: from such a stride on, fetches cost no more
-    std::size_t cache_bytes = 0;            // inferred: up to such a window, at most a quarter of the rate is lost
+    int block_width = 1, block_height = 1;  // inferred: with larger strides, fetches cost no more
+    std::size_t cache_bytes = 0;            // inferred: up to this window size, at most a quarter of the rate is lost
     std::vector<Step> steps;
     double sort_predicted = 1,
-           sort_measured = 1;  // of all steps of a sort, against one whose every step is the fastest
+           sort_measured = 1;  // all steps of a sort, compared with a sort whose steps are all the fastest
 };
 
-// Pre: a side of at least least_side; rounded to a power of two.
+// Pre: `side` is at least least_side. It is rounded to a power of two.
 [[nodiscard]] CacheReport measure_cache(Context& context, const LimitsRequest& request);
 
 }  // namespace quadmill::detail::bench

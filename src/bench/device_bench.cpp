@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::size_t window = 4096;
 
-// What was timed of one run, and whether it was right.
+// The times of one run, and whether its result was right.
 struct Run {
     double ms = 0, merge_ms = 0, wait_ms = 0;
     bool right = true;
@@ -43,7 +43,7 @@ struct Bench {
     std::vector<float> input;
     int repeat;
 
-    // Of fresh keys; `sort` says how long it merged.
+    // A run with new keys. `sort` returns the time of merging.
     Run sorted(std::size_t size, const std::function<double(std::span<float>)>& sort) const {
         auto keys = input;
         const cpu::Stopwatch time;
@@ -53,8 +53,8 @@ struct Bench {
     }
     std::uint64_t checksum = 0;
 
-    // One once untimed, then `repeat` times, each on GPUs that are awake. One device's objects end before the group's
-    // are made: they share a context.
+    // One untimed run, then `repeat` timed runs, each on GPUs at full clock. The objects of one device are destroyed
+    // before those of the group are made, because they share a context.
     DeviceTimes measure(const std::function<Run()>& run, bool& right) const {
         std::vector<Run> runs;
         right = run().right && right;

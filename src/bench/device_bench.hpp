@@ -1,4 +1,4 @@
-// Several devices together, compared with one of them.
+// Compares several devices with one of them.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@ namespace quadmill::detail::bench {
 
 struct DeviceTimes {
     double ms = 0, low_ms = 0, high_ms = 0;  // median, lowest, highest
-    double merge_ms = 0;                     // in that, the CPU's merging; of a stream, sampling and merging
-    double wait_ms = 0;                      // in that, of a stream: what its thread waited for devices
+    double merge_ms = 0;                     // part of `ms`: merging on the CPU; for a stream, sampling and merging
+    double wait_ms = 0;                      // part of `ms`, for a stream: time that its thread waited for devices
 };
 
 struct DeviceCase {
@@ -24,8 +24,8 @@ struct DeviceCase {
     [[nodiscard]] double times_as_fast() const { return one.ms / all.ms; }
 };
 
-// f32 keys from memory to memory: a sort, batches of windows, and quantiles of a stream, each `repeat` times. One
-// device is the first context of `group`, with its own Sorter and window sorter.
+// f32 keys in memory: a sort, batches of windows, and quantiles of a stream, each `repeat` times. The single device is
+// the first context of `group`, with a Sorter and window sorter of its own.
 std::vector<DeviceCase> bench_devices(const DeviceGroup& group, std::size_t n, int repeat);
 
 }  // namespace quadmill::detail::bench

@@ -24,7 +24,7 @@ int log2_of_width(const gl::Texture& texture) {
     return pass::log2_ceil(static_cast<std::size_t>(texture.width()));
 }
 
-// 1 / 2^(bit + 1) along the axis on which that bit of a texel's number lies; 0 for no bit.
+// 1 / 2^(bit + 1) along the axis of that bit of a texel's number; 0 for no bit.
 glm::vec2 phase_of(int bit, int width_log2) {
     if (bit < 0) return {0, 0};
     const auto scale = [](int i) { return 1.0F / static_cast<float>(2U << static_cast<unsigned>(i)); };
@@ -37,7 +37,7 @@ struct EarlySorter::State {
     State(const Context& with, EarlySort kind)
         : context(with), device(*Access::of(context)), which(kind), programs(device) {}
 
-    // The textures of one size of sort.
+    // The textures for one size of sort.
     struct Surface {
         Surface(gl::Device& device, std::size_t n, int log2_n, bool with_pairs, int per_texel);
         std::size_t count;
@@ -127,7 +127,7 @@ void EarlySorter::State::step(Surface& on, int k, int stage, int step) {
         pass.uniforms.set("distance_between", 1 << (step - 1)).set("run", 1 << stage);
     } else {
         const bool within = step == 1;
-        const int bit = step - 2;  // of a texel's number, by which partners differ
+        const int bit = step - 2;  // bit of a texel's number in which partners differ
         pass.program = &programs.get("bench/kipfer.frag", shaders::bench_kipfer_frag,
                                      (within ? "#define WITHIN\n" : "") + prelude(on));
         pass.uniforms.set("side", phase_of(bit, width_log2))

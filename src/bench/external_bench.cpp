@@ -33,7 +33,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Waits until a file is on the disk.
+// Waits until a file is written to the disk.
 void sync_file(const std::string& path) {
     const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (file < 0) throw IoError(path + ": " + std::strerror(errno), path, 0);
@@ -42,7 +42,7 @@ void sync_file(const std::string& path) {
     if (error != 0) throw IoError(path + ": " + std::strerror(error), path, 0);
 }
 
-// Takes a file that is on the disk out of the system's cache.
+// Removes a file that is on the disk from the system's cache.
 void evict(const std::string& path) {
     const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (file < 0) return;
@@ -55,7 +55,7 @@ struct FileRun {
     std::string output;
 };
 
-// One run, until the output is on the disk. Returns why it failed, if it did.
+// One run, until the output is on the disk. Returns the reason if it failed.
 std::string run_once(const FileContender& contender, const FileJob& job, FileRun& run) {
     std::error_code none;
     fs::remove(job.output, none);
@@ -68,14 +68,14 @@ std::string run_once(const FileContender& contender, const FileJob& job, FileRun
     try {
         if (contender.work) contender.work(job);
         sync_file(job.output);
-    } catch (const IoError& error) {  // it wrote none, or the disk is full
+    } catch (const IoError& error) {  // it wrote no output, or the disk is full
         return error.what();
     }
     run = {watch.ms(), std::move(ended.output)};
     return {};
 }
 
-// Blocks go round: each is read, then written, then read again further on.
+// Each block is read, then written, then used for the next read.
 void copy_past_the_cache(const FileJob& job) {
     constexpr std::size_t block = std::size_t{1} << 20U, blocks = 16;
     const files::InputFile in(job.input);
@@ -222,7 +222,7 @@ PairCaseResult run_pairs(const std::optional<Context>& context, const std::strin
         auto& result = found.results.emplace_back(PairResult{.contender = &contender});
         if (!context && !contender.is_rival()) result.refusal = why_no_context;
     }
-    for (int repetition = 0; repetition <= repeat; ++repetition) {  // the first is not counted
+    for (int repetition = 0; repetition <= repeat; ++repetition) {  // the first repetition is not counted
         SortData input{
             cpu::KeyBuffer(KeyType::F32, cpu::Distribution::Uniform, n, static_cast<std::uint64_t>(repetition))};
         for (std::size_t turn = 0; turn < contenders.size(); ++turn) {
@@ -247,7 +247,7 @@ PairCaseResult run_pairs(const std::optional<Context>& context, const std::strin
                 auto data = input;
                 const cpu::Stopwatch watch;
                 auto stats = sort(data);
-                stats.total_ms = watch.ms();  // by the same clock for all
+                stats.total_ms = watch.ms();  // measured by the same clock for all
                 if (repetition > 0) runs[i].push_back(stats);
                 result.verified = result.verified && is_right(sorted, input, data);
             });
@@ -264,9 +264,9 @@ PairCaseResult run_pairs(const std::optional<Context>& context, const std::strin
 
 namespace {
 
-constexpr std::size_t given_bytes = (std::size_t{1} << 20U) / record_bytes * record_bytes;  // at a time
+constexpr std::size_t given_bytes = (std::size_t{1} << 20U) / record_bytes * record_bytes;  // per call
 
-// Runs of records with all of their numbers, one after the other, each sorted by itself.
+// Runs of records, one after the other in a file. Together they have all record numbers, and each run is sorted.
 class RunFile {
   public:
     RunFile(const std::string& folder, const MergeCase& which) : file_(folder) {
@@ -304,7 +304,7 @@ class RunFile {
     Number128 checksum_ = 0;
 };
 
-// Merges into the memory, piece by piece. Returns the bytes that came.
+// Merges to memory, piece by piece. Returns the number of bytes.
 std::size_t drain(external::Stream& stream, std::span<std::byte> memory) {
     for (std::size_t all = 0;;) {
         const auto piece = memory.subspan(all, std::min(given_bytes, memory.size() - all));
@@ -333,7 +333,7 @@ class PhaseTwo {
         merged_ = drain(merger, memory_);
         return merger.stats();
     }
-    // Whether the run before merged all records and no other, in order; forgets them.
+    // Whether the last run merged exactly the input's records, in order. Resets the check.
     [[nodiscard]] bool is_right() {
         const auto check = check_records(std::span(memory_).first(merged_));
         std::ranges::fill(memory_, std::byte{});
@@ -345,8 +345,8 @@ class PhaseTwo {
     const MergeCase& which_;
     const std::optional<Context>& context_;
     external::Format format_{"bench external", {}};
-    std::vector<std::byte> memory_;  // for a record too many; kept, so that none is found while it is timed
-    std::size_t merged_ = 0;         // bytes of it
+    std::vector<std::byte> memory_;  // with space for one record too many; kept, so that timed runs do not allocate
+    std::size_t merged_ = 0;         // bytes in memory_
 };
 
 }  // namespace
@@ -366,7 +366,7 @@ MergeCaseResult run_merges(const std::string& folder, const std::optional<Contex
         auto& result = found.results.emplace_back(MergeResult{.contender = &contender});
         if (contender.by == MergeBy::Gpu && !context) result.refusal = why_no_context;
     }
-    for (int repetition = 0; repetition <= repeat; ++repetition) {  // the first is not counted
+    for (int repetition = 0; repetition <= repeat; ++repetition) {  // the first repetition is not counted
         for (std::size_t i = 0; i < contenders.size(); ++i) {
             auto& result = found.results[i];
             if (!result.ran()) continue;

@@ -1,5 +1,5 @@
-// External sorts as programs, on files: the library's, GNU sort, and `cp` as the lower bound. Also their work in
-// memory: pairs of a key and a pointer, sorted by the engines and by the CPU.
+// External sorts of files by programs: the library's, GNU sort, and `cp` as the lower bound. Also their work in memory:
+// pairs of a key and a pointer, sorted by the engines and by the CPU.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace quadmill::detail::bench {
 
-// A new folder in another one; removed with its content.
+// A new folder in another one. It is removed with its content.
 class BenchFolder {
   public:
     // Throws IoError.
@@ -37,30 +37,30 @@ struct FileJob {
 
 enum class FileRole { Engine, Sort, Copy };
 
-// A program that makes the output of the input. One that copies is not checked for order.
+// A program that makes the output from the input. A program that copies is not checked for order.
 struct FileContender {
     std::string name;
     FileRole role;
     std::function<std::vector<std::string>(const FileJob&)> words;
-    std::function<void(const FileJob&)> work{};  // in place of a program
+    std::function<void(const FileJob&)> work{};  // runs instead of a program
     [[nodiscard]] bool is_rival() const { return role != FileRole::Engine; }
 };
-// `quadmill terasort` of this program with that engine and more options, on that device unless it is -1.
+// `quadmill terasort` of this program with that engine and further options, on that device unless it is -1.
 [[nodiscard]] FileContender terasort_program(std::string name, const std::string& engine, const std::string& memory,
                                              int device, std::vector<std::string> more = {});
 // On all threads.
 [[nodiscard]] FileContender gnu_sort(const std::string& memory);
 [[nodiscard]] FileContender cp_program();
-// Reads and writes at the same time, many blocks at once, past the system's cache: what the disk gives. Refused where the
-// file system cannot do that.
+// Reads and writes at the same time, with many blocks in flight, past the system's cache: the rate of the disk. Refused
+// if the file system cannot do that.
 [[nodiscard]] FileContender direct_copy();
 
 struct FileResult {
     const FileContender* contender;
-    std::string refusal{};  // why it did not run, or failed
-    bool verified = true;   // every time: the same records, and in order
+    std::string refusal{};  // reason if it did not run, or failed
+    bool verified = true;   // all runs: the same records, and in order
     double ms = 0, low_ms = 0, high_ms = 0;
-    std::string output{};  // what the median run wrote to standard output
+    std::string output{};  // standard output of the median run
     [[nodiscard]] bool ran() const { return refusal.empty(); }
 };
 
@@ -69,12 +69,12 @@ struct FileCaseResult {
     std::vector<FileResult> results;  // in the order of the contenders
 };
 
-// Runs the contenders alternately on the benchmark's ASCII records, from the start of the program until the output is
-// on the disk, with an input that is not in the system's cache.
+// Runs the contenders alternately on the benchmark's ASCII records. The time is from the start of the program until the
+// output is on the disk. The input is not in the system's cache.
 [[nodiscard]] FileCaseResult run_files(const BenchFolder& folder, const std::vector<FileContender>& contenders,
                                        std::uint64_t records, int repeat);
 
-// A sort of pairs, or of their keys alone. The CPU is the rival.
+// A sort of pairs, or only of their keys. The CPU is the rival.
 struct PairContender {
     std::string name;
     SortOptions options;
@@ -85,7 +85,7 @@ struct PairContender {
 
 // GPUTeraSort's own form of its network.
 inline constexpr const char* paper_form = "bitonic, a step a pass";
-// Those of the paper's figures 6, 8 and 9.
+// The contenders of the paper's figures 6, 8 and 9.
 [[nodiscard]] std::vector<PairContender> pair_contenders();
 
 struct PairResult {
@@ -93,10 +93,10 @@ struct PairResult {
     std::string refusal{};
     bool verified = true;
     double ms = 0, low_ms = 0, high_ms = 0;
-    std::uint64_t passes = 0;  // that it drew, also untimed ones
+    std::uint64_t passes = 0;  // drawn in all runs, including untimed ones
     SortStats parts{};         // of the median run
     [[nodiscard]] bool ran() const { return refusal.empty(); }
-    // Percent of the time for transfers of keys and pointers.
+    // Transfers of keys and pointers, in percent of the time.
     [[nodiscard]] double transfer_percent() const {
         return ms > 0 ? 100 * (parts.upload_ms + parts.readback_ms) / ms : 0;
     }
@@ -107,7 +107,7 @@ struct PairCaseResult {
     std::vector<PairResult> results;
 };
 
-// Uniform 32-bit floats and their indices, from memory to memory, contenders alternately.
+// Sorts uniform 32-bit floats and their indices, from memory to memory, with contenders alternating.
 [[nodiscard]] PairCaseResult run_pairs(const std::optional<Context>& context, const std::string& why_no_context,
                                        const std::vector<PairContender>& contenders, std::size_t n, int repeat);
 
@@ -140,7 +140,7 @@ struct MergeCaseResult {
 
 [[nodiscard]] std::vector<MergeContender> merge_contenders();
 
-// Phase 2 without writing: from runs, perhaps in the system's cache, to records in memory.
+// Phase 2 without writing: from runs, possibly in the system's cache, to records in memory.
 [[nodiscard]] MergeCaseResult run_merges(const std::string& folder, const std::optional<Context>& context,
                                          const std::string& why_no_context,
                                          const std::vector<MergeContender>& contenders, const MergeCase& which,

@@ -18,7 +18,7 @@ namespace quadmill::detail::bench {
 
 namespace {
 
-// The numbers of the paper.
+// The paper's numbers.
 constexpr std::size_t join_rows = 9000, graph_rows = 15000, graph_masked = 7679, graph_after = 13068,
                       graph_pairs = 6790;
 constexpr std::uint64_t seed = 9;
@@ -31,13 +31,13 @@ std::vector<std::size_t> shuffled(std::size_t n, std::uint64_t from) {
     return order;
 }
 
-// The sides of a join, or the one table, and what should come out of them.
+// The sides of a join, or a single table, and the expected result.
 struct Tables {
     Table left, right;
     JoinAnswer answer;
 };
 
-// Looks each left row up that goes on.
+// Looks up each left row for which `goes_on` is true.
 template <class GoesOn>
 JoinAnswer pairs_of(const std::vector<float>& left, const std::vector<float>& right, const GoesOn& goes_on) {
     std::map<float, std::vector<std::uint64_t>> places;
@@ -72,7 +72,7 @@ Tables values_to_compare(std::size_t rows) {
     return {Table().add("c", values), {}, std::move(answer)};
 }
 
-// Tables where so many percent of the left rows have one partner each.
+// Tables in which that percentage of the left rows have one partner each.
 Tables matching(std::size_t rows, std::size_t percent) {
     std::vector<float> left(rows), right(rows);
     const auto partners = rows * percent / 100;
@@ -84,7 +84,7 @@ Tables matching(std::size_t rows, std::size_t percent) {
     return joined_by_key(left, right);
 }
 
-// Each row has so many partners. Pre: that divides the rows.
+// Each row has the same number of partners. Pre: the number divides the rows.
 Tables multiple(std::size_t rows, std::size_t pairs) {
     std::vector<float> left(rows), right(rows);
     const auto distinct = rows / pairs;
@@ -96,7 +96,7 @@ Tables multiple(std::size_t rows, std::size_t pairs) {
     return joined_by_key(left, right);
 }
 
-// Figure 8: c > 0 leaves 7,321 rows, e > 1 all 13,068 that go on.
+// Figure 8: c > 0 leaves 7,321 rows, e > 1 keeps all 13,068 that remain.
 Tables graph() {
     std::vector<float> c(graph_rows), e(graph_rows), b(graph_rows), p(graph_rows), other(graph_rows);
     const auto order = shuffled(graph_rows, seed);
@@ -211,7 +211,7 @@ JoinBench::Run JoinBench::time(std::size_t contender, const JoinCase& which) {
     auto& asked = processor(contender);
     const auto by = contenders_[contender].by;
     if (contenders_[contender].draws()) {
-        const auto others = tables_of(which);  // a processor keeps the columns that it has seen, and uploads no more
+        const auto others = tables_of(which);  // a processor does not upload columns that it has seen again
         wake(*context_, [&] { answer(asked, which, by, others, found_); });
     }
     const cpu::Stopwatch time;
@@ -225,7 +225,7 @@ JoinCaseResult JoinBench::run(const JoinCase& which) {
     std::vector<std::vector<double>> times(contenders_.size());
     for (const auto& contender : contenders_)
         found.results.push_back({.contender = &contender, .refusal = unfit(contender, which)});
-    for (int repetition = 0; repetition <= repeat_; ++repetition) {  // the first is not counted, and for the GPU alone
+    for (int repetition = 0; repetition <= repeat_; ++repetition) {  // the first is not counted, only for the GPU
         for (std::size_t i = 0; i < contenders_.size(); ++i) {
             auto& result = found.results[i];
             if (!result.ran() || (repetition == 0 && !contenders_[i].draws())) continue;

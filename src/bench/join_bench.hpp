@@ -1,5 +1,5 @@
-// The experiments of MDS'09 (Tsakalozos, Tsangaris, Delis): single operators on streams, and a graph of them, with an
-// executor that keeps intermediate results on the GPU, compared with one that returns after each operator.
+// The experiments of MDS'09 (Tsakalozos, Tsangaris, Delis): single operators on streams, and a graph of them. An
+// executor that keeps intermediate results on the GPU is compared with one that returns to the CPU after each operator.
 #pragma once
 
 #include <cstddef>
@@ -18,11 +18,11 @@ enum class JoinFigure { Greater = 5, Matching = 6, Multiple = 7, Graph = 9 };
 
 struct JoinCase {
     JoinFigure figure;
-    std::size_t rows;      // of each table
-    std::size_t x;         // values; percent of elements with a partner; pairs an element; 0
-    std::uint64_t result;  // rows or pairs that come out
+    std::size_t rows;      // in each table
+    std::size_t x;         // values; percent of elements with a partner; pairs per element; 0
+    std::uint64_t result;  // number of rows or pairs in the result
 };
-// In the order of the figures, as the paper has them.
+// In the order of the paper's figures.
 [[nodiscard]] std::vector<JoinCase> join_cases(const std::vector<JoinFigure>& figures);
 
 // The algorithm: nested loops, as in the paper, or joins with sorting.
@@ -45,12 +45,12 @@ struct JoinAnswer {
     [[nodiscard]] std::size_t size() const;
 };
 
-// From columns in memory to the result in memory, so with uploads.
+// From columns in memory to a result in memory, so including uploads.
 struct JoinTimes {
     const JoinContender* contender;
-    std::string refusal{};     // why it did not run; empty when it did
-    bool verified = true;      // every answer was that of a plain lookup, row by row
-    std::uint64_t passes = 0;  // that it drew, also untimed ones
+    std::string refusal{};     // why it did not run; empty if it ran
+    bool verified = true;      // every answer equals that of a plain lookup, row by row
+    std::uint64_t passes = 0;  // drawn in all runs, including untimed ones
     double ms = 0, low_ms = 0, high_ms = 0;
     [[nodiscard]] bool ran() const { return refusal.empty(); }
 };
@@ -62,15 +62,15 @@ struct JoinCaseResult {
 
 class JoinBench {
   public:
-    // `engine`: Bitmap or Depth, for work on the GPU.
+    // `engine` is Bitmap or Depth, for work on the GPU.
     JoinBench(std::optional<Context> context, std::string why_no_context, std::vector<JoinContender> contenders,
               QueryEngine engine, int repeat);
     [[nodiscard]] JoinCaseResult run(const JoinCase& which);
 
   private:
-    // The reason why it cannot run; empty if it can.
+    // The reason if it cannot run; otherwise empty.
     [[nodiscard]] std::string unfit(const JoinContender& contender, const JoinCase& which) const;
-    // The milliseconds of new tables, which no processor has seen, and whether the result is right.
+    // The milliseconds for new tables that no processor has seen, and whether the result is right.
     struct Run {
         double ms;
         bool right;
@@ -84,7 +84,7 @@ class JoinBench {
     QueryEngine engine_;
     int repeat_;
     std::vector<std::optional<QueryProcessor>> processors_;
-    JoinAnswer found_;  // kept, so that memory for it is not found while it is timed
+    JoinAnswer found_;  // kept, so that timed runs do not allocate memory for it
 };
 
 }  // namespace quadmill::detail::bench

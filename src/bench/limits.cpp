@@ -43,7 +43,7 @@ std::string fill_name(gl::Format format, gl::Blend blend) {
     return (blend == gl::Blend::None ? "write " : "blend ") + std::string(gl::info(format).name);
 }
 
-// A target, and a texture of the same format to read from, larger by a margin.
+// A target, and a texture of the same format to read from, which is larger by a margin.
 struct Filled {
     Filled(gl::Device& device, gl::Format format, int side)
         : source(device, format, side + margin, side + margin),
@@ -62,13 +62,13 @@ class Meter : PassMeter {
 
     std::vector<Limit> all();
     [[nodiscard]] Limit fill_rate(gl::Format format, gl::Blend blend) const;
-    // The same of a format of depth and stencil, which takes no colour: written by a depth test that all pass.
+    // The rate for a format with depth and stencil but no colour: written by a depth test that always passes.
     [[nodiscard]] Limit depth_fill_rate(gl::Format format) const;
     [[nodiscard]] Limit depth() const;
     [[nodiscard]] Limit scatter(gl::Format format) const;
     [[nodiscard]] Limit fetch() const;
     [[nodiscard]] Limit gather(std::uint64_t texels, int fetches) const;
-    // Pre: shaders read clocks.
+    // Pre: shaders can read clocks.
     [[nodiscard]] Limit clock() const;
 
   private:
@@ -100,7 +100,7 @@ class Meter : PassMeter {
     std::vector<Limit> limits_;
 };
 
-// What waiting for many cycles takes longer than waiting for few, so that the way there and back is not a part of it.
+// The difference between waiting for many and for few cycles, so that the overhead of the pass cancels out.
 Limit Meter::clock() const {
     const gl::Program program(device_, "bench/clock.frag", shaders::bench_clock_frag,
                               "#extension GL_ARB_shader_clock : require\n");
@@ -228,7 +228,7 @@ void Meter::stencil() {
     pass.stencil =
         gl::StencilTest{.pass_if = gl::Compare::NotEqual, .reference = 255, .on_pass = gl::StencilOp::Increment};
     note("stencil test and increment", "Gpixel/s", [&] {
-        fill_stencil(device_, stencil, 0);  // so that all pass
+        fill_stencil(device_, stencil, 0);  // so that all fragments pass
         return rate(pixels(), many, [&] { draw(device_, pass); });
     });
 }
@@ -253,7 +253,7 @@ Limit Meter::scatter(gl::Format format) const {
 
 void Meter::arithmetic() {
     constexpr int rounds = 64;
-    constexpr double a_pixel = rounds / 2 * 30.0;  // see the shader
+    constexpr double a_pixel = rounds / 2 * 30.0;  // operations per pixel, see the shader
     const gl::Program program(device_, "bench/min_max.frag", shaders::bench_min_max_frag,
                               "#define ROUNDS " + std::to_string(rounds) + "\n");
     const Filled filled(device_, gl::Format::Rgba32ui, request_.side);
@@ -304,7 +304,7 @@ void Meter::transfers() {
 void Meter::overheads() {
     const auto program = fetch_program(device_, Kind::Float, 1);
     const Filled one(device_, gl::Format::Rgba32f, 1), other(device_, gl::Format::Rgba32f, 1);
-    // Each reads what the other wrote, as the passes of an algorithm do.
+    // Each of the two reads what the other wrote, like passes of an algorithm.
     auto there = pass_over(one, program), back = pass_over(other, program);
     there.inputs = {&other.target};
     back.inputs = {&one.target};
@@ -339,7 +339,7 @@ std::vector<Limit> Meter::all() {
     return std::move(limits_);
 }
 
-// What `find` finds with a meter on a GPU that is awake, in a session of its own.
+// The result of `find` with a meter on a GPU at full clock, in a session.
 template <class Find>
 auto by_meter(const Context& context, const LimitsRequest& request, const Find& find) {
     auto& device = *detail::Access::of(context);
@@ -351,7 +351,7 @@ auto by_meter(const Context& context, const LimitsRequest& request, const Find& 
     return found;
 }
 
-// For benches, which wait for it.
+// For benches, which should not wait long.
 LimitsRequest quick_request(const Context& context) {
     return {.side = context.info().software ? 512 : 2048, .repeat = 3};
 }

@@ -21,8 +21,8 @@ namespace {
 
 using Sgetrf = void (*)(const int* m, const int* n, float* a, const int* lda, int* pivots, int* info);
 
-// Opened when it is asked for: a program that is linked to it has its threads before main() begins, and signals that
-// the command holds back would come to those.
+// Opened on first use. If the program were linked to it, its threads would start before main(), and would receive
+// signals that the command blocks.
 Sgetrf openblas_sgetrf() {
     static const auto found = [] {
         void* const library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
@@ -42,25 +42,25 @@ int openblas(float* matrix, std::size_t n, LuOrder order) {
 
 #ifdef QUADMILL_EIGEN
 using Columns = Eigen::Map<Eigen::MatrixXf>;
-// P A has row i of A as its row P(i).
+// Row P(i) of P A is row i of A.
 template <class Permutation>
 void note_rows(const Permutation& permutation, std::span<std::uint32_t> rows) {
     for (std::uint32_t i = 0; i < rows.size(); ++i)
         rows[static_cast<std::size_t>(permutation.indices()[static_cast<Eigen::Index>(i)])] = i;
 }
-// Says nothing of zero pivots.
+// Does not report zero pivots.
 int eigen_partial(float* matrix, std::size_t n, LuOrder order) {
     Columns columns(matrix, static_cast<Eigen::Index>(n), static_cast<Eigen::Index>(n));
     const Eigen::PartialPivLU<Eigen::Ref<Eigen::MatrixXf>> lu(columns);
     note_rows(lu.permutationP(), order.rows);
     return 0;
 }
-// Ends where nothing but zeros is left.
+// Stops when only zeros are left.
 int eigen_full(float* matrix, std::size_t n, LuOrder order) {
     Columns columns(matrix, static_cast<Eigen::Index>(n), static_cast<Eigen::Index>(n));
     const Eigen::FullPivLU<Eigen::Ref<Eigen::MatrixXf>> lu(columns);
     note_rows(lu.permutationP(), order.rows);
-    for (std::size_t i = 0; i < n; ++i)  // A Q has column Q(i) of A as its column i
+    for (std::size_t i = 0; i < n; ++i)  // column Q(i) of A Q is column i of A
         order.columns[i] = static_cast<std::uint32_t>(lu.permutationQ().indices()[static_cast<Eigen::Index>(i)]);
     const auto pivots = static_cast<std::size_t>(lu.nonzeroPivots());
     return pivots < n ? static_cast<int>(pivots) + 1 : 0;
@@ -70,7 +70,7 @@ constexpr int (*eigen_partial)(float*, std::size_t, LuOrder) = nullptr;
 constexpr int (*eigen_full)(float*, std::size_t, LuOrder) = nullptr;
 #endif
 
-// Dominant on its diagonal for no pivoting, which is not stable otherwise.
+// Diagonally dominant for factorizations without pivoting, which would otherwise be unstable.
 std::vector<float> sample(std::size_t n, Pivot pivot) {
     std::vector<float> matrix(n * n);
     std::mt19937 random(static_cast<unsigned>(n));
@@ -81,7 +81,7 @@ std::vector<float> sample(std::size_t n, Pivot pivot) {
 }
 
 void judge(LuTimes& times, double residual) {
-    constexpr double most = 30;  // of LAPACK's own tests
+    constexpr double most = 30;  // the limit in LAPACK's own tests
     times.residual = std::max(times.residual, residual);
     times.verified = times.residual < most;
 }
@@ -94,7 +94,7 @@ std::vector<float> transposed(std::span<const float> matrix, std::size_t n) {
     return out;
 }
 
-// The largest residual of matrices one after the other, each column after column, as rivals have them.
+// The largest residual of consecutive matrices in the rivals' layout, column after column.
 double residual_by_columns(std::span<const float> matrices, std::span<const float> factors, LuOrder order,
                            std::size_t n) {
     double most = 0;
@@ -109,8 +109,8 @@ double residual_by_columns(std::span<const float> matrices, std::span<const floa
     return most;
 }
 
-// RGBA32F texels that a fragment of an update in tiles fetches: where its 8 rows were, and these, and of each 4
-// products 8 texels of L and 4 of U.
+// RGBA32F texels that a fragment of an update in tiles fetches: the old positions of its 8 rows, these rows, and for
+// every 4 products 8 texels of L and 4 of U.
 double fetches_of_tile(std::size_t block) {
     return 8 + 8 + static_cast<double>(block) / 4 * (8 + 4);
 }
@@ -167,7 +167,7 @@ LuTimes LinalgBench::on_gpu(const LuContender& contender, MatrixView matrix) {
         return times;
     }
     Lu lu(*context_, contender.options);
-    // The first one compiles; a large one would take its time.
+    // The first factorization compiles programs. A small matrix is enough for that.
     const auto warm_n = std::min<std::size_t>(matrix.rows, 2048);
     static_cast<void>(lu.factor({matrix.values.first(warm_n * warm_n), warm_n, warm_n}));
     std::vector<double> ms;
@@ -192,7 +192,7 @@ LuTimes LinalgBench::batch_on_gpu(const std::vector<float>& matrices, std::size_
     }
     LuBatch batch(*context_);
     std::vector<double> ms;
-    for (int i = 0; i <= repeat_; ++i) {  // once more, since the first compiles
+    for (int i = 0; i <= repeat_; ++i) {  // one more, since the first one compiles
         const auto stats = batch.factor(matrices, n);
         if (i > 0) ms.push_back(stats.factor_ms);
         times.upload_ms = stats.upload_ms;
@@ -218,7 +218,7 @@ LuTimes LinalgBench::by_rival(const LuContender& contender, const std::vector<fl
         auto copy = matrices;
         auto rows = unmoved, columns = unmoved;
         const LuOrder order{rows, columns};
-        std::atomic<int> info = 0;  // of one that failed
+        std::atomic<int> info = 0;  // of a factorization that failed
         const auto factor = [&](std::size_t system) {
             const int failed =
                 contender.rival->factor(copy.data() + system * n * n, n,
@@ -227,7 +227,7 @@ LuTimes LinalgBench::by_rival(const LuContender& contender, const std::vector<fl
         };
         const cpu::Stopwatch time;
         if (systems == 1) {
-            factor(0);  // on threads of its own
+            factor(0);  // starts the rival's own threads
         } else {
             workers_.for_each((systems + of_task - 1) / of_task, [&](std::size_t task) {
                 for (auto system = task * of_task; system < std::min((task + 1) * of_task, systems); ++system)
@@ -250,7 +250,7 @@ LuCase LinalgBench::run(std::size_t n, Pivot pivot) {
     const auto matrix = sample(n, pivot);
     LuCase found{pivot, n, 1, {}};
     for (const auto& contender : contenders_) {
-        // Who pivots partially is also what stands against no pivoting.
+        // Contenders with partial pivoting are also compared with those without pivoting.
         const auto of_contender = contender.is_rival() ? contender.rival->pivot : contender.options.pivot;
         if (of_contender != pivot &&
             !(contender.is_rival() && pivot == Pivot::Diagonal && of_contender == Pivot::Partial))

@@ -1,4 +1,4 @@
-// LU in passes, and rivals on the CPU, on the same matrices.
+// LU with passes, and rivals on the CPU, on the same matrices.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace quadmill::detail::bench {
 
-// Row i of L U is row rows[i] of the matrix, and column j its column columns[j].
+// Row i of L U is row rows[i] of the matrix, and column j is its column columns[j].
 struct LuOrder {
     std::span<std::uint32_t> rows, columns;
 };
@@ -23,9 +23,9 @@ struct LuOrder {
 struct LuRival {
     const char *name, *package;
     Pivot pivot;
-    std::size_t most_n;  // beyond it takes too long
-    // In place, for a matrix column after column. `order` is initialized; partial pivoting writes only its rows.
-    // Returns LAPACK's `info`, 0 for success. Null: not built in.
+    std::size_t most_n;  // larger matrices take too long
+    // Factorizes in place; the matrix is stored by columns. `order` is initialized; partial pivoting only writes its
+    // rows. Returns LAPACK's `info`, 0 for success. Null: not built in.
     int (*factor)(float* matrix, std::size_t n, LuOrder order);
 };
 [[nodiscard]] const std::vector<LuRival>& lu_rivals();
@@ -48,37 +48,37 @@ struct LuBound {
 struct LuTimes {
     const LuContender* contender;
     std::string refusal{};
-    double ms = 0, low_ms = 0, high_ms = 0;  // of the factorization: median, lowest, highest
+    double ms = 0, low_ms = 0, high_ms = 0;  // of the factorization: median, min, max
     double upload_ms = 0;
     std::uint64_t passes = 0;
-    double residual = 0;   // the largest of those that were measured
-    bool verified = true;  // it is small enough
+    double residual = 0;   // max of those that were measured
+    bool verified = true;  // whether it is small enough
     std::optional<LuBound> bound{};
-    std::vector<PassProfiler::Row> parts{};  // of one more factorization: its passes by name
+    std::vector<PassProfiler::Row> parts{};  // passes by name, of one more factorization
     [[nodiscard]] bool ran() const { return refusal.empty(); }
 };
 
 struct LuCase {
     Pivot pivot;
     std::size_t n;
-    std::size_t systems;  // 1, or many small ones together
+    std::size_t systems;  // 1, or the number of small matrices in a batch
     std::vector<LuTimes> results;
     [[nodiscard]] double gflops(const LuTimes& times) const {
         const auto size = static_cast<double>(n);
         return times.ms > 0 ? 2.0 / 3 * size * size * size * static_cast<double>(systems) / times.ms * 1e-6 : 0;
     }
-    // The speedup of the best form with blocks over the best one with rows; nothing if one is missing.
+    // Time of the best form with rows divided by that of the best form with blocks; nothing if one is missing.
     [[nodiscard]] std::optional<double> blocks_over_rows() const;
 };
 
 class LinalgBench {
   public:
     LinalgBench(std::optional<Context> context, std::string why_not, std::vector<LuContender> contenders, int repeat);
-    // Those with that pivoting.
+    // Runs the contenders with that pivoting.
     [[nodiscard]] LuCase run(std::size_t n, Pivot pivot);
-    // Many n x n matrices together, with partial pivoting; rivals take one after the other on every CPU thread.
+    // Many n x n matrices together, with partial pivoting. Rivals take the matrices one by one on all CPU threads.
     [[nodiscard]] LuCase run_batch(std::size_t n, std::size_t systems);
-    // Measured so far.
+    // The limits measured so far.
     [[nodiscard]] std::vector<Limit> limits() const;
 
   private:
@@ -86,7 +86,7 @@ class LinalgBench {
     [[nodiscard]] LuTimes batch_on_gpu(const std::vector<float>& matrices, std::size_t n);
     [[nodiscard]] LuTimes by_rival(const LuContender& contender, const std::vector<float>& matrices, std::size_t n,
                                    std::size_t systems);
-    // The profile of one more run, and the median and both ends of several times.
+    // Stores the median and range of the times, and the profile of one more run.
     void take(LuTimes& times, std::vector<double> ms, const std::function<void()>& once_more);
     [[nodiscard]] std::optional<LuBound> bound(const LuContender& contender,
                                                const std::vector<PassProfiler::Row>& rows);

@@ -1,4 +1,4 @@
-// Counts the passes of a contender: a GPU contender without passes was not measured.
+// Counts the passes of a contender: a GPU contender without passes measured nothing.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace quadmill::detail::bench {
 
-// Adds the passes of the context to `passes` while this lives. The previous observer still sees them.
+// Adds the context's passes to `passes` for the length of a scope. The previous observer still gets them.
 class PassCount final : public PassObserver {
   public:
     PassCount(std::optional<Context> context, std::uint64_t& passes) : context_(std::move(context)), passes_(passes) {

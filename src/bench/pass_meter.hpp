@@ -1,4 +1,4 @@
-// Times passes; shared by all measurements of the pipeline.
+// Times passes; all measurements of the pipeline use it.
 #pragma once
 
 #include <functional>
@@ -14,14 +14,14 @@
 
 namespace quadmill::detail::bench {
 
-constexpr int many = 8;  // passes between two waits, so that the wait is not a part of the figure
+constexpr int many = 8;  // passes between two waits, so that the wait does not count
 
 // Pre of every call: a session is open.
 class PassMeter {
   public:
     PassMeter(gl::Device& device, int repeat) : device_(device), repeat_(repeat) {}
 
-    // One warm-up, then the median, the lowest and the highest result of `work`, in `unit`.
+    // One warm-up, then the median, min and max of the results of `work`, in `unit`.
     [[nodiscard]] Limit measure(const std::string& name, const std::string& unit,
                                 const std::function<double()>& work) const {
         static_cast<void>(work());
@@ -31,7 +31,7 @@ class PassMeter {
         const Spread spread(std::move(values));
         return {name, spread.median, spread.low, spread.high, unit};
     }
-    // Time until the GPU has finished what `work` issues, by the wall clock: llvmpipe's timestamps do not wait for
+    // Time until the GPU has finished what `work` issues, by wall clock: llvmpipe's timestamps do not wait for
     // fragments.
     [[nodiscard]] double seconds(const std::function<void()>& work) const {
         gl::Fence(device_).wait();
@@ -41,8 +41,8 @@ class PassMeter {
         return time.ms() * 1e-3;
     }
 
-    // 10^9 a second, if each of `passes` calls of `issue` does `amount`. Flushes after each: llvmpipe drops passes that
-    // a later pass of the same batch covers.
+    // 10^9 per second, if each of `passes` calls of `issue` does `amount`. Flushes after each: llvmpipe drops passes
+    // that a later pass of the same batch covers.
     [[nodiscard]] double rate(double amount, int passes, const std::function<void()>& issue) const {
         return amount * passes * 1e-9 / seconds([&] {
                    for (int i = 0; i < passes; ++i) {

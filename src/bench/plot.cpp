@@ -12,9 +12,9 @@ namespace quadmill::detail::bench {
 namespace {
 
 constexpr double width = 860, height = 500, left = 84, right = 224, bottom = 60;
-constexpr std::size_t max_marked = 64;  // points of a line with marks
+constexpr std::size_t max_marked = 64;  // max points of a line with marks
 
-// Okabe and Ito's palette, which stays apart for the colour-blind, except for its yellow, which is faint on white.
+// Okabe and Ito's palette, which the colour-blind can distinguish, without its yellow, which is faint on white.
 constexpr std::array colors{"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000",
                             "#E69F00", "#56B4E9", "#882255", "#777777"};
 
@@ -38,7 +38,7 @@ std::string escaped(const std::string& text) {
     return out;
 }
 
-// From values to coordinates on the page.
+// Maps values to coordinates on the page.
 class Axis {
   public:
     Axis(Scale scale, double low, double high, double from, double to)
@@ -60,7 +60,7 @@ struct Range {
     }
 };
 
-// 1, 2 and 5 times the powers of ten, from the last one at or below `low` to the first one at or above `high`.
+// 1, 2 and 5 times the powers of ten, from the last one <= `low` to the first one >= `high`.
 std::vector<double> decimal_ticks(const Range& range) {
     std::vector<double> ticks;
     for (int power = static_cast<int>(std::floor(std::log10(range.low))); power < 30; ++power) {
@@ -74,7 +74,7 @@ std::vector<double> decimal_ticks(const Range& range) {
     return ticks;
 }
 
-// From 0 to the first one at or above `high`: ten or fewer steps of 1, 2 or 5 times a power of ten.
+// From 0 to the first tick >= `high`, in at most ten steps of 1, 2 or 5 times a power of ten.
 std::vector<double> linear_ticks(double high) {
     if (high <= 0) return {0, 1};
     double step = std::pow(10, std::floor(std::log10(high)) - 1);
@@ -125,7 +125,7 @@ class Drawing {
     [[nodiscard]] const std::string& svg() const { return svg_; }
 
   private:
-    // Values without a logarithm are not on the axis.
+    // Values without a logarithm are left out.
     void include(double y) {
         if (panel_.y_scale == Scale::Linear || (y > 0 && !std::isinf(y))) y_.include(y);
         infinite_ = infinite_ || y == std::numeric_limits<double>::infinity();
@@ -197,7 +197,7 @@ class Drawing {
                            series.line == Line::Dashed ? " stroke-dasharray=\"6 4\"" : "");
     }
 
-    // Rounds for solid lines, squares for dashed ones.
+    // Circles for solid lines, squares for dashed ones.
     [[nodiscard]] static std::string mark(const Series& series, std::size_t index, double x, double y) {
         const auto* const color = colors[index % colors.size()];
         if (series.line == Line::Solid)
@@ -223,7 +223,7 @@ class Drawing {
         return fmt::format("<path d=\"M{:.1f} {:.1f}l6 11h-12z\" fill=\"{}\"/>", x, y - 7, color);
     }
 
-    // One for a stretch of infinite values.
+    // One mark per stretch of infinite values.
     [[nodiscard]] std::string up_marks(const Series& series, std::size_t index) const {
         std::string marks;
         const auto& points = series.points;
@@ -255,7 +255,7 @@ class Drawing {
         }
     }
 
-    // In the order of the lines' right ends, so that names are near the lines.
+    // In the order of the lines' right ends, so that names are near their lines.
     void legend() {
         std::vector<std::size_t> order;
         for (std::size_t i = 0; i < panel_.series.size(); ++i) {

@@ -26,7 +26,7 @@ namespace {
 using query::TableData;
 using Ask = QueryCase::Ask;
 
-// Adds up the pixels of passes that have a depth and stencil, and no colour.
+// Counts the pixels of passes that have a depth and stencil but no colour.
 class TestedPixels final : public PassObserver {
   public:
     explicit TestedPixels(Context& context) : context_(context), previous_(context.observe(this)) {}
@@ -62,7 +62,7 @@ constexpr std::array all_columns{std::size_t{column_a}, std::size_t{column_b}, s
 class QueryBench::Runner {
   public:
     virtual ~Runner() = default;
-    // Why it cannot; empty when it can.
+    // The reason if it cannot run; otherwise empty.
     [[nodiscard]] virtual std::string unfit(const QueryCase& which) const {
         return which.ask == Ask::Copy ? "copies nothing to a depth buffer" : "";
     }
@@ -73,7 +73,7 @@ namespace {
 
 using Runner = QueryBench::Runner;
 
-// Which engine, and for what.
+// The engine and the case.
 struct Asked {
     query::Engine& engine;
     std::shared_ptr<const TableData> table;
@@ -81,7 +81,7 @@ struct Asked {
     unsigned threads;
 };
 
-// As the library's executor asks.
+// Asks engines in the same way as the library's executor.
 class ByEngine : public Runner {
   public:
     ByEngine(Asked asked, std::shared_ptr<query::Columns> columns)
@@ -103,7 +103,7 @@ class ByEngine : public Runner {
     }
 
   private:
-    // All rows out, as from QueryProcessor::run().
+    // All rows of the result, as from QueryProcessor::run().
     [[nodiscard]] std::uint64_t groups(const QueryCase& which) {
         const Query query{
             .outputs = {{QueryAggregate{}, ""}, {QueryAggregate{.kind = QueryAggregate::Kind::Max, .column = "a"}, ""}},
@@ -217,7 +217,7 @@ query::Engine& QueryBench::engine(std::size_t i) {
     return *engine;
 }
 
-// Each column by itself, as one that the engine has not seen.
+// Each column separately, as one that the engine has not seen.
 std::vector<LoadTime> QueryBench::upload_times(std::size_t i, const TableData& table) {
     auto& device = *detail::Access::of(*context_);
     std::vector<LoadTime> out;
@@ -305,7 +305,7 @@ void QueryBench::warm_up(const QueryCase& which, std::uint64_t right, std::size_
             times.verified = runners_[i]->answer(which) == right;
         }
         if (contenders_[i].by != QueryBy::Depth) return;
-        TestedPixels tested(*context_);  // with what the first answer left in the depth buffer
+        TestedPixels tested(*context_);  // uses the depth buffer that the first answer left
         times.verified = runners_[i]->answer(which) == right && times.verified;
         times.pixels = tested.pixels;
         times.least_ms = static_cast<double>(tested.pixels) * 1e-6 / depth_limit_->value;

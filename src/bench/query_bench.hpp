@@ -1,4 +1,4 @@
-// Query engines and rivals on the same columns, alternately: the time of each answer, and whether all agree.
+// Query engines and rivals on the same columns, alternately: the time of each answer, and whether all answers agree.
 #pragma once
 
 #include <cstdint>
@@ -31,13 +31,13 @@ struct QueryContender {
 
 struct QueryTimes {
     const QueryContender* contender;
-    std::string refusal{};                   // why it did not run; empty when it did
-    bool verified = true;                    // every answer was the plain scan's
-    double ms = 0, low_ms = 0, high_ms = 0;  // until the answer was on the CPU: median, lowest, highest
-    std::uint64_t passes = 0;                // that it drew, also untimed ones
-    std::optional<std::uint64_t> pixels{};   // that passes tested by depth or stencil, of the depth engine
-    std::optional<double> least_ms{};        // what that takes at least
-    std::optional<double> passes_time{};     // `ms` over that of one test of each row's depth, of the depth engine
+    std::string refusal{};                   // why it did not run; empty if it ran
+    bool verified = true;                    // every answer equals the plain scan's
+    double ms = 0, low_ms = 0, high_ms = 0;  // until the answer is on the CPU: median, min, max
+    std::uint64_t passes = 0;                // drawn in all runs, including untimed ones
+    std::optional<std::uint64_t> pixels{};   // depth engine: pixels whose depth or stencil was tested
+    std::optional<double> least_ms{};        // min time for that
+    std::optional<double> passes_time{};     // depth engine: `ms` divided by the time of one depth test of each row
 
     [[nodiscard]] bool ran() const { return refusal.empty(); }
     [[nodiscard]] std::optional<double> percent_of_limit() const {
@@ -52,7 +52,7 @@ struct QueryCaseResult {
     std::vector<QueryTimes> results;  // in the order of the contenders
 };
 
-// Call before any query.
+// Times of uploads before any query.
 struct LoadTime {
     const QueryContender* contender;
     std::string columns;
@@ -62,27 +62,27 @@ struct LoadTime {
 
 struct QueryBenchOptions {
     int repeat = 5;
-    unsigned threads = 0;  // of the CPU; 0: all
+    unsigned threads = 0;  // CPU threads; 0: all
     std::size_t sqlite_rows = std::size_t{1} << 22U;
 };
 
 class QueryBench {
   public:
-    // Without a context, GPU engines are reported as refused, with `why_no_context`.
+    // Without a context, GPU engines are reported as refused for the reason `why_no_context`.
     QueryBench(std::optional<Context> context, std::string why_no_context, std::vector<QueryContender> contenders,
                const QueryBenchOptions& options);
     QueryBench(const QueryBench&) = delete;
     QueryBench& operator=(const QueryBench&) = delete;
     ~QueryBench();
 
-    // For a table of n rows: each contender answers once untimed, then all answer in random order each time. GPU
+    // For a table of n rows: each contender answers once untimed, then all answer in a random order each time. GPU
     // contenders work untimed before each run.
     [[nodiscard]] std::vector<LoadTime> run(std::size_t n, const std::vector<QueryKind>& kinds,
                                             const std::function<void(const QueryCaseResult&)>& found);
-    // "depth test and occlusion count", if there is a context.
+    // The limit "depth test and occlusion count", if there is a context.
     [[nodiscard]] const std::optional<Limit>& depth_limit() const { return depth_limit_; }
 
-    // The engine with the table.
+    // The engine together with the table.
     class Runner;
 
   private:
@@ -100,10 +100,10 @@ class QueryBench {
     std::vector<QueryContender> contenders_;
     QueryBenchOptions options_;
     std::optional<Limit> depth_limit_;
-    std::unique_ptr<gl::Scope> scope_;  // until the engines are gone
+    std::unique_ptr<gl::Scope> scope_;  // lives longer than the engines
     std::vector<std::unique_ptr<query::Engine>> engines_;
     std::vector<std::unique_ptr<Runner>> runners_;
-    std::vector<std::string> refusals_;  // of the table
+    std::vector<std::string> refusals_;  // for the table
     Scan plain_{1};
 };
 

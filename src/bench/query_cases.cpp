@@ -23,7 +23,7 @@ using Ask = QueryCase::Ask;
 constexpr int bits_of_a = 24, bits_of_c = 40;
 constexpr std::array<const char*, 5> names{"a", "b", "c", "d", "e"};
 
-// The key below which about that part of a column's values lies.
+// The key below which about that fraction of a column's values lies.
 Key key_at(std::size_t column, double part) {
     switch (column) {
         case column_b:
@@ -55,7 +55,7 @@ Leaf at_least(std::size_t column, double part) {
     return Range{column, key_at(column, part), largest(column)};
 }
 
-// Clauses of one test each, on one column.
+// Clauses with one test each, all on one column.
 Clauses one_column(std::size_t column, std::size_t clauses) {
     const std::array<Leaf, 4> all{at_least(column, 0.05), at_most(column, 0.95), at_least(column, 0.1),
                                   at_most(column, 0.9)};
@@ -64,7 +64,7 @@ Clauses one_column(std::size_t column, std::size_t clauses) {
     return out;
 }
 
-// Clauses of two tests each, on a and b.
+// Clauses with two tests each, on a and b.
 Clauses two_columns(std::size_t clauses) {
     const std::array<std::vector<Leaf>, 4> all{{{at_most(column_a, 0.6), at_least(column_b, 0.6)},
                                                 {at_least(column_a, 0.2), at_most(column_b, 0.7)},
@@ -151,7 +151,7 @@ class CaseList {
     }
     void ranks() {
         constexpr double goal = 34;
-        constexpr std::size_t top = 1000;  // k
+        constexpr std::size_t top = 1000;  // k of the k-th value
         const auto kth = [&](QueryKind kind, const std::string& what, std::uint64_t k) {
             for (const auto column : {column_a, column_b, column_c})
                 add({.kind = kind,
@@ -165,7 +165,7 @@ class CaseList {
         kth(QueryKind::Kth, "k-th largest", rows_ - std::min(top, rows_));
     }
 
-    // 4,096 groups, and about as many as rows.
+    // 4,096 groups, and about as many groups as rows.
     void groups() {
         for (const auto column : {column_e, column_c})
             add({.kind = QueryKind::Groups,
@@ -188,7 +188,7 @@ Table query_table(std::size_t rows, std::uint64_t seed) {
     std::vector<std::int64_t> c(rows);
     std::vector<bool> valid(rows);
     for (auto& value : a) value = static_cast<std::int32_t>(random() >> (64 - bits_of_a));
-    // Odd numbers, so that none is 0, from which to the others there are more floats than depths.
+    // Odd numbers, so that none is 0: between 0 and the others there are more floats than depths.
     for (auto& value : b) value = static_cast<float>((random() >> 40U) | 1U) * 0x1p-24F;
     for (auto& value : c) value = static_cast<std::int64_t>(random() >> (64 - bits_of_c));
     for (std::size_t i = 0; i < rows; ++i) {

@@ -1,4 +1,4 @@
-// The reason why a contender cannot do a case, which is not an error of the bench.
+// The reason why a contender cannot do a case. This is not an error of the bench.
 #pragma once
 
 #include <new>
@@ -8,7 +8,7 @@
 
 namespace quadmill::detail::bench {
 
-// Does the work. Returns the refusal, or nothing.
+// Does the work. Returns the reason if it was refused.
 template <class Work>
 [[nodiscard]] std::string refusal_of(const Work& work) {
     try {

@@ -33,7 +33,7 @@ void c_qsort(Keys keys) {
     });
 }
 
-// The library of tbb_rival.cpp; its functions are null if it or TBB is not there.
+// The library of tbb_rival.cpp. Its functions are null if it or TBB is missing.
 struct Tbb {
     void (*sort)(const Keys&) = nullptr;
     void (*finish)() = nullptr;

@@ -10,14 +10,14 @@ namespace quadmill::detail::bench {
 
 struct Rival {
     const char* name;
-    const char* package;  // of Debian, that it comes with; null for the standard library alone
-    void (*sort)(Keys);   // ascending by value. Null: was not built in, or its library is missing
+    const char* package;  // Debian package; null for the standard library
+    void (*sort)(Keys);   // sorts ascending by value. Null: not built in, or its library is missing
 };
 [[nodiscard]] std::span<const Rival> rivals();
-// The rival of that name; null if it cannot sort.
+// The rival with that name; null if it cannot sort.
 [[nodiscard]] const Rival* rival_of(std::string_view name);
 
-// Rivals may run while it lives; its destructor waits for their threads, so that none runs while the process ends.
+// Rivals may run while it exists. Its destructor waits for their threads, so that none runs while the process ends.
 class RivalThreads {
   public:
     RivalThreads() = default;

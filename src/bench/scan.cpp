@@ -11,7 +11,7 @@
 
 #include "query/table/key.hpp"
 
-// GCC chooses between versions as the program starts, before the sanitizers are ready.
+// GCC's dispatch between versions runs when the program starts, before the sanitizers are ready.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
     !defined(__SANITIZE_THREAD__)
 #define QUADMILL_CLONES 1
@@ -28,7 +28,7 @@ using query::TableData;
 
 constexpr std::size_t block_rows = 2048, task_rows = std::size_t{1} << 18U;
 
-// A leaf with the column's own values in it.
+// A leaf with constants of the column's own type.
 struct Test {
     enum class Op { AtMost, AtLeast, Within, Member, Linear, Null } op;
     ColumnType type = ColumnType::I32;
@@ -37,12 +37,12 @@ struct Test {
     float low_f = 0, high_f = 0;
     std::vector<std::int64_t> members{};
     std::vector<double> factors{};
-    std::vector<Test> columns{};  // of Linear
+    std::vector<Test> columns{};  // for Linear
     double constant = 0;
-    const std::uint32_t* valid = nullptr;  // of Null
+    const std::uint32_t* valid = nullptr;  // for Null
 };
 
-// What a thread scans: clauses of tests.
+// Clauses of tests, which a thread scans.
 struct Tests {
     std::vector<std::vector<Test>> clauses;
 };
@@ -88,14 +88,14 @@ Test test_of(const TableData& table, const Leaf& leaf) {
         }
         return test;
     }
-    // Floats: the sign of their difference in doubles is exact.
+    // For floats, the sign of their difference in doubles is exact.
     if (const auto* pair = std::get_if<query::Pair>(&leaf))
         return test_of(table, query::Linear{{1, -1}, {pair->a, pair->b}, pair->op, 0});
     const auto& column = *table.columns[std::get<query::IsNull>(leaf).column];
     return {.op = Test::Op::Null, .valid = column.valid.empty() ? nullptr : column.valid.data()};
 }
 
-// ---- What one thread does, all of it inlined into count_rows and compiled for several processors
+// ---- The work of one thread, all inlined into count_rows and compiled for several processors
 
 struct Count {
     std::uint32_t rows = 0;
@@ -107,7 +107,7 @@ struct Count {
     }
 };
 
-// A byte a row.
+// One byte per row.
 struct SetMask {
     std::uint8_t* mask;
     template <class T, class Holds>
@@ -248,7 +248,7 @@ sum_rows(const std::int32_t* values, std::size_t n) {
 
 // ---- All threads
 
-// The sum of work(first, n) over pieces of the rows.
+// The sum of work(first, n) over all pieces of the rows.
 template <class Work>
 std::uint64_t add_up(cpu::Workers& workers, std::size_t rows, const Work& work) {
     std::vector<std::uint64_t> parts((rows + task_rows - 1) / task_rows);
@@ -260,7 +260,7 @@ std::uint64_t add_up(cpu::Workers& workers, std::size_t rows, const Work& work) 
 constexpr int digit_bits = 12;
 using Histogram = std::array<std::uint64_t, std::size_t{1} << digit_bits>;
 
-// How many of the values that agree with `known` above `shift + bits` have each digit there.
+// For each digit, the number of values with it whose bits above `shift + bits` equal `known`.
 template <class T>
 void count_digits(std::span<const T> values, std::uint64_t least, std::uint64_t known, int shift, int bits,
                   Histogram& counts) {

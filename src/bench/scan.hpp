@@ -1,4 +1,4 @@
-// The obvious rival: loops over the columns that the compiler vectorizes.
+// The obvious rival: loops over the columns, vectorized by the compiler.
 #pragma once
 
 #include <cstdint>
@@ -11,21 +11,21 @@ namespace quadmill::detail::bench {
 
 class Scan {
   public:
-    // 0: as many as the machine has.
+    // 0: as many threads as the machine has.
     explicit Scan(unsigned threads) : workers_(threads) {}
 
-    // Ranks are found by counting digits of keys from the top, one pass a digit; groups with hash tables, each thread
-    // with its part of the keys.
+    // Ranks are found by counting digits of keys from the highest one, with one pass per digit. Groups use hash tables,
+    // where each thread has a part of the keys.
     [[nodiscard]] std::uint64_t answer(const query::TableData& table, const QueryCase& which);
 
   private:
     cpu::Workers workers_;
 };
 
-// The key of rank k, as std::nth_element finds it in a copy of the column.
+// The key of rank k, found by std::nth_element in a copy of the column.
 [[nodiscard]] std::uint64_t nth_element(const query::TableData& table, const QueryCase& which);
 
-// The instruction sets of the loops; one is chosen when the program starts.
+// The instruction set of the loops, chosen when the program starts.
 [[nodiscard]] const char* scan_instructions();
 
 }  // namespace quadmill::detail::bench

@@ -20,9 +20,9 @@ namespace quadmill::detail::bench {
 namespace {
 
 constexpr std::size_t compared_counters = std::size_t{1} << 22, compared_keys = std::size_t{1} << 16;
-constexpr std::size_t slow_on_cpu = std::size_t{1} << 20;  // keys from which on the CPU is measured once
+constexpr std::size_t slow_on_cpu = std::size_t{1} << 20;  // for more keys, the CPU is measured only once
 
-// Who fills the tables of the kind.
+// Whether the engine can fill tables of that kind.
 bool goes_with(SketchKind kind, SketchEngine engine) {
     const bool buckets = engine == SketchEngine::BlendBuckets || engine == SketchEngine::BlendPacked;
     if (engine == SketchEngine::Auto || engine == SketchEngine::Cpu) return true;
@@ -70,7 +70,7 @@ std::vector<std::uint64_t> estimates_of(std::span<const SketchCount> counts) {
     return estimates;
 }
 
-// Whether they are those of one insert, so many times.
+// Whether the words are `times` times those of one insert.
 bool is_multiple(std::span<const std::uint64_t> found, std::span<const std::uint64_t> of_one, std::uint64_t times) {
     return std::ranges::equal(found, of_one, {}, {}, [times](std::uint64_t one) { return times * one; });
 }
@@ -78,7 +78,7 @@ bool is_multiple(std::span<const std::uint64_t> found, std::span<const std::uint
 }  // namespace
 
 struct SketchBench::State {
-    // Keys in memory and, if there is a GPU, in a texture, and one for their estimates.
+    // Keys in memory and, if there is a GPU, in a texture, and a texture for their estimates.
     struct Input {
         std::vector<std::uint32_t> keys;
         gl::Texture texture, estimates;
@@ -86,23 +86,23 @@ struct SketchBench::State {
             return std::span(keys).first(std::min(keys.size(), compared_keys));
         }
     };
-    // What the CPU has of each key once.
+    // The CPU's results after each key was inserted once.
     struct Expected {
-        std::vector<std::uint64_t> estimates;  // of the keys that are compared
+        std::vector<std::uint64_t> estimates;  // for the keys that are compared
         std::vector<std::uint64_t> counters;   // empty if there are too many to compare
     };
     using Work = std::function<void()>;
     const Input& input(const SketchCase& which);
-    // Once untimed: programs are compiled, memory is found.
+    // Runs once untimed, which compiles programs and allocates memory.
     [[nodiscard]] SketchTimes measured(int times, const Work& work) const;
-    // Until the GPU is done, which is awake.
+    // Measures until the GPU, which runs at full clock, is done.
     [[nodiscard]] SketchTimes measured_on_gpu(const Work& work) const;
     void run_on_gpu(const SketchCase& which, const Input& in, SketchResult& result);
     void run_on_cpu(const SketchCase& which, const Input& in, SketchResult& result);
     void judge(const SketchCase& which, SketchResult& result);
     const Limit& gather(std::uint64_t texels, int fetches);
     const Expected& expect(const SketchCase& which, const Input& in);
-    // Of a sketch into which all keys were inserted, any number of times.
+    // Checks a sketch into which all keys were inserted, any number of times.
     [[nodiscard]] bool is_right(const SketchCase& which, const Input& in, const Sketch<std::uint32_t>& sketch);
     [[nodiscard]] static SketchOptions options(const SketchCase& which, const SketchContender& contender) {
         return {.kind = which.kind, .width = width_of(which), .engine = contender.engine, .threads = contender.threads};
@@ -113,9 +113,9 @@ struct SketchBench::State {
     std::vector<SketchContender> contenders;
     int repeat;
     std::vector<Limit> limits;
-    std::map<std::pair<std::uint64_t, int>, Limit> gathers;  // by texels and fetches
+    std::map<std::pair<std::uint64_t, int>, Limit> gathers;  // by number of texels and of fetches
     std::optional<std::pair<std::pair<std::size_t, cpu::Distribution>, Input>> last;
-    std::optional<Expected> expected;  // of the case, once it was asked for
+    std::optional<Expected> expected;  // for the case, once needed
 };
 
 const SketchBench::State::Input& SketchBench::State::input(const SketchCase& which) {
@@ -194,7 +194,7 @@ void SketchBench::State::run_on_gpu(const SketchCase& which, const Input& in, Sk
     }
     result.bytes = sketch.bytes();
     result.verified = is_right(which, in, sketch);
-    // As in the paper, a sketch of n keys is asked, not one of many times as many.
+    // As in the paper, queries go to a sketch of n keys, not to one of a multiple.
     made.reset();
     made.emplace(*context, options(which, *result.contender));
     insert();
@@ -216,7 +216,8 @@ void SketchBench::State::run_on_cpu(const SketchCase& which, const Input& in, Sk
                       is_multiple(estimates_of(compared), expect(which, in).estimates, sketch.n() / in.keys.size());
 }
 
-// By the points that an insert draws into one render target, and the texels that a query reads from anywhere.
+// Compares with the rates of drawing an insert's points into one render target, and of reading a query's texels from
+// random positions.
 void SketchBench::State::judge(const SketchCase& which, SketchResult& result) {
     if (limits.empty()) limits = sketch_limits(*context);
     const auto percent = [&](double each, const Limit& limit, const SketchTimes& times) {
@@ -226,8 +227,8 @@ void SketchBench::State::judge(const SketchCase& which, SketchResult& result) {
     if (engine == SketchEngine::BlendCounters) result.insert_percent_of_limit = percent(3, limits[0], result.insert);
     if (engine == SketchEngine::BlendPacked && which.kind == SketchKind::Quarter)
         result.insert_percent_of_limit = percent(1, limits[1], result.insert);
-    // A bucket lies together; a row of Thread has a counter elsewhere. Msws reads its bucket's index as well as
-    // counters.
+    // The counters of a bucket are next to each other; in each row of Thread the counter is at another position. Msws
+    // reads its bucket's index as well as counters.
     const int fetches = which.kind == SketchKind::Thread ? 3 : which.kind == SketchKind::Msws ? 2 : 1;
     const bool halves = which.kind == SketchKind::Quarter && engine != SketchEngine::BlendCounters &&
                         engine != SketchEngine::BlendBuckets;
@@ -278,7 +279,7 @@ std::vector<SketchAccuracy> SketchBench::accuracy(const std::vector<double>& loa
         SketchOptions options;
         std::optional<double> at_half, at_one;
     };
-    // The last two by how many times better than Thread the paper says they are.
+    // The rates of the last two follow from the paper's factors over Thread.
     const std::vector<Known> all{{"thread", {.kind = SketchKind::Thread}, 6.2, 27.2},
                                  {"warp", {.kind = SketchKind::Warp}, 8.1, 30.3},
                                  {"half", {.kind = SketchKind::Half}, 9.3, 32.5},
@@ -298,7 +299,7 @@ std::vector<SketchAccuracy> SketchBench::accuracy(const std::vector<double>& loa
             Sketch<std::uint32_t> sketch(known.options);
             sketch.insert(keys);
             const auto estimates = sketch.query(keys);
-            double sum = 0;  // over different keys: each of its inserts has a share
+            double sum = 0;  // over the different keys, which all have the same number of inserts
             for (std::size_t i = 0; i < n; ++i) {
                 const auto count = static_cast<double>(counts[keys[i]]);
                 sum += (static_cast<double>(estimates[i].estimate) / count - 1) / count;

@@ -1,4 +1,4 @@
-// Sketches of every kind with every engine: inserts and queries a second, from textures as in the paper and from
+// Sketches of every kind with every engine: inserts and queries per second, from textures as in the paper and from
 // memory, and the error of estimates.
 #pragma once
 
@@ -18,12 +18,12 @@ namespace quadmill::detail::bench {
 
 struct SketchCase {
     SketchKind kind;
-    std::size_t n;  // operations
+    std::size_t n;  // number of operations
     double load;    // n / width
     cpu::Distribution distribution;
 };
 
-// An engine, or the CPU engine with that many threads as the rival of all others.
+// An engine or, as the rival of all others, the CPU engine with that many threads.
 struct SketchContender {
     std::string name;
     SketchEngine engine;
@@ -39,14 +39,14 @@ struct SketchTimes {
 
 struct SketchResult {
     const SketchContender* contender;
-    std::string refusal{};          // why it did not run; empty when it did
-    SketchTimes insert{}, query{};  // of keys in a texture; for the CPU, in memory
-    SketchTimes insert_memory{};    // of the GPU, with the upload
+    std::string refusal{};          // why it did not run; empty if it ran
+    SketchTimes insert{}, query{};  // with keys in a texture; for the CPU, in memory
+    SketchTimes insert_memory{};    // for the GPU, including the upload
     std::optional<double> insert_percent_of_limit{}, query_percent_of_limit{};
     std::size_t bytes = 0;
-    std::uint64_t passes = 0;  // that it drew, also untimed ones
-    // After all inserts the table equals the CPU's after as many inserts; of a large table 2^16 estimates do, and so do
-    // as many answers of the last query.
+    std::uint64_t passes = 0;  // drawn in all runs, including untimed ones
+    // After all inserts the table equals the CPU's. For a large table 2^16 estimates are compared. The same number of
+    // answers of the last query are compared, too.
     bool verified = true;
 
     [[nodiscard]] bool ran() const { return refusal.empty(); }
@@ -58,7 +58,7 @@ struct SketchCaseResult {
     std::vector<SketchResult> results;
 };
 
-// The mean of estimate / true count - 1, in percent, of keys that are uniform.
+// The mean of estimate / true count - 1, in percent, for uniform keys.
 struct SketchAccuracy {
     std::string name;
     double load, percent;
@@ -71,7 +71,7 @@ class SketchBench {
                 int repeat);
     SketchBench(SketchBench&&) noexcept;
     ~SketchBench();
-    // The contenders that support the kind, alternately.
+    // Runs the contenders that support the kind, alternately.
     [[nodiscard]] SketchCaseResult run(const SketchCase& which);
     [[nodiscard]] const std::vector<Limit>& limits() const;
     // The accuracy of all kinds.
@@ -82,7 +82,7 @@ class SketchBench {
     std::unique_ptr<State> state_;
 };
 
-// Published for a 2080 Ti, millions of operations a second at 2^27 operations and a load of 0.5.
+// Published for a 2080 Ti: millions of operations per second with 2^27 operations and a load of 0.5.
 struct PaperRate {
     SketchKind kind;
     double insert_2080ti, query_2080ti;

@@ -14,7 +14,7 @@ namespace quadmill::detail::bench {
 
 namespace {
 
-// Adds up what passes write.
+// Counts the texels that passes write.
 class WrittenTexels final : public PassObserver {
   public:
     explicit WrittenTexels(std::optional<Context>& context) : context_(context) {
@@ -37,8 +37,8 @@ class WrittenTexels final : public PassObserver {
     PassObserver* previous_ = nullptr;
 };
 
-// A CPU's branch predictor learns the comparisons of so few keys by heart, so that the second one of two like sorts is
-// twice as fast; then each contender gets keys of its own.
+// For fewer keys, a CPU's branch predictor learns all comparisons, so that the second of two similar sorts is twice as
+// fast. Then each contender gets its own keys.
 constexpr std::size_t learned_keys = std::size_t{1} << 15;
 
 constexpr std::size_t warmed_keys = std::size_t{1} << 18;
@@ -51,7 +51,7 @@ SortStats medians(const std::vector<SortStats>& runs) {
     return parts;
 }
 
-// Puts the keys in the order of their index; false when it is not a permutation.
+// Gathers the keys in the order of the index. False if the index is not a permutation.
 bool gather(Keys from, std::span<const std::uint32_t> index, Keys to) {
     return cpu::visit(from, [&]<class Key>(std::span<Key> keys) {
         auto* const out = static_cast<Key*>(to.data());
@@ -120,7 +120,7 @@ SortStats SortBench::sort(std::size_t i, Sorted sorted, Keys keys, std::span<std
     return sort_by(std::get_if<Sorter>(&sorters_[i]), sorted, keys, index);
 }
 
-// The total is by this function's own clock, for all alike.
+// The total is measured by this function's clock, the same for all.
 SortStats SortBench::sort(std::size_t i, Sorted sorted, SortData& data) {
     const cpu::Stopwatch time;
     auto stats = sort(i, sorted, data.keys.keys(), data.index);
@@ -128,8 +128,8 @@ SortStats SortBench::sort(std::size_t i, Sorted sorted, SortData& data) {
     return stats;
 }
 
-// With few keys, everyone sorts untimed before: whoever comes after another of the same code would find it in the
-// caches.
+// With few keys, each contender first sorts untimed: otherwise one that follows another with the same code would find
+// that code in the caches.
 void SortBench::wake(std::size_t i, Sorted sorted, SortData data) {
     if (data.keys.keys().size() <= warmed_keys) sort(i, sorted, data);
     if (std::holds_alternative<std::monostate>(sorters_[i])) return;
@@ -159,7 +159,7 @@ void SortBench::warm_up(const SortCase& which, std::size_t i, Result& result) {
         result.passes = written.passes;
         if (written.texels.empty()) return;
         result.least_ms = 0;
-        context_->observe(nullptr);  // the limits are measured in passes, too
+        context_->observe(nullptr);  // limits are measured with passes, too
         for (const auto& [target, texels] : written.texels)
             *result.least_ms += limits_->least_ms(texels, target.first, target.second);
     });
@@ -172,8 +172,8 @@ CaseResult SortBench::run(const SortCase& which) {
         found.results.push_back({.contender = &contenders_[i]});
         warm_up(which, i, found.results.back());
     }
-    // The GPU's take their turns first, then the CPU's: seconds in which only a CPU sorts would lower the clock of the
-    // GPU for whoever comes next. All sort in the same memory.
+    // GPU contenders go first, then the CPU's: if only CPUs sorted for seconds, the GPU's clock would be low for the
+    // next contender. All sort in the same memory.
     std::vector<std::size_t> gpu, cpu;
     for (std::size_t i = 0; i < count; ++i) {
         if (found.results[i].ran()) (contenders_[i].needs_context() ? gpu : cpu).push_back(i);
@@ -185,7 +185,7 @@ CaseResult SortBench::run(const SortCase& which) {
         auto input = make_data(which, seed);
         for (auto* group : {&gpu, &cpu}) {
             if (group->empty()) continue;
-            std::ranges::rotate(*group, group->begin() + 1);  // nobody is always first
+            std::ranges::rotate(*group, group->begin() + 1);  // so that none is always first
             for (const auto i : *group) {
                 if (which.n <= learned_keys) input = make_data(which, ++seed);
                 wake(i, which.sorted, which.n <= warmed_keys ? make_data(which, ~seed - i) : input);

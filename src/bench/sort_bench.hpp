@@ -1,4 +1,4 @@
-// Engines of the library and rivals on the same keys, alternately: the time of each, and a check of the result.
+// Engines of the library and rivals on the same keys, alternately: the time of each, and a check of its result.
 #pragma once
 
 #include <optional>
@@ -15,21 +15,21 @@
 
 namespace quadmill::detail::bench {
 
-// Keys alone, keys with pointers, or only the pointers, without moving keys.
+// Keys alone, keys with pointers, or only pointers without moving keys.
 enum class Sorted { Keys, Pairs, Pointers };
 
-// The data of one sort: keys, and the old index of each.
+// The data of one sort: keys, and the original index of each.
 struct SortData {
     cpu::KeyBuffer keys;
-    std::vector<std::uint32_t> index{};  // empty where keys are sorted alone
+    std::vector<std::uint32_t> index{};  // empty if keys are sorted alone
 };
-// With that sorter, or on the CPU without one.
+// Sorts with that sorter, or on the CPU without one.
 SortStats sort_by(Sorter* sorter, Sorted sorted, Keys keys, std::span<std::uint32_t> index);
-// Whether the output is the input in order.
+// Whether the output is the sorted input.
 [[nodiscard]] bool is_right(Sorted sorted, SortData& input, SortData& output);
 
 // The papers' own forms of the networks: PBSN with one run per channel and no early stop (SIGMOD'05), and GPUTeraSort's
-// with one step a pass.
+// with one step per pass.
 [[nodiscard]] SortOptions paper_form_of_pbsn();
 [[nodiscard]] SortOptions paper_form_of_bitonic();
 
@@ -40,12 +40,12 @@ struct SortCase {
     Sorted sorted = Sorted::Keys;
 };
 
-// A contender: an engine by its name in the command, or a rival on the GPU or on the CPU.
+// A contender: an engine with its name in the command, or a rival on the GPU or on the CPU.
 struct Contender {
     std::string name;
     std::variant<SortOptions, EarlySort, const Rival*> what;
     [[nodiscard]] bool is_rival() const { return !std::holds_alternative<SortOptions>(what); }
-    // Whether every sort draws passes. Auto and Hybrid may leave few keys to the CPU.
+    // Whether every sort draws passes. Auto and Hybrid may leave small inputs to the CPU.
     [[nodiscard]] bool draws() const {
         const auto* options = std::get_if<SortOptions>(&what);
         return needs_context() && !(options && (options->engine == Engine::Auto || options->engine == Engine::Hybrid));
@@ -58,12 +58,12 @@ struct Contender {
 
 struct Result {
     const Contender* contender;
-    std::string refusal{};                   // why it did not run; empty when it did
-    bool verified = true;                    // every time: in order, and the same multiset
-    double ms = 0, low_ms = 0, high_ms = 0;  // median, lowest, highest
-    SortStats parts{};                       // of what runs on a GPU; its times are medians
-    std::uint64_t passes = 0;                // that it drew, also untimed ones
-    std::optional<double> least_ms{};        // what its passes take at least, at the rates of FillLimits
+    std::string refusal{};                   // why it did not run; empty if it ran
+    bool verified = true;                    // all runs: in order, and the same multiset
+    double ms = 0, low_ms = 0, high_ms = 0;  // median, min, max
+    SortStats parts{};                       // for contenders on a GPU; medians of times
+    std::uint64_t passes = 0;                // drawn in all runs, including untimed ones
+    std::optional<double> least_ms{};        // min time of its passes at the rates of FillLimits
 
     [[nodiscard]] bool ran() const { return refusal.empty(); }
     [[nodiscard]] std::optional<double> percent_of_limit() const {
@@ -79,12 +79,12 @@ struct CaseResult {
 
 class SortBench {
   public:
-    // Without a context, engines that need one are reported as refused, with `why_no_context`.
+    // Without a context, engines that need one are reported as refused for the reason `why_no_context`.
     SortBench(std::optional<Context> context, std::string why_no_context, std::vector<Contender> contenders,
               int repeat);
 
-    // Each contender once untimed, then all alternately, each time on new keys, the same for all unless they are few;
-    // verified outside the timed part.
+    // Each contender once untimed, then all alternately, each time with new keys, which are the same for all unless
+    // they are few. Results are checked outside of the timed part.
     [[nodiscard]] CaseResult run(const SortCase& which);
     // The limits used so far.
     [[nodiscard]] std::vector<Limit> limits() const { return limits_ ? limits_->measured() : std::vector<Limit>{}; }
@@ -100,7 +100,7 @@ class SortBench {
     std::string why_no_context_;
     std::vector<Contender> contenders_;
     int repeat_;
-    std::vector<std::variant<std::monostate, Sorter, EarlySorter>> sorters_;  // of those that need the context
+    std::vector<std::variant<std::monostate, Sorter, EarlySorter>> sorters_;  // for those that need the context
     std::optional<FillLimits> limits_;
 };
 

@@ -24,7 +24,7 @@ Number128 next(Number128 number) {
     return number * factor + addend;
 }
 
-// What the numbers of a binary record are changed by, so that no two of its parts are equal: their upper 80 bits.
+// Masks for the numbers of a binary record, so that no two of its parts are equal; applied to their upper 80 bits.
 constexpr std::array<Number128, 10> part_masks{
     0,
     wide(0xf0e8e4e2e1d8d4d2, 0xd1cc000000000000),
@@ -46,7 +46,7 @@ std::byte hexadecimal(std::uint64_t digit) {
     return static_cast<std::byte>("0123456789ABCDEF"[digit & 0xfU]);
 }
 
-// `count` printable characters, the digits of a number with the lowest one first.
+// `count` printable characters: the digits of a number, lowest first.
 void put_printable(std::uint64_t number, std::byte* to, std::size_t count) {
     constexpr std::uint64_t printable = 95;
     for (std::size_t i = 0; i < count; ++i) {
@@ -60,7 +60,7 @@ void put_ascii_key(Number128 number, std::byte* to) {
     put_printable(static_cast<std::uint64_t>(number), to + 8, 2);
 }
 
-// Beginnings of keys that skewed records share: of the keys of the records 0 to 64.
+// Beginnings of keys that skewed records share, taken from the keys of records 0 to 64.
 struct Beginnings {
     std::array<RecordKey, 65> binary, ascii;
     Beginnings() {
@@ -73,7 +73,8 @@ struct Beginnings {
     }
 };
 
-// How the key of record `number` begins. The benchmark's generator takes numbers from 2^60 on for one of 64 digits.
+// The shared beginning of the key of record `number`. The benchmark's generator treats numbers from 2^60 on as having
+// 64 binary digits.
 const RecordKey& beginning(RecordKind kind, std::uint64_t number) {
     static const Beginnings all;
     const auto digits = number >> 60U ? 64 : static_cast<std::size_t>(std::bit_width(number));
@@ -86,7 +87,7 @@ std::string to_hexadecimal(Number128 number) {
     return fmt::format("{:x}", number);
 }
 
-// x -> a x + c, done 2^i times, is a step of the same form: its square is the step done 2^(i + 1) times.
+// Doing x -> a x + c 2^i times is a step of the same form. Its square does it 2^(i + 1) times.
 Number128 random_number(std::uint64_t number) {
     Number128 result = 0, a = factor, c = addend;
     for (; number != 0; number >>= 1U) {
@@ -194,7 +195,7 @@ RecordCheck check_records(std::span<const std::byte> records) {
 
 namespace {
 
-constexpr std::size_t slice_bytes = record_bytes << 13U;  // what a thread makes or checks at a time
+constexpr std::size_t slice_bytes = record_bytes << 13U;  // that a thread makes or checks at a time
 constexpr std::size_t slices = 16;                        // in memory
 
 // Reads until the memory is full or the input ends.

@@ -9,14 +9,14 @@
 namespace quadmill::detail::bench {
 
 struct Spread {
-    // Pre: not empty.
+    // Pre: `values` is not empty.
     explicit Spread(std::vector<double> values) {
         std::ranges::sort(values);
         median = (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
         low = values.front();
         high = values.back();
     }
-    // Writes the three numbers as times in milliseconds.
+    // Stores the three numbers as times in milliseconds.
     template <class Times>
     void note_in(Times& times) const {
         times.ms = median;
@@ -27,7 +27,7 @@ struct Spread {
     double median, low, high;
 };
 
-// Of a part of each run.
+// The spread of one part of each run.
 template <class Run, class Of>
 [[nodiscard]] Spread spread_of(const std::vector<Run>& runs, const Of& of) {
     std::vector<double> values;
@@ -36,7 +36,7 @@ template <class Run, class Of>
     return Spread(std::move(values));
 }
 
-// The median run by that part of each; sorts the runs by it.
+// The run with the median of that part. Sorts the runs by it.
 template <class Run, class Of>
 [[nodiscard]] Run& middle_run(std::vector<Run>& runs, const Of& of) {
     std::ranges::sort(runs, {}, of);

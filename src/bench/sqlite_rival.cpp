@@ -19,7 +19,7 @@ namespace {
 using query::Leaf;
 using query::TableData;
 
-// SQL, and the values of its question marks.
+// SQL, and the values for its question marks.
 struct Statement {
     std::string sql;
     std::vector<Value> values;
@@ -73,7 +73,7 @@ void add(const TableData& table, const Leaf& leaf, Statement& to) {
     to.sql += table.columns[std::get<query::IsNull>(leaf).column]->name + " IS NULL";
 }
 
-// From whichever end is nearer.
+// Counts from the nearer end.
 Statement ranked(const TableData& table, const QueryCase& which) {
     const auto& name = table.columns[which.column]->name;
     const auto above = table.rows - 1 - which.k;
@@ -103,7 +103,7 @@ Statement statement(const TableData& table, const QueryCase& which) {
 }
 
 #ifdef QUADMILL_SQLITE
-// SQLite's functions, from a library that is opened when a bench asks for it: the command does not depend on it.
+// SQLite's functions. The library is opened when a bench needs it, so that the command does not depend on it.
 #define QUADMILL_SQLITE_FUNCTION(name) \
     decltype(&sqlite3_##name) name = find<decltype(&sqlite3_##name)>("sqlite3_" #name)
 struct Functions {

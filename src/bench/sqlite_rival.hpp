@@ -1,4 +1,4 @@
-// SQLite as a rival: the table in memory, statements prepared.
+// SQLite as a rival, with the table in memory and prepared statements.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@ class SqliteTable {
 };
 
 inline constexpr const char* sqlite_package = "libsqlite3-dev";
-// Whether the command was built with SQLite and its library is here.
+// Whether the command was built with SQLite and its library is installed.
 [[nodiscard]] bool has_sqlite();
 // Loads the table. Null without SQLite.
 [[nodiscard]] std::unique_ptr<SqliteTable> open_sqlite(const std::shared_ptr<const query::TableData>& table);
-// The statement; values are question marks.
+// The statement, with question marks for values.
 [[nodiscard]] std::string sql_of(const query::TableData& table, const QueryCase& which);
 
 }  // namespace quadmill::detail::bench

@@ -21,7 +21,7 @@ namespace {
 
 using stream::number;
 
-// Each window by a rival, when it comes.
+// Sorts each window with a rival as soon as it arrives.
 class RivalSorter final : public WindowSorter {
   public:
     explicit RivalSorter(const Rival& rival) : rival_(rival) {}
@@ -44,7 +44,7 @@ class RivalSorter final : public WindowSorter {
     Times times_;
 };
 
-// What a run found: how long it took, and the answers to check.
+// The time of a run, and the answers to check.
 template <class T>
 struct Run {
     double ms = 0;
@@ -60,7 +60,7 @@ const std::vector<double> phis = [] {
     return list;
 }();
 
-// The values that are frequent enough to be asked for: ten times what an error may be.
+// The support for frequent values: ten times the permitted error.
 double support(const StreamCase& which) {
     return std::min(10 * which.eps, 1.0);
 }
@@ -105,13 +105,13 @@ Run<T> run(const StreamCase& which, std::span<const T> values, WindowSorter& sor
     return out;
 }
 
-// For what is checked, and not timed.
+// For checks, which are not timed.
 const Rival& fastest_rival() {
     const auto* const fastest = rival_of("vqsort");
     return fastest ? *fastest : rivals().front();
 }
 
-// The values that the answers are about, in order.
+// The values that the answers are about, sorted.
 template <class T>
 class Exact {
   public:
@@ -122,7 +122,7 @@ class Exact {
         fastest_rival().sort(std::span(sorted_));
     }
 
-    // The worst error as a part of eps n, above 1 also when a bound does not hold or a value is missing.
+    // The worst error divided by eps n. Above 1 also if a bound does not hold or a value is missing.
     [[nodiscard]] double worst(const StreamCase& which, const Run<T>& run) const {
         const double allowed = which.eps * static_cast<double>(sorted_.size());
         double worst = 0;
@@ -160,9 +160,9 @@ class Exact {
             frequent += exact >= least;
         }
         for (auto at = sorted_.begin(); at != sorted_.end();) {
-            // Nearly all values are different, so that a search from both ends would take long.
+            // Nearly all values are different, so the next different value is near.
             const auto next = std::find_if(at, sorted_.end(), [at](const T& value) { return less(*at, value); });
-            if (static_cast<double>(next - at) >= least && frequent-- == 0) return wrong;  // one was not found
+            if (static_cast<double>(next - at) >= least && frequent-- == 0) return wrong;  // it was not found
             at = next;
         }
         return worst;
@@ -170,7 +170,7 @@ class Exact {
     std::vector<T> sorted_;
 };
 
-// So many that an engine's buffers have their size, but a quarter of all at most; a rival has no buffers.
+// Enough values that an engine's buffers get their size, but at most a quarter of all. A rival has no buffers.
 std::size_t values_to_warm(const StreamContender& contender, std::size_t n) {
     return std::min(std::size_t{1} << (contender.is_rival() ? 20U : 24U), std::max<std::size_t>(n / 4, 1));
 }
@@ -208,7 +208,7 @@ WindowSorter& StreamBench::sorter(std::size_t i) {
 
 StreamCaseResult StreamBench::run(const StreamCase& which) {
     StreamCaseResult found{which, {}};
-    std::optional<Session> session;  // opening and closing one for each batch would wait for the GPU
+    std::optional<Session> session;  // opening and closing one per batch would wait for the GPU
     if (context_) session.emplace(*context_);
     cpu::KeyBuffer buffer(which.type, which.distribution, which.n, 2005);
     cpu::visit(buffer.keys(), [&]<class T>(std::span<T> keys) {

@@ -1,5 +1,5 @@
 // Summaries of streams with different sorters of windows, alternately: the time of each, its parts, and the error of
-// the answers.
+// its answers.
 #pragma once
 
 #include <cstdint>
@@ -23,15 +23,15 @@ struct StreamCase {
     cpu::Distribution distribution;
     std::size_t n;
     double eps;
-    std::uint64_t sliding;  // values of a sliding window
-    std::size_t window;     // values that are sorted at once; 0 as the library chooses
-    SlidingOptions form{};  // how it is kept; its eps, window and widths are not used
+    std::uint64_t sliding;  // length of a sliding window
+    std::size_t window;     // values per window that is sorted; 0: the library's choice
+    SlidingOptions form{};  // how the sliding window is kept; its eps, window and widths are not used
     [[nodiscard]] bool slides() const {
         return summary == Summary::SlidingQuantiles || summary == Summary::SlidingFrequencies;
     }
 };
 
-// A sorter of windows by its name: an engine, or a rival that sorts each window on the calling thread.
+// A sorter of windows with a name: an engine, or a rival that sorts each window on the calling thread.
 struct StreamContender {
     std::string name;
     std::optional<Engine> engine;
@@ -46,14 +46,14 @@ struct StreamContender {
 
 struct StreamResult {
     const StreamContender* contender;
-    std::string refusal{};  // why it did not run; empty when it did
-    std::string engine{};   // what it sorted with
+    std::string refusal{};  // why it did not run; empty if it ran
+    std::string engine{};   // the engine that sorted
     double ms = 0, low_ms = 0, high_ms = 0;
     StreamTimes parts{};  // of the median run
     std::size_t summary_bytes = 0, bytes = 0;
-    double worst_error = 0;    // as a part of what eps allows
-    std::uint64_t passes = 0;  // that it drew, also untimed ones
-    bool verified = true;      // no answer is further off than eps allows, and bounds hold
+    double worst_error = 0;    // divided by what eps permits
+    std::uint64_t passes = 0;  // drawn in all runs, including untimed ones
+    bool verified = true;      // all answers are within eps, and bounds hold
 
     [[nodiscard]] bool ran() const { return refusal.empty(); }
     // Sorting, transfers and the summary overlap; the slowest of them is a lower bound of the total.
@@ -71,7 +71,7 @@ class StreamBench {
                 int repeat);
     StreamBench(StreamBench&&) noexcept;
     ~StreamBench();
-    // The contenders alternately, from memory to answers. A GPU contender sorts before each run, untimed.
+    // Runs the contenders alternately, from memory to answers. A GPU contender sorts before each run, untimed.
     [[nodiscard]] StreamCaseResult run(const StreamCase& which);
 
   private:

@@ -1,4 +1,5 @@
-// std::sort with TBB's threads: a library of its own, which rivals.cpp opens, so that the command does not depend on TBB.
+// std::sort with TBB's threads. It is a separate library, which rivals.cpp opens, so that the command does not depend
+// on TBB.
 #include <tbb/global_control.h>
 
 #include <algorithm>

@@ -24,15 +24,15 @@ using stream::number;
 
 namespace {
 
-// What is measured is repeated, except for what takes long.
+// Number of measurements, except for those that take long.
 constexpr int repeats = 3;
 constexpr double long_ms = 250;
 constexpr double stream_eps = 0.01;
 
 constexpr std::size_t max_crossing = std::size_t{1} << 30U;
 
-// The median. Before it the work is done untimed until it gets no faster for `quiet_ms`, once at least: programs may be
-// compiled, and a GPU that idled raises its clock. `prepare` is not timed.
+// The median. Before it, the work is done untimed, at least once and until it has not become faster for `quiet_ms`:
+// programs may have to be compiled, and an idle GPU raises its clock. `prepare` is not timed.
 template <class Prepare, class Work>
 double median_ms(double quiet_ms, const Prepare& prepare, const Work& work) {
     const auto once = [&] {
@@ -95,7 +95,7 @@ class Tuner {
         found_(result_.cases.back());
         return result_.cases.back().points;
     }
-    // Nothing keeps the clock of a CPU down for as long.
+    // A CPU needs no such time to raise its clock.
     template <class Engines>
     [[nodiscard]] double quiet_ms(Engines engine) const {
         return engine == Engines::Cpu ? 0 : quiet_ms_;
@@ -123,8 +123,8 @@ class Tuner {
         }
     }
 
-    // Quantiles of that many values, of which sorters take a batch of some 4 MB at a time. So one crossing is of
-    // streams, and that of batches is whether long ones win.
+    // Quantiles of that many values. Sorters take batches of about 4 MB. So one crossover is for streams, and the one
+    // for batches is whether long streams are faster.
     template <class T>
     std::size_t stream_crossing(KeyType type, const char* name) {
         constexpr std::size_t least_batch = std::size_t{1} << 18U;
@@ -212,7 +212,7 @@ class Tuner {
         return table;
     }
 
-    // Of a column that is there already.
+    // For a column that is already loaded.
     template <class Ask>
     std::uint64_t tune_rows(const std::string& what, const Ask& ask) {
         const auto& points = measure_all(what, keys_, [&](std::size_t rows) {
@@ -255,7 +255,8 @@ class Tuner {
         });
     }
 
-    // Tables of as many rows each, most of which have one partner. The GPU's nested loops win where tables are small.
+    // Tables with the same number of rows, most of which have one partner. The GPU's nested loops win if tables are
+    // small.
     void tune_joins() {
         const auto& points =
             measure_all("a join", {std::size_t{1} << 12, std::size_t{1} << 18, keys_.ms, 2}, [&](std::size_t rows) {
@@ -286,7 +287,7 @@ class Tuner {
     unsigned threads_;
     TuneLimits keys_;
     const std::function<void(const TuneCase&)>& found_;
-    double quiet_ms_;  // of a GPU, before each median
+    double quiet_ms_;  // for a GPU, before each median
     std::optional<Sorter> on_cpu_, merge_, hybrid_;
     TuneResult result_;
 };
@@ -298,7 +299,7 @@ std::optional<std::size_t> crossing(std::span<const TunePoint> points, const Tim
     while (from > 0 && second(points[from - 1]) < first(points[from - 1])) --from;
     if (from == points.size()) return {};
     if (from == 0) return points[0].n;
-    // Between the two, the logarithm of their ratio is a line over the logarithm of n.
+    // Between the two points, the logarithm of their ratio is linear in the logarithm of n.
     const auto &lost = points[from - 1], &won = points[from];
     const double above = std::log(second(lost) / first(lost)), below = std::log(second(won) / first(won));
     const double at = above / (above - below);
@@ -329,7 +330,7 @@ std::vector<TunePoint> measure_points(const TuneLimits& limits,
     constexpr std::size_t max_look = std::size_t{1} << 26U;
     std::vector<TunePoint> points;
     double spent = 0;
-    // The next one takes as much longer as it is larger.
+    // Estimates that the next size takes longer in proportion to its number.
     const auto is_affordable = [&](std::size_t n) {
         const double times = static_cast<double>(n) / static_cast<double>(points.back().n);
         return spent + times * total_ms(points.back()) <= limits.ms;
@@ -349,7 +350,7 @@ std::vector<TunePoint> measure_points(const TuneLimits& limits,
         const auto likely = predicted_crossing(points, cpu_ms, gpu_ms, max_look / 2);
         if (!likely) break;
         const auto beyond = std::max(2 * *likely, 2 * points.back().n);
-        if (beyond > max_look || !is_affordable(beyond / 4)) break;  // that look is worth more time
+        if (beyond > max_look || !is_affordable(beyond / 4)) break;  // which is worth more time
         add(beyond);
     }
     if (const auto from = crossing(points, cpu_ms, gpu_ms); from && *from > points.front().n) add(*from);

@@ -1,4 +1,4 @@
-// Measures the crossovers to the GPU on this machine: numbers of keys, rows and comparisons.
+// Measures the crossovers between CPU and GPU on this machine, as numbers of keys, rows and comparisons.
 #pragma once
 
 #include <cstddef>
@@ -14,33 +14,35 @@
 
 namespace quadmill::detail::bench {
 
-// Times of the CPU and the GPU for that many; and of Engine::Hybrid, if requested.
+// Times of the CPU and the GPU for that number; and of Engine::Hybrid, if requested.
 struct TunePoint {
     std::size_t n = 0;
     double cpu_ms = 0, gpu_ms = 0;
     std::optional<double> hybrid_ms{};
 };
 using TimeOf = std::function<double(const TunePoint&)>;
-// The crossover to the second of two: between the last point at which it was slower and the next one, from which it was
-// always faster, interpolated as powers of n. Nothing if it was slower at the last point. Pre: n ascends.
+// The crossover to the second of two contenders: between the last point at which it was slower and the next one, after
+// which it was always faster, interpolated as powers of n. Nothing if it was slower at the last point. Pre: n ascends.
 [[nodiscard]] std::optional<std::size_t> crossing(std::span<const TunePoint> points, const TimeOf& first,
                                                   const TimeOf& second);
-// The predicted crossover beyond the last point, from lines through the last two points of each; nothing if the second
-// line is not flatter, or they meet beyond `max_n`. Pre: n ascends, and the second was slower at the last point.
+// The predicted crossover beyond the last point, from a line through the last two points of each contender. Nothing if
+// the second line is not flatter, or they meet beyond `max_n`. Pre: n ascends, and the second contender was slower at
+// the last point.
 [[nodiscard]] std::optional<std::size_t> predicted_crossing(std::span<const TunePoint> points, const TimeOf& first,
                                                             const TimeOf& second, std::size_t max_n);
-// The measured crossover, or else the predicted one.
+// The measured crossover if there is one, otherwise the predicted one.
 [[nodiscard]] std::optional<std::size_t> crossing_or_predicted(std::span<const TunePoint> points, const TimeOf& first,
                                                                const TimeOf& second);
 
-// The measured sizes, each four times the previous one, until they have taken `ms` in total; at least `min_points`.
+// Sizes to measure, each four times the previous one, until the measurements have taken `ms` in total; at least
+// `min_points`.
 struct TuneLimits {
     std::size_t min_n = 0, max_n = 0;
     double ms = 0;
     std::size_t min_points = 3;
 };
-// Measures increasing sizes. If the GPU is not faster by then, but the prediction says that it will be, it measures
-// there, too; and it measures once more at the crossover.
+// Measures increasing sizes. If the GPU is not faster at the last one, but is predicted to be at a larger size, that
+// size is measured, too. Finally measures at the crossover.
 [[nodiscard]] std::vector<TunePoint> measure_points(const TuneLimits& limits,
                                                     const std::function<TunePoint(std::size_t n)>& measure);
 
@@ -56,7 +58,7 @@ struct TuneResult {
 
 enum class TuneLength { Whole, Quick };
 
-// Takes one to two minutes, or less than one (Quick). `found` receives each case. Throws Error if engines disagree.
+// Takes one to two minutes, or less than one (Quick). Calls `found` for each case. Throws Error if engines disagree.
 [[nodiscard]] TuneResult tune(const Context& context, unsigned threads, TuneLength length,
                               const std::function<void(const TuneCase&)>& found);
 

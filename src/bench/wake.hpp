@@ -9,18 +9,18 @@
 namespace quadmill::detail::bench {
 
 // Tells when repeated work has stopped getting faster. A GPU that idles while the CPU works lowers its clock, an H100
-// from 1,980 to 345 MHz; after seconds of idling raising it takes longer than after a moment.
+// from 1,980 to 345 MHz. After seconds of idling, raising it takes longer than after a moment.
 class Steady {
   public:
     explicit Steady(double quiet_ms) : quiet_ms_(quiet_ms) {}
 
-    // Takes the time of one more repetition. True once none has been clearly faster for `quiet_ms`, and always after
-    // some seconds.
+    // Takes the time of one more repetition. Returns true once none has been clearly faster for `quiet_ms`, and always
+    // after some seconds.
     bool add(double ms) {
         constexpr double clearly = 0.97, max_ms = 3000;
         spent_ms_ += ms;
         quiet_for_ms_ += ms;
-        if (ms < best_ms_ * clearly) {  // compared with the last clear gain, so that many small ones count, too
+        if (ms < best_ms_ * clearly) {  // compared with the last clear improvement, so that many small ones count, too
             quiet_for_ms_ = 0;
             best_ms_ = ms;
         }
@@ -31,7 +31,7 @@ class Steady {
     double quiet_ms_, quiet_for_ms_ = 0, spent_ms_ = 0, best_ms_ = std::numeric_limits<double>::infinity();
 };
 
-// Repeats the work, untimed, before it is timed, until the GPU runs at its full clock.
+// Repeats the work untimed until the GPU runs at its full clock.
 template <class Work>
 void wake(const Context& context, Work work) {
     constexpr double quiet_ms = 200;

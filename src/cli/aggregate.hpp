@@ -1,4 +1,4 @@
-// The threshold of correlated sums in the command.
+// Options for the threshold of correlated sums.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -15,7 +15,7 @@ struct ThresholdChoice {
     [[nodiscard]] Question question() const;
 };
 
-// --agg, which is returned, --scale, --offset and --f.
+// Adds --agg, --scale, --offset and --f. Returns --agg.
 CLI::Option* add_threshold_options(CLI::App& verb, ThresholdChoice& threshold);
 
 }  // namespace quadmill::detail::cli

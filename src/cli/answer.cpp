@@ -9,7 +9,7 @@ namespace quadmill::detail::cli {
 
 namespace {
 
-// Shortest text; nlohmann writes 1 as 1.0.
+// The shortest text; nlohmann writes 1 as 1.0.
 std::string word_of(const Json& value) {
     if (value.is_string()) return value.get<std::string>();
     return value.is_number_float() ? input::format_number(value.get<double>()) : value.dump();
@@ -17,7 +17,7 @@ std::string word_of(const Json& value) {
 
 using Row = std::vector<std::string>;
 
-// An object in an object becomes columns of its own.
+// A nested object becomes separate columns.
 void flatten(const Json& object, const std::string& prefix, Row& names, Row& words) {
     for (const auto& [key, value] : object.items()) {
         if (value.is_object()) {

@@ -18,18 +18,18 @@ namespace quadmill::detail::cli {
 enum class Format { Table, JsonLine };
 
 struct Answer {
-    Json head;              // what was asked of how many values
-    std::string rows_of{};  // the rows' name; empty when there is one row, which then stands next to the head
+    Json head;              // the query, and the number of values
+    std::string rows_of{};  // the rows' name; empty: one row, which is joined to the head
     Json rows = Json::array();
-    Json tail = Json::object();  // what else there is to say
+    Json tail = Json::object();  // further facts
 };
 
-// With a newline at the end.
+// Ends with a newline.
 [[nodiscard]] std::string to_text(const Answer& answer, Format format);
 
-// JSON has no infinite numbers and no NaN: they are the texts "inf", "-inf" and "nan".
+// JSON has no infinite numbers and no NaN. They become the texts "inf", "-inf" and "nan".
 [[nodiscard]] Json json_of(double value);
-// A float by its shortest text, not by the digits of the same value as a double.
+// The shortest text of a float. Converted to a double it would have more digits.
 template <class T>
 [[nodiscard]] Json json_of(T value) requires(!std::is_same_v<T, double>) {
     if constexpr (std::is_integral_v<T>) {
@@ -42,21 +42,21 @@ template <class T>
 }
 [[nodiscard]] Json json_of(const Count& count);
 
-// On one line. Bytes that are not UTF-8 become U+FFFD, as JSON has no others.
+// On one line. Bytes that are not UTF-8 become U+FFFD, because JSON must be UTF-8.
 [[nodiscard]] std::string dumped(const Json& json);
 
 // How prefixes are written: 10.1.0.0/16 or 0x0a010000/16.
 enum class Notation { Ipv4, Hexadecimal };
 
-// The question to a summary, by its kind.
+// The query to a summary; which members count depends on its kind.
 struct Question {
     std::vector<double> phis{};
     double support = 0;
-    std::optional<std::uint64_t> width{};  // of a sliding window
+    std::optional<std::uint64_t> width{};  // for a sliding window
     Notation notation = Notation::Hexadecimal;
     Aggregate aggregate{};
     double scale = 1, offset = 0;       // the threshold is scale AGG(x) + offset,
-    std::function<double(double)> f{};  // or f(AGG(x)) if there is one
+    std::function<double(double)> f{};  // or f(AGG(x)) if set
     HeavyRule rule = HeavyRule::Discounted;
 };
 
@@ -65,11 +65,11 @@ template <class Summary>
     if constexpr (requires { summary.nans(); }) {
         return summary.nans();
     } else {
-        return 0;  // integers
+        return 0;  // an integer
     }
 }
 
-// `value_bits`: of the type.
+// `value_bits`: bits of the type.
 [[nodiscard]] std::string prefix_text(std::uint64_t value, int length, int value_bits, Notation notation);
 
 template <class T>
@@ -148,7 +148,7 @@ template <class T>
     if (summary.n() > 0) {
         const auto found = asked.f ? summary.sum(asked.aggregate, asked.f)
                                    : summary.sum(asked.aggregate, Affine{asked.scale, asked.offset});
-        // A double does not hold every 64-bit number; it holds every float.
+        // A double does not represent every 64-bit integer, but every float.
         const bool exact = std::is_integral_v<T> && found.exact;
         row = {{"threshold", exact ? json_of(*found.exact) : json_of(found.threshold)},
                {"sum", json_of(found.sum)},

@@ -18,7 +18,7 @@ namespace {
 
 using namespace detail::bench;  // NOLINT(google-build-using-namespace): this file is that room's voice
 
-constexpr std::size_t block = std::size_t{1} << 20U;  // of a run that phase 2 reads at a time
+constexpr std::size_t block = std::size_t{1} << 20U;  // bytes of a run that phase 2 reads at a time
 
 struct BenchExternal : BenchRun {
     std::vector<std::size_t> records, pairs, merges;
@@ -40,7 +40,7 @@ struct BenchExternal : BenchRun {
     [[nodiscard]] static bench::Panel stages(const std::vector<FileCaseResult>& all);
 };
 
-// The report of `quadmill terasort --json`; none where a rival ran.
+// The report of `quadmill terasort --json`; none if another program ran.
 Json report_of(const FileResult& result) {
     if (result.contender->is_rival() || result.output.empty()) return nullptr;
     return Json::parse(result.output, nullptr, false);
@@ -60,8 +60,8 @@ std::vector<FileContender> BenchExternal::programs() const {
     return all;
 }
 
-// Seconds that each stage was at work, and how much of that was hidden behind the slowest (figure 11). Then each
-// phase's time over that of its slowest stage.
+// For each stage, the seconds that it worked, and the fraction hidden behind the slowest stage (figure 11). Then each
+// phase's time divided by that of its slowest stage.
 void print_stages(const Json& report) {
     if (!report.is_object() || !report.contains("stages")) return;
     double slowest[2] = {0, 0};
@@ -205,7 +205,7 @@ Json BenchExternal::to_json(const MergeCaseResult& found) const {
     return out;
 }
 
-// Figure 9: what GPUTeraSort's own form takes, and what of it are transfers.
+// Figure 9: the time of GPUTeraSort's own form, and its share of transfers.
 bench::Panel BenchExternal::transfers(const std::vector<PairCaseResult>& all) {
     using bench::Line;
     bench::Panel panel{std::string(paper_form) + ": all of it, and transfers", "pairs", "milliseconds", {}};
@@ -222,7 +222,7 @@ bench::Panel BenchExternal::transfers(const std::vector<PairCaseResult>& all) {
     return panel;
 }
 
-// Figure 11: of the first contender, which is terasort.
+// Figure 11, for the first contender, which is terasort.
 bench::Panel BenchExternal::stages(const std::vector<FileCaseResult>& all) {
     using bench::Line;
     bench::Panel panel{

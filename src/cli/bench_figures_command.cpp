@@ -37,7 +37,7 @@ struct BenchFigures : BenchRun {
     std::vector<std::string> failed_;
 };
 
-// The facts of all benches, as words.
+// The facts of all benches, as text.
 FigureFacts BenchFigures::facts_of(const std::optional<Context>& context) const {
     FigureFacts all;
     const auto json_facts = facts(context, {});
@@ -78,7 +78,7 @@ void BenchFigures::measure(FigureFolder& results) {
         data.facts = facts_of(setting.context);
         try {
             figure.measure(setting, data);
-        } catch (const std::exception& error) {  // the other figures need not know
+        } catch (const std::exception& error) {  // other figures can still be made
             fmt::print(stderr, "quadmill bench figures: {}: {}\n", figure.id, error.what());
             failed_.push_back(figure.id);
             continue;
@@ -89,7 +89,7 @@ void BenchFigures::measure(FigureFolder& results) {
         const auto& kept = *results.find(figure.id);
         if (!json) fmt::print("{}: measured in {} s\n", figure.id, kept.fact("seconds"));
         print_verdicts(figure, kept);
-        std::fflush(stdout);  // a run takes minutes
+        std::fflush(stdout);  // shown now: a run takes minutes
         note_wrong(figure, kept);
     }
 }
@@ -107,7 +107,7 @@ void BenchFigures::write_page() const {
         folders.emplace_back(one);
         if (folders.back().size() == 0)
             throw IoError(one + ": holds no figure of this command: measure some with -o " + one, one, 0);
-        folders.back().draw();  // rules and plots may be newer than what was kept
+        folders.back().draw();  // rules and plots may be newer than the stored results
         folders.back().write_summary();
     }
     write_text(page, figures_page(folders, page));
@@ -129,7 +129,7 @@ void BenchFigures::run() {
     }
     FigureFolder results(folder);
     measure(results);
-    if (results.size() > 0) results.write_summary();  // rules may be newer than what was kept
+    if (results.size() > 0) results.write_summary();  // rules may be newer than the stored results
     if (json) fmt::print("{}", results.summary_json());
     if (!failed_.empty()) throw Error("bench figures: " + failed_.front() + " failed; see above");
     if (!json) fmt::print("{}/summary.md has every claim, its rule and its verdict\n", folder);

@@ -85,7 +85,7 @@ Json BenchJoin::to_json(const JoinCaseResult& found) {
     return out;
 }
 
-// Milliseconds against x, a panel for figures that have an axis.
+// Plots milliseconds against x, with one panel per figure that has an axis.
 class TimePlot {
   public:
     void add(const JoinCaseResult& found) {

@@ -22,10 +22,10 @@
 
 namespace quadmill::detail::cli {
 
-// "1000" or "2^20" to a count.
+// Converts "1000" or "2^20" to a count.
 [[nodiscard]] CLI::Validator count_of_keys();
 
-// A rival that was not built in.
+// A rival that this build lacks.
 struct MissingRival {
     std::string name, package;
 };
@@ -37,7 +37,7 @@ struct BenchRun {
     std::string command_line;
 
     void add_to(CLI::App& verb, const std::string& rivals);
-    // --repeat and --json of these.
+    // --repeat and --json.
     void add_report_options(CLI::App& verb);
 
     struct Opened {
@@ -45,27 +45,27 @@ struct BenchRun {
         std::string why_no_context;
     };
     [[nodiscard]] Opened open_context() const;
-    // If rivals are wanted, a note about each of these goes to standard error.
+    // Writes a note about each of these to standard error if rivals are wanted.
     void note_missing(const std::string& verb, const std::vector<MissingRival>& missing) const;
-    // The program, date and machine of a measurement, and the missing rivals, if any are wanted.
+    // The program, date and machine of a measurement, and the missing rivals if rivals are wanted.
     [[nodiscard]] Json facts(const std::optional<Context>& context, const std::vector<MissingRival>& missing) const;
     // The same on one line, with the method of timing.
     void print_facts(const std::optional<Context>& context, const std::string& how) const;
 };
 
-// Those of benches of sorts.
+// Options of benches of sorts.
 struct BenchOptions : BenchRun {
     std::vector<KeyType> types{KeyType::F32};
     std::vector<cpu::Distribution> distributions{cpu::Distribution::Uniform};
 
-    // Without those of the engines, which differ.
+    // Adds them without those of the engines, which differ.
     void add_to(CLI::App& verb);
-    // The wanted rivals of this build. A note about missing ones goes to standard error.
+    // The rivals that are wanted and in this build. A note about missing ones goes to standard error.
     [[nodiscard]] std::vector<const bench::Rival*> rivals(const std::string& verb) const;
     [[nodiscard]] static std::vector<MissingRival> missing_rivals();
 };
 
-// The results of a case have a contender with a name, and their times.
+// Results of a case. Each has a contender with a name, and times.
 template <class Result>
 [[nodiscard]] std::vector<const Result*> rivals_of(const std::vector<Result>& results) {
     std::vector<const Result*> some;
@@ -75,13 +75,13 @@ template <class Result>
     return some;
 }
 
-// "(lowest .. highest)" of its times.
+// "(lowest .. highest)" of the times.
 template <class Times>
 [[nodiscard]] std::string spread_words(const Times& times) {
     return fmt::format("({:.3f} .. {:.3f})", times.low_ms, times.high_ms);
 }
 
-// How the lines of a table end: with a column for each rival that ran, its time over that of the line.
+// The end of a table's lines: a column per rival that ran, with the rival's time divided by the line's time.
 template <class Result>
 class RivalColumns {
   public:
@@ -104,7 +104,7 @@ class RivalColumns {
     std::vector<const Result*> rivals_;
 };
 
-// A line per engine with the rivals that were faster.
+// One line per engine, with the rivals that were faster.
 template <class Result>
 void print_losses(const std::vector<Result>& results) {
     for (const auto& result : results) {
@@ -134,7 +134,7 @@ template <class Result>
     return result.ms > 0 ? static_cast<double>(n) / result.ms * 1e3 : 0;
 }
 
-// Facts about every contender: its name, and why it did not run.
+// Facts about every contender: its name and, if it did not run, the reason.
 template <class Result>
 [[nodiscard]] Json contender_head(const Result& result) {
     Json out{{"name", result.contender->name},
@@ -144,7 +144,7 @@ template <class Result>
     return out;
 }
 
-// And how it did.
+// The results of every contender.
 template <class Result>
 [[nodiscard]] Json contender_json(const Result& result) {
     auto out = contender_head(result);
@@ -155,7 +155,7 @@ template <class Result>
     return out;
 }
 
-// With n things a second under the name `rate`.
+// Adds the rate of n items per second as `rate`.
 template <class Result>
 [[nodiscard]] Json contender_json(const Result& result, const std::string& rate, std::size_t n) {
     auto out = contender_json(result);
@@ -167,8 +167,8 @@ template <class Result>
 void print_limits(const std::vector<bench::Limit>& limits);
 [[nodiscard]] Json or_null(const std::optional<double>& value);
 
-// A series for each contender, and in it a point at (x, y(result)) where it ran. Pre: they are those of the panel's
-// first points.
+// One series per contender, with a point (x, y(result)) if it ran. Pre: the contenders are those of the panel's first
+// points.
 template <class Result, class Y>
 void add_points(bench::Panel& panel, std::size_t x, const std::vector<Result>& results, const Y& y) {
     using bench::Line;
@@ -184,15 +184,15 @@ void add_points(bench::Panel& panel, std::size_t x, const std::vector<Result>& r
     }
 }
 
-// Nothing if the path is empty. A path that cannot be written is an error before the work.
+// Nothing if the path is empty. Fails before the work if the path cannot be written.
 [[nodiscard]] std::unique_ptr<files::OutputFile> open_plot(const std::string& path);
 void write_plot(files::OutputFile& file, const std::vector<bench::Panel>& panels);
 
-// `what` ("keys") a second against how many there are, a panel a title.
+// Plots `what` ("keys") per second against their number, with one panel per title.
 class RatePlot {
   public:
     explicit RatePlot(const std::string& what) : RatePlot(what, what + " a second") {}
-    // `y_label`: what is drawn where the caller says each result's rate.
+    // `y_label` is for callers that give each result's rate themselves.
     RatePlot(std::string what, std::string y_label) : what_(std::move(what)), y_label_(std::move(y_label)) {}
     template <class Result>
     void add(const std::string& title, std::size_t n, const std::vector<Result>& results) {

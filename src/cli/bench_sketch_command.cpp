@@ -83,7 +83,7 @@ const SketchTimes& times_of(const SketchResult& result, bool inserts) {
     return inserts ? result.insert : result.query;
 }
 
-// The GPU's fastest.
+// The fastest result on the GPU.
 const SketchResult* BenchSketch::best(const SketchCaseResult& found, bool inserts) const {
     const SketchResult* best = nullptr;
     for (const auto& result : found.results) {
@@ -93,7 +93,7 @@ const SketchResult* BenchSketch::best(const SketchCaseResult& found, bool insert
     return best;
 }
 
-// How many times as fast as the thread sketch by points on the same keys.
+// The rate divided by that of the one-thread sketch, by points on the same keys.
 std::optional<double> BenchSketch::times_thread(const SketchCaseResult& found, const SketchResult& result,
                                                 bool inserts) const {
     for (const auto& other : all_) {
@@ -162,7 +162,7 @@ Json BenchSketch::to_json(const SketchCaseResult& found) const {
     return out;
 }
 
-// Fig. 5 or 6: the fastest engine of each kind, and what the paper had at 2^27.
+// Fig. 5 or 6: the fastest engine of each kind, and the paper's figure for 2^27.
 Panel BenchSketch::rates(const std::string& title, bool inserts) const {
     const auto* const what = inserts ? "inserts a second" : "queries a second";
     Panel panel{title, "operations", what, {}};

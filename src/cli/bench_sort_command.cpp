@@ -27,7 +27,7 @@ struct BenchSort : BenchOptions {
     std::string plot_file;
 
     void run();
-    // What --engines takes.
+    // The values of --engines.
     [[nodiscard]] static std::vector<Contender> all_engines();
 
   private:
@@ -38,7 +38,8 @@ struct BenchSort : BenchOptions {
     [[nodiscard]] Json to_json(const CaseResult& found) const;
     [[nodiscard]] Json to_json(const CaseResult& found, const Result& result) const;
     static void explain_limits(const std::vector<Limit>& limits);
-    // Where `auto` was furthest behind another engine, by how many times; nothing where it or the others did not run.
+    // The case in which `auto` was furthest behind another engine, and by what factor. Nothing if it or the others did
+    // not run.
     struct Behind {
         double times = 0;
         const CaseResult* of = nullptr;

@@ -43,7 +43,7 @@ struct BenchStream : BenchOptions {
     [[nodiscard]] static Json to_json(const StreamCaseResult& found);
 };
 
-// A contender for each use of the channels and each merge that is asked for.
+// One contender for each use of the channels and each merge that was asked for.
 void BenchStream::add_forms_of_pbsn(std::vector<StreamContender>& all) const {
     for (const auto use : channels) {
         for (const auto merge : merges) {
@@ -57,7 +57,7 @@ void BenchStream::add_forms_of_pbsn(std::vector<StreamContender>& all) const {
     }
 }
 
-// The paper's comparison: the same summary over the sorts of others, each on the calling thread.
+// The paper's comparison: the same summary with other sorts, each on the calling thread.
 std::vector<StreamContender> BenchStream::contenders() const {
     std::vector<StreamContender> all;
     const std::vector usual{Engine::Cpu, Engine::Merge, Engine::Hybrid, Engine::Auto};

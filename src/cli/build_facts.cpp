@@ -1,4 +1,4 @@
-// What is known of this build. A file of its own, since it alone is told by the build.
+// Facts about this build. In a file of its own, since only this file gets the build's macros.
 #include "cli/build_facts.hpp"
 
 #include <fmt/core.h>

@@ -1,4 +1,4 @@
-// The verbs of the command. Each adds its options to the program; what runs is set as its callback.
+// The verbs of the command. Each adds its options to the program, with a callback that runs it.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -16,7 +16,7 @@ void add_info_command(CLI::App& app);
 void add_limits_command(CLI::App& app);
 void add_lu_command(CLI::App& app);
 void add_merge_command(CLI::App& app);
-// The hidden `man` and `completion`, which print what all others say.
+// The hidden verbs `man` and `completion`, which print pages about all others.
 void add_pages_commands(CLI::App& app);
 void add_quantiles_command(CLI::App& app);
 void add_query_command(CLI::App& app);
@@ -27,7 +27,7 @@ void add_terasort_command(CLI::App& app);
 void add_tune_command(CLI::App& app);
 void add_valsort_command(CLI::App& app);
 
-// Adds --device, which means the same everywhere.
+// Adds --device, which means the same for every verb.
 void add_device_option(CLI::App& command, int& device);
 
 }  // namespace quadmill::detail::cli

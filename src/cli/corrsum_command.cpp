@@ -34,7 +34,7 @@ double number_of(Half value) {
     return value.value();
 }
 
-// Pairs as columns.
+// Pairs as two columns.
 template <class T>
 struct Columns {
     std::vector<T> x;
@@ -55,7 +55,7 @@ input::Fault check_pair(const std::array<T, 2>& pair) {
     return std::isinf(number_of(pair[1])) ? "y is infinite and cannot be summed" : nullptr;
 }
 
-// x as --type says, and by default nothing that is rounded.
+// x has the type of --type. By default no value is rounded.
 template <class T>
 input::ParseLine<input::Pair<T>> parse_of(const StreamOptions& stream) {
     if constexpr (std::is_same_v<T, double>) {

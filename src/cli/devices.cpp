@@ -17,7 +17,7 @@ namespace quadmill::detail::cli {
 
 namespace {
 
-// Asked also where the CPU will do the work, so that a wrong number does not go unnoticed.
+// Checks the number even if the CPU does the work, so that a wrong one is noticed.
 std::string there_is_device(const std::string& index) {
     const auto count = Context::devices().size();
     std::uint64_t wanted = 0;

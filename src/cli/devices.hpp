@@ -12,7 +12,7 @@
 namespace quadmill::detail::cli {
 
 struct Devices {
-    std::vector<int> indices;  // none: the default one, or with `all` all
+    std::vector<int> indices;  // empty: the default device, or all with `all`
     bool all = false;
 
     // The single device. Pre: not several().
@@ -26,7 +26,7 @@ void add_devices_option(CLI::App& command, Devices& devices);
 
 // The work of each device, for --stats.
 [[nodiscard]] nlohmann::ordered_json shares_json(const std::vector<DeviceShare>& shares);
-// A line on standard error for each device that has failed and whose work others have done.
+// Writes a line to standard error for each device that failed and whose work others took over.
 void warn_of_failures(const std::vector<DeviceShare>& shares);
 
 }  // namespace quadmill::detail::cli

@@ -29,7 +29,7 @@ const std::set<std::string_view> paper_options{
     "no-early-stop", "no-raw",         "precision", "representation", "round",     "run-size", "sorted-levels",
     "sorter-least",  "steps-per-pass", "sums"};
 
-// The words of a line, each later line indented by `hanging`. `more` ends each line that goes on.
+// Wraps the words of a line. Later lines are indented by `hanging`. `more` ends each line that continues.
 std::string wrapped(std::string_view line, std::size_t begin, std::size_t hanging, std::string_view more = "") {
     std::string out;
     auto column = begin;
@@ -113,7 +113,7 @@ class HelpText : public CLI::Formatter {
             auto names = option->get_name(option->get_positional(), true);
             auto description = shown_description(*option);
             auto type = option->get_positional() ? "" : shown_type(*option);
-            if (names.size() + type.size() + 3 > columns) {  // many words to choose from
+            if (names.size() + type.size() + 3 > columns) {  // too many words to list
                 std::string words;
                 for (const auto& word : CLI::detail::split(type, '|')) words += (words.empty() ? "" : ", ") + word;
                 description += ": " + words;

@@ -6,14 +6,14 @@
 
 namespace quadmill::detail::cli {
 
-// -h: the everyday options; --help: all. Call before verbs are added.
+// -h shows everyday options, --help all. Call it before verbs are added.
 void set_help(CLI::App& app);
-// Sorts the options of the program and of all its verbs into groups. Call when all are added.
+// Sorts the options of the program and of all verbs into groups. Call it when all are added.
 void group_options(CLI::App& app);
 
 // "N", "FILE", "asc|desc"; empty for flags.
 [[nodiscard]] std::string shown_type(const CLI::Option& option);
-// The description, with the default and with the options that it excludes.
+// The description, with the default and the options that it excludes.
 [[nodiscard]] std::string shown_description(const CLI::Option& option);
 
 extern const char* const exit_statuses;

@@ -30,7 +30,7 @@ struct HhhCommand {
     Notation notation_ = Notation::Hexadecimal;
 };
 
-// "8,16,24" to numbers that ascend.
+// Converts "8,16,24" to ascending numbers.
 std::vector<int> lengths_of(std::string_view list, int most) {
     std::vector<int> lengths;
     for (std::size_t at = 0; at <= list.size();) {

@@ -23,7 +23,7 @@ struct InfoOptions {
     OpenGl api = OpenGl::Best;
 };
 
-// As --api and QUADMILL_API have it.
+// The names for --api and QUADMILL_API.
 const std::map<std::string, OpenGl> apis{
     {"gl45", OpenGl::Desktop45}, {"gl41", OpenGl::Desktop41}, {"gl33", OpenGl::Desktop33}, {"es3", OpenGl::Es3}};
 
@@ -31,7 +31,7 @@ std::string name_of(OpenGl api) {
     return std::ranges::find(apis, api, &std::pair<const std::string, OpenGl>::second)->first;
 }
 
-// Whether the merge engine's MergeKernel::Subgroup works here.
+// Whether MergeKernel::Subgroup of the merge engine works here.
 bool has_subgroups(const Context& context) {
     auto& device = *detail::Access::of(context);
     const gl::Scope scope(device, "info");

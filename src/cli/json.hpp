@@ -1,4 +1,4 @@
-// JSON whose members stay in the order in which they are set.
+// JSON whose members keep the order in which they are set.
 #pragma once
 
 #include <nlohmann/json.hpp>

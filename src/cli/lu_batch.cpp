@@ -83,7 +83,7 @@ class LuBatchWork {
         return found;
     }
 
-    // As `lu` does of one matrix.
+    // As `lu` warns about one matrix.
     void warn() const {
         constexpr double too_large = 0x1p24 / 16;
         const auto is_bad = [](double condition) { return condition >= too_large; };
@@ -121,7 +121,7 @@ class LuBatchWork {
     void report(double residual, const std::string& renderer) const {
         const auto singular = stats_.systems - static_cast<std::size_t>(std::ranges::count(stats_.info, 0U));
         const auto first = std::ranges::find_if(stats_.info, [](std::uint32_t info) { return info > 0; });
-        const auto number = first - stats_.info.begin() + 1;  // from 1
+        const auto number = first - stats_.info.begin() + 1;  // counted from 1
         const auto worst = conditions_.empty() ? 0 : std::ranges::max(conditions_);
         if (call_.json) {
             const nlohmann::ordered_json said{{"systems", stats_.systems},

@@ -44,12 +44,12 @@ struct LuCommand {
         input::MatrixOf<double> a;
         input::MatrixOf<double> b{};
         std::optional<input::MatrixFile> x{};
-        std::optional<input::MatrixOf<double>> refined{};  // in its place
+        std::optional<input::MatrixOf<double>> refined{};  // replaces the solution
         LuStats stats{};
         Factors factors{};
         std::optional<Refinement> refinement{};
         std::optional<Determinant> determinant{};
-        std::optional<double> condition{};  // of a square matrix
+        std::optional<double> condition{};  // if the matrix is square
     };
     void open(Outputs& out) const;
     [[nodiscard]] input::MatrixOf<double> read_sides(const input::MatrixOf<double>& a) const;
@@ -64,13 +64,13 @@ struct LuCommand {
 
 constexpr const char* refine_advice = "--refine solves in double";
 
-// Operations for an m x n matrix: sums of products in all eliminations.
+// Number of operations for an m x n matrix: the products of all eliminations.
 double operations(std::size_t rows, std::size_t columns) {
     const auto m = static_cast<double>(rows), n = static_cast<double>(columns), k = std::min(m, n);
     return 2 * m * n * k - (m + n) * k * k + 2.0 / 3 * k * k * k;
 }
 
-// Solutions, one after the other.
+// The solutions, one after the other.
 template <class Value>
 Json columns_of(const input::MatrixOf<Value>& x) {
     auto all = Json::array();
@@ -113,9 +113,9 @@ void LuCommand::solve(Lu& lu, Outcome& outcome) const {
     if (refinement.condition) outcome.condition = refinement.condition;
 }
 
-// Says on standard error why solutions cannot be trusted, if so.
+// Warns on standard error if solutions cannot be trusted.
 void LuCommand::warn(const Outcome& outcome, double residual) const {
-    constexpr double some = 1.0 / 16;  // of a solution may be wrong: not much more than a digit is right
+    constexpr double some = 1.0 / 16;  // relative error of a solution: barely one digit is right
     const auto say = [](const std::string& why) { fmt::print(stderr, "quadmill lu: {}\n", why); };
     const double condition = outcome.condition.value_or(0);
     if (outcome.refinement && !outcome.refinement->converged)
@@ -142,7 +142,7 @@ input::MatrixOf<double> LuCommand::read_sides(const input::MatrixOf<double>& a) 
                                           a.rows, a.columns));
     auto b = input::read_matrix<double>(sides, std::size_t{1});
     if (!input::is_matrix_market(sides) && b.columns == 1 && a.rows > 0 && b.rows % a.rows == 0) {
-        b.columns = b.rows / a.rows;  // a raw file: as many right-hand sides as it has
+        b.columns = b.rows / a.rows;  // a raw file: the number of right-hand sides follows from its size
         b.rows = a.rows;
     }
     if (b.values.empty() && a.rows > 0) throw InvalidArgument(fmt::format("'{}' has no right-hand side", sides));
@@ -209,7 +209,7 @@ Json LuCommand::report(const Outcome& outcome, const std::string& renderer) cons
                 {"gflops", seconds > 0 ? operations(a.rows, a.columns) / seconds * 1e-9 : 0},
                 {"renderer", renderer}};
     if (condition) {
-        report["condition"] = *condition;  // null where it is infinite
+        report["condition"] = *condition;  // null if it is infinite
         report["determinant_sign"] = determinant ? Json(determinant->sign) : Json();
         report["determinant_log"] = determinant && determinant->sign != 0 ? Json(determinant->log_magnitude) : Json();
     }

@@ -1,4 +1,4 @@
-// quadmill <verb> [options] [FILE|-]. The help says what its exit statuses mean.
+// quadmill <verb> [options] [FILE|-]. The help describes the exit statuses.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ namespace {
 
 constexpr int failed = 1, wrong_call = 2;
 
-// How many letters must be put in, taken out or changed.
+// The number of letters that must be inserted, deleted or changed.
 std::size_t letters_between(const std::string& a, const std::string& b) {
     std::vector<std::size_t> row(b.size() + 1);
     std::iota(row.begin(), row.end(), std::size_t{0});
@@ -45,7 +45,7 @@ std::size_t letters_between(const std::string& a, const std::string& b) {
     return row.back();
 }
 
-// What to say of an option that there is not before the verb.
+// The message for an unknown option before the verb.
 std::string unknown_option(const CLI::App& app, const std::string& word) {
     const auto options = app.get_options([](const CLI::Option* option) { return !option->get_lnames().empty(); });
     const auto name = [](const CLI::Option* option) { return "--" + option->get_lnames().front(); };
@@ -57,7 +57,7 @@ std::string unknown_option(const CLI::App& app, const std::string& word) {
                              : "; options of a verb go after it, as in `quadmill sort --text`");
 }
 
-// Options of other programs that sort, and what does the same here.
+// Options of other sort programs, and their equivalents here.
 std::optional<std::string> hint_for(const CLI::App& verb) {
     if (verb.get_name() != "sort" || verb.remaining().empty()) return {};
     const auto word = verb.remaining().front();
@@ -71,7 +71,7 @@ std::optional<std::string> hint_for(const CLI::App& verb) {
     return {};
 }
 
-// What to say of a word that is not a verb; nothing when the verb is not what is missing. CLI11 says only that one is.
+// The message for a word that is not a verb; nothing if a verb was given. CLI11 only says that one is missing.
 std::optional<std::string> unknown_verb(const CLI::App& app) {
     const auto verbs = app.get_subcommands([](const CLI::App* verb) { return !verb->get_group().empty(); });
     const auto words = app.remaining();
@@ -92,14 +92,14 @@ std::optional<std::string> unknown_verb(const CLI::App& app) {
     return fmt::format("unknown verb {}; the verbs are {}", input::in_quotes(word), names);
 }
 
-// What to say of a value for an option that takes none; CLI11 calls that a flag override.
+// The message for a value of an option that takes none; CLI11 calls that a flag override.
 std::optional<std::string> value_of_flag(const CLI::ParseError& error) {
     const std::string_view words = error.what(), end = " was given a disallowed flag override";
     if (!words.ends_with(end)) return {};
     return fmt::format("--{} takes no value", words.substr(0, words.size() - end.size()));
 }
 
-// What was wrong with the call.
+// Prints what was wrong with the call.
 void explain(const CLI::App& app, const CLI::ParseError& error) {
     std::string name = "quadmill";
     const CLI::App* verb = &app;
@@ -110,8 +110,7 @@ void explain(const CLI::App& app, const CLI::ParseError& error) {
     fmt::print(stderr, "{}: {}\nTry `{} --help`.\n", name, input::printable(said), name);
 }
 
-// "--json=false" would be on for some flags and off for others. `--explain` of a query has a value that may be left
-// out.
+// "--json=false" would turn some flags on and others off. `--explain` of a query has an optional value.
 void refuse_values_of_flags(CLI::App& app) {
     const auto takes_none = [](const CLI::Option* option) {
         return option->get_items_expected_max() == 0 && !option->check_lname("explain");
@@ -164,17 +163,17 @@ int run(int argc, char** argv) {
     refuse_values_of_flags(app);
     group_options(app);
     try {
-        // `help sort` is `sort --help`.
+        // `help sort` means `sort --help`.
         std::vector<std::string> words(argv + 1, argv + argc);
         if (!words.empty() && words[0] == "help") std::ranges::rotate(words, words.begin() + 1);
         if (!words.empty() && words.back() == "help" && std::string_view(argv[1]) == "help") words.back() = "--help";
-        std::ranges::reverse(words);  // as CLI11 takes them
+        std::ranges::reverse(words);  // CLI11 takes them in reverse order
         app.parse(std::move(words));
     } catch (const CLI::RuntimeError& stop) {
-        return stop.get_exit_code();  // all is said
+        return stop.get_exit_code();  // everything has been printed
     } catch (const CLI::ParseError& error) {
         if (error.get_exit_code() == 0) {
-            app.exit(error);  // --help or --version
+            app.exit(error);  // for --help and --version
             return 0;
         }
         explain(app, error);

@@ -17,7 +17,7 @@ namespace {
 
 using Kind = SavedSummary::Kind;
 
-// What a kind is called, and the options that ask it.
+// The name of a kind, and the options that query it.
 struct KindWords {
     Kind kind;
     const char* name;
@@ -44,7 +44,7 @@ struct MergeCommand {
     std::string save;
     Format format = Format::Table;
 
-    // `given`: the options of the call.
+    // `given` are the options of the call.
     void run(const std::vector<std::string>& given);
     template <class T>
     void run_as(Kind kind);
@@ -82,7 +82,7 @@ void MergeCommand::must_be_like_the_first(std::size_t which) const {
         "FILE", holds(0, first_) + ", and " + holds(which, found) + "; only one kind and type can be merged");
 }
 
-// Pre: content_ is the first file's.
+// Pre: content_ is that of the first file.
 template <class Load>
 auto MergeCommand::merged(const Load& load) {
     std::optional<decltype(load(content_.span()))> all;

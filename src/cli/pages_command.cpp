@@ -1,5 +1,5 @@
-// `quadmill man` and `quadmill completion SHELL`: what the help says, as a manual page and as a shell's completion.
-// Both are hidden from the help; the build installs what they print.
+// `quadmill man` and `quadmill completion SHELL` print the help as a manual page and as a shell's completion. Both are
+// hidden from the help. The build installs what they print.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ std::vector<const CLI::App*> verbs_of(const CLI::App& app, Verbs which) {
     return app.get_subcommands([&](const CLI::App* verb) { return which == Verbs::All || !verb->get_group().empty(); });
 }
 
-// Calls visit(app, its verbs) for the program and for each of its verbs, and theirs.
+// Calls visit(app, its verbs) for the program, for each of its verbs, and recursively for theirs.
 template <class Visit>
 void for_each_verb(const CLI::App& app, Verbs which, const Visit& visit, const std::string& verbs = "") {
     visit(app, verbs);
@@ -45,7 +45,7 @@ std::string joined(const std::vector<std::string>& words, const char* between) {
     return all;
 }
 
-// In roff a backslash and a minus are written so, and a point that begins a line would be a request.
+// In roff a backslash and a minus must be escaped, and a period at the beginning of a line would be a request.
 std::string roff(std::string_view text) {
     std::string out;
     for (const char letter : text) {
@@ -69,7 +69,7 @@ std::string manual_entry(const CLI::Option& option) {
     return entry + fmt::format("\n{}\n", roff(shown_description(option)));
 }
 
-// Entries that several verbs have, with their number: they are printed once.
+// Entries that several verbs share, with a number: they are printed once.
 using Shared = std::map<std::string, int>;
 
 Shared entries_of_verbs(const CLI::App& app) {
@@ -79,7 +79,7 @@ Shared entries_of_verbs(const CLI::App& app) {
         for (const auto* option : verb.get_options()) ++entries[manual_entry(*option)];
     });
     std::erase_if(entries, [](const auto& entry) { return entry.second < 2; });
-    for (const auto* option : app.get_options()) ++entries[manual_entry(*option)];  // which print_man() prints first
+    for (const auto* option : app.get_options()) ++entries[manual_entry(*option)];  // print_man() prints these first
     return entries;
 }
 
@@ -155,8 +155,8 @@ void print_man(const CLI::App& app) {
     fmt::print(".SH SEE ALSO\n\\fBsort\\fR(1), \\fBzstd\\fR(1), \\fBgzip\\fR(1)\n");
 }
 
-// The words that an option takes, where its type names them: ENUM:asc|desc, or TEXT:{auto,cpu}. A type that begins with
-// a colon is of a flag, whose word stands behind a =.
+// The words that an option accepts if its type names them: ENUM:asc|desc, or TEXT:{auto,cpu}. A type that begins with a
+// colon belongs to a flag with an optional value after =.
 std::vector<std::string> values_of(const CLI::Option& option) {
     auto type = option.get_type_name();
     const auto colon = type.find(':');
@@ -224,15 +224,15 @@ complete -o default -F _quadmill quadmill
                QUADMILL_VERSION, joined(verbs, " | "), words, values);
 }
 
-// zsh has bash's `complete` and runs such a function. Its own completion loads the file at the first <Tab> as the body
-// of a function, which must complete at once.
+// zsh has bash's `complete`, which runs such a function. On the first <Tab>, zsh's own completion loads the file as the
+// body of a function, which must complete immediately.
 void print_zsh(const CLI::App& app) {
     fmt::print("#compdef quadmill\nautoload -Uz bashcompinit && bashcompinit\n");
     print_bash(app);
     fmt::print("if [[ ${{funcstack[1]}} == _quadmill ]]; then _bash_complete -o default -F _quadmill; fi\n");
 }
 
-// A word of fish in quotes.
+// A quoted word for fish.
 std::string fish(std::string_view text) {
     std::string out = "'";
     for (const char letter : text) {

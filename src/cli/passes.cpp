@@ -20,8 +20,8 @@ void print_passes(Context& context, const std::vector<PassProfiler::Row>& rows) 
         fmt::print(stderr, "limit: {} {:.3f} {}\n", limit.name, limit.value, limit.unit);
 }
 
-// Section 4.5: four channels of a texel are compared by one blend operation. MIN and MAX draw half of the texels each,
-// so that a step blends every texel once.
+// Section 4.5: one blend operation compares the four channels of a texel. MIN and MAX each draw half of the texels, so
+// a step blends every texel once.
 void print_blending(const Context& context, const std::vector<PassProfiler::Row>& rows, const Blending& of) {
     std::uint64_t texels = 0, issued = 0;
     double ms = 0;

@@ -1,4 +1,4 @@
-// Options of Engine::Pbsn that verbs on files and on streams share.
+// Options of Engine::Pbsn that are common to verbs on files and on streams.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -8,7 +8,7 @@
 namespace quadmill::detail::cli {
 
 void add_pbsn_options(CLI::App& verb, PbsnOptions& options);
-// Refuses them with another engine.
+// Rejects them with another engine.
 void check_pbsn_options(const CLI::App& verb, Engine engine);
 
 }  // namespace quadmill::detail::cli

@@ -23,7 +23,7 @@ std::string csv_text(std::string_view text, char delimiter) {
 }
 
 std::string csv_of(const Value& value, char delimiter) {
-    // Numbers, too, may have the delimiter in them.
+    // Numbers may contain the delimiter, too.
     if (const auto* integer = std::get_if<std::int64_t>(&value))
         return csv_text(input::format_number(*integer), delimiter);
     if (const auto* number = std::get_if<double>(&value)) return csv_text(input::format_number(*number), delimiter);

@@ -1,4 +1,4 @@
-// Answers of queries as CSV or JSON, written row by row.
+// Writes answers of queries as CSV or JSON, row by row.
 #pragma once
 
 #include <memory>
@@ -21,7 +21,7 @@ class AnswerWriter {
     AnswerWriter& operator=(const AnswerWriter&) = delete;
     virtual ~AnswerWriter() = default;
 
-    // Nothing when called again.
+    // Does nothing when called again.
     void begin(const std::vector<std::string>& columns);
     void add(std::span<const std::vector<Value>> rows);
     virtual void end(const QueryResult& result) = 0;
@@ -40,8 +40,8 @@ class AnswerWriter {
     bool begun_ = false;
 };
 
-// A line of names, unless an earlier answer has written it, then a line per row: NULL is an empty field, "" an empty
-// text.
+// A line of names, unless an earlier answer has written it, then one line per row. NULL is an empty field, an empty
+// text is "".
 enum class Names { Write, Omit };
 [[nodiscard]] std::unique_ptr<AnswerWriter> csv_writer(files::OutputFile& out, char delimiter, Names names);
 // {"columns":[..],"rows":[[..]],"matched":..,"ms":..} on one line.

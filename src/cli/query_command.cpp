@@ -31,7 +31,7 @@ using sql::SqlNames;
 using sql::SqlQuery;
 using sql::SqlTypes;
 
-// One of the tables of a query: a file, or a stream in batches.
+// A table of a query: a file, or a stream that is read in batches.
 struct Source {
     std::optional<input::CsvFile> file{};
     std::optional<input::CsvStream> stream{};
@@ -71,14 +71,14 @@ struct QueryCommand {
     void print_profile();
 
     SqlQuery query_;
-    std::deque<Source> sources_;  // streams do not move
+    std::deque<Source> sources_;  // a deque, because streams cannot be moved
     files::OutputFile output_{"-"};
     std::optional<Context> context_;
     std::optional<Session> session_;
     std::optional<PassProfiler> profiler_;
     std::optional<QueryProcessor> processor_;
     std::vector<NodeStats> nodes_;
-    Names names_ = Names::Write;  // once, so that the answers of all batches are CSV together
+    Names names_ = Names::Write;  // written once, so that the answers of all batches are one CSV file
 };
 
 void QueryCommand::parse() {
@@ -98,7 +98,7 @@ void QueryCommand::parse() {
     only_with(*verb, {"--execution"}, on_gpu, "--engine depth or bitmap");
 }
 
-// The stream is standard input, otherwise the first table.
+// The stream is standard input or, without it, the first table.
 bool QueryCommand::is_stream(std::size_t source) const {
     if (batch == 0) return false;
     const auto& from = query_.sources;
@@ -119,7 +119,7 @@ void QueryCommand::open_sources() {
     }
 }
 
-// What the query names; all columns that are not are checked only, and take neither time nor memory.
+// The columns that the query names. All others are only checked and take neither time nor memory.
 void QueryCommand::choose_columns() {
     std::vector<SqlNames> names;
     for (const auto& source : sources_) names.push_back(source.names());
@@ -127,9 +127,9 @@ void QueryCommand::choose_columns() {
     for (std::size_t i = 0; i < sources_.size(); ++i) sources_[i].columns = input::columns_of(query_, i, names[i]);
 }
 
-// Auto is the CPU: the columns of a file are asked once, and to open a context and compile programs takes some 200 ms
-// (an H100), more than a predicate, sum or rank of 2^24 rows on 16 cores. GROUP BY takes those 400 ms; the command as a
-// whole was not timed on both.
+// Auto is the CPU: each column of a file is used once. On an H100, opening a context and compiling programs takes about
+// 200 ms, which is longer than a predicate, sum or rank of 2^24 rows on 16 cores. GROUP BY takes 400 ms there; the
+// whole command was not timed on both.
 void QueryCommand::open_processor() {
     auto engine = options.engine;
     if (explain_engine) {
@@ -186,7 +186,7 @@ void QueryCommand::answer(const std::vector<input::CsvTable>& from) {
     writer->begin(result.columns);
     writer->end(result);
     names_ = Names::Omit;
-    // The nodes of all batches together.
+    // The sums over the nodes of all batches.
     for (std::size_t i = 0; i < result.nodes.size(); ++i) {
         if (i == nodes_.size()) nodes_.push_back({result.nodes[i].node, 0, 0});
         nodes_[i].rows += result.nodes[i].rows;
@@ -239,7 +239,7 @@ void QueryCommand::print_profile() {
         return;
     }
     const auto rows = profiler_->rows();
-    profiler_.reset();  // the limits are measured in passes, too
+    profiler_.reset();  // limits are measured with passes, too
     session_.reset();
     print_passes(*context_, rows);
 }

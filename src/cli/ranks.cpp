@@ -24,7 +24,7 @@ namespace {
 
 struct Launched {
     int ranks = 1;
-    const char* variable = "";  // that says so
+    const char* variable = "";  // the variable that shows it
     int rank = 0;
 };
 
@@ -36,7 +36,7 @@ Launched launched() {
     struct Names {
         const char *ranks, *rank;
     };
-    // Open MPI's mpirun; MPICH's, and Slurm's srun --mpi=pmi2; srun --mpi=pmix.
+    // Open MPI's mpirun; MPICH's mpirun and Slurm's srun --mpi=pmi2; srun --mpi=pmix.
     for (const auto& [all, rank] : {Names{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"}, {"PMI_SIZE", "PMI_RANK"}}) {
         if (const int ranks = number(all); ranks > 1) return {ranks, all, number(rank)};
     }
@@ -45,7 +45,7 @@ Launched launched() {
     return steps > 1 ? Launched{steps, "PMIX_RANK", number("PMIX_RANK")} : Launched{};
 }
 
-// By what they call themselves; info and the pages say the same wherever they are asked.
+// The libraries' own names. `info` and the manual page say the same.
 #if defined(QUADMILL_HAS_MPI)
 constexpr std::array knows_ranks{"terasort", "quantiles", "frequent", "hhh",       "corrsum",
                                  "build",    "info",      "man",      "completion"};
@@ -92,7 +92,7 @@ void leave_last_words() {
     if (launched().ranks > 1) std::this_thread::sleep_for(enough);
 }
 
-// Time for the first rank to fail, too, and for mpirun to end the job.
+// Gives the first rank time to fail, and mpirun time to end the job.
 constexpr std::chrono::seconds turn{3};
 
 void let_first_rank_speak() {
@@ -155,7 +155,7 @@ unsigned Ranks::threads(unsigned given) const {
 
 namespace {
 
-// Where the first line begins at `at` or behind it.
+// The offset of the first line that begins at or after `at`.
 std::uint64_t line_begin(const files::InputFile& file, std::uint64_t at) {
     if (at == 0) return 0;
     std::array<char, 1 << 16> block{};
@@ -172,7 +172,7 @@ std::uint64_t line_begin(const files::InputFile& file, std::uint64_t at) {
     }
 }
 
-// Names that are patterns of several, as where no shell has seen them.
+// Expands patterns in names, for launchers that run no shell.
 std::vector<std::string> expanded(const std::vector<std::string>& names) {
     std::vector<std::string> files;
     for (const auto& name : names) {
@@ -195,7 +195,7 @@ std::vector<input::Share> Ranks::shares_of(const std::vector<std::string>& names
     std::vector<input::Share> shares;
     for (std::size_t i = 0; i < files.size(); ++i) {
         const auto& path = files[i];
-        const auto taker = path == "-" ? 0 : i % size();  // mpirun's standard input is the first rank's
+        const auto taker = path == "-" ? 0 : i % size();  // mpirun passes standard input to the first rank
         const bool in_turn = !are_several() || path == "-" || files.size() >= size();
         if (in_turn || !files::is_regular(path)) {
             if (taker == rank()) shares.push_back({.path = path});

@@ -1,4 +1,4 @@
-// The job of this rank: with MPI if mpirun has started several ranks, otherwise a single one.
+// This rank's part of the job: with MPI if mpirun has started several ranks, otherwise a single rank.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -22,17 +22,17 @@ namespace quadmill::detail::cli {
 // Whether a launcher has started several ranks of this program, according to the environment.
 [[nodiscard]] bool has_ranks();
 
-// Makes verbs without support for ranks (in a build without MPI all) refuse to do the same work several times. Call
-// after all verbs are added.
+// Verbs without support for ranks (in a build without MPI, all verbs) report an error instead of doing the same work
+// several times. Call it after all verbs are added.
 void refuse_ranks(CLI::App& app);
-// Under mpirun, gives it time to read this rank's output: Open MPI's mpirun was seen to drop the last words of a rank
+// Under mpirun, waits until it has read this rank's output: Open MPI's mpirun was seen to drop the last words of a rank
 // that fails.
 void leave_last_words();
 
-// To be called before an error is printed. Where ranks fail alike, only the first is to say so: the others wait until
-// mpirun, which ends a job of which one rank has failed, ends them. A rank that fails alone speaks after this wait.
+// Call it before an error is printed. If all ranks fail in the same way, only the first one should print: the others
+// wait, and mpirun ends them, because it ends a job if one rank fails. A rank that fails alone prints after the wait.
 void let_first_rank_speak();
-// To be called by a rank that ends because another one has failed, which then speaks.
+// Call it in a rank that ends because another one has failed; the other one prints the error.
 void let_failed_rank_speak();
 
 class Ranks {
@@ -42,20 +42,21 @@ class Ranks {
     [[nodiscard]] std::size_t rank() const;
     [[nodiscard]] bool is_first() const { return rank() == 0; }
     [[nodiscard]] bool are_several() const { return size() > 1; }
-    // Sum over all ranks; collective.
+    // The sum over all ranks. All ranks must call it.
     [[nodiscard]] std::uint64_t sum(std::uint64_t value) const;
-    // The largest of all ranks'.
+    // The max over all ranks.
     [[nodiscard]] int worst(int status) const;
-    // The given number, or a rank's share of its machine.
+    // The given number or, without one, the device for this rank on its machine.
     [[nodiscard]] int device(int given) const;
     [[nodiscard]] unsigned threads(unsigned given) const;
 
-    // This rank's share of the files, of records of that many bytes, or lines where that is 0: whole files in turn if
-    // there are at least as many as ranks, otherwise a part of each; pipes as a whole. Throws IoError.
+    // This rank's share of the files, which have records of that many bytes, or lines if that is 0. If there are at
+    // least as many files as ranks, ranks take whole files in turn; otherwise each rank takes a part of each file.
+    // Pipes are not divided. Throws IoError.
     [[nodiscard]] std::vector<input::Share> shares_of(const std::vector<std::string>& files,
                                                       std::size_t record_bytes) const;
 
-    // The summaries of all ranks as one, on the first; nothing elsewhere.
+    // On the first rank, the merged summary of all ranks; nothing on the others.
     template <class Summary, class Load>
     [[nodiscard]] std::optional<Summary> merged(Summary mine, [[maybe_unused]] const Load& load) const {
 #if defined(QUADMILL_HAS_MPI)

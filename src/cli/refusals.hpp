@@ -1,4 +1,4 @@
-// Messages for calls that the library refuses.
+// Messages for arguments that the library rejects.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -11,14 +11,14 @@
 
 namespace quadmill::detail::cli {
 
-// The library's messages begin with its function, which means nothing to users of the command.
+// The library's messages begin with the name of a function, which means nothing to users of the command.
 inline std::string without_function(const InvalidArgument& error) {
     const std::string_view what = error.what();
     const auto colon = what.find(": ");
     return std::string(colon < what.find(' ') ? what.substr(colon + 2) : what);
 }
 
-// A refusal means that the call is wrong.
+// Reports InvalidArgument as a wrong call.
 template <class Work>
 auto checked(const Work& work) {
     try {
@@ -28,7 +28,7 @@ auto checked(const Work& work) {
     }
 }
 
-// Refuses options that would be ignored. `words`: what they need.
+// Rejects options that would be ignored. `words` says what they need.
 inline void only_with(const CLI::App& verb, std::initializer_list<const char*> options, bool applies,
                       const std::string& words) {
     for (const auto* option : options) {
@@ -36,7 +36,7 @@ inline void only_with(const CLI::App& verb, std::initializer_list<const char*> o
     }
 }
 
-// The content of a file is at fault.
+// Reports that the content of a file is wrong.
 [[noreturn]] inline void refuse_file(const std::string& file, const InvalidArgument& error) {
     throw InvalidArgument(files::input_name(file) + ": " + without_function(error));
 }

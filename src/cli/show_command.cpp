@@ -59,8 +59,8 @@ struct ShowQuantiles {
     void run_as() const;
 };
 
-// Infinite values cannot be drawn; the curve ends before them. The tail ends where the error of ranks, or a single
-// value, is as large as the part above.
+// Infinite values cannot be drawn, so the curve ends before them. The tail ends where the error of ranks, or a single
+// value, is as large as the rest above it.
 template <class T>
 show::QuantileCurve curve_of(const Quantiles<T>& summary) {
     constexpr int parts = 400;
@@ -109,12 +109,12 @@ struct ShowQuery {
     int device = -1;
 
     void run() const;
-    // `names`: of the file's columns, when they are known.
+    // `names` are the columns of the files, once known.
     [[nodiscard]] sql::SqlQuery parsed(const std::vector<sql::SqlNames>& names) const;
     [[nodiscard]] Predicate where_of(const sql::SqlQuery& query, const sql::SqlTypes& known) const;
 };
 
-// The outputs of the query that are not COUNT(*): "MEDIAN(a)"; empty for none.
+// The outputs of the query other than COUNT(*), such as "MEDIAN(a)"; empty if there are none.
 std::string others_than_count(const Query& query) {
     std::string names;
     for (const auto& output : query.outputs) {
@@ -125,7 +125,7 @@ std::string others_than_count(const Query& query) {
     return names;
 }
 
-// The passes count rows of one file.
+// The passes count rows of a single file.
 sql::SqlQuery ShowQuery::parsed(const std::vector<sql::SqlNames>& names) const {
     auto query = checked([&] { return names.empty() ? sql::parse_sql(sql) : sql::parse_sql(sql, names); });
     if (query.sources.size() == 1 && query.query.group_by.empty()) return query;

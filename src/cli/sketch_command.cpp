@@ -13,7 +13,7 @@
 
 namespace quadmill::detail::cli {
 
-// Bytes of a file from which on a GPU may be worth opening a context.
+// Crossover in bytes: for larger files, opening a context on a GPU may be worthwhile.
 constexpr std::uint64_t large_file = std::uint64_t{1} << 26;
 
 std::optional<Context> Machine::context(const std::string& file) const {

@@ -28,7 +28,7 @@ struct SketchQuery {
     [[nodiscard]] Sketch<T> load(const files::Bytes& content, const std::optional<Context>& context) const;
 };
 
-// What the library refuses here is the sketch, or an engine for it; what keys are refused says so itself.
+// Errors from here are about the sketch or its engine. Errors about keys are reported elsewhere.
 template <class T>
 Sketch<T> SketchQuery::load(const files::Bytes& content, const std::optional<Context>& context) const {
     try {
@@ -46,7 +46,7 @@ void SketchQuery::run_as(const files::Bytes& content, SketchKeys type) {
     Profile profile(machine, context);
     files::OutputFile out("-");
     const auto write = [&](const std::string& text) { out.write(std::as_bytes(std::span(text))); };
-    std::string text = format == Format::JsonLine ? "[" : row_head;  // with the first answers: refused keys have none
+    std::string text = format == Format::JsonLine ? "[" : row_head;  // rejected keys have no answer
     bool is_first = true;
     read_keys<T>(keys, reading, type, [&](std::span<const T> some) {
         const auto found = counts.query(some);

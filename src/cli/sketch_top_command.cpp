@@ -35,7 +35,7 @@ struct SketchTop {
 
 template <class T>
 void SketchTop::print(const TopCounts<T>& top, std::uint64_t n) const {
-    // Nothing found is not an answer, unless there is nothing else.
+    // Finding nothing is a sure answer only if there are no other keys.
     const bool sure = top.others == 0 || (!top.items.empty() && std::ranges::all_of(top.items, [&](const auto& one) {
                           return one.count.lower > top.others;
                       }));

@@ -31,17 +31,17 @@ struct Machine {
     int device = -1;
     bool profile = false;
 
-    // A context, or none for the CPU; Auto opens one for large files.
+    // A context, or none for the CPU. Auto opens one for large files.
     [[nodiscard]] std::optional<Context> context(const std::string& file) const;
 };
 void add_machine_options(CLI::App& verb, Machine& machine);
 
-// The form of keys.
+// Adds options for the format of keys.
 void add_key_options(CLI::App& verb, input::Reading& reading);
-// Table options that `build` and `top` share.
+// Adds table options that `build` and `top` share.
 void add_sketch_options(CLI::App& verb, SketchOptions& options);
 
-// Refuses those options if they would be ignored.
+// Rejects those options if they would be ignored.
 void check_sketch_options(const CLI::App& verb, const SketchOptions& options);
 void check_key_options(const CLI::App& verb, SketchKeys keys);
 
@@ -63,7 +63,7 @@ class Profile {
     std::optional<PassProfiler> profiler_;
 };
 
-// Keys of a file per batch; for text, a piece of the file.
+// Keys per batch of a file; for text, a piece of the file.
 inline constexpr std::size_t batch_keys = std::size_t{1} << 21;
 
 // A key that is a line.
@@ -72,7 +72,7 @@ inline input::Fault whole_line(std::string_view word, std::string_view& key) {
     return nullptr;
 }
 
-// Passes all keys of a file, or a share of it, to `take` in spans of up to batch_keys (not for text).
+// Passes all keys of a file, or of a share of it, to `take`, in spans of up to batch_keys (except for text).
 template <class T, class Take>
 void read_keys(const auto& file, input::Reading reading, SketchKeys type, const Take& take) {
     if (reading.form != input::Form::Text &&
@@ -96,7 +96,7 @@ void read_keys(const auto& file, input::Reading reading, SketchKeys type, const 
             take(std::span<const T>(keys));
             keys.clear();
         };
-        reading.given_type = KeyType::U32;  // text is of the type that was said, and rounded to it
+        reading.given_type = KeyType::U32;  // text has the type of --type and is rounded to it
         input::read_stream<T, T>(input, reading,
                                  input::RawRecords<T>{input::word_for(input::sketch_keys_words, type) + " key"},
                                  input::parse_number<T>, skipped, gather);
@@ -125,7 +125,7 @@ void visit_keys(SketchKeys keys, const Work& work) {
 void write_sketch(files::OutputFile& file, std::span<const std::byte> bytes);
 // Facts about a saved sketch. Throws InvalidArgument with the name of the file.
 [[nodiscard]] SavedSketch saved(const std::string& file, const files::Bytes& content);
-// Facts about it without querying a key.
+// The facts that need no query.
 [[nodiscard]] Json facts(const SavedSketch& saved);
 void print_facts(const Json& facts, Format format);
 
@@ -134,7 +134,7 @@ Json json_of_key(const T& key) {
     if constexpr (std::is_same_v<T, std::string_view>) {
         return std::string(key);
     } else {
-        return cli::json_of(key);  // not that of another file, where files are compiled together
+        return cli::json_of(key);  // qualified: not another file's function
     }
 }
 

@@ -64,7 +64,7 @@ struct SortCommand {
     std::optional<Context> context_;
     std::optional<PassProfiler> profiler_;
     std::vector<DeviceShare> shares_;
-    std::string why_ = "as --engine says";  // the engine was chosen
+    std::string why_ = "as --engine says";  // why the engine was chosen
     double context_ms_ = 0, read_ms_ = 0, write_ms_ = 0;
 };
 
@@ -84,7 +84,7 @@ std::vector<Key> SortCommand::parsed(std::string_view text) const {
     input::Skipped skipped;
     input::RecordLines<Key> lines(input, reading.parse<Key>(), reading.lines, skipped);
     while (!text.empty()) {
-        constexpr std::size_t piece = std::size_t{1} << 20U;  // so that not all keys are there twice
+        constexpr std::size_t piece = std::size_t{1} << 20U;  // in pieces, so that keys are not held twice
         const auto end = text.find('\n', piece);
         auto part = text.substr(0, end == std::string_view::npos ? text.size() : end + 1);
         text.remove_prefix(part.size());
@@ -98,7 +98,7 @@ std::vector<Key> SortCommand::parsed(std::string_view text) const {
     return keys;
 }
 
-// The output replaces the input, so each line must be written as it was read.
+// The output may replace the input, so each line must be written exactly as it was read.
 template <class Key>
 void SortCommand::must_come_back(std::string_view text, std::span<const Key> keys) const {
     const bool are_all_values = reading.lines.header == 0 && reading.lines.bad == input::LineOptions::Bad::Refuse;
@@ -151,10 +151,10 @@ sort::Work SortCommand::work_of(std::size_t n) const {
     return {.n = n, .window = window, .top = top > 0, .index = !index_output.empty(), .type = reading.type()};
 }
 
-// Whether the GPU side is to be used at all; `auto` does without where the CPU is known to be faster.
+// Whether a context is opened. `auto` does without one if the CPU is known to be faster.
 bool SortCommand::open_context(std::size_t n) {
     if (sort.engine == Engine::Cpu) return false;
-    const bool converts = sort.precision != Precision::Native;  // only a Sorter does that
+    const bool converts = sort.precision != Precision::Native;  // only a Sorter converts
     const auto work = work_of(n);
     if (sort.engine == Engine::Auto && !converts && !sort::gpu_may_win_with_startup(work, sort.threads)) {
         why_ = sort::explain_startup(work, sort.threads);
@@ -197,7 +197,7 @@ SortStats SortCommand::sort_by_group(Keys keys) {
     return result;
 }
 
-// `best` is the keys themselves but for --top.
+// `best` is the same as `keys` except with --top.
 SortStats SortCommand::sort_keys(Keys keys, Keys best, std::span<std::uint32_t> index) {
     if (device.several()) return sort_by_group(keys);
     if (!open_context(keys.size())) {
@@ -322,7 +322,7 @@ void SortCommand::print_profile(const SortStats& sorted) {
         return;
     }
     const auto rows = profiler_->rows();
-    profiler_.reset();  // the limits are measured in passes, too
+    profiler_.reset();  // limits are measured with passes, too
     print_passes(*context_, rows);
     if (sorted.engine == Engine::Pbsn)
         print_blending(*context_, rows, {.keys = sorted.n, .steps = sorted.steps, .merge_moves = sorted.merge_moves});

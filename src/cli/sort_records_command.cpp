@@ -1,4 +1,4 @@
-// quadmill gensort, quadmill valsort: the records of the sort benchmark.
+// quadmill gensort and quadmill valsort: make and check records of the sort benchmark.
 #include <fmt/core.h>
 
 #include <memory>

@@ -50,7 +50,7 @@ void add_phi_option(CLI::App& verb, std::vector<double>& phis) {
     };
     verb.add_option_function<std::vector<std::string>>(
             "--phi", take, "Quantiles to print, from 0 (the min) to 1 (the max), separated by commas")
-        ->allow_extra_args(false)  // else it would take the FILE after it
+        ->allow_extra_args(false)  // otherwise it would take the FILE after it
         ->check(input::each_of(input::number_from(0, 1)))
         ->type_name("PHI,...")
         ->default_str("0,0.01,0.05,0.25,0.5,0.75,0.95,0.99,1");
@@ -246,7 +246,7 @@ input::Reading StreamRun::reading() const {
     auto reading = options_.reading;
     if (shares_[share_].begin > 0) {
         reading.lines.header = 0;
-        if (reading.form == input::Form::Unsaid) reading.form = input::Form::Raw;  // who has the head looks at it
+        if (reading.form == input::Form::Unsaid) reading.form = input::Form::Raw;  // the first share was checked
     }
     return reading;
 }
@@ -257,7 +257,7 @@ bool StreamRun::next_share() {
     return true;
 }
 
-// Opening a context takes as long as the CPU takes for many million values. A pipe may be endless.
+// Opening a context takes as long as the CPU needs for many million values. A pipe may be endless.
 bool StreamRun::worth_a_context() const {
     constexpr std::uint64_t bytes_of_a_line = 8;
     constexpr std::size_t usual_window = 1024;
@@ -294,7 +294,7 @@ std::unique_ptr<WindowSorter> StreamRun::sorter() {
                 if (const auto tuned = tuned_for(context_->info(), options_.threads)) how.crossings = tuned->sort;
             }
             sorter = window_sorter(*context_, how);
-            // One for the whole stream: to close one after each batch would wait until the GPU is idle.
+            // One session for the whole stream: closing one after each batch would wait until the GPU is idle.
             session_.emplace(*context_);
             if (options_.profile && engine == Engine::Pbsn) profiler_.emplace(*context_);
         } catch (const ContextError&) {
@@ -337,7 +337,7 @@ void StreamRun::print(Answer answer, std::uint64_t nans, std::size_t bytes) {
     answered_at_ = progressed();
 }
 
-// So that a signal is heard also while nobody takes the answer.
+// So that a signal is noticed even while nobody reads the output.
 void StreamRun::write(std::span<const std::byte> text) {
     while (!text.empty()) {
         input_->interrupt().wait_for_room(STDOUT_FILENO);
@@ -379,7 +379,7 @@ void StreamRun::print_profile(const StreamTimes& times) {
     for (const auto& [name, ms] : rows) fmt::print(stderr, "{:<10} {:>12.3f} {:>8.1f}\n", name, ms, 100 * ms / total);
     if (!profiler_) return;
     const auto passes = profiler_->rows();
-    profiler_.reset();  // the clock is measured in passes, too
+    profiler_.reset();  // the clock rate is measured with passes, too
     print_blending(*context_, passes, {.keys = count_});
 }
 

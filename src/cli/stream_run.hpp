@@ -1,4 +1,4 @@
-// Common parts of the verbs on streams: options, and the way from the input through a summary to answers.
+// Common parts of the verbs on streams: options, and the path from the input through a summary to answers.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -32,7 +32,7 @@ namespace quadmill::detail::cli {
 enum class Partial { Beside, Replaces };
 
 struct StreamOptions {
-    const CLI::App* verb = nullptr;  // that has them
+    const CLI::App* verb = nullptr;  // the verb with these options
     std::vector<std::string> inputs{"-"};
     std::string save{};
     Partial partial = Partial::Beside;
@@ -49,10 +49,10 @@ struct StreamOptions {
     [[nodiscard]] KeyType type() const { return reading.type(); }
 };
 
-// `types`: those that the verb takes; `text`: the meaning of lines of text.
+// `types` are those that the verb accepts. `text` tells what lines of text mean.
 void add_stream_options(CLI::App& verb, StreamOptions& options, const input::Words<KeyType>& types,
                         const std::string& text = "Input is text, one number a line");
-// Also for merge.
+// Also used by merge.
 void add_json_option(CLI::App& verb, Format& format);
 CLI::Option* add_save_option(CLI::App& verb, std::string& save);
 inline const std::vector<double> default_phis{0, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1};
@@ -61,7 +61,7 @@ void add_phi_option(CLI::App& verb, std::vector<double>& phis);
 void add_eps_option(CLI::App& verb, double& eps);
 void add_n_option(CLI::App& verb, std::optional<std::uint64_t>& n);
 
-// The support.
+// The values of the support options.
 struct SupportChoice {
     double support = 0;
     std::optional<double> given_eps{};
@@ -70,7 +70,7 @@ struct SupportChoice {
     void check() const;
 };
 CLI::Option* add_support_option(CLI::App& verb, double& support);
-// And --eps, with its range in words.
+// Adds the support and --eps, with its range in words.
 void add_support_options(CLI::App& verb, SupportChoice& choice,
                          const std::string& range = "from 1e-9 to 0.5, at most S");
 
@@ -80,27 +80,27 @@ void add_all_prefixes_option(CLI::App& verb, HeavyRule& rule);
 // A window over the last values.
 struct SlidingChoice {
     std::uint64_t window = 0, width = 0;
-    SlidingOptions form{};  // how it is kept; its eps, window and widths are not used
+    SlidingOptions form{};  // how the window is kept; its eps, window and widths are not used
 
     [[nodiscard]] bool on() const { return window > 0; }
-    // Refuses wrong combinations.
+    // Rejects wrong combinations.
     void check(double eps, const StreamOptions& stream) const;
     [[nodiscard]] SlidingOptions options(double eps) const;
     [[nodiscard]] std::uint64_t asked() const { return width > 0 ? width : window; }
 };
 void add_sliding_options(CLI::App& verb, SlidingChoice& sliding);
-// Forms of sliding windows; `sliding` is the option that they need.
+// Options for the forms of sliding windows. They need the option `sliding`.
 void add_sliding_form_options(CLI::App& verb, SlidingOptions& form, CLI::Option* sliding = nullptr);
 
 // Suffix of an incomplete output if the file exists already.
 inline constexpr const char* partial_suffix = ".partial";
-// Refuses an output whose name with the suffix is also used.
+// Rejects an output if its name with the suffix is also in use.
 void refuse_inputs_or_partial(const std::string& option, const std::string& output,
                               const std::vector<std::string>& inputs);
 // Commits an incomplete output, with the suffix if it would replace a file.
 void commit_part(files::OutputFile& file, const std::string& path);
 
-// The target of a summary: none, a file, or standard output, which then has nothing else.
+// Where a summary is saved: nowhere, to a file, or to standard output, which then gets nothing else.
 class SaveFile {
   public:
     // Throws CLI::ValidationError if that is not possible.
@@ -125,7 +125,7 @@ class SaveFile {
     std::optional<files::OutputFile> file_;
 };
 
-// A progress line, on terminals only.
+// A progress line; only on terminals.
 class Progress {
   public:
     Progress();
@@ -142,19 +142,19 @@ class Progress {
     enum class Line { Impossible, Hidden, Shown } line_;
 };
 
-// A stream that goes through a summary.
+// Passes a stream to a summary.
 class StreamRun {
   public:
-    // Opens all files. Reads nothing. `record_bytes`: of a raw record.
+    // Opens all files, but reads nothing. `record_bytes` is the size of a raw record.
     StreamRun(const StreamOptions& options, std::size_t record_bytes);
 
-    // For the summary. Pre: called once.
+    // The sorter for the summary. Call it once.
     [[nodiscard]] std::unique_ptr<WindowSorter> sorter();
 
-    // Reads the whole input. `add` takes spans of raw records (Raw) and of records from lines of text (Text); it
-    // returns nothing, or how many it took and what is wrong with the next one. `ask` gives a summary's answer. `load`
-    // gives a saved summary: with several ranks, the first one answers for all. After Ctrl-C (and other signals) and
-    // after bad input the answer is printed and saved, then the program ends with the exit status of the signal or of
+    // Reads the whole input. `add` takes spans of raw records (Raw) and of records from lines of text (Text). It
+    // returns nothing, or the number that it took and the fault of the next one. `ask` gives a summary's answer. `load`
+    // reads a saved summary: with several ranks, the first one answers for all. After Ctrl-C (and other signals) and
+    // after bad input the answer is printed and saved. Then the program ends with the exit status of the signal or with
     // BadInput.
     template <class Raw, class Text, class Summary>
     void run(const Summary& summary, const input::RawRecords<Raw>& raw, input::ParseLine<Text> parse, const auto& add,
@@ -216,10 +216,10 @@ class StreamRun {
   private:
     [[nodiscard]] bool worth_a_context() const;
     [[nodiscard]] std::unique_ptr<WindowSorter> sorter_on_several();
-    // After Ctrl-C, bytes that are read already go into the last answer.
+    // After Ctrl-C, bytes that have been read still go into the last answer.
     [[nodiscard]] std::uint64_t until_answer();
     [[nodiscard]] bool answer_is_due() const { return every_ > 0 && count_ % every_ == 0; }
-    // The form of this share; a share that begins within a file has no header.
+    // How to read this share. A share that begins within a file has no header.
     [[nodiscard]] input::Reading reading() const;
     // Continues with the next share; false if there is none.
     [[nodiscard]] bool next_share();
@@ -232,9 +232,9 @@ class StreamRun {
     void print(Answer answer, std::uint64_t nans, std::size_t bytes);
     void print_profile(const StreamTimes& times);
 
-    enum class Mine { GoesOn, HasEnded };  // this rank's share
-    // Prints an answer. With several ranks all call this, and the first one prints. A rank that has read its share
-    // keeps calling until all have; then the first rank gets the summary of all. A single rank gets nothing.
+    enum class Mine { GoesOn, HasEnded };  // whether this rank's share goes on
+    // Prints an answer. With several ranks, all call this and the first one prints. A rank that has read its share
+    // keeps calling until all have. Then the first rank gets the summary of all, unless there is only one rank.
     template <class Summary>
     std::optional<Summary> answer(const Summary& summary, const auto& ask, const auto& load, Mine mine) {
         if (!ranks_.are_several()) {
@@ -252,9 +252,9 @@ class StreamRun {
                 if (last || mine == Mine::GoesOn) return all;
             }
         }
-        return {};  // windows that slide were refused
+        return {};  // sliding windows were rejected before
     }
-    // If the answer cannot be printed, the summary is saved nevertheless, and vice versa.
+    // If printing the answer fails, the summary is saved nevertheless, and vice versa.
     template <class Summary>
     void finish(const Summary& summary, const auto& ask, const auto& load) {
         std::exception_ptr failure;
@@ -270,7 +270,7 @@ class StreamRun {
             if (ranks_.are_several() || answered_at_ != progressed()) all = answer(summary, ask, load, Mine::HasEnded);
         });
         progress_.hide();
-        if (failure && ranks_.are_several()) std::rethrow_exception(failure);  // the end of the job
+        if (failure && ranks_.are_several()) std::rethrow_exception(failure);  // ends the job
         const bool whole = ranks_.sum(fault_.empty() && !input_->interrupted() ? 0 : 1) == 0;
         if (ranks_.is_first()) {
             const auto& saved = all ? *all : summary;
@@ -280,7 +280,7 @@ class StreamRun {
         if (options_.profile && ranks_.is_first()) print_profile(summary.times());
         end();
     }
-    // Reports the fault of the stream, and returns the exit status.
+    // Reports an error of the stream, and returns the exit status.
     void end();
     void write(std::span<const std::byte> text);
 
@@ -288,22 +288,22 @@ class StreamRun {
     Ranks ranks_;
     std::vector<input::Share> shares_;
     std::size_t share_ = 0;  // that is being read
-    std::uint64_t every_;    // values of this rank's between two answers
+    std::uint64_t every_;    // values of this rank between two answers
     SaveFile save_;
     files::OutputFile output_{"-"};
     std::optional<input::StreamInput> input_;
     std::string engine_;
-    std::optional<Context> context_;    // of the sorter
-    std::optional<DeviceGroup> group_;  // in its place
+    std::optional<Context> context_;    // for the sorter
+    std::optional<DeviceGroup> group_;  // used instead of context_
     std::optional<Session> session_;
     std::optional<PassProfiler> profiler_;
     cpu::Stopwatch time_;
     Progress progress_;
-    std::uint64_t count_ = 0;                        // values
+    std::uint64_t count_ = 0;                        // values so far
     std::uint64_t all_count_ = 0, all_skipped_ = 0;  // of all ranks, at the last answer
     std::optional<Progressed> answered_at_;
     input::Skipped skipped_;
-    std::string fault_;  // that ended the stream
+    std::string fault_;  // the error that ended the stream
 };
 
 }  // namespace quadmill::detail::cli

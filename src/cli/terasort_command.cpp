@@ -35,11 +35,11 @@ namespace quadmill::detail::cli {
 
 namespace {
 
-// Those that carry pointers to records.
+// Engines that can move indices of records.
 const input::Words<Engine> pointer_engine_words{
     {"auto", Engine::Auto}, {"cpu", Engine::Cpu}, {"merge", Engine::Merge}, {"bitonic", Engine::Bitonic}};
 
-// OFFSET:BYTES or OFFSET:TYPE, and perhaps :asc or :desc.
+// OFFSET:BYTES or OFFSET:TYPE, optionally followed by :asc or :desc.
 std::optional<KeyField> parse_field(std::string_view spec) {
     std::array<std::string, 3> parts{"", "", "asc"};
     std::size_t n = 0;
@@ -122,8 +122,8 @@ RecordFormat TerasortCommand::record_format() const {
     return records;
 }
 
-// A software renderer is slower than the CPU's own sort. The driver of a GPU holds some hundred megabytes of memory for
-// itself, which must leave enough.
+// A software renderer is slower than sorting on the CPU. The driver of a GPU holds some hundred megabytes of memory
+// itself, and enough must be left.
 std::optional<Context> TerasortCommand::open_context() const {
     constexpr auto enough = std::uint64_t{1} << 30U;
     const bool sorts_on_cpu =
@@ -143,7 +143,7 @@ std::uint64_t whole_megabytes(std::uint64_t bytes) {
     return (bytes + megabyte - 1) / megabyte;
 }
 
-// What the program holds already counts too.
+// Memory that the program already holds counts, too.
 std::size_t TerasortCommand::memory_for(const RecordFormat& records) const {
     const auto held = external::resident_bytes(), least = held + min_memory(records);
     if (memory >= least) return memory - held;
@@ -221,8 +221,8 @@ void TerasortCommand::run_alone() {
     if (output == "-" && format == cli::Format::JsonLine)
         throw CLI::ValidationError("--json", "goes to standard output, where the records go; name an output file");
     const auto records = record_format();
-    input::Interrupt interrupt;     // before there are threads, which inherit what it holds back
-    std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error like a full disk
+    input::Interrupt interrupt;     // before threads start, which inherit the signals that it blocks
+    std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is then an error like a full disk
     if (devices.several() && engine == Engine::Cpu)
         throw CLI::ValidationError("--device", "several devices sort by an engine of the GPU, not by cpu");
     if (devices.several() && profile) throw CLI::ValidationError("--profile", "goes with one device");
@@ -256,7 +256,7 @@ void TerasortCommand::run_alone() {
     } catch (const std::bad_alloc&) {
         throw Error(out_of_memory());
     } catch (const std::system_error& error) {
-        if (error.code() != std::errc::resource_unavailable_try_again) throw;  // else no memory for a thread's stack
+        if (error.code() != std::errc::resource_unavailable_try_again) throw;  // else no room for a stack
         throw Error(out_of_memory());
     }
     progress.hide();
@@ -265,7 +265,7 @@ void TerasortCommand::run_alone() {
     if (profile) print_stages(stats);
     if (profiler) {
         const auto rows = profiler->rows();
-        profiler.reset();  // the limits are measured in passes, too
+        profiler.reset();  // limits are measured with passes, too
         print_passes(*context, rows);
     }
     if (format == cli::Format::JsonLine) print(stats, shares);
@@ -293,7 +293,7 @@ void TerasortCommand::print(const mpi::TerasortStats& s) const {
     files::OutputFile("-").write(std::as_bytes(std::span(text)));
 }
 
-// Started by mpirun with others: each rank sorts its share, with the device of its number on its machine.
+// For a job of mpirun: each rank sorts its share with its own device of its machine.
 void TerasortCommand::sort_on_ranks(const RecordFormat& records, input::Interrupt& interrupt) {
     const mpi::World world;
     const mpi::Comm comm("terasort", MPI_COMM_WORLD);
@@ -337,7 +337,7 @@ void TerasortCommand::run_on_ranks() {
     } catch (const SortStopped&) {
         throw CLI::RuntimeError(interrupt.status());
     } catch (const Error& error) {
-        // The rank that has failed says so.
+        // The rank that failed reports it.
         if (!std::string_view(error.what()).starts_with("rank ")) throw;
         constexpr int failed = 1;
         let_failed_rank_speak();

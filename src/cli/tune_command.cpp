@@ -55,7 +55,7 @@ void TuneCommand::print_entry(const TunedEntry& entry) {
 
 void TuneCommand::run() const {
     using namespace detail::bench;  // NOLINT(google-build-using-namespace): this function is that room's voice
-    check_tuning_is_writable();     // a tune takes a minute
+    check_tuning_is_writable();     // checked now: tuning takes a minute
     const auto context = Context::headless({.device = device});
     auto entry = entry_for(context.info(), threads);
     entry.device = device;

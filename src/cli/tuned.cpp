@@ -34,7 +34,7 @@ constexpr std::array<std::pair<const char*, ByWidth SortCrossings::*>, 6> sort_k
 constexpr std::array<std::pair<const char*, std::size_t ByWidth::*>, 3> key_widths{
     {{"16", &ByWidth::bits16}, {"32", &ByWidth::bits32}, {"64", &ByWidth::bits64}}};
 
-// null in the file is never.
+// null in the file means never.
 template <class Number>
 Json crossing_json(Number n, Number never) {
     return n == never ? Json() : Json(n);
@@ -102,7 +102,7 @@ Json to_json(const TunedEntry& entry) {
 }
 
 std::optional<std::filesystem::path> tuning_path() {
-    // A relative one is to be ignored, says the XDG Base Directory Specification.
+    // A relative path must be ignored according to the XDG Base Directory Specification.
     const auto folder = [](const char* name) -> std::filesystem::path {
         const char* const value = std::getenv(name);
         const std::filesystem::path path(value ? value : "");
@@ -175,7 +175,7 @@ std::optional<TunedEntry> tuned_before_context(int device, unsigned threads) {
 
 namespace {
 
-// With its folder.
+// Creates its folder, too.
 std::filesystem::path place_of_tuning() {
     const auto path = tuning_path();
     if (!path) throw Error("tune: no folder for the file; set XDG_CONFIG_HOME or HOME to an absolute path");

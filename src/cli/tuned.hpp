@@ -1,5 +1,5 @@
-// The measurements of `quadmill tune`, in a file of the user: $XDG_CONFIG_HOME/quadmill/tune.json, an entry for each
-// device, driver and number of threads.
+// The measurements of `quadmill tune`, in a file of the user: $XDG_CONFIG_HOME/quadmill/tune.json. It has an entry for
+// each device, driver and number of threads.
 #pragma once
 
 #include <filesystem>
@@ -15,10 +15,10 @@
 namespace quadmill::detail::cli {
 
 struct TunedEntry {
-    std::string renderer, driver, cpu_sort, measured;  // `measured`: when
+    std::string renderer, driver, cpu_sort, measured;  // `measured`: date
     unsigned threads = 1;
-    std::optional<int> device{};  // as --device named it
-    std::string machine{};        // machine_facts() then; empty in older files
+    std::optional<int> device{};  // the number for --device
+    std::string machine{};        // machine_facts() at that time; empty in older files
     SortCrossings sort;
     QueryCrossings query;
     [[nodiscard]] bool same_place(const TunedEntry& other) const {
@@ -32,18 +32,18 @@ struct TunedEntry {
 
 // The path of the file; nothing without XDG_CONFIG_HOME and HOME.
 [[nodiscard]] std::optional<std::filesystem::path> tuning_path();
-// All entries; none without a file. Throws Error for a damaged file, or another version.
+// All entries; none if there is no file. Throws Error if the file is damaged or has another version.
 [[nodiscard]] std::vector<TunedEntry> read_tuning();
 // The entry for the context and that many threads, measured with this build's CPU sort.
 [[nodiscard]] std::optional<TunedEntry> tuned_for(const ContextInfo& info, unsigned threads);
 // Facts that are known before a context is opened: the GPU devices of the system, their driver if the kernel reports
 // it, and settings that choose a driver.
 [[nodiscard]] std::string machine_facts();
-// The entry of `quadmill tune` with the same --device, threads and facts; so the device is known before a context is
-// opened.
+// The entry that `quadmill tune` measured with the same --device, threads and facts. It tells which device it is before
+// a context is opened.
 [[nodiscard]] std::optional<TunedEntry> tuned_before_context(int device, unsigned threads);
 // Replaces the entry for the same device, driver and threads, and keeps the others. The file appears when it is
-// complete. A damaged file is replaced, which the result reports.
+// complete. A damaged file is replaced, and the result says so.
 enum class Replaced { Nothing, DamagedFile };
 Replaced write_tuning(const TunedEntry& entry);
 // Throws if write_tuning() could not write.

@@ -8,7 +8,7 @@ namespace quadmill::detail::cpu {
 
 namespace {
 std::atomic<unsigned> count{0};
-// Before main(), or when a program loads the library.
+// Runs before main(), or when a program loads the library.
 const int registered = pthread_atfork(nullptr, nullptr, [] { count.fetch_add(1, std::memory_order_relaxed); });
 }  // namespace
 

@@ -1,14 +1,14 @@
-// A process that was forked has one thread, the one that called fork(): threads, and locks that others held, are gone.
+// A forked process has a single thread, the one that called fork(). Other threads, and locks that they held, are gone.
 #pragma once
 
 #include <memory>
 
 namespace quadmill::detail::cpu {
 
-// How many forks lie between this process and the one that loaded the library.
+// Number of forks between the process that loaded the library and this one.
 [[nodiscard]] unsigned forks() noexcept;
 
-// Remembers the process that an object was made in.
+// Remembers the process in which an object was made.
 class Birthplace {
   public:
     [[nodiscard]] bool is_here() const noexcept { return forks_ == forks(); }
@@ -18,8 +18,8 @@ class Birthplace {
     unsigned forks_ = forks();
 };
 
-// Makes a thread, a lock, or their owner again in a child process. The old one is not destroyed: its destructor would
-// wait for threads that do not exist there.
+// Replaces a thread, a lock, or their owner by a new one in a child process. The old one is not destroyed: its
+// destructor would wait for threads that do not exist there.
 template <class Object>
 void replace_after_fork(Object& object) {
     std::construct_at(std::addressof(object));

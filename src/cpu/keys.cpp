@@ -9,9 +9,9 @@ Half Half::from_float(float value) noexcept {
     std::uint32_t half = 0;
     if (magnitude > 0x7f800000U) {
         half = 0x7c00U | ((magnitude >> 13U) & 0x3ffU);
-        if (half == 0x7c00U) half |= 1U;  // a payload that is cut off altogether must not become infinity
+        if (half == 0x7c00U) half |= 1U;  // if all bits of the payload are cut off, it must not become infinity
     } else if (magnitude >= 0x47800000U) {
-        half = 0x7c00U;  // 2^16 and above
+        half = 0x7c00U;  // at least 2^16
     } else if (magnitude >= 0x38800000U) {
         const auto odd = (magnitude >> 13U) & 1U;
         half = (magnitude - 0x38000000U + 0xfffU + odd) >> 13U;

@@ -1,4 +1,4 @@
-// Keys by their bits: the total order, and which of them blending can order.
+// Keys as bits: the total order, and which keys blending can order.
 #pragma once
 
 #include <bit>
@@ -53,9 +53,9 @@ inline constexpr bool is_float = requires {
     KeyBits<Key>::exponent;
 };
 
-// Bits to an unsigned key whose order is the library's; a bijection. For floats: numbers ascending with -0 below +0,
-// then NaNs, which is IEEE 754 totalOrder with negative NaNs moved behind the positive ones. Descending flips the sign.
-// For integers: by value; descending flips all bits.
+// Converts bits to an unsigned key that has the library's order; a bijection. For floats, numbers ascend with -0 below
+// +0, then NaNs follow; this is IEEE 754 totalOrder, but with negative NaNs after the positive ones. Descending order
+// flips the sign. For integers the order is that of the values; descending order flips all bits.
 template <class Key>
 struct TotalOrder {
     using Traits = KeyBits<Key>;
@@ -130,13 +130,13 @@ decltype(auto) visit(Keys keys, Work&& work) {
     });
 }
 
-// `n` keys from index `first` on.
+// `n` keys beginning with index `first`.
 [[nodiscard]] inline Keys part(Keys keys, std::size_t first, std::size_t n) {
     return visit(keys, [&](auto values) { return Keys(values.subspan(first, n)); });
 }
 
-// Whether MIN and MAX blending order the value exactly: normal numbers, +-inf and +0 on every driver. A NaN vanishes, a
-// denormal may come out as zero, and -0 may stay before or after +0.
+// Whether MIN and MAX blending order the value exactly on every driver. They do for normal numbers, +-inf and +0. A NaN
+// disappears, a denormal may become zero, and -0 may stay before or after +0.
 template <class Float>
 [[nodiscard]] constexpr bool blendable(typename KeyBits<Float>::Bits bits) {
     using Traits = KeyBits<Float>;

@@ -1,4 +1,4 @@
-// Merging sorted runs on the CPU: two or four at a time, each merge split among threads where the output is cut.
+// Merges sorted runs on the CPU, two or four at a time. Each merge is split among threads by cutting its output.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ struct Run {
 };
 
 // A faulty driver may return unsorted keys. Merges then throw this GlError instead of reading or writing outside of the
-// runs. A merge does not detect every unsorted run: see require_sorted().
+// runs. But they do not detect every unsorted run: see require_sorted().
 [[noreturn]] void throw_not_sorted();
 
 template <class T, class Less>
@@ -32,7 +32,7 @@ template <class T, class Less>
     return sorted;
 }
 
-// Throws as throw_not_sorted() unless each run from a GPU is sorted.
+// Calls throw_not_sorted() unless each run from a GPU is sorted.
 template <class T, class Less>
 void require_sorted(const std::vector<Run<T>>& runs, const Workers& workers, Less less) {
     constexpr std::size_t piece = std::size_t{1} << 16;
@@ -46,13 +46,14 @@ void require_sorted(const std::vector<Run<T>>& runs, const Workers& workers, Les
     workers.for_each(pieces.size(), [&](std::size_t i) {
         const auto [r, begin] = pieces[i];
         const auto& run = runs[r];
-        // With the first key of the next piece.
+        // Including the first key of the next piece.
         const auto size = std::min(piece + 1, run.size - begin);
         if (!is_sorted(Run<T>{run.data + begin * run.stride, size, run.stride}, less)) throw_not_sorted();
     });
 }
 
-// Number of elements of `a` among the first `diagonal` elements of the merged sequence; of equal ones, a's come first.
+// Number of elements of `a` among the first `diagonal` elements of the merged sequence. Among equal elements, those of
+// `a` come first.
 template <class A, class B, class Less>
 [[nodiscard]] std::size_t merge_path(const A& a, const B& b, std::size_t diagonal, Less less) {
     std::size_t low = diagonal > b.size ? diagonal - b.size : 0, high = std::min(diagonal, a.size);
@@ -67,15 +68,15 @@ template <class A, class B, class Less>
     return low;
 }
 
-// The run of the next key is random, so the code has no branch on it: the next index is computed from the comparison,
-// which takes as long as a read. Keys are therefore taken from both ends at the same time, so that each end hides the
-// other's latency.
+// Which run has the next key is random, so there is no branch on it. Instead the next index is computed from the
+// comparison, which takes as long as a read. Keys are therefore taken from both ends at the same time, so that each end
+// hides the other's latency.
 template <class T, class Less>
 void merge_two(Run<T> a, Run<T> b, T* out, Less less) {
     T* out_end = out + a.size + b.size;
     const auto more = [&] { return std::min(a.size, b.size); };
     constexpr std::size_t few = 16;
-    for (auto both = more(); both >= few; both = more()) {  // that many keys from each end never meet
+    for (auto both = more(); both >= few; both = more()) {  // this number of keys from each end cannot meet
         const T *x = a.data, *y = b.data;
         const T *x_last = x + (a.size - 1) * a.stride, *y_last = y + (b.size - 1) * b.stride;
         std::size_t low_b = 0, high_a = 0;
@@ -102,7 +103,7 @@ void merge_two(Run<T> a, Run<T> b, T* out, Less less) {
     while (j < b.size) *out++ = b[j++];
 }
 
-// Two runs, seen as their merged run.
+// The merge of two runs, seen as one run.
 template <class T, class Less>
 struct MergedRuns {
     MergedRuns(const Run<T>& first, const Run<T>& second, Less is_less)
@@ -117,13 +118,13 @@ struct MergedRuns {
     std::size_t size;
 };
 
-// Four runs to merge; equal keys are in the order of the runs.
+// Four runs to merge. Equal keys are in the order of the runs.
 template <class T>
 using FourRuns = std::array<Run<T>, 4>;
 
-// The first keys of all, until one of the first `count` runs is empty; returns the end of what it wrote. The heads of
-// two runs are compared, those of the two others, and the winners: two comparisons a key if these are kept, without a
-// branch on the data.
+// Merges the runs until one of the first `count` is empty. Returns the end of the output. Compares the heads of two
+// runs, the heads of the other two, and the winners. The winners are kept, so this takes two comparisons per key,
+// without a branch on the data.
 template <std::size_t count, class T, class Less>
 T* merge_until_empty(FourRuns<T>& runs, T* out, Less less) {
     static_assert(count == 3 || count == 4);
@@ -152,7 +153,7 @@ T* merge_until_empty(FourRuns<T>& runs, T* out, Less less) {
     return out;
 }
 
-// Merges four runs, any of which may be empty, in one round.
+// Merges four runs in one round. Runs may be empty.
 template <class T, class Less>
 void merge_four(FourRuns<T> runs, T* out, Less less) {
     while (true) {
@@ -170,7 +171,7 @@ void merge_four(FourRuns<T> runs, T* out, Less less) {
     }
 }
 
-// Number of runs that one round joins.
+// Number of runs that one round merges into one.
 enum class Ways : std::size_t { Two = 2, Four = 4 };
 
 // Number of rounds, at least one.
@@ -180,7 +181,7 @@ enum class Ways : std::size_t { Two = 2, Four = 4 };
     return rounds;
 }
 
-// Number of keys of each of four runs among the first `end` of the merged sequence.
+// Number of keys from each of four runs among the first `end` keys of the merged sequence.
 template <class T, class Less>
 [[nodiscard]] std::array<std::size_t, 4> cut_four(const FourRuns<T>& runs, std::size_t end, Less less) {
     const MergedRuns<T, Less> first(runs[0], runs[1], less), second(runs[2], runs[3], less);
@@ -190,7 +191,8 @@ template <class T, class Less>
     return {of_a, of_first - of_a, of_c, end - of_first - of_c};
 }
 
-// Merges runs in rounds, as merge_runs says. Where memory ends, a round has not begun, and `runs` are those before it.
+// Merges runs in rounds, as described at merge_runs. If memory runs out, it happens before a round, and `runs` are
+// those before that round.
 template <class T, class Less>
 void merge_in_rounds(std::vector<Run<T>>& runs, std::span<T> out, std::span<T> scratch, const Workers& workers,
                      Less less, Ways ways) {
@@ -204,7 +206,7 @@ void merge_in_rounds(std::vector<Run<T>>& runs, std::span<T> out, std::span<T> s
             T* out;
         };
         struct Piece {
-            std::size_t merge = 0, begin = 0;   // where it begins in the merged sequence
+            std::size_t merge = 0, begin = 0;   // where the piece begins in the merged sequence
             std::array<std::size_t, 4> from{};  // and in each run
         };
         std::vector<Merge> merges;
@@ -220,7 +222,7 @@ void merge_in_rounds(std::vector<Run<T>>& runs, std::span<T> out, std::span<T> s
             merged.push_back({to, size, 1});
             to += size;
         }
-        // A cut waits for memory at every step, so threads share the cuts, too.
+        // A cut waits for memory at every step, so threads also share the cuts.
         workers.for_each(pieces.size(), [&](std::size_t i) {
             pieces[i].from = cut_four(merges[pieces[i].merge].from, pieces[i].begin, less);
         });
@@ -240,8 +242,8 @@ void merge_in_rounds(std::vector<Run<T>>& runs, std::span<T> out, std::span<T> s
     }
 }
 
-// Merges runs into `out`, which must not overlap them, as many at a time as `ways` says, with `scratch` of the same
-// size for the rounds between (merge_rounds); one round needs none. If memory runs out, it takes longer, but loses
+// Merges runs into `out`, which must not overlap them, with `ways` runs at a time. `scratch` has the same size and is
+// used between rounds (merge_rounds); a single round needs none. If memory runs out, the merge takes longer but loses
 // nothing.
 template <class T, class Less>
 void merge_runs(std::vector<Run<T>> runs, std::span<T> out, std::span<T> scratch, const Workers& workers, Less less,
@@ -256,7 +258,7 @@ void merge_runs(std::vector<Run<T>> runs, std::span<T> out, std::span<T> scratch
                 for (std::size_t i = 0; i < run.size; ++i) *to++ = run.data[i * run.stride];
             }
         }
-        std::stable_sort(out.begin(), out.end(), less);  // in place, if there is no memory
+        std::stable_sort(out.begin(), out.end(), less);  // in place if there is no memory
     }
 }
 
@@ -277,8 +279,8 @@ void merge_in_place(std::vector<Run<T>> runs, std::span<T> keys, std::span<T> sc
     });
 }
 
-// Merges `extra` into the first `size` elements of `keys`, which is large enough for both. Keys between two extra ones
-// move as a block, found by a search that starts near the last one.
+// Merges `extra` into the first `size` elements of `keys`, which has room for both. Keys between two extra keys are
+// moved as a block, whose end is found by a search that starts near the previous one.
 template <class T, class Less>
 void merge_into(std::span<T> keys, std::size_t size, std::span<const T> extra, Less less) {
     for (auto left = extra.size(); left > 0; --left) {

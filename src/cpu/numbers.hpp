@@ -1,5 +1,5 @@
-// Sorts plain unsigned numbers, which every sort on the CPU uses: with Highway's vqsort if it was built in
-// (numbers_by_vqsort.cpp), otherwise with std::sort (numbers_by_std.cpp).
+// Sorts plain unsigned numbers; every sort on the CPU uses it. It uses Highway's vqsort if that was built in
+// (numbers_by_vqsort.cpp), otherwise std::sort (numbers_by_std.cpp).
 #pragma once
 
 #include <compare>
@@ -8,7 +8,7 @@
 
 namespace quadmill::detail::cpu {
 
-// 128 bits, compared by the upper half first.
+// 128 bits, ordered by the upper half first.
 struct alignas(16) Wide {
     std::uint64_t low = 0, high = 0;
     bool operator==(const Wide&) const = default;
@@ -18,7 +18,7 @@ struct alignas(16) Wide {
     }
 };
 
-// Ascending, in place, on the calling thread; several threads may call it at the same time.
+// Sorts in ascending order, in place, on the calling thread. Several threads may call it at the same time.
 void sort_numbers(std::span<std::uint16_t> numbers);
 void sort_numbers(std::span<std::uint32_t> numbers);
 void sort_numbers(std::span<std::uint64_t> numbers);

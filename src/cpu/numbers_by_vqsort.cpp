@@ -10,7 +10,7 @@ namespace quadmill::detail::cpu {
 
 namespace {
 
-// Never destroyed: its destructor is inline, and a copy of it would be a symbol of this library that is not its own.
+// Never destroyed: the destructor is inline, and its copy would be a foreign symbol in this library.
 const hwy::Sorter& sorter() {
     static const auto& one = *new hwy::Sorter;
     return one;

@@ -1,4 +1,4 @@
-// Values of every type as 64-bit unsigned numbers in their order, so that code for values is compiled once.
+// Values of every type as 64-bit unsigned numbers with the same order, so that code for values is compiled once.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace quadmill::detail::cpu {
 
 using Key = std::uint64_t;
 
-// As the library's total order, but -0 counts as 0.
+// The library's total order, except that -0 counts as 0.
 template <class T>
 struct KeyOf {
     using Bits = KeyBits<T>;

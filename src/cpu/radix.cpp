@@ -10,18 +10,18 @@ namespace quadmill::detail::cpu {
 namespace {
 
 using Item = std::uint64_t;
-constexpr unsigned most_bits = 10;     // of a digit: so many places to write to stay in a cache
-constexpr std::size_t short_run = 24;  // is sorted by insertion
+constexpr unsigned most_bits = 10;     // per digit: its buckets' ends stay in a cache
+constexpr std::size_t short_run = 24;  // shorter runs are sorted by insertion
 constexpr std::size_t for_threads = std::size_t{1} << 15;
 
-// The bits that are looked at next: those of `shift` .. `shift` + `bits`.
+// A digit: `bits` bits from bit `shift` on.
 struct Digit {
     unsigned shift = 0, bits = 0;
     [[nodiscard]] std::size_t of(Item item) const { return (item >> shift) & ((Item{1} << bits) - 1); }
     [[nodiscard]] std::size_t count() const { return std::size_t{1} << bits; }
 };
 
-// The highest bits in which items differ, so many that buckets get short at once.
+// The highest bits in which items differ. There are so many of them that buckets become short after one step.
 Digit next_digit(Item differing, unsigned low_bit, std::size_t n) {
     const auto top = static_cast<unsigned>(std::bit_width(differing));
     const auto wanted = std::clamp(static_cast<unsigned>(std::bit_width(n)) - 3, 4U, most_bits);
@@ -49,7 +49,7 @@ constexpr Result other(Result result) {
     return result == Result::Here ? Result::There : Result::Here;
 }
 
-// Sorts what lies `here`; it ends up as said.
+// Sorts the items in `here`. `result` says where they end up.
 void sort_from_top(std::span<Item> here, std::span<Item> there, unsigned low_bit, Result result) {
     const auto n = here.size();
     Item differing = 0;
@@ -81,7 +81,7 @@ struct Bucket {
     std::size_t begin, size;
 };
 
-// One digit by all threads: each counts and moves a piece of its own. Returns where buckets lie.
+// One digit with all threads: each counts and moves its own piece. Returns the buckets.
 std::vector<Bucket> distribute(std::span<const Item> from, Item* to, Digit digit, Workers& workers) {
     const std::size_t pieces = workers.threads();
     const auto piece = [&](std::size_t p) {

@@ -1,4 +1,4 @@
-// Radix sort of 64-bit items on the CPU's threads, from the most significant bit that differs.
+// Radix sort of 64-bit items on CPU threads, beginning with the most significant bit that differs.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace quadmill::detail::cpu {
 
-// Sorts by the bits from `low_bit` on, stably. Scratch memory is as large as the items. Bits that all items have in
-// common cost one scan, for any number of them.
+// Sorts stably by the bits from `low_bit` on. `scratch` is as large as `items`. Bits that are the same in all items
+// cost one scan in total.
 void radix_sort(std::span<std::uint64_t> items, std::span<std::uint64_t> scratch, unsigned low_bit);
 // radix_sort() on all threads.
 void radix_sort(std::span<std::uint64_t> items, std::span<std::uint64_t> scratch, unsigned low_bit, Workers& workers);

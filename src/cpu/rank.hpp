@@ -1,4 +1,4 @@
-// Ranks, from 1.
+// Ranks, counted from 1.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 namespace quadmill::detail::cpu {
 
-// ceil(phi n), from 1; a product that is an integer up to rounding is that integer.
+// ceil(phi n), but at least 1. A product that is an integer except for rounding counts as that integer.
 inline std::uint64_t rank_of(double phi, std::uint64_t n) {
     const double rank = phi * static_cast<double>(n), whole = std::nearbyint(rank);
     const double up = std::abs(rank - whole) <= rank * 0x1p-50 ? whole : std::ceil(rank);

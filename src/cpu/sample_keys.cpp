@@ -28,7 +28,7 @@ class Random {
     std::uint64_t state_;
 };
 
-// -1 .. 1, before it becomes a key.
+// A number in [-1, 1], before it is converted to a key.
 double fraction(Distribution distribution, Random& random) {
     constexpr double ranks = 1 << 20;
     switch (distribution) {
@@ -53,7 +53,7 @@ Key key_of(double fraction) {
         const auto half = Half::from_float(static_cast<float>(x));
         return half.bits == KeyBits<Half>::sign ? Half{} : half;
     } else if constexpr (is_float<Key>) {
-        return static_cast<Key>(x) + 0;  // which makes -0 +0
+        return static_cast<Key>(x) + 0;  // turns -0 into +0
     } else {
         const auto wide = static_cast<std::int64_t>(x * 0x1p63);
         const auto value = static_cast<std::uint64_t>(wide) >> (64 - 8 * sizeof(Key));

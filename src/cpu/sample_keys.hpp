@@ -1,4 +1,4 @@
-// Keys to sort: reproducible, of any type and several distributions, and a check of the result.
+// Makes keys to sort, reproducibly, of any type and several distributions. Checks the result.
 #pragma once
 
 #include <cstddef>
@@ -11,20 +11,20 @@
 namespace quadmill::detail::cpu {
 
 enum class Distribution {
-    Uniform,   // over the type's range; floats over -1 .. 1
-    Gauss,     // about the middle of that range
-    Zipf,      // ranks 1 .. 2^20, rank r with a probability like 1 / r
-    Sorted,    // uniform, in order
-    Reversed,  // uniform, in reverse order
-    Nearly,    // in order, except for a pair exchanged for each hundred keys
-    Dup,       // 16 values
+    Uniform,   // over the type's range; floats over [-1, 1]
+    Gauss,     // around the middle of that range
+    Zipf,      // ranks 1 .. 2^20; rank r has a probability proportional to 1 / r
+    Sorted,    // uniform, in ascending order
+    Reversed,  // uniform, in descending order
+    Nearly,    // ascending, with one pair exchanged per hundred keys
+    Dup,       // 16 different values
     Equal,     // one value
 };
 
 // Owns keys of one type.
 class KeyBuffer {
   public:
-    // Without NaN and -0, so that the library's order is that of `<`.
+    // Without NaN and -0, so that the library's order is the same as that of `<`.
     KeyBuffer(KeyType type, Distribution distribution, std::size_t n, std::uint64_t seed);
     [[nodiscard]] Keys keys();
 

@@ -9,7 +9,7 @@
 
 namespace quadmill::detail::cpu {
 
-// Not cleared; it grows and is kept.
+// The memory is not cleared. It grows and is kept.
 class Scratch {
   public:
     template <class T>

@@ -16,7 +16,7 @@ namespace quadmill {
 
 void detail::cpu::check_index_range(const char* function, std::size_t n) {
     if (n <= std::size_t{1} << 31U) return;
-    throw InvalidArgument(std::string(function) + ": an index of 32 bits serves at most 2^31 keys, not " +
+    throw InvalidArgument(std::string(function) + ": an index of 32 bits is for at most 2^31 keys, not " +
                           std::to_string(n) + "; sort parts of them");
 }
 
@@ -33,7 +33,7 @@ void detail::cpu::check_top(const char* function, Keys keys, Keys best, std::spa
         throw InvalidArgument(std::string(function) + ": the best keys must be of the type of the keys");
     if (best.size() > keys.size()) {
         throw InvalidArgument(std::string(function) + ": there are no " + std::to_string(best.size()) + " best of " +
-                              std::to_string(keys.size()) + " keys; ask for as many or fewer");
+                              std::to_string(keys.size()) + " keys; ask for at most that many");
     }
     if (index.empty()) return;
     if (index.size() != best.size()) {
@@ -71,15 +71,14 @@ namespace detail::cpu {
 
 namespace {
 
-// Keys of the smallest group of windows that is worth waking a thread for.
+// Min keys in a group of windows that is worth waking a thread for.
 constexpr std::size_t min_group = std::size_t{1} << 13;
-// Windows of fewer keys in all are sorted before threads have been made.
+// Windows with fewer keys in total are sorted before threads would have been started.
 constexpr std::size_t min_keys_for_threads = std::size_t{1} << 17;
-// What passes over all keys are cut into.
+// Loops over all keys are cut into pieces of this size.
 constexpr std::size_t piece = std::size_t{1} << 16;
 
-// The keys' own memory as their bits. Keys come as memory of a type told at run time, and are read and written here
-// through their bits alone.
+// The keys' own memory as bits. The type of keys is known only at run time, so they are read and written here as bits.
 template <class Key>
 auto as_bits(std::span<Key> keys) {
     using Bits = typename KeyBits<Key>::Bits;
@@ -90,11 +89,11 @@ auto as_bits(std::span<Key> keys) {
 template <class Work>
 void for_pieces(const Workers& workers, std::size_t n, const Work& work) {
     const auto item = [&](std::size_t i) { work(i * piece, std::min(piece, n - i * piece)); };
-    workers.for_each((n + piece - 1) / piece, std::cref(item));  // which takes no memory
+    workers.for_each((n + piece - 1) / piece, std::cref(item));  // std::cref, because a copy could need memory
 }
 
-// Each thread makes a part of the numbers by `make(begin, part)` and sorts it, and all merge the parts. Returns where
-// the sorted ones are: in `numbers`, or in `scratch`, which one part does without.
+// Each thread makes a part of the numbers with `make(begin, part)` and sorts it. Then all threads merge the parts.
+// Returns where the sorted numbers are: in `numbers` or in `scratch`, which a single part does not need.
 template <class Number, class Make>
 std::span<Number> sort_parts(std::span<Number> numbers, std::span<Number> scratch, const Workers& workers,
                              const Make& make) {
@@ -140,7 +139,7 @@ void sort_by_parts(std::span<Key> keys, Order order, const Workers& workers) {
     });
 }
 
-// A key and its place as one number, so that the order of equal keys is that of their places.
+// A key and its index as one number, so that equal keys are ordered by their indices.
 template <class Bits>
 struct Placed {
     using Number = std::uint64_t;
@@ -170,7 +169,7 @@ void sort_places_of(std::span<Key> keys, std::span<Key> sorted, std::span<std::u
     const auto make = [&](std::size_t begin, std::span<Number> part) {
         for (std::size_t i = 0; i < part.size(); ++i) part[i] = Pair::of(rule.encode(from[begin + i]), begin + i);
     };
-    std::unique_ptr<Number[]> scratch;  // the result may lie there
+    std::unique_ptr<Number[]> scratch;  // the result may be there
     auto result = numbers;
     if (wanted < n) {
         for_pieces(workers, n, [&](std::size_t begin, std::size_t size) { make(begin, numbers.subspan(begin, size)); });
@@ -207,8 +206,7 @@ void sort_keys(Keys keys, Order order, unsigned threads) {
 }
 
 void sort_segments(Keys keys, std::span<const std::size_t> ends, Order order, const Workers& workers) {
-    // Each of the groups that threads take at once has about that many keys; a segment that is a good part of all keys
-    // is sorted by all threads.
+    // Threads take groups of about this many keys. If a segment is a large part of all keys, all threads sort it.
     const auto share = std::max(keys.size() / (4 * std::size_t{workers.threads()}), min_group);
     struct Group {
         std::size_t first, last;  // segments [first, last)

@@ -14,13 +14,13 @@ namespace quadmill::detail::cpu {
 
 namespace {
 
-// Fewer numbers are not even worth measuring the costs.
+// For fewer numbers it is not even worth measuring the costs.
 constexpr std::size_t min_numbers = std::size_t{1} << 15;
-// What one thread sorts in less is over before another one has surely begun: making a thread takes up to half a
-// millisecond, and on a busy processor a thread that was woken waits for the time slice of another, some milliseconds.
+// If one thread takes less time than this, it is done before another one has certainly begun. Starting a thread takes
+// up to half a millisecond. On a busy processor a thread that was woken waits some milliseconds for its time slice.
 constexpr double min_alone_ns = 1e6;
-// Memory that is touched for the first time and other programs on the same cores cost more than the model says: two
-// threads that should take 0.70 ms for 2^18 floats took 1.39, where one took 0.82.
+// Memory that is used for the first time, and other programs on the same cores, cost more than the model says: for 2^18
+// floats two threads should take 0.70 ms but took 1.39; one thread took 0.82.
 constexpr double min_gain = 1.25;
 
 double alone_ns(const SortCosts& costs, double n) {
@@ -29,7 +29,7 @@ double alone_ns(const SortCosts& costs, double n) {
 
 double together_ns(const SortCosts& costs, double n, unsigned threads) {
     const double rounds = std::bit_width(threads - 1);
-    // The parts, the cuts and pieces of each round, and the last pass over all numbers.
+    // Handoffs for the parts, for the cuts and pieces of each round, and for the last loop over all numbers.
     const double handoffs = 2 + 2 * rounds, handoff_us = costs.handoff_us + costs.wake_us * (threads - 1);
     return alone_ns(costs, n / threads) + rounds * costs.merge_ns * n / threads + handoffs * handoff_us * 1e3;
 }
@@ -47,7 +47,7 @@ Number random_number(std::uint64_t& state) {
     }
 }
 
-// The shortest of some times, since what else runs can only lengthen them.
+// The min of several times, since other programs can only make them longer.
 template <class Number>
 SortCosts measured_costs() {
     constexpr std::size_t n = std::size_t{1} << 12;

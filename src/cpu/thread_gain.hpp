@@ -1,4 +1,4 @@
-// The number of threads that sort fastest depends on the processor, so it is measured at run time.
+// Measures at run time how many threads sort fastest; this depends on the processor.
 #pragma once
 
 #include <cstddef>
@@ -10,14 +10,14 @@ namespace quadmill::detail::cpu {
 
 // Times of one thread, and of waking others.
 struct SortCosts {
-    double sort_ns = 0;      // n numbers take sort_ns n log2(n)
-    double merge_ns = 0;     // a number, when two runs are merged
-    double handoff_us = 10;  // until other threads have begun, and this one knows that they have finished
-    double wake_us = 4;      // more for each thread that is woken
+    double sort_ns = 0;      // sorting n numbers takes sort_ns n log2(n)
+    double merge_ns = 0;     // per number, merging two runs
+    double handoff_us = 10;  // until other threads have begun, plus until this one knows that they have finished
+    double wake_us = 4;      // in addition for each thread that is woken
 };
 
-// The number of threads, up to `threads`, that sort n numbers fastest when each sorts a part and all merge the parts. It
-// is 1 unless one thread takes at least a quarter longer.
+// The number of threads, up to `threads`, that sort n numbers fastest if each sorts a part and all merge the parts.
+// More than 1 only if a single thread takes at least a quarter longer.
 [[nodiscard]] unsigned threads_that_gain(const SortCosts& costs, std::size_t n, unsigned threads);
 
 // The same with the costs of this machine. The first call with many numbers of a width measures them, in well under a

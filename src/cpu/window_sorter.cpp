@@ -80,7 +80,7 @@ void CpuWindowSorter::start(std::size_t threads) {
     try {
         for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { loop(); });
     } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
-        // The machine has no more threads to give; those that there are will do.
+        // The machine cannot start more threads; those that run are enough.
     }
 }
 
@@ -116,7 +116,7 @@ CpuWindowSorter::~CpuWindowSorter() {
     for (auto& thread : threads_) thread.join();
 }
 
-// Some windows for each thread, so that they end together.
+// Several windows per thread, so that all threads end at about the same time.
 std::size_t CpuWindowSorter::batch_bytes() const {
     return (std::size_t{1} << 19U) * threads();
 }
@@ -126,7 +126,7 @@ WindowSorter::Times CpuWindowSorter::times() const {
     return {.upload = 0, .sort = sort_ms_ / threads(), .readback = 0};
 }
 
-// Short windows are not worth a lock each.
+// Takes several short windows per lock.
 std::size_t CpuWindowSorter::at_once(std::size_t window) {
     constexpr std::size_t keys = std::size_t{1} << 13U;
     return std::max<std::size_t>(keys / window, 1);
@@ -171,7 +171,7 @@ void CpuWindowSorter::loop() {
     while (true) {
         work_.wait(lock, [&] { return stop_ || next() != batches_.end(); });
         if (stop_) return;
-        auto& batch = *next();  // stays where it is: the deque only grows at its end until it is done
+        auto& batch = *next();  // the reference stays valid: until the batch is done, the deque only grows at its end
         const auto first = batch.taken, end = std::min(first + at_once(batch.window), batch.windows);
         batch.taken = end;
         lock.unlock();

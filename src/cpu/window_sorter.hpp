@@ -17,11 +17,11 @@
 
 namespace quadmill::detail::cpu {
 
-// `factor` values for each value of a sample, or 16 if that is more than `enough`; a power of two from 2^12 to 2^24.
+// `factor` values per value of a sample, or 16 if that is more than `enough`. A power of two from 2^12 to 2^24.
 [[nodiscard]] std::size_t window_of(double eps, double factor, double enough);
 
 inline constexpr const char* begin_name = "WindowSorter::begin";
-// Throws InvalidArgument if the maximum number of batches is in flight.
+// Throws InvalidArgument if the max number of batches is in flight.
 void check_under_way(const char* function, std::size_t batches, std::size_t depth);
 
 // The sample of WindowSorter::begin_sample(), taken from sorted windows.
@@ -51,9 +51,9 @@ class CpuWindowSorter : public WindowSorter {
     [[nodiscard]] std::size_t depth() const override { return depth_; }
     [[nodiscard]] std::size_t batch_bytes() const override;
     [[nodiscard]] std::size_t batch_windows() const override { return threads(); }
-    // Threads share windows, so these are shorter.
+    // Shorter than for other sorters, because threads share windows.
     [[nodiscard]] std::size_t window(double eps) const override;
-    // On threads of the process's pool, while its own threads sort.
+    // Uses the process's pool of threads while its own threads sort.
     void share(std::size_t count, const std::function<void(std::size_t)>& work) override;
     [[nodiscard]] Times times() const override;
     [[nodiscard]] std::string name() const override { return "cpu"; }
@@ -68,8 +68,8 @@ class CpuWindowSorter : public WindowSorter {
         std::exception_ptr error;
     };
     void start(std::size_t threads);
-    void forget_threads();  // those of a parent process
-    // In a child process the threads start again. Throws InvalidArgument if the parent's were sorting.
+    void forget_threads();  // of a parent process
+    // Starts the threads again in a child process. Throws InvalidArgument if the parent's threads were sorting.
     void move_here();
     void loop();
     static std::size_t at_once(std::size_t window);
@@ -84,7 +84,7 @@ class CpuWindowSorter : public WindowSorter {
     double sort_ms_ = 0;
     bool stop_ = false;
     Birthplace process_;
-    bool lost_ = false;  // keys that the parent's threads had in hand
+    bool lost_ = false;  // whether the parent's threads were sorting keys
 };
 
 }  // namespace quadmill::detail::cpu

@@ -14,34 +14,34 @@
 
 namespace quadmill::detail::cpu {
 
-// Each thread helps the first job that has work for it. Who calls works for its own job alone and waits only for items
-// of it that others have begun, so that jobs within jobs come to an end.
+// Each thread helps the first job that has work. A caller works only for its own job and waits only for items of it
+// that others have begun, so nested jobs always end.
 class ThreadPool {
   public:
     struct Job {
         const Workers::Work* work;
         std::size_t count;
-        std::size_t released;  // items that may begin
+        std::size_t released;  // number of items that may begin
         unsigned most_helpers;
         std::size_t claimed = 0, running = 0;
-        unsigned helpers = 0;  // threads of the pool that are at it
+        unsigned helpers = 0;  // threads of the pool that work on it
         std::vector<char> done{};
         std::exception_ptr error{};
-        std::condition_variable changed{};  // an item is done
+        std::condition_variable changed{};  // signalled when an item is done
 
         [[nodiscard]] bool has_work() const { return !error && claimed < released; }
         [[nodiscard]] bool wants_help() const { return has_work() && helpers < most_helpers; }
-        // Threads to wake for the items released now: the caller takes one of these itself.
+        // Number of threads to wake for the items that may begin now. The caller takes one item itself.
         [[nodiscard]] std::size_t wanted() const {
             return released > 0 ? std::min<std::size_t>(most_helpers, released - 1) : 0;
         }
     };
 
-    // That of the process; made when there is none.
+    // The process's pool, made on first use.
     static std::shared_ptr<ThreadPool> shared();
     ~ThreadPool();
 
-    // Grows to that many threads, or as many as the machine gives; returns how many there are.
+    // Grows to that many threads, or as many as the machine can start. Returns their number.
     unsigned grow_to(unsigned threads);
     void run(Job& job, const Workers::Work& first, const Workers::Work& then);
 
@@ -61,7 +61,7 @@ namespace {
 struct Shared {
     std::mutex mutex{};
     std::weak_ptr<ThreadPool> pool{};
-    std::shared_ptr<ThreadPool> kept{};  // in a child process, whose Workers may be those of the parent
+    std::shared_ptr<ThreadPool> kept{};  // in a child process, which may still have Workers of the parent
     Birthplace process{};
 };
 }  // namespace
@@ -73,7 +73,7 @@ std::shared_ptr<ThreadPool> ThreadPool::shared() {
     auto there = shared.pool.lock();
     if (there) return there;
     there.reset(new ThreadPool, [process = Birthplace()](ThreadPool* pool) {
-        if (process.is_here()) delete pool;  // a parent's threads are not there to be joined
+        if (process.is_here()) delete pool;  // a parent's threads do not exist here and cannot be joined
     });
     shared.pool = there;
     if (forks() > 0) shared.kept = there;
@@ -101,7 +101,7 @@ unsigned ThreadPool::grow_to(unsigned threads) {
     try {
         while (threads_.size() < threads) threads_.emplace_back([this] { loop(); });
     } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch)
-        // The machine has no more threads to give; those that there are will do.
+        // The machine cannot start more threads; those that run are enough.
     }
     return static_cast<unsigned>(threads_.size());
 }
@@ -124,7 +124,7 @@ void ThreadPool::loop() {
     }
 }
 
-// Runs an item without the lock, if there is one.
+// Runs an item without holding the lock, if there is an item.
 bool ThreadPool::take_one(Job& job, std::unique_lock<std::mutex>& lock) {
     if (!job.has_work()) return false;
     const auto index = job.claimed++;
@@ -158,7 +158,7 @@ void ThreadPool::run(Job& job, const Workers::Work& first, const Workers::Work& 
     try {
         job.done.resize(job.count);
         own.push_back(&job);
-    } catch (const std::bad_alloc&) {  // no memory to share it: the caller does all, so that what it changes gets done
+    } catch (const std::bad_alloc&) {  // no memory to share it: the caller does all the work, so that it is complete
         return run_alone(job, first, then);
     }
     std::unique_lock lock(mutex_);
@@ -197,7 +197,7 @@ void ThreadPool::run(Job& job, const Workers::Work& first, const Workers::Work& 
 }
 
 unsigned threads_or_all(unsigned threads) {
-    static const unsigned all = std::max(1U, std::thread::hardware_concurrency());  // which takes longer than 256 keys
+    static const unsigned all = std::max(1U, std::thread::hardware_concurrency());  // a slow call
     return threads > 0 ? threads : all;
 }
 

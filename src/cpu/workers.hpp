@@ -1,4 +1,4 @@
-// Threads for the CPU's share of the work: filling staging memory, copying out of it, merging.
+// Threads for the CPU's part of the work: filling staging memory, copying from it, merging.
 #pragma once
 
 #include <cstddef>
@@ -11,19 +11,19 @@ namespace quadmill::detail::cpu {
 
 class ThreadPool;
 
-// `threads`; 0: as many as the machine has.
+// `threads`, or for 0 as many as the machine has.
 [[nodiscard]] unsigned threads_or_all(unsigned threads);
 
-// A share of one pool of threads, which all Workers of the process use and which ends with the last of them; the
-// calling thread works, too. Work may itself use Workers, and several threads may call the same one. An exception in
-// the work cancels the items that have not begun and is thrown to the caller. In a child process the threads start
+// A share of a single pool of threads, which all Workers of the process use and which ends with the last of them. The
+// calling thread works, too. Work may itself use Workers, and several threads may call the same Workers. An exception
+// in the work cancels the items that have not begun and is thrown to the caller. In a child process the threads start
 // again.
 class Workers {
   public:
     using Work = std::function<void(std::size_t index)>;
 
-    // At most `threads` threads work for a call, including the caller; 0: as many as the machine has. It works with
-    // fewer if the system gives no more.
+    // At most `threads` threads work for a call, including the caller; 0: as many as the machine has. If the system
+    // cannot start that many, fewer work.
     explicit Workers(unsigned threads = 0);
 
     [[nodiscard]] unsigned threads() const noexcept { return threads_; }
@@ -31,7 +31,7 @@ class Workers {
     // Runs work(0) .. work(count - 1), in any order and at the same time. Wakes only the threads that it can use: none
     // for one item, and none if threads() is 1.
     void for_each(std::size_t count, const Work& work) const;
-    // for_each(), which also calls `then(i)` on this thread, in order of i, when work(i) is done.
+    // Like for_each(), and calls `then(i)` on this thread, in order of i, when work(i) is done.
     void then_in_order(std::size_t count, const Work& work, const Work& then) const;
     // Calls `first(i)` on this thread in order of i; work(i) may begin once first(i) is done.
     void after_in_order(std::size_t count, const Work& first, const Work& work) const;

@@ -16,22 +16,22 @@
 
 namespace quadmill::detail::external {
 
-// Called while waiting, at least ten times a second; throws to end the wait.
+// Called while waiting, at least ten times a second. It may throw to end the wait.
 using Tick = std::function<void()>;
 inline constexpr std::chrono::milliseconds tick_time(50);
 
-// The bytes of records in order.
+// The bytes of records, in order.
 class Stream {
   public:
     Stream() = default;
     Stream(const Stream&) = delete;
     Stream& operator=(const Stream&) = delete;
     virtual ~Stream() = default;
-    // Fills the memory; fewer bytes only at the end.
+    // Fills the memory. Returns fewer bytes only at the end.
     [[nodiscard]] virtual std::size_t fill(std::span<std::byte> memory) = 0;
 };
 
-// Transfers of one stage: its clock runs while some are in flight. Errors are IoErrors.
+// Transfers of one stage. The stage's clock runs while some are in flight. Errors are IoErrors.
 class Transfers {
   public:
     Transfers(files::BlockIo::Method method, StageClock& clock, Tick tick)
@@ -39,7 +39,7 @@ class Transfers {
     void read(int file, std::span<std::byte> memory, std::uint64_t offset, std::uint64_t tag);
     void write(int file, std::span<const std::byte> memory, std::uint64_t offset, std::uint64_t tag);
     [[nodiscard]] std::size_t under_way() const { return io_.under_way(); }
-    // A finished transfer. Pre: one is in flight.
+    // A finished transfer. Pre: at least one is in flight.
     files::BlockIo::Done next();
     [[nodiscard]] const char* name() const { return io_.name(); }
 
@@ -50,12 +50,12 @@ class Transfers {
     Tick tick_;
 };
 
-// The target of bytes: an open file, or a part of it. `name`: for messages.
+// Where bytes are written: an open file or a part of one. `name` is for messages.
 struct FilePlace {
     int file = -1;
     std::uint64_t offset = 0;
     std::string name, path{};
-    bool is_file = false;  // that can be read at any offset
+    bool is_file = false;  // whether it can be read at any offset
 };
 
 // Writes blocks asynchronously while the next ones are filled.
@@ -64,16 +64,16 @@ class BlockWriter {
     BlockWriter(files::BlockIo::Method method, std::size_t block, StageClock& clock, Tick tick);
     static constexpr std::size_t blocks = 3;
 
-    // Pre: finished.
+    // Pre: the previous place is finished.
     void begin(FilePlace place);
-    // A block to fill; waits for one.
+    // A block to fill. Waits until one is free.
     std::span<std::byte> block();
-    // Writes that many bytes of it. Only the last block before finish() may be incomplete; in files with offsets its
-    // last page is written completely.
+    // Writes that many bytes of the block. Only the last block before finish() may be incomplete. In files with offsets
+    // its last page is written completely.
     void write(std::size_t bytes);
-    // Waits until everything is written. Returns the number of bytes, without padding of the last page.
+    // Waits until everything is written. Returns the number of bytes, not counting the padding of the last page.
     std::uint64_t finish();
-    // Writes a whole stream; the clock is the stream's. Returns the number of bytes.
+    // Writes a whole stream. `clock` counts the stream's time. Returns the number of bytes.
     std::uint64_t write_all(Stream& stream, StageClock& clock);
     [[nodiscard]] const char* name() const { return io_.name(); }
 
@@ -85,10 +85,10 @@ class BlockWriter {
     FilePlace place_;
     std::uint64_t written_ = 0;
     std::vector<std::size_t> free_;
-    Transfers io_;  // last, so that it waits before the memory goes
+    Transfers io_;  // last member, so that its destructor waits before the memory is freed
 };
 
-// Runs in temporary files, one in each folder; runs go to them in turn.
+// Runs in temporary files, one per folder. The folders take turns.
 class TemporarySpace {
   public:
     explicit TemporarySpace(std::vector<std::string> folders) : folders_(std::move(folders)) {}
@@ -96,23 +96,23 @@ class TemporarySpace {
         std::size_t file = 0;
         std::uint64_t offset = 0, bytes = 0, passes = 0;  // passes: how often it was merged
     };
-    // Begins the next run, which end_run() ends.
+    // Begins the next run. end_run() ends it.
     Run begin();
     void end(const Run& run);
     [[nodiscard]] FilePlace place(const Run& run) const;
-    // Frees the space on the disk, if the file system can.
+    // Frees the disk space, if the file system can do that.
     void release(const Run& run);
 
   private:
     std::vector<std::string> folders_;
-    std::vector<files::TemporaryFile> files_;  // opened with the first run
+    std::vector<files::TemporaryFile> files_;  // opened for the first run
     std::vector<std::uint64_t> ends_;
     std::size_t next_ = 0;
 };
 
 [[noreturn]] void fail_io(const std::string& what, const FilePlace& place, std::uint64_t at, int error);
 
-// Throws IoError if the last record is truncated. `end`: of the complete records, of all bytes.
+// Throws IoError if the last record is truncated. `end` is the end of the complete records, `size` of all bytes.
 void check_end(const FilePlace& place, std::uint64_t end, std::uint64_t size, std::size_t record_bytes);
 
 }  // namespace quadmill::detail::external

@@ -14,7 +14,7 @@ void Filler::submit(Slot& slot) {
     maker_.submit(slot);
 }
 
-// Takes up bytes that are in the slot's memory.
+// Takes bytes that are already in the slot's memory.
 void Filler::take(Slot& slot, std::size_t bytes) {
     const AtWork work(maker_.clocks().keys);
     const auto before = slot.bytes();
@@ -33,7 +33,7 @@ void Filler::check_lines(const Slot& slot) const {
         refuse_line(records_ + slot.records() + 1, bytes_, slot.rest().size(), false);
 }
 
-// Where the end of the line has not come yet, it is looked for in a file, but not for long.
+// If the end of the line has not been read yet, it is searched in the file, but only for some distance.
 void Filler::refuse_line(std::uint64_t number, std::uint64_t offset, std::uint64_t seen, bool ended) const {
     constexpr std::uint64_t far = std::uint64_t{1} << 30U;
     if (std::ifstream file(source_.path, std::ios::binary); !ended && source_.is_file && file) {
@@ -74,7 +74,7 @@ void Filler::add(std::size_t bytes) {
 
 void Filler::push(std::span<const std::byte> bytes) {
     while (!bytes.empty()) {
-        // In parts, so that keys are made of what is in the cache.
+        // Works in parts, so that keys are made while their records are in the cache.
         constexpr std::size_t part = std::size_t{1} << 18;
         const auto to = space();
         const auto n = std::min({bytes.size(), to.size(), part});
@@ -100,8 +100,8 @@ void Filler::read_file(std::uint64_t size, std::size_t block, Transfers& io) {
     while (bytes_ < size) {
         auto& slot = maker_.slot();
         read_slot(slot, size, block, io);
-        // Where records are more than a slot has room for, the next one reads the rest again: there may be no other
-        // slot.
+        // If there are more records than the slot has room for, the next slot reads the rest again: there may be no
+        // other slot now.
         const bool is_last = bytes_ + slot.rest().size() == size && (slot.rest().empty() || !slot.is_full());
         if (is_last) {
             slot_ = &slot;
@@ -111,7 +111,7 @@ void Filler::read_file(std::uint64_t size, std::size_t block, Transfers& io) {
     }
 }
 
-// Reads the file from byte bytes_ on, in whole pages; where a run ends within a page, the next one reads that again.
+// Reads the file from byte bytes_ on, in whole pages. If a run ends within a page, the next one reads that page again.
 void Filler::read_slot(Slot& slot, std::uint64_t size, std::size_t block, Transfers& io) {
     constexpr std::size_t depth = 8;
     const auto start = bytes_, first = files::page_down(start);

@@ -1,4 +1,4 @@
-// Fills slots with records: from a file, by offsets, or from a pipe or a program, one after the other.
+// Fills slots with records: from a file by offsets, or sequentially from a pipe or a program.
 #pragma once
 
 #include <functional>
@@ -9,22 +9,22 @@
 
 namespace quadmill::detail::external {
 
-// The longest line, and the bytes of memory that a longer one takes.
+// The longest permitted line, and the bytes of memory that would permit a longer one.
 struct LineLimit {
     std::size_t longest = 0;
     std::function<std::size_t(std::uint64_t bytes)> memory_for{};
 };
 
-// A line that phase 2 could not be sure to merge.
+// A line for which phase 2 could not guarantee memory to merge.
 class LineTooLong final : public IoError {
   public:
     LineTooLong(const std::string& fact, std::size_t memory, const FilePlace& source, std::uint64_t offset)
         : IoError(fact + "; memory of " + std::to_string(memory) + " bytes would do", source.path, offset),
           fact_(fact),
           memory_(memory) {}
-    // Which line it is, how long it is, and how long it may be.
+    // Which line it is, its length, and the limit.
     [[nodiscard]] const std::string& fact() const { return fact_; }
-    // Bytes that would do.
+    // Bytes of memory that would suffice.
     [[nodiscard]] std::size_t memory() const { return memory_; }
 
   private:
@@ -32,25 +32,25 @@ class LineTooLong final : public IoError {
     std::size_t memory_;
 };
 
-// Fills slots with arriving bytes. The part that does not fit goes to the next slot; a slot waits until it is known
-// whether it is the last.
+// Fills slots with bytes as they arrive. The incomplete record at the end goes to the next slot. A full slot waits
+// until it is known whether it is the last one.
 class Filler {
   public:
-    // `source`: for messages.
+    // `source` is for messages.
     Filler(const Format& format, RunMaker& maker, LineLimit lines, FilePlace source)
         : format_(format), maker_(maker), lines_(std::move(lines)), source_(std::move(source)) {}
 
     // Space for the next bytes, at least one.
     std::span<std::byte> space();
-    // That many bytes have arrived in space().
+    // Adds that many bytes, which have been written to space().
     void add(std::size_t bytes);
     void push(std::span<const std::byte> bytes);
-    // Reads all of a source without offsets.
+    // Reads all of a source that has no offsets.
     void read_stream(std::size_t block, Transfers& io);
     // Reads all of a file with offsets, directly into the slots.
     void read_file(std::uint64_t size, std::size_t block, Transfers& io);
-    // Throws IoError if the last record is truncated. Returns the slot with all records, sorted, if they fit into one;
-    // otherwise all are in runs.
+    // Throws IoError if the last record is truncated. If all records fit into one slot, returns it, sorted. Otherwise
+    // all records are in runs.
     Slot* finish();
 
     [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
@@ -68,8 +68,8 @@ class Filler {
     RunMaker& maker_;
     LineLimit lines_;
     FilePlace source_;
-    Slot* slot_ = nullptr;  // that is being filled
-    Slot* full_ = nullptr;  // the one before it
+    Slot* slot_ = nullptr;  // the slot that is being filled
+    Slot* full_ = nullptr;  // the previous slot
     std::uint64_t bytes_ = 0, records_ = 0, runs_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Shared by the threads of a pipeline: queues between them, and the end of all if one fails.
+// Shared by the threads of a pipeline: queues between them, and an orderly end of all threads if one fails.
 #pragma once
 
 #include <chrono>
@@ -11,7 +11,7 @@
 
 namespace quadmill::detail::external {
 
-// Thrown in a thread whose neighbours have failed; it is caught within this room.
+// Thrown in a thread if another one has failed. It never leaves this directory's code.
 struct Abandoned {};
 
 class Gate {
@@ -29,7 +29,7 @@ class Gate {
         const std::lock_guard lock(mutex_);
         return failed_;
     }
-    // Throws the first error if there is one.
+    // Rethrows the first error if there is one.
     void check() {
         const std::lock_guard lock(mutex_);
         if (error_) std::rethrow_exception(error_);
@@ -44,7 +44,7 @@ class Gate {
     bool failed_ = false;
 };
 
-// A queue between two stages. The number of elements is fixed, so it needs no bound.
+// A queue between two stages. The number of elements in the pipeline is fixed, so it needs no bound.
 template <class T>
 class Queue {
   public:
@@ -56,7 +56,7 @@ class Queue {
         }
         gate_.changed_.notify_all();
     }
-    // No more elements will come.
+    // Announces that no more elements will come.
     void close() {
         {
             const std::lock_guard lock(gate_.mutex_);
@@ -70,7 +70,7 @@ class Queue {
         gate_.changed_.wait(lock, [this] { return ready(); });
         return take();
     }
-    // The same; also nothing after that time.
+    // The same, with a time limit: nothing after that time, either.
     std::optional<T> pop(std::chrono::milliseconds wait) {
         std::unique_lock lock(gate_.mutex_);
         if (!gate_.changed_.wait_for(lock, wait, [this] { return ready(); })) return {};

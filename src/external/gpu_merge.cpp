@@ -41,7 +41,7 @@ GpuMerge::Shape GpuMerge::shape_of(std::span<const RunBlock> runs) {
     return {run_log2, place_bits, std::min(56U, 64 - place_bits)};
 }
 
-// Behind a block's keys follow the largest items, which come last.
+// A block's keys are followed by the largest items, which sort last.
 void GpuMerge::take_words(std::span<const RunBlock> runs, const Shape& shape) {
     const auto run_items = std::size_t{1} << shape.run_log2;
     items_.resize(runs.size() * run_items);
@@ -57,7 +57,7 @@ void GpuMerge::take_words(std::span<const RunBlock> runs, const Shape& shape) {
     });
 }
 
-// Goes through `keys` items in order, and puts keys whose words are equal in order by all their bytes.
+// Goes through `keys` items in order. Where words are equal, it sorts by all bytes of the keys.
 void GpuMerge::scan(std::span<const RunBlock> runs, const Shape& shape, std::size_t keys) {
     const auto key_at = [&](RunPlace place) { return runs[place.run].keys[place.key]; };
     const auto is_last = [&](RunPlace place) {
@@ -68,7 +68,7 @@ void GpuMerge::scan(std::span<const RunBlock> runs, const Shape& shape, std::siz
         const auto begin = order_.size();
         const auto word = shape.word(items_[i]);
         for (; i < keys && shape.word(items_[i]) == word; ++i) order_.push_back(shape.place(items_[i]));
-        if (order_.back().run != order_[begin].run) {  // so far, these are in the order of runs and places
+        if (order_.back().run != order_[begin].run) {  // until here, these are in the order of runs and indices
             stats_.tied += order_.size() - begin;
             std::stable_sort(
                 order_.begin() + static_cast<std::ptrdiff_t>(begin), order_.end(),

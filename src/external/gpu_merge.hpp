@@ -1,5 +1,5 @@
 // Phase 2 of an external sort on the GPU: blocks of sorted runs are merged by the merge engine, starting at the level
-// of the runs. The paper names it as future work (SIGMOD'06, section 6).
+// of the runs. The paper mentions it as future work (SIGMOD'06, section 6).
 #pragma once
 
 #include <cstddef>
@@ -15,15 +15,15 @@
 
 namespace quadmill::detail::external {
 
-// The part of a run in memory: its next keys, in order.
+// The part of a run that is in memory: its next keys, in order.
 struct RunBlock {
-    enum class Rest { None, More };  // of the run, behind them
+    enum class Rest { None, More };  // whether the run continues after this block
     WideKeys keys;
     std::size_t count = 0;
     Rest rest = Rest::None;
 };
 
-// A key of a block.
+// A key in a block.
 struct RunPlace {
     std::uint32_t run, key;
     bool operator==(const RunPlace&) const = default;
@@ -31,22 +31,22 @@ struct RunPlace {
 
 // Statistics of merges; times are wall-clock milliseconds.
 struct GpuMergeStats {
-    std::uint64_t merges = 0, keys = 0, given = 0;  // keys: on the GPU, those that come again each time
-    std::uint64_t tied = 0;                         // keys whose words were equal, put in order by comparing them whole
+    std::uint64_t merges = 0, keys = 0, given = 0;  // keys: all on the GPU, including those that are sent repeatedly
+    std::uint64_t tied = 0;                         // keys with equal words, which were compared whole
     double key_ms = 0, merge_ms = 0, scan_ms = 0;
 };
 
-// Keys are items as in the wide sort: 64 bits, with the first bits of the key and an index. If these bits are equal,
+// Keys are items as in the wide sort: 64 bits with the first bits of the key and an index. If the first bits are equal,
 // the CPU compares whole keys.
 class GpuMerge {
   public:
-    // `threads`: of the CPU, the caller's among them; 0 takes as many as the machine has.
+    // `threads` are CPU threads, including the caller's; 0 takes as many as the machine has.
     GpuMerge(Context context, unsigned threads);
 
-    // The first keys of all blocks in order, as far as no key outside of memory can come before them: up to the
-    // smallest last key of a run that goes on. Equal keys are in the order of the runs. Valid until the next call. Each
-    // block takes the memory of the longest one, rounded up to a power of two.
-    // Pre: a run that goes on has a key in memory. Throws InvalidArgument for more than the engine holds; GlError,
+    // The first keys of all blocks, in order, as far as no key outside of memory can come before them. That is up to
+    // the smallest last key of a run that continues. Equal keys are in the order of the runs. The result is valid until
+    // the next call. Each block takes the memory of the longest one, rounded up to a power of two. Pre: a run that
+    // continues has a key in memory. Throws InvalidArgument if there are more keys than the engine holds; GlError,
     // std::bad_alloc.
     std::span<const RunPlace> merge(std::span<const RunBlock> runs);
 

@@ -15,7 +15,8 @@ GpuMerger::GpuMerger(const Format& format, const std::vector<RunReader::Input>& 
       reader_(inputs, block, block, reading, std::move(tick)),
       keys_(format_.is_verbatim() ? 0 : inputs.size()) {}
 
-// Blocks and their margins twice, a key, an item, its place and the two transfers of it for each record in blocks.
+// Twice the blocks with their margins; and for each record in a block a key, an item, its index and two transfers of
+// the item.
 std::size_t GpuMerger::memory(const Format& format, std::size_t runs, std::size_t block) {
     const auto& keys = format.fixed().value();
     const auto records = 2 * block / keys.record_bytes() + 1;
@@ -23,7 +24,7 @@ std::size_t GpuMerger::memory(const Format& format, std::size_t runs, std::size_
     return runs * (4 * block + records * (made + sizeof(RunPlace) + 2 * 3 * sizeof(std::uint64_t)));
 }
 
-// Where records' keys are not as they stand, as bytes that compare.
+// Makes keys that compare as bytes, unless the records contain them unchanged.
 void GpuMerger::make_keys() {
     workers_.for_each(keys_.size(), [&](std::size_t r) {
         keys_[r].resize(blocks_[r].count * format_.key_bytes());
@@ -32,7 +33,7 @@ void GpuMerger::make_keys() {
     });
 }
 
-// Leaves the records behind that were given, fills the blocks up, and merges them. False at the end.
+// Drops the records that were passed on, refills the blocks and merges them. False at the end.
 bool GpuMerger::merge_blocks() {
     const auto bytes = format_.record_bytes();
     auto& runs = reader_.runs();
@@ -40,7 +41,7 @@ bool GpuMerger::merge_blocks() {
     blocks_.clear();
     for (std::size_t r = 0; r < runs.size(); ++r) {
         auto& run = runs[r];
-        // What is left must fit into the margin.
+        // The rest of the block must fit into the margin.
         if (static_cast<std::size_t>(run.to - run.at) <= block_) reader_.next_block(r);
         const std::span here(run.at, run.to);
         const auto skipped = std::min(format_.is_verbatim() ? format_.offset() : 0, here.size());
@@ -54,7 +55,7 @@ bool GpuMerger::merge_blocks() {
     return !order_.empty();
 }
 
-// Copies bytes of the records in order, from byte `given_` of them on.
+// Copies bytes of the records in order, beginning with byte `given_`.
 void GpuMerger::take(std::span<std::byte> memory) {
     constexpr std::size_t piece = std::size_t{1} << 16U;
     const auto bytes = format_.record_bytes();

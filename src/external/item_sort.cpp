@@ -12,7 +12,7 @@
 namespace quadmill::detail::external {
 namespace {
 
-// By radix: the word takes all bits that places leave.
+// With radix sort. The word takes all bits that the index leaves.
 class CpuItems final : public ItemSorter {
   public:
     explicit CpuItems(cpu::Workers& workers) : workers_(workers) {}
@@ -46,11 +46,11 @@ class CpuItems final : public ItemSorter {
     }
 
   private:
-    static constexpr std::size_t long_run = std::size_t{1} << 16;  // is sorted by all threads together
+    static constexpr std::size_t long_run = std::size_t{1} << 16;  // all threads together sort it
     cpu::Workers& workers_;
 };
 
-// By an engine for integers: a word of 4 bytes above a place, a key of 64 bits. No two are equal.
+// With an engine for integers: an item is a word of 4 bytes above an index, as a 64-bit key. No two are equal.
 class GpuItems final : public ItemSorter {
   public:
     GpuItems(const Context& context, Engine engine, unsigned threads)
@@ -70,14 +70,14 @@ class GpuItems final : public ItemSorter {
     }
 
   private:
-    // Keys of the pairs of blocks that segments fill in the merge engine.
+    // Number of keys in the pairs of blocks that the segments fill in the merge engine.
     static std::size_t filled(std::span<const std::size_t> ends) {
         constexpr std::size_t pair = 32;
         std::size_t sum = 0, begin = 0;
         for (const auto end : ends) sum += (end - std::exchange(begin, end) + pair - 1) / pair * pair;
         return sum;
     }
-    // All runs as one sort: by (number of the run, word), and the place moves with them.
+    // Sorts all runs together by (run number, word). The index moves with them.
     void sort_with_run_numbers(const ItemRuns& runs) {
         keys_.resize(runs.items.size());
         index_.resize(runs.items.size());
@@ -96,7 +96,7 @@ class GpuItems final : public ItemSorter {
     std::vector<std::uint32_t> index_;
 };
 
-// The GPU for what is worth a transfer, otherwise the CPU.
+// The GPU if there are enough items to be worth a transfer, otherwise the CPU.
 class AutoItems final : public ItemSorter {
   public:
     AutoItems(const Context& context, cpu::Workers& workers)

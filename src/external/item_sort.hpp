@@ -1,4 +1,4 @@
-// The engines of the wide sort: each sorts runs of items, which are a word above the index of its key.
+// The engines of the wide sort. Each sorts runs of items; an item is a word above the index of its key.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@
 
 namespace quadmill::detail::external {
 
-// Items of runs, one after the other: run i ends before ends[i]. An item is a word shifted by `place_bits`, with the
-// index of its key below; within a run indices ascend.
+// Items of consecutive runs: run i ends before ends[i]. An item is a word shifted by `place_bits`, with the index of
+// its key below it. Within a run indices ascend.
 struct ItemRuns {
     std::span<std::uint64_t> items, scratch;
     std::span<const std::size_t> ends;
@@ -30,7 +30,7 @@ class ItemSorter {
 
     // The engine that sorts large arrays.
     [[nodiscard]] virtual Engine engine() const = 0;
-    // Bits of an index, and of the word above, for n keys.
+    // Bits of an index, and of the word above it, for n keys.
     [[nodiscard]] virtual unsigned place_bits(std::size_t n) const = 0;
     [[nodiscard]] virtual unsigned word_bits(std::size_t n) const = 0;
     // Runs of fewer keys are sorted faster by comparing whole keys.
@@ -39,7 +39,7 @@ class ItemSorter {
     virtual void sort(const ItemRuns& runs) = 0;
 };
 
-// Throws InvalidArgument for an engine that needs a missing context, or cannot carry an index.
+// Throws InvalidArgument for an engine that needs a context if there is none, or that cannot carry an index.
 std::unique_ptr<ItemSorter> make_item_sorter(const std::optional<Context>& context, Engine engine,
                                              cpu::Workers& workers);
 

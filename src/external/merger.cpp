@@ -25,7 +25,7 @@ Merger::Merger(const Format& format, const std::vector<Input>& inputs, const Mer
     tree_[0] = runs_.size() == 1 ? head(0) : build(1);
 }
 
-// Looks at the record that begins at run.at.
+// Finds the end and the key of the record that begins at run.at.
 void Merger::find_record(std::size_t which) {
     auto& run = runs_[which];
     run.length = 0;
@@ -59,7 +59,7 @@ Merger::Head Merger::head(std::size_t which) const {
     return {prefix_of(run.key, format_.fixed() ? key_bytes_ : run.length), which};
 }
 
-// Pre: their prefixes are equal.
+// Pre: the two prefixes are equal.
 bool Merger::comes_first(std::size_t a, std::size_t b) const {
     const auto &x = runs_[a], &y = runs_[b];
     if (x.length == 0 || y.length == 0) return x.length != 0 || (y.length == 0 && a < b);
@@ -73,8 +73,8 @@ bool Merger::wins(const Head& a, const Head& b) const {
     return a.prefix != b.prefix ? a.prefix < b.prefix : comes_first(a.run, b.run);
 }
 
-// The winner below a node, whose loser stays there. Node i has the nodes 2i and 2i + 1 below it, and leaf i is node
-// i + runs.
+// Returns the winner below a node; the loser stays in the node. Node i has the children 2i and 2i + 1. Leaf i is node i
+// + runs.
 Merger::Head Merger::build(std::size_t node) {
     if (node >= runs_.size()) return head(node - runs_.size());
     const auto a = build(2 * node), b = build(2 * node + 1);
@@ -90,7 +90,7 @@ void Merger::replay(std::size_t which) {
         bool swaps = loser.prefix < winner.prefix;
         if (loser.prefix == winner.prefix) [[unlikely]]
             swaps = comes_first(loser.run, winner.run);
-        // No branch on the data: which one wins is a coin toss.
+        // No branch on the data: the winner is random.
         const auto mask = std::uint64_t{0} - static_cast<std::uint64_t>(swaps);
         const Head change{(loser.prefix ^ winner.prefix) & mask, (loser.run ^ winner.run) & mask};
         loser.prefix ^= change.prefix;
@@ -115,7 +115,7 @@ std::size_t Merger::fill(std::span<std::byte> memory) {
         if (part > 0) std::memcpy(out, rest_.data(), part);
         out += part;
         rest_ = rest_.subspan(part);
-        if (!rest_.empty() || part == 0) break;  // there is no more room
+        if (!rest_.empty() || part == 0) break;  // there is no room left
         run.at += run.length;
         __builtin_prefetch(run.at + 4 * run.length);
         find_record(which);

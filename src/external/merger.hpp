@@ -1,4 +1,5 @@
-// Phase 2: runs from temporary files are merged by a tree of losers, each run's next block read ahead.
+// Phase 2: a tournament tree (tree of losers) merges runs from temporary files. The next block of each run is read
+// ahead.
 #pragma once
 
 #include <cstddef>
@@ -12,18 +13,18 @@
 
 namespace quadmill::detail::external {
 
-// Merges runs; equal keys are in the order of the runs.
+// Merges runs. Equal keys are in the order of the runs.
 class Merger final : public Stream {
   public:
     using Input = RunReader::Input;
-    // Pre: there are inputs, at most plan.fan_in; `format` outlives it.
+    // Pre: there are inputs, at most plan.fan_in; `format` outlives this object.
     Merger(const Format& format, const std::vector<Input>& inputs, const MergePlan& plan, StageClock& reading,
            Tick tick);
     [[nodiscard]] std::size_t fill(std::span<std::byte> memory) override;
 
   private:
     using Run = RunReader::Run;
-    // The number that the tree compares; it reads the run only if two are equal.
+    // The number that the tree compares. The run itself is read only if two numbers are equal.
     struct Head {
         std::uint64_t prefix, run;
     };
@@ -38,11 +39,11 @@ class Merger final : public Stream {
     const Format& format_;
     std::size_t record_bytes_ = 0, key_bytes_ = 0, key_offset_ = 0;
     bool makes_keys_ = false;
-    std::vector<std::byte> keys_;  // one a run, where they are made
+    std::vector<std::byte> keys_;  // one per run, if keys are made
     RunReader reader_;
     std::vector<Run>& runs_;
-    std::vector<Head> tree_;           // [0] is the winner
-    std::span<const std::byte> rest_;  // of the winner's record, which was cut
+    std::vector<Head> tree_;           // tree_[0] is the winner
+    std::span<const std::byte> rest_;  // rest of the winner's record if it was cut
 };
 
 }  // namespace quadmill::detail::external

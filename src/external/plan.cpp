@@ -14,9 +14,9 @@ namespace quadmill::detail::external {
 namespace {
 
 constexpr std::size_t least_block = std::size_t{64} << 10, most_block = std::size_t{1} << 20;
-constexpr std::size_t least_run = std::size_t{64} << 10, least_records = 16;  // of a run
+constexpr std::size_t least_run = std::size_t{64} << 10, least_records = 16;  // of a run, in bytes
 constexpr std::size_t pipeline_slots = 3;
-// This many runs keep all stages busy except for a small part of the time.
+// With this many runs all stages are busy, except for a small part of the time.
 constexpr std::size_t enough_runs = 24, long_enough_run = std::size_t{16} << 20;
 
 std::size_t block_for(std::size_t memory) {
@@ -52,7 +52,7 @@ std::optional<RunPlan> plan_runs(const Format& format, std::size_t memory, const
     RunPlan plan{.slots = 1, .size = {}, .block = block_for(memory)};
     const auto most_run = needs.run_bytes > 0 ? needs.run_bytes : std::numeric_limits<std::size_t>::max();
     if (needs.input_bytes && *needs.input_bytes < memory && *needs.input_bytes <= most_run) {
-        plan.size = size_for(format, *needs.input_bytes + 1, needs);  // a last line may get its end
+        plan.size = size_for(format, *needs.input_bytes + 1, needs);  // the last line may get an end
         if (memory_for(format, plan.size, plan.slots, plan.block, needs) <= memory) return plan;
     }
     plan.slots = pipeline_slots - 1 + needs.sorters;
@@ -78,7 +78,7 @@ std::optional<MergePlan> plan_merge(std::size_t memory, std::size_t runs, std::s
     plan.margin = files::page_up(longest_record);
     plan.write_block = std::max(block_for(memory), least_block);
     const auto left = memory - std::min(memory, BlockWriter::blocks * plan.write_block);
-    // Blocks that are worth their transfer, as far as that does not cost another pass.
+    // Blocks that are large enough to be worth their transfer, unless that would cost another pass.
     const auto least = std::max<std::size_t>(plan.margin, block_for(memory / 8));
     plan.fan_in = std::min(runs, left / (2 * (plan.margin + least)));
     if (plan.fan_in < 2) return {};

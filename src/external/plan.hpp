@@ -9,21 +9,21 @@
 
 namespace quadmill::detail::external {
 
-// Phase 1. The paper's R = M / 3 to M / 5: three slots of R bytes (one is read, one is sorted, one is written; more if
-// several are sorted in parallel). Keys, order and blocks in flight are small for long records. One slot if everything
-// fits.
+// Phase 1. In the paper R = M / 3 to M / 5. Here there are three slots of R bytes: one is read, one is sorted, one is
+// written. There are more if several are sorted in parallel. Keys, order and blocks in flight are small if records are
+// long. There is one slot if everything fits.
 struct RunPlan {
     std::size_t slots = 0;
     SlotSize size;
-    std::size_t block = 0;  // bytes of a transfer
+    std::size_t block = 0;  // bytes per transfer
 };
 
 struct RunNeeds {
     std::optional<std::uint64_t> input_bytes{};
-    std::size_t mean_line = 0;     // an estimate, for lines
-    std::size_t engine_bytes = 0;  // that the engine takes a key next to those of WideSorter::memory
-    std::size_t sorters = 1;       // that have a run each at the same time
-    std::size_t run_bytes = 0;     // of a run at most; 0: as many as there is memory for
+    std::size_t mean_line = 0;     // estimated bytes; for lines
+    std::size_t engine_bytes = 0;  // of the engine per key, in addition to WideSorter::memory
+    std::size_t sorters = 1;       // runs that are sorted at the same time
+    std::size_t run_bytes = 0;     // max bytes of a run; 0: limited by memory only
 };
 
 // Nothing if `memory` is too small.

@@ -57,7 +57,7 @@ void make_field(const KeyField& field, const std::byte* record, std::byte* to) {
     }
 }
 
-// With the length known to the compiler, a copy is a few instructions.
+// A copy with a length known at compile time takes only a few instructions.
 template <std::size_t Bytes>
 void copy_keys(const std::byte* records, std::size_t stride, std::size_t n, std::byte* keys) {
     for (std::size_t i = 0; i < n; ++i) std::memcpy(keys + i * Bytes, records + i * stride, Bytes);

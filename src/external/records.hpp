@@ -1,4 +1,4 @@
-// Records and their keys as bytes that compare as memcmp does.
+// Records and their keys, as bytes that compare like memcmp.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace quadmill::detail::external {
 
-// The first eight bytes of a key as a number of the same order; a shorter key is followed by zeros.
+// The first eight bytes of a key as a number with the same order. A shorter key is followed by zeros.
 [[nodiscard]] inline std::uint64_t prefix_of(const std::byte* key, std::size_t bytes) {
     std::uint64_t prefix = 0;
     if (bytes >= sizeof prefix) [[likely]] {
@@ -48,8 +48,8 @@ class FixedKeys {
     std::vector<KeyField> fields_;
 };
 
-// Lines have 256 codes: 255 bytes and their end. The end is coded as the smallest, so that memcmp of lines with their
-// ends gives the order of lines: '\n' becomes 0, and smaller bytes are increased by one.
+// Lines have 256 codes: 255 bytes and their end. The end has the smallest code, so that memcmp of lines with their ends
+// gives the order of lines: '\n' becomes 0, and smaller bytes are increased by one.
 inline constexpr std::byte end_of_line{0};
 void code_lines(std::span<std::byte> bytes);
 void decode_lines(std::span<std::byte> bytes);

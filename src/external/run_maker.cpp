@@ -8,7 +8,7 @@ namespace quadmill::detail::external {
 
 namespace {
 
-// Programs are compiled and loaded by the first sort, which takes memory that the plan must know of.
+// The first sort compiles and loads programs, which takes memory that the plan must know.
 void warm_up(WideSorter& sorter) {
     if (sorter.engine() == Engine::Cpu) return;
     std::vector<std::byte> keys(std::size_t{1} << 19U);
@@ -25,7 +25,7 @@ std::thread RunMaker::thread(Loop loop) {
         try {
             loop();
         } catch (const Abandoned&) {  // NOLINT(bugprone-empty-catch)
-            // Another one has said why.
+            // Another thread has reported the reason.
         } catch (...) {
             gate_.fail(std::current_exception());
         }
@@ -106,7 +106,7 @@ void RunMaker::sort(Slot& slot) {
 }
 
 void RunMaker::finish() {
-    // A device may fail until the last run is sorted, and another must still be there.
+    // Devices may fail until the last run is sorted, and another one must then still be there.
     for (std::uint64_t i = 0; i < submitted_; ++i) wait_for(done_);
     full_.close();
     wait_for(written_);
@@ -146,7 +146,7 @@ void RunMaker::leave_out(std::size_t place, const std::optional<Work>& work, con
     if (work) {
         full_.push(*work);
     } else {
-        ready_.push({});  // it failed as it was made
+        ready_.push({});  // its construction failed
     }
 }
 

@@ -1,4 +1,4 @@
-// Phase 1: one thread, or one per device, sorts full slots, and another one writes them as runs, while the next slot is
+// Phase 1: one thread, or one per device, sorts full slots. Another thread writes them as runs, while the next slot is
 // filled.
 #pragma once
 
@@ -24,7 +24,7 @@ class RunMaker {
         std::uint64_t records = 0, number = 0;  // number: in the order of the input
     };
 
-    // The threads that sort own the contexts until the end. Returns when the engines are ready.
+    // The sorting threads own the contexts until the end. The constructor returns when the engines are ready.
     RunMaker(const Format& format, const ExternalSortOptions& options, const Devices& devices, TemporarySpace& space,
              Tick tick);
     RunMaker(const RunMaker&) = delete;
@@ -33,7 +33,7 @@ class RunMaker {
 
     // Makes the slots. Pre: called once, before any of the following.
     void start(const RunPlan& plan);
-    // An empty slot; waits for one.
+    // An empty slot. Waits until there is one.
     Slot& slot();
     // Sorts records and writes them as the next run.
     void submit(Slot& slot);
@@ -57,9 +57,9 @@ class RunMaker {
     };
     template <class Loop>
     std::thread thread(Loop loop);
-    // The sorter of devices_.contexts()[place], or of the CPU without contexts.
+    // Sorts with devices_.contexts()[place], or with the CPU if there are no contexts.
     void sort_loop(std::size_t place, Engine engine);
-    // Leaves its work to the other devices, or throws `why` if they cannot do it either.
+    // Leaves the device's work to other devices, or throws `why` if they cannot do it either.
     void leave_out(std::size_t place, const std::optional<Work>& work, const std::exception_ptr& why);
     void write_loop();
     void write_run(const Work& work, BlockWriter& writer, cpu::Workers& workers);
@@ -76,8 +76,8 @@ class RunMaker {
     Gate gate_;
     Queue<Slot*> free_{gate_};
     Queue<Work> full_{gate_}, sorted_{gate_}, kept_{gate_};
-    Queue<std::optional<Engine>> ready_{gate_};  // nothing of a device that has failed
-    Queue<bool> done_{gate_}, written_{gate_};   // a run is sorted; all are on the disk
+    Queue<std::optional<Engine>> ready_{gate_};  // nothing for a device that has failed
+    Queue<bool> done_{gate_}, written_{gate_};   // a run is sorted; all runs are written
     std::vector<std::unique_ptr<Slot>> slots_;
     std::vector<Run> runs_;
     std::size_t longest_ = 0;

@@ -25,13 +25,13 @@ RunReader::RunReader(const std::vector<Input>& inputs, std::size_t margin, std::
     for (std::size_t i = 0; i < runs_.size(); ++i) read_next(i);
 }
 
-// Begins to read into the block that is not the current one.
+// Begins to read into the block that is not in use.
 void RunReader::read_next(std::size_t which) {
     auto& run = runs_[which];
     run.has_come = false;
     run.coming = static_cast<std::size_t>(std::min<std::uint64_t>(run.end - run.next, block_));
     if (run.coming == 0) return;
-    // The last page of a run is whole in its file.
+    // The last page of a run was written completely.
     io_.read(run.place.file, {run.blocks[1 - run.current] + margin_, files::page_up(run.coming)}, run.next, which);
     run.next += run.coming;
 }

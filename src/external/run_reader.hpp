@@ -19,13 +19,13 @@ class RunReader {
     // A run: its current block, and the next one in flight.
     struct Run {
         FilePlace place;
-        std::uint64_t next = 0, end = 0;  // in the file: what is to be read
-        std::byte* blocks[2]{};           // a margin, then a block
-        std::size_t current = 1;          // of the blocks
-        std::size_t coming = 0;           // bytes of the other block; 0: there are no more
+        std::uint64_t next = 0, end = 0;  // part of the file that is still to be read
+        std::byte* blocks[2]{};           // each has a margin, then a block
+        std::size_t current = 1;          // index of the current block
+        std::size_t coming = 0;           // bytes of the other block; 0 if there are no more
         bool has_come = false;
-        const std::byte *at = nullptr, *to = nullptr;  // what is left of the current block
-        const std::byte* key = nullptr;                // for the caller's use: of the record at `at`,
+        const std::byte *at = nullptr, *to = nullptr;  // rest of the current block
+        const std::byte* key = nullptr;                // for the caller's use: key of the record at `at`,
         std::size_t length = 0;                        // and its length; 0 at the end of the run
     };
 
@@ -33,7 +33,8 @@ class RunReader {
     RunReader(const std::vector<Input>& inputs, std::size_t margin, std::size_t block, StageClock& clock, Tick tick);
 
     [[nodiscard]] std::vector<Run>& runs() { return runs_; }
-    // Moves the rest of the current block, at most the margin, before the next one. False at the end of the run.
+    // Moves the rest of the current block, which is at most the margin, to the front of the next one. False at the end
+    // of the run.
     bool next_block(std::size_t run);
 
   private:
@@ -43,7 +44,7 @@ class RunReader {
     std::size_t margin_, block_;
     files::Memory memory_;
     std::vector<Run> runs_;
-    Transfers io_;  // last, so that it waits before the memory goes
+    Transfers io_;  // last member, so that its destructor waits before the memory is freed
 };
 
 }  // namespace quadmill::detail::external

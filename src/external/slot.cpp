@@ -61,7 +61,7 @@ void Slot::add_rest(const Slot& other) {
     add_lines(0);
 }
 
-// Pre: no line ends in what is behind the whole ones and before `search`.
+// Pre: no line ends between the complete lines and `search`.
 void Slot::add_lines(std::size_t search) {
     auto* starts = reinterpret_cast<std::uint64_t*>(index_.data());
     while (records_ < size_.records && search < filled_) {
@@ -76,7 +76,7 @@ void Slot::add_lines(std::size_t search) {
 
 void Slot::end_last_line() {
     if (format_->fixed() || rest().empty()) return;
-    begin_[filled_++] = end_of_line;  // there is a page behind the records
+    begin_[filled_++] = end_of_line;  // there is a page after the records
     ++coded_;
     longest_ = std::max(longest_, filled_ - whole_);
     whole_ = filled_;
@@ -112,7 +112,7 @@ std::size_t Gather::fill(std::span<std::byte> memory) {
     }
 }
 
-// As many whole records as fit.
+// Copies as many complete records as fit.
 std::size_t Gather::fill_with_records(std::span<std::byte> memory) {
     const auto order = slot_.order();
     if (next_ == order.size()) return 0;
@@ -125,7 +125,7 @@ std::size_t Gather::fill_with_records(std::span<std::byte> memory) {
     };
     const auto longest = slot_.longest();
     const auto n = std::min(memory.size() / longest, order.size() - next_);
-    if (longest == slot_.record(0).size() && longest * order.size() == slot_.bytes()) {  // all of one length
+    if (longest == slot_.record(0).size() && longest * order.size() == slot_.bytes()) {  // all have one length
         workers_.for_each((n + task - 1) / task, [&](std::size_t t) {
             for (auto i = t * task; i < std::min(n, (t + 1) * task); ++i) {
                 prefetch(next_ + i);

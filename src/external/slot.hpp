@@ -14,14 +14,14 @@
 
 namespace quadmill::detail::external {
 
-// A checked record format.
+// A record format that was checked.
 class Format {
   public:
     // Throws InvalidArgument; its message begins with `function`.
     Format(const char* function, const RecordFormat& format);
     // Nothing for lines.
     [[nodiscard]] const std::optional<FixedKeys>& fixed() const { return fixed_; }
-    // A slot's data for a record's key: the key, or the offset of a line.
+    // Bytes of a slot's data for a record's key: of the key, or of the offset of a line.
     [[nodiscard]] std::size_t index_bytes() const { return fixed_ ? fixed_->key_bytes() : sizeof(std::uint64_t); }
 
   private:
@@ -31,7 +31,7 @@ class Format {
 // Sizes of a slot.
 struct SlotSize {
     std::size_t bytes = 0;    // of records
-    std::size_t records = 0;  // at most
+    std::size_t records = 0;  // max number
     [[nodiscard]] std::size_t memory(const Format& format) const;
 };
 
@@ -39,17 +39,17 @@ class Slot {
   public:
     Slot(const Format& format, SlotSize size);
 
-    // Makes it empty; records will begin `skew` bytes after the beginning of a page.
+    // Makes the slot empty. Records will begin `skew` bytes after the beginning of a page.
     void reset(std::size_t skew);
-    // All of its memory, page-aligned: two pages more than the space for records.
+    // All of its memory, aligned to pages: two pages more than the space for records.
     [[nodiscard]] std::byte* pages() const { return memory_.data(); }
     // Memory after the records, for more of them.
     [[nodiscard]] std::span<std::byte> space() const;
     // Adds that many new bytes: finds the records in them and makes their keys. Lines are coded.
     void add(std::size_t bytes);
-    // Takes the incomplete record at the end of another slot. Pre: empty.
+    // Takes the incomplete record from the end of another slot. Pre: empty.
     void add_rest(const Slot& other);
-    // Ends the last line, if it has no end. Pre: not full.
+    // Ends the last line if its end is missing. Pre: not full.
     void end_last_line();
 
     [[nodiscard]] bool is_full() const;
@@ -74,7 +74,7 @@ class Slot {
     std::size_t filled_ = 0, whole_ = 0, records_ = 0, coded_ = 0, longest_ = 0;
 };
 
-// The records of a slot in its order.
+// The records of a slot, in sorted order.
 class Gather final : public Stream {
   public:
     Gather(const Slot& slot, cpu::Workers& workers) : slot_(slot), workers_(workers) {}
@@ -86,7 +86,7 @@ class Gather final : public Stream {
     const Slot& slot_;
     cpu::Workers& workers_;
     std::size_t next_ = 0;
-    std::span<const std::byte> rest_;  // of a record that was cut
+    std::span<const std::byte> rest_;  // rest of a record that was cut
 };
 
 }  // namespace quadmill::detail::external

@@ -45,7 +45,7 @@ const ExternalSortOptions& checked(const char* function, const ExternalSortOptio
                           " bytes of memory, not " + std::to_string(options.memory));
 }
 
-// Textures and staging memory; those of a software renderer are main memory too.
+// Bytes of textures and staging memory. A software renderer's textures are main memory, too.
 std::size_t engine_bytes(const std::optional<Context>& context, Engine engine) {
     if (engine == Engine::Cpu || !context) return 0;
     return context->info().software ? 64 : 24;
@@ -69,12 +69,12 @@ Sorting::Sorting(const char* function, const ExternalSortOptions& options, Devic
     engine_held_ = now > resident_ ? now - resident_ : 0;
 }
 
-// What the engine and its driver hold; that of the CPU holds nothing before it sorts, nor after it.
+// Subtracts what the engine and its driver hold. The CPU engine holds memory only while it sorts.
 std::size_t Sorting::memory_left(std::size_t records) const {
     auto taken = reserve;
     if (engine_bytes_ > 0)
         taken = (1 + 2 * devices_.sorters(options_.engine)) * reserve + engine_held_ +
-                engine_bytes_ * records * devices_.sorters(options_.engine);  // drivers keep what they had
+                engine_bytes_ * records * devices_.sorters(options_.engine);  // drivers keep their memory
     return options_.memory - std::min(options_.memory, taken);
 }
 
@@ -159,7 +159,7 @@ std::unique_ptr<Stream> Sorting::merger(std::span<const RunMaker::Run> runs, con
     return std::make_unique<Merger>(format_, inputs, plan, merge_read_, tick());
 }
 
-// Merges runs until one merge takes all that are left, and begins that.
+// Merges runs until one merge takes all that are left, and begins that merge.
 void Sorting::merge_runs() {
     auto runs = maker_.runs();
     stats_.runs = runs.size();
@@ -174,7 +174,7 @@ void Sorting::merge_runs() {
     stream_ = merger(runs, plan);
 }
 
-// Makes one of those consecutive runs that have the fewest bytes: as many as are too many for the last merge.
+// Merges the consecutive runs with the fewest bytes in all: as many runs as are too many for the last merge.
 void Sorting::merge_some(std::vector<RunMaker::Run>& runs, const MergePlan& plan) {
     const auto n = std::min(plan.fan_in, runs.size() - plan.fan_in + 1);
     std::uint64_t bytes = 0, fewest = 0;
@@ -260,7 +260,7 @@ void must_differ(const files::InputFile& input, const std::string& output) {
                           "; give it another name, since the input is only read");
 }
 
-// Bytes of a line, guessed from the first ones; rather few, since lines that are too many end a run early.
+// Estimated bytes per line, from the first lines. Rather too low, since too many lines would end a run early.
 std::size_t mean_line(const files::InputFile& file) {
     std::vector<char> head(std::size_t{1} << 16U);
     if (file.size()) {
@@ -301,7 +301,7 @@ ExternalSortStats sort_between(const std::string& input, const std::string& outp
     const auto place = place_of(out);
     const auto bytes = sorting.write(place, out.is_regular() ? BlockIo::Method::Auto : BlockIo::Method::Stream);
     if (out.is_regular()) {
-        // The last page was written whole.
+        // The last page was written completely.
         if (files::fails(files::Call::Truncate) || ftruncate(out.descriptor(), static_cast<off_t>(bytes)) != 0)
             fail_io("write", place, bytes, errno);
         out.sync();

@@ -1,4 +1,4 @@
-// Both phases together.
+// Both phases of the external sort.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@
 
 namespace quadmill::detail::external {
 
-// Sizes of slots and blocks, from the memory or given by a test.
+// Sizes of slots and blocks, computed from the memory or given by a test.
 struct Plans {
     std::function<std::optional<RunPlan>(const Format& format, std::size_t memory, const RunNeeds& needs)> runs =
         plan_runs;
@@ -48,12 +48,12 @@ class Reporter {
     cpu::Stopwatch since_, phase_time_;
 };
 
-// Both phases, from bytes to bytes. As a stream it gives the records in order.
+// Both phases. As a stream it gives the records in order.
 class Sorting final : public Stream {
   public:
     Sorting(const char* function, const ExternalSortOptions& options, Devices devices, Plans plans);
 
-    // Call before any input. `source`: for messages.
+    // Call it before adding input. `source` is for messages.
     void begin(const RunNeeds& needs, FilePlace source);
     [[nodiscard]] Filler& filler() { return *filler_; }
     [[nodiscard]] std::size_t block() const { return block_; }
@@ -61,7 +61,7 @@ class Sorting final : public Stream {
     [[nodiscard]] Tick tick() {
         return [this] { ticked(); };
     }
-    // The input is complete; from here on the output can be read.
+    // Ends the input. From then on the output can be read.
     void finish();
     [[nodiscard]] std::size_t fill(std::span<std::byte> memory) override;
     // Writes all bytes to a place. Returns their number.
@@ -69,14 +69,14 @@ class Sorting final : public Stream {
     [[nodiscard]] ExternalSortStats stats(const char* io);
 
   private:
-    // CPU memory if the engine sorts that many records together.
+    // CPU memory that is left if the engine sorts that many records together.
     [[nodiscard]] std::size_t memory_left(std::size_t records) const;
     void ticked();
     void merge_runs();
     [[nodiscard]] MergePlan plan_for(std::size_t runs) const;
     void merge_some(std::vector<RunMaker::Run>& runs, const MergePlan& plan);
     [[nodiscard]] std::unique_ptr<Stream> merger(std::span<const RunMaker::Run> runs, const MergePlan& plan);
-    // Bytes of a run that the merge engine has at a time. Throws InvalidArgument if memory is too small.
+    // Bytes of each run that the merge engine has in memory. Throws InvalidArgument if memory is too small.
     [[nodiscard]] std::size_t gpu_block(std::size_t runs, const MergePlan& plan) const;
 
     const char* function_;
@@ -84,7 +84,7 @@ class Sorting final : public Stream {
     Devices devices_;
     Plans plans_;
     Format format_;
-    std::size_t resident_;  // bytes of the program, when it began
+    std::size_t resident_;  // bytes of the program at the beginning
     cpu::Stopwatch total_;
     double runs_seconds_ = 0;
     Reporter report_;
@@ -102,7 +102,7 @@ class Sorting final : public Stream {
     ExternalSortStats stats_;
 };
 
-// sort_file() with other plans.
+// sort_file() with other plans, for tests.
 ExternalSortStats sort_between(const std::string& input, const std::string& output, const ExternalSortOptions& options,
                                Devices devices, const Plans& plans = {});
 

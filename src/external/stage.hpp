@@ -1,4 +1,4 @@
-// When, and how long, each part of the pipeline worked.
+// Clocks for the stages of the pipeline.
 #pragma once
 
 #include <chrono>
@@ -11,7 +11,7 @@
 
 namespace quadmill::detail::external {
 
-// The times at which one stage worked. One thread at a time.
+// The times at which a stage worked. Not for several threads.
 class StageClock {
   public:
     using Clock = std::chrono::steady_clock;
@@ -25,7 +25,7 @@ class StageClock {
 
   private:
     Clock::time_point begun_{};
-    std::vector<Span> spans_;  // those a short while apart are one
+    std::vector<Span> spans_;  // spans separated by a short gap are joined
     double seconds_ = 0;
 };
 
@@ -48,7 +48,7 @@ class SharedClock {
     std::size_t at_work_ = 0;
 };
 
-// The clock runs while this lives.
+// Runs the clock for the length of a scope.
 template <class Clock>
 class AtWork {
   public:
@@ -61,7 +61,7 @@ class AtWork {
     Clock& clock_;
 };
 
-// Parallel stages, with the share of each that overlapped with the slowest.
+// Parallel stages, and the fraction of each that overlapped with the slowest one.
 struct NamedClock {
     const char* name;
     const StageClock* clock;

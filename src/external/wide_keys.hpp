@@ -1,4 +1,4 @@
-// Keys of many bytes, and their words of a few bits; each round sorts by one word.
+// Keys of many bytes, and their words of a few bits. Each round sorts by one word.
 #pragma once
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 
 namespace quadmill::detail::external {
 
-// Keys as bytes that compare as memcmp does (then the shorter one first): key i is bytes[i * stride, i * stride +
-// length) where offsets is empty, otherwise bytes[offsets[i], offsets[i + 1]).
+// Keys as bytes that compare like memcmp; if one key is the beginning of another, it comes first. Key i is bytes[i *
+// stride, i * stride + length) if offsets is empty, otherwise bytes[offsets[i], offsets[i + 1]).
 struct WideKeys {
     std::span<const std::byte> bytes;
     std::size_t stride = 0, length = 0;
@@ -23,7 +23,7 @@ struct WideKeys {
     }
 };
 
-// The bits of a key from bit `from` on (the most significant one of the first byte is bit 0), as a number; zeros follow
+// The bits of a key from bit `from` on, as a number. Bit 0 is the most significant bit of the first byte. Zeros follow
 // the key's end. Pre: bits <= 57.
 [[nodiscard]] inline std::uint64_t word_of(std::span<const std::byte> key, std::size_t from, unsigned bits) {
     const auto first = std::min(from / 8, key.size()), left = key.size() - first;
@@ -37,7 +37,7 @@ struct WideKeys {
     return word << from % 8 >> (64 - bits);
 }
 
-// Compares two keys from byte `from` on, before which they are equal: below, above or equal to 0.
+// Compares two keys that are equal before byte `from`. Returns a number below, above or equal to 0.
 [[nodiscard]] inline int compare(std::span<const std::byte> a, std::span<const std::byte> b, std::size_t from) {
     const auto common = std::min(a.size(), b.size());
     const int order = from < common ? std::memcmp(a.data() + from, b.data() + from, common - from) : 0;

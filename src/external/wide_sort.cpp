@@ -18,16 +18,16 @@ namespace quadmill::detail::external {
 namespace {
 
 constexpr std::size_t share = std::size_t{1} << 14;      // keys that a thread takes at a time
-constexpr std::size_t most_runs = std::size_t{1} << 16;  // that are sorted at once: each takes memory in an engine
-constexpr std::size_t most_rounds = 64;                  // of 4 bytes each, for keys of 255 bytes
+constexpr std::size_t most_runs = std::size_t{1} << 16;  // that are sorted together: each takes memory in an engine
+constexpr std::size_t most_rounds = 64;                  // words of 4 bytes, for keys of 255 bytes
 
-// Places [begin, end) of the order whose keys are equal as far as they were looked at.
+// Positions [begin, end) of the order whose keys are equal in the bytes compared so far.
 struct Run {
     std::size_t begin, end;
     [[nodiscard]] std::size_t size() const { return end - begin; }
 };
 
-// Which places of an order are tied with the one before.
+// Marks the positions of an order that are tied with the previous position.
 class Ties {
   public:
     explicit Ties(std::size_t n) : tied_(n, 1) {
@@ -36,14 +36,15 @@ class Ties {
     void set(std::size_t place, bool tied) { tied_[place] = tied ? 1 : 0; }
     void settle(Run run) { std::fill(at(run.begin), at(run.end), std::uint8_t{0}); }
 
-    // The first run of two and more in [from, to), neither of which is within a run; an empty one if there is none.
+    // The first run of at least two positions in [from, to); an empty run if there is none. Pre: no run contains `from`
+    // or `to` inside.
     [[nodiscard]] Run next(std::size_t from, std::size_t to) const {
         const auto tied = std::find(at(from), at(to), 1);
         if (tied == at(to)) return {to, to};
         return {static_cast<std::size_t>(tied - at(0)) - 1,
                 static_cast<std::size_t>(std::find(tied, at(to), 0) - at(0))};
     }
-    // The first place from `place` on at which no run goes on.
+    // The first position >= `place` that is not inside a run.
     [[nodiscard]] std::size_t between_runs(std::size_t place) const {
         return static_cast<std::size_t>(std::find(at(place), tied_.end(), 0) - at(0));
     }
@@ -59,7 +60,7 @@ class Ties {
     std::vector<std::uint8_t> tied_;
 };
 
-// Calls work(run) for each run of two and more, on all threads; it may settle ties of its own run.
+// Calls work(run) for each run of at least two, on all threads. It may resolve ties within its run.
 template <class Work>
 void for_runs(const Ties& ties, cpu::Workers& workers, Work work) {
     std::vector<std::size_t> begins;
@@ -71,7 +72,7 @@ void for_runs(const Ties& ties, cpu::Workers& workers, Work work) {
     });
 }
 
-// One argsort.
+// The state of one argsort.
 class Argsort {
   public:
     struct Tools {
@@ -115,12 +116,12 @@ class Argsort {
     std::span<std::uint64_t> items_;
     unsigned place_bits_, word_bits_;
     Ties ties_;
-    std::vector<Run> runs_;          // that are sorted at once
+    std::vector<Run> runs_;          // that are sorted together
     std::vector<std::size_t> ends_;  // of their items
     WideStats stats_;
 };
 
-// Sorts all runs by one more word. Returns whether there were any.
+// Sorts all runs by the next word. Returns whether there were any.
 bool Argsort::round() {
     std::size_t compared = 0, sorted = 0;
     if (stats_.rounds == most_rounds) {
@@ -140,7 +141,7 @@ bool Argsort::round() {
     return true;
 }
 
-// Puts runs of fewer than `below` keys in order by comparing whole keys. Returns how many keys that were.
+// Sorts runs of fewer than `below` keys by comparing whole keys. Returns the number of keys.
 std::size_t Argsort::compare_runs(std::size_t below) {
     if (below <= 2) return 0;
     const cpu::Stopwatch watch;
@@ -159,7 +160,7 @@ std::size_t Argsort::compare_runs(std::size_t below) {
     return compared;
 }
 
-// Takes up runs from place `from` of the order on. Returns where to go on.
+// Collects runs from position `from` on. Returns the position to continue at.
 std::size_t Argsort::gather(std::size_t from) {
     const cpu::Stopwatch watch;
     runs_.clear();
@@ -175,8 +176,8 @@ std::size_t Argsort::gather(std::size_t from) {
     return from;
 }
 
-// Calls work(run, place in the order, items) for consecutive items of one run, on all threads. items.data()[-1] is of
-// the same run unless the place is where the run begins.
+// Calls work(run, position in the order, items) for consecutive items of one run, on all threads. items.data()[-1]
+// belongs to the same run unless the position is the run's beginning.
 template <class Work>
 void Argsort::for_items(Work work) {
     const auto n = ends_.back();
@@ -210,7 +211,7 @@ void Argsort::sort_gathered() {
     for_items([&](Run run, std::size_t place, std::span<std::uint64_t> items) {
         for (auto& item : items) {
             const auto key = item & mask;
-            if (key >= order_.size()) cpu::throw_not_sorted();  // a GPU's driver has changed it
+            if (key >= order_.size()) cpu::throw_not_sorted();  // a faulty driver has changed it
             order_[place] = static_cast<std::uint32_t>(key);
             ties_.set(place, place > run.begin && item >> place_bits_ == *(&item - 1) >> place_bits_);
             ++place;
@@ -219,8 +220,8 @@ void Argsort::sort_gathered() {
     stats_.scan_ms += scan.ms();
 }
 
-// Among keys whose words were equal so far, those that have ended come first, the shorter ones before the longer: the
-// zeros behind their ends may have been equal to bytes of others.
+// Among keys with equal words so far, those that have ended come first, shorter ones before longer ones: the zeros
+// after their ends may equal bytes of other keys.
 void Argsort::settle_ended() {
     const cpu::Stopwatch watch;
     const auto done = bits_done();
@@ -258,7 +259,7 @@ WideSorter::~WideSorter() = default;
 WideStats WideSorter::argsort(const WideKeys& keys, std::span<std::uint32_t> order) {
     if (order.size() > std::numeric_limits<std::uint32_t>::max())
         throw InvalidArgument("WideSorter::argsort: " + std::to_string(order.size()) +
-                              " keys are more than 32 bits count; sort them in several runs");
+                              " keys are more than 32 bits can count; sort them in several runs");
     return Argsort(keys, order, {*state_->engine, state_->workers, state_->items, state_->scratch}).run();
 }
 

@@ -36,7 +36,7 @@ Memory::Memory(std::size_t bytes) : size_(page_up(std::max<std::size_t>(bytes, 1
     void* memory = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) throw std::bad_alloc();
     data_ = static_cast<std::byte*>(memory);
-    madvise(memory, size_, MADV_HUGEPAGE);  // where it fails, pages are small
+    madvise(memory, size_, MADV_HUGEPAGE);  // if it fails, pages are small
 }
 
 Memory::~Memory() {
@@ -45,7 +45,7 @@ Memory::~Memory() {
 
 void make_direct(int file) {
     const int flags = fcntl(file, F_GETFL);
-    if (flags >= 0) fcntl(file, F_SETFL, flags | O_DIRECT);  // where it fails, the cache is used
+    if (flags >= 0) fcntl(file, F_SETFL, flags | O_DIRECT);  // if it fails, the cache is used
 }
 
 namespace {
@@ -65,18 +65,18 @@ struct BlockIo::Transfer {
     std::uint64_t offset = 0, tag = 0;
     std::size_t done = 0;
     int error = 0;
-    bool was_cached = false;  // was tried through the cache, though the file may be direct
+    bool was_cached = false;  // whether it was tried through the cache, though the file may be direct
 
     [[nodiscard]] std::byte* begin() const { return memory + done; }
     [[nodiscard]] std::size_t left() const { return size - done; }
     [[nodiscard]] std::uint64_t place() const { return offset + done; }
     [[nodiscard]] Fault fault() const { return fault_at(kind == Kind::Read ? Call::Read : Call::Write); }
 
-    // Takes the system's answer: bytes, or a negative errno. Whether the transfer has ended.
+    // Takes the system's answer: bytes, or a negative errno. Returns whether the transfer has ended.
     bool take(std::int64_t answer) {
         if (answer == -EINTR || answer == -EAGAIN) return false;
-        // This file system wants other multiples, or the end is not one. Each transfer tries again for itself: another
-        // one of the file may have made it cached since this one was begun.
+        // This file system requires other multiples, or the end of the file is not one. Each transfer tries again by
+        // itself: another one may have made the file cached since this one began.
         if (answer == -EINVAL && !was_cached) {
             was_cached = true;
             make_cached(file);
@@ -104,7 +104,7 @@ class BlockIo::Engine {
 
 namespace {
 
-// One thread does one transfer at a time; for a stream there is only one.
+// Each thread does one transfer at a time. A stream has only one thread.
 class Threads final : public BlockIo::Engine {
   public:
     enum class Access { Anywhere, Stream };
@@ -169,7 +169,7 @@ class Threads final : public BlockIo::Engine {
         return answer(t.kind == BlockIo::Transfer::Kind::Read ? pread(t.file, t.begin(), size, place)
                                                               : pwrite(t.file, t.begin(), size, place));
     }
-    // Waits for the stream so that its end can be waited for: nobody may ever write to a pipe.
+    // Waits until the stream is ready, so that the wait can be interrupted: maybe nobody ever writes to a pipe.
     std::int64_t once_in_order(const BlockIo::Transfer& t) const {
         const auto fault = t.fault();
         if (fault.error != 0) return -fault.error;
@@ -178,7 +178,7 @@ class Threads final : public BlockIo::Engine {
                                     pollfd{stop_event_, POLLIN, 0}};
         if (poll(ready.data(), ready.size(), -1) < 0) return -errno;
         if (ready[1].revents != 0) return -ECANCELED;
-        // A pipe that is ready takes so much without waiting.
+        // A pipe that is ready takes this many bytes without waiting.
         const auto size = std::min(t.left(), reads ? fault.most : std::min<std::size_t>(fault.most, page));
         return answer(reads ? ::read(t.file, t.begin(), size) : ::write(t.file, t.begin(), size));
     }
@@ -207,7 +207,7 @@ class Uring final : public BlockIo::Engine {
         try {
             while (free_.size() < depth) reap(std::chrono::hours(1));
         } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch)
-            // The kernel takes no more questions; the end of the ring ends the transfers.
+            // The kernel accepts no more requests. Closing the ring ends the transfers.
         }
         io_uring_queue_exit(&ring_);
     }
@@ -228,7 +228,7 @@ class Uring final : public BlockIo::Engine {
   private:
     static constexpr unsigned depth = 32;
 
-    // Hands what waits to the kernel, as far as there is room.
+    // Submits waiting transfers to the kernel while there is room.
     void fill() {
         while (!waiting_.empty() && !free_.empty()) {
             const auto slot = free_.back();
@@ -238,14 +238,14 @@ class Uring final : public BlockIo::Engine {
             free_.pop_back();
         }
     }
-    // False when it has ended already, as the kernel does not take it.
+    // False if it has ended already because the kernel did not accept it.
     bool submit(unsigned slot, BlockIo::Transfer& transfer) {
         const auto fault = transfer.fault();
         if (fault.error != 0) return ended(transfer, fault.error);
         constexpr std::size_t most = std::size_t{1} << 30;  // a length of 32 bits
         const auto size = static_cast<unsigned>(std::min({transfer.left(), fault.most, most}));
         auto* entry = io_uring_get_sqe(&ring_);
-        if (!entry) {  // it is full of those that the kernel did not take
+        if (!entry) {  // the ring is full of requests that the kernel did not accept
             if (const int error = hand_over(); error != 0) return ended(transfer, error);
             entry = io_uring_get_sqe(&ring_);
         }
@@ -258,7 +258,7 @@ class Uring final : public BlockIo::Engine {
         slots_[slot] = transfer;
         const int error = hand_over();
         if (error == 0) return true;
-        // It stays in the ring and goes with the next one that the kernel takes, so it must not touch the memory then.
+        // The entry stays in the ring and goes with the next submission, so it must not use the memory any more.
         io_uring_prep_nop(entry);
         io_uring_sqe_set_data(entry, nullptr);
         return ended(transfer, error);
@@ -268,7 +268,7 @@ class Uring final : public BlockIo::Engine {
         done_.push_back(transfer.result());
         return false;
     }
-    // All that is in the ring; otherwise an error, of errno.
+    // Submits everything in the ring. Otherwise returns errno.
     int hand_over() {
         while (io_uring_sq_ready(&ring_) > 0) {
             const int taken = io_uring_submit(&ring_);
@@ -284,7 +284,7 @@ class Uring final : public BlockIo::Engine {
         if (error == -ETIME || error == -EINTR || error == -EAGAIN) return false;
         if (error != 0) throw std::system_error(-error, std::generic_category(), "io_uring");
         auto* transfer = static_cast<BlockIo::Transfer*>(io_uring_cqe_get_data(entry));
-        if (!transfer) {  // of one that it did not take
+        if (!transfer) {  // of a request that was not accepted
             io_uring_cqe_seen(&ring_, entry);
             return true;
         }
@@ -314,7 +314,7 @@ std::unique_ptr<BlockIo::Engine> make_engine(BlockIo::Method method) {
         try {
             return std::make_unique<Uring>();
         } catch (const std::system_error&) {
-            if (method == BlockIo::Method::Uring) throw;  // else: containers often forbid it
+            if (method == BlockIo::Method::Uring) throw;  // otherwise not an error: containers often forbid it
         }
     }
 #endif
@@ -337,7 +337,7 @@ void BlockIo::read(int file, std::span<std::byte> memory, std::uint64_t offset, 
 }
 
 void BlockIo::write(int file, std::span<const std::byte> memory, std::uint64_t offset, std::uint64_t tag) {
-    // The system's calls for both take one kind of pointer.
+    // The system calls for reading and writing take the same kind of pointer.
     auto* data = const_cast<std::byte*>(memory.data());  // NOLINT(cppcoreguidelines-pro-type-const-cast)
     begin({Transfer::Kind::Write, file, data, memory.size(), offset, tag});
 }

@@ -19,7 +19,8 @@ inline constexpr std::size_t page = 4096;
     return bytes / page * page;
 }
 
-// Page-aligned memory from the operating system, which gets it back when it is freed; in large pages if available.
+// Page-aligned memory directly from the operating system, which gets it back on destruction. Uses large pages if
+// available.
 class Memory {
   public:
     Memory() = default;
@@ -42,17 +43,17 @@ class Memory {
     std::size_t size_ = 0;
 };
 
-// Lets transfers of an open file bypass the system's cache if its file system can.
+// Makes transfers of an open file bypass the system's cache, if the file system supports that.
 void make_direct(int file);
 
-// Transfers in flight at the same time. Belongs to one thread. The memory belongs to the transfer until next() returns
-// it, or the BlockIo is destroyed, which waits.
+// Several transfers in flight. Only one thread may use it. A transfer owns its memory until next() returns it or the
+// BlockIo is destroyed, which waits.
 class BlockIo {
   public:
-    // Auto takes io_uring if the library was built with it and the kernel allows it, otherwise threads. Stream is for
+    // Auto uses io_uring if the library was built with it and the kernel allows it, otherwise threads. Stream is for
     // inputs without offsets, such as pipes: one transfer after the other, in the order in which they were begun.
     enum class Method { Auto, Uring, Threads, Stream };
-    // The result of a transfer: `bytes` are fewer than requested at the end of the file, or with an error (errno).
+    // The result of a transfer. `bytes` are fewer than requested at the end of the file, or with an error (errno).
     struct Done {
         std::uint64_t tag;
         std::size_t bytes;
@@ -68,7 +69,7 @@ class BlockIo {
     void write(int file, std::span<const std::byte> memory, std::uint64_t offset, std::uint64_t tag);
     // Number of transfers in flight.
     [[nodiscard]] std::size_t under_way() const { return under_way_; }
-    // A finished transfer; waits at most that long. Nothing after that time. Pre: one is in flight.
+    // A finished transfer. Waits at most that long; nothing if none has finished by then. Pre: one is in flight.
     [[nodiscard]] std::optional<Done> next(std::chrono::milliseconds wait);
     // "io_uring", "threads" or "stream".
     [[nodiscard]] const char* name() const;

@@ -1,4 +1,4 @@
-// Faults that tests inject instead of the operating system's answers.
+// Faults that tests inject in place of the operating system's answers.
 #pragma once
 
 #include <atomic>
@@ -9,7 +9,7 @@ namespace quadmill::detail::files {
 
 enum class Call { Open, Read, Write, Truncate, Sync, Close, Rename };
 
-// `error`: the errno with which the call fails. `most`: max bytes of a read or write.
+// `error` is the errno with which the call fails, `most` the max bytes of a read or write.
 struct Fault {
     int error = 0;
     std::size_t most = std::numeric_limits<std::size_t>::max();
@@ -24,7 +24,7 @@ inline std::atomic<FaultHook> fault_hook{nullptr};  // NOLINT(cppcoreguidelines-
     return hook ? hook(call) : Fault{};
 }
 
-// Whether a call must fail; errno is set then.
+// Whether a call must fail. Sets errno if so.
 [[nodiscard]] bool fails(Call call);
 
 }  // namespace quadmill::detail::files

@@ -56,7 +56,7 @@ InputFile::InputFile(std::string path)
     const bool is_known = fstat(file_, &facts) == 0;
     if (!is_known || S_ISDIR(facts.st_mode)) {
         const int error = is_known ? EISDIR : errno;
-        if (file_ > STDERR_FILENO) close(file_);  // no destructor will
+        if (file_ > STDERR_FILENO) close(file_);  // the destructor will not run
         errno = error;
         fail(is_known ? "read" : "look at");
     }
@@ -107,7 +107,7 @@ Bytes read_file(const std::string& path) {
                           " bytes",
                       path, 0);
     }
-    // One byte more than the file has, so that its end is seen without growing.
+    // One byte more than the file has, so that its end is found without growing.
     constexpr std::size_t least = std::size_t{1} << 20;
     Bytes bytes;
     bytes.resize(std::max(file.size() ? static_cast<std::size_t>(*file.size()) + 1 : 0, least));

@@ -13,7 +13,7 @@
 
 namespace quadmill::detail::files {
 
-// Memory that is not cleared first; grows like a vector.
+// Memory that is not cleared first. Grows like a vector.
 class Bytes {
   public:
     void resize(std::size_t size);
@@ -30,10 +30,10 @@ class Bytes {
     std::size_t size_ = 0, capacity_ = 0;
 };
 
-// errno in words.
+// The text for an errno.
 [[nodiscard]] std::string reason_of(int error);
 
-// Receives sentences for the user about a committed output; null in programs that do not set it.
+// Receives sentences for the user about a committed output. Null in programs that do not set it.
 using NoteHook = void (*)(const std::string& note);
 inline std::atomic<NoteHook> note_hook{nullptr};  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
@@ -62,9 +62,9 @@ class InputFile {
     [[nodiscard]] int descriptor() const { return file_; }
     [[nodiscard]] const std::string& path() const { return path_; }
     [[nodiscard]] std::string name() const { return input_name(path_); }
-    // Bytes of a regular file; nothing for others.
+    // Size of a regular file; nothing for others.
     [[nodiscard]] std::optional<std::uint64_t> size() const { return size_; }
-    // Waits for input and reads what is available; 0 bytes at the end.
+    // Waits for input and reads what is available. Returns 0 at the end.
     [[nodiscard]] std::size_t read(std::span<std::byte> memory);
 
   private:
@@ -76,26 +76,27 @@ class InputFile {
     std::size_t offset_ = 0;
 };
 
-// Whether that is a file with a size that can be read at any offset. Throws nothing.
+// Whether it is a file with a size that can be read at any offset. Does not throw.
 [[nodiscard]] bool is_regular(const std::string& path);
 
-// Whether an input and an output are one regular file, by device and inode; "-" is standard input or output. A standard
-// output that appends counts as a different file, since it overwrites nothing. Throws nothing.
+// Whether an input and an output are the same regular file, by device and inode; "-" is standard input or output. A
+// standard output that appends counts as a different file, since it overwrites nothing. Does not throw.
 [[nodiscard]] bool same_file(const std::string& input, const std::string& output);
 
-// The whole of a file, or of standard input for "-". Throws IoError.
+// The whole content of a file, or of standard input for "-". Throws IoError.
 [[nodiscard]] Bytes read_file(const std::string& path);
 
-// An output: "-" is standard output; a device or pipe is written directly. Any other file is written without a name in
-// the same folder, if the file system can do that, and gets its name in commit(); without commit() nothing is left.
-// Other file systems keep the unfinished file under a temporary name, which after SIGKILL stays until an OutputFile for
-// the same path is made. A replaced file keeps owner, group, permissions, access list and extended attributes, or is
-// refused. Its other hard links keep the old content; note_hook reports that.
+// An output. "-" is standard output; a device or pipe is written directly. Any other file is written without a name in
+// the same folder, if the file system can do that, and gets its name in commit(). Without commit() nothing is left. On
+// other file systems the unfinished file has a temporary name; after SIGKILL it stays until an OutputFile for the same
+// path is made. If a file is replaced, the new one keeps its owner, group, permissions, access list and extended
+// attributes; otherwise replacing fails. Other hard links to the old file keep the old content, which note_hook
+// reports.
 class OutputFile {
   public:
-    // Whether signal handlers remove a file with a temporary name: a library does not install handlers.
+    // Whether signal handlers remove a file with a temporary name. A library does not install handlers.
     enum class OnSignal { Remove, LeaveAlone };
-    enum class Named { Later, Now };  // now for other processes that write it, too
+    enum class Named { Later, Now };  // Now: for other processes that write it, too
     // Throws IoError if the file cannot be made there.
     explicit OutputFile(std::string path, OnSignal on_signal = OnSignal::Remove, Named named = Named::Later);
     OutputFile(const OutputFile&) = delete;
@@ -110,17 +111,17 @@ class OutputFile {
     // Whether both are the same file.
     [[nodiscard]] bool same_as(const OutputFile& other) const;
     void write(std::span<const std::byte> bytes);
-    // The file descriptor, for other ways to write. The file is regular if commit() will rename it.
+    // The file descriptor, for other ways of writing. The file is regular if commit() will rename it.
     [[nodiscard]] int descriptor() const { return file_; }
     [[nodiscard]] bool is_regular() const { return is_regular_; }
     [[nodiscard]] const std::string& path() const { return path_; }
     // For messages.
     [[nodiscard]] std::string name() const;
-    // Its temporary name. Pre: it is regular and has a name.
+    // Its temporary name. Pre: the file is regular and has a name.
     [[nodiscard]] const std::string& temporary() const { return temporary_; }
     // Waits until everything written is on the disk.
     void sync();
-    // `suffix`: of the name under which it appears.
+    // Adds `suffix` to the name under which the file appears.
     void commit(const std::string& suffix = "");
 
   private:
@@ -133,7 +134,7 @@ class OutputFile {
     int file_ = -1;
     OnSignal on_signal_ = OnSignal::Remove;
     bool is_regular_ = false, is_committed_ = false;
-    std::size_t names_ = 0;  // of the file that is replaced
+    std::size_t names_ = 0;  // number of links of the file that is replaced
     std::size_t written_ = 0;
 };
 

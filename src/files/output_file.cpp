@@ -23,7 +23,7 @@ namespace quadmill::detail::files {
 
 namespace {
 
-// Temporary files that a signal must remove. A handler can reach only such variables.
+// Temporary files that a signal must remove. A signal handler can only use such variables.
 struct Unfinished {
     std::array<char, PATH_MAX> path;
     volatile std::sig_atomic_t is_there;
@@ -31,7 +31,7 @@ struct Unfinished {
 std::array<Unfinished, 2> unfinished{};  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 constexpr std::array signals{SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGQUIT, SIGXFSZ};
 
-// Signals of this thread wait, so that none comes between a file and the handler that would remove it.
+// Blocks signals of this thread, so that none arrives between making a file and registering it for the handler.
 class SignalsHeld {
   public:
     SignalsHeld() {
@@ -48,7 +48,7 @@ class SignalsHeld {
     sigset_t before_{};
 };
 
-extern "C" {  // static, or its plain name would be seen by every program that links the library
+extern "C" {  // static, otherwise programs that link the library would see the plain name
 static void remove_unfinished(int signal) {
     for (const auto& file : unfinished) {
         if (file.is_there) unlink(file.path.data());
@@ -97,7 +97,7 @@ OutputFile::OutputFile(std::string path, OnSignal on_signal, Named named)
         if (file_ < 0) fail("open");
         return;
     }
-    if (exists) {  // through symbolic links, so that the link stays
+    if (exists) {  // follows symbolic links, so that a link stays
         if (access(path_.c_str(), W_OK) != 0) fail("write");
         if (char* real = realpath(path_.c_str(), nullptr)) {
             target_ = real;
@@ -198,8 +198,8 @@ void OutputFile::sync() {
 void OutputFile::commit(const std::string& suffix) {
     if (!is_regular_ || is_committed_) return;
     if (temporary_.empty()) give_name();
-    // Some file systems report a full disk only now. The second descriptor keeps the lock, without which another run
-    // would take the file for a leftover.
+    // Some file systems report a full disk only at this point. The second descriptor keeps the lock; without it another
+    // run would remove the file as a leftover.
     const int lock = fcntl(file_, F_DUPFD_CLOEXEC, 0);
     const bool closed = close(std::exchange(file_, lock)) == 0 && !fails(Call::Close);
     if (!closed) fail("write");
@@ -212,7 +212,7 @@ void OutputFile::commit(const std::string& suffix) {
             hook(name() + " had " + std::to_string(names_) +
                  " names (hard links); the new content is under this one, the others keep the old");
     }
-    // Once more: the system may hold the files of a program for a moment after it was killed, while it writes.
+    // Again: for a moment the system may hold files of a program that was killed while writing.
     remove_leftovers(target_);
 }
 

@@ -27,7 +27,7 @@ void lock(int file) {
     }
 }
 
-// A name next to `target` that nobody else is likely to have.
+// A name next to `target` that is unlikely to be in use.
 std::string name_next_to(const std::string& target) {
     constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz0123456789";
     static thread_local std::minstd_rand random(std::random_device{}());
@@ -41,7 +41,7 @@ std::filesystem::path folder_of(const std::string& target) {
     return path.has_parent_path() ? path.parent_path() : ".";
 }
 
-// Calls work(name) with new names until it is not told that there is such a file. The name, or none if it fails.
+// Calls work(name) with new names until no file of that name exists. Returns the name, or an empty one if it fails.
 template <class Work>
 std::string with_new_name(const std::string& target, const Work& work) {
     for (;;) {
@@ -55,7 +55,7 @@ int open_nameless(const std::filesystem::path& folder, mode_t permissions) {
     return fails(Call::Open) ? -1 : open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, permissions);
 }
 
-// Some systems have such files and let nobody name them, so one is named.
+// Some systems have nameless files but permit nobody to name them. So this tries it.
 bool can_be_named(const std::string& target) {
     const int file = open_nameless(folder_of(target), 0600);
     if (file < 0) return false;
@@ -90,7 +90,7 @@ std::pair<int, std::string> create_locked(const std::string& target, mode_t perm
         if (file < 0) return {-1, {}};
         lock(file);
         if (has_name(file, name)) return {file, std::move(name)};
-        close(file);  // another run has taken it for a leftover before
+        close(file);  // another run has already removed it as a leftover
     }
 }
 
@@ -114,7 +114,7 @@ std::string name_nameless(int file, const std::string& target) {
 
 void remove_leftovers(const std::string& target) {
     const auto begin = std::filesystem::path(target).filename().string() + std::string(temporary_mark);
-    std::error_code none;  // what cannot be looked at stays
+    std::error_code none;  // files that cannot be examined stay
     std::filesystem::directory_iterator entry(folder_of(target), none);
     for (; !none && entry != std::filesystem::directory_iterator(); entry.increment(none)) {
         const auto beside = entry->path();
@@ -128,7 +128,7 @@ void remove_leftovers(const std::string& target) {
 }
 
 TemporaryFile::TemporaryFile(std::string folder) : folder_(std::move(folder)) {
-    // A fault is an answer to the first of the two calls; EOPNOTSUPP leads to the second.
+    // An injected fault is the answer to the first of the two calls. EOPNOTSUPP leads to the second one.
     file_ = open_nameless(folder_, S_IRUSR | S_IWUSR);
     if (file_ < 0 && needs_name()) {
         const auto target = (std::filesystem::path(folder_) / "runs").string();

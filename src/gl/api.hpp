@@ -1,4 +1,5 @@
-// The OpenGL declarations of the library's own loader. Only sources of src/gl include this, and tests that check them.
+// The OpenGL declarations of the library's own loader. Only sources of src/gl include this header, and the tests that
+// check them.
 #pragma once
 
 #include <quadmill_glad/gl.h>

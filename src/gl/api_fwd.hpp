@@ -1,4 +1,4 @@
-// The table of OpenGL functions by name only, so that no header outside src/gl brings OpenGL's own along.
+// Forward declaration of the table of OpenGL functions, so that no header outside src/gl includes OpenGL's own headers.
 #pragma once
 
 struct QuadmillGLContext;

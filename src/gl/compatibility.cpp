@@ -12,9 +12,9 @@ namespace {
 
 struct Capability {
     GLenum name;
-    bool in_core;  // as the core profile behaves
+    bool in_core;  // its value in the core profile
 };
-// Those of the imaging subset, which few drivers have, come last.
+// The capabilities of the imaging subset, which few drivers have, come last.
 constexpr std::array<Capability, 12> all_capabilities{{{GL_ALPHA_TEST, false},
                                                        {GL_POLYGON_STIPPLE, false},
                                                        {GL_POINT_SMOOTH, false},
@@ -79,8 +79,8 @@ void set(const Api& gl, GLenum capability, bool on) {
     (on ? gl.Enable : gl.Disable)(capability);
 }
 
-// NVIDIA's driver (580.159.04) multiplies every pixel of floats that comes or goes by a matrix that was loaded, be it the
-// identity, and makes NaN of infinity that way; not so one from glLoadIdentity.
+// NVIDIA's driver (580.159.04) multiplies every float pixel that it transfers by a matrix that was loaded, even by the
+// identity. That turns infinity into NaN. A matrix set with glLoadIdentity is not applied.
 void set_color_matrix(const Api& gl, const std::array<float, 16>& matrix) {
     GLint mode = 0;
     gl.GetIntegerv(GL_MATRIX_MODE, &mode);

@@ -1,5 +1,5 @@
-// The state that the compatibility profile has beside the core profile's, as far as it would change what passes draw or
-// transfers move. Fixed functions that a program replaces (lights, fog, matrices, texture environments) are not in it.
+// State that only the compatibility profile has, as far as it would change what passes draw or transfers move. Fixed
+// functions that a program replaces (lights, fog, matrices, texture environments) are not included.
 #pragma once
 
 #include <array>
@@ -11,11 +11,11 @@ namespace quadmill::detail::gl {
 
 class CompatibilityState {
   public:
-    // Throws InvalidArgument while a display list is being made, which would take the library's calls, or in a mode of
-    // rendering that draws nothing.
+    // Throws InvalidArgument while a display list is being compiled, since it would record the library's calls, or in a
+    // render mode that draws nothing.
     static void refuse_what_hides_passes(const Api& gl);
     void save(const Api& gl);
-    // As the core profile is.
+    // Sets the values that the core profile has.
     static void set_baseline(const Api& gl);
     void restore(const Api& gl) const noexcept;
 
@@ -25,7 +25,7 @@ class CompatibilityState {
     std::array<float, 16> color_matrix_{};
     std::array<float, 3> point_attenuation_{};
     float least_point_ = 0, most_point_ = 0;
-    std::array<int, 2> polygon_mode_{};  // front, back: they may differ here
+    std::array<int, 2> polygon_mode_{};  // front and back, which may differ in this profile
     int clamp_fragments_ = 0;
 };
 

@@ -98,8 +98,8 @@ struct PassProfiler::State {
     PassObserver* previous = nullptr;
     std::vector<Row> rows;
     std::vector<Mark> open;   // issued, times not read yet
-    std::vector<Mark> spare;  // queries to use again
-    std::size_t row = 0;      // of the pass that is being issued
+    std::vector<Mark> spare;  // queries for reuse
+    std::size_t row = 0;      // row of the pass that is being issued
     Clock::time_point begun;
 };
 

@@ -6,7 +6,7 @@ namespace quadmill::detail::gl {
 
 namespace {
 
-// Calls `change` while messages are off: a callback would otherwise get one for each group.
+// Calls `change` with messages disabled: otherwise a debug callback would get a message for each group.
 template <class Change>
 void in_silence(const Api& gl, const Change& change) {
     const bool messages = gl.IsEnabled(GL_DEBUG_OUTPUT) != GL_FALSE;

@@ -8,8 +8,8 @@
 
 namespace quadmill::detail::gl {
 
-// A debug group for the length of a scope, where Features::debug_groups is on and the stack of groups has room. The
-// host's debug callback does not hear of it.
+// A debug group for the length of a scope, if Features::debug_groups is on and the stack of groups has room. The
+// application's debug callback gets no message about it.
 class DebugGroup {
   public:
     DebugGroup(const Api& gl, const Features& features, std::string_view name);
@@ -18,7 +18,7 @@ class DebugGroup {
     ~DebugGroup();
 
   private:
-    const Api* gl_ = nullptr;  // null: no group was pushed
+    const Api* gl_ = nullptr;  // null if no group was pushed
 };
 
 }  // namespace quadmill::detail::gl

@@ -34,7 +34,7 @@ const char* error_name(GLenum error) {
     }
 }
 
-// Says what to ask the usual makers of contexts for.
+// The message says which version to ask for in the usual libraries that create contexts.
 [[noreturn]] void refuse_version(const std::string& version) {
     throw ContextError(
         "quadmill needs OpenGL 3.3 or OpenGL ES 3.0, or later, and this context is '" + version +
@@ -45,7 +45,7 @@ const char* error_name(GLenum error) {
         "QApplication; with GTK, gtk_gl_area_set_required_version(area, 3, 3)");
 }
 
-// The version to work with: not above the one that is wanted, where that is one of the same kind.
+// The newest version that the context has, but not newer than the wanted one. For OpenGL ES there is only one choice.
 OpenGl api_of(const Api& gl, const std::string& version, OpenGl wanted) {
     if (version.starts_with("OpenGL ES")) {
         if (!gl.VERSION_3_0) refuse_version(version);
@@ -62,7 +62,7 @@ void load(Function& function, const Loader& loader, const char* name) {
     if (!function) function = reinterpret_cast<Function>(loader.load(loader.user, name));
 }
 
-// The table is of desktop OpenGL, and OpenGL ES has functions from versions of it above its own number.
+// The table is of desktop OpenGL. Some of its functions came to OpenGL ES with a version number above the context's.
 void load_for_es(Api& gl, const Loader& loader) {
     load(gl.BindSampler, loader, "glBindSampler");
     load(gl.BlendEquationSeparatei, loader, "glBlendEquationSeparatei");
@@ -83,10 +83,11 @@ void load_for_es(Api& gl, const Loader& loader) {
     load(gl.ProgramParameteri, loader, "glProgramParameteri");
     load(gl.PushDebugGroup, loader, "glPushDebugGroup");
     load(gl.ResumeTransformFeedback, loader, "glResumeTransformFeedback");
-    gl.EXT_depth_bounds_test = 0;  // whose functions take doubles, which OpenGL ES does not have
+    gl.EXT_depth_bounds_test = 0;  // its functions take doubles, which OpenGL ES lacks
 }
 
-// Without errors, a driver that runs out of memory or refuses a call would not say so, and probes could not be made.
+// A context without errors would not report that memory ran out or that a call was refused, and the probes of features
+// rely on errors.
 void require_errors(const Api& gl) {
     GLint flags = 0;
     gl.GetIntegerv(GL_CONTEXT_FLAGS, &flags);
@@ -137,11 +138,11 @@ Device::Device(const Loader& loader) : api_(std::make_shared<Api>()), gl(*api_) 
 }
 
 Device::~Device() {
-    if (!process_.is_here()) {  // the context is the parent's
+    if (!process_.is_here()) {  // the context belongs to the parent process
         static_cast<void>(egl.release());
         return;
     }
-    if (!identity_ || !is_within_reach()) return;  // a context of its own takes all with it
+    if (!identity_ || !is_within_reach()) return;  // a headless context frees all its objects itself
     destroy_what_waits();
     programs.release(gl);
     host_.release(gl);
@@ -255,9 +256,9 @@ void Device::leave() noexcept {
     const auto previous = previous_.back();
     previous_.pop_back();
     try {
-        if (egl) egl->make_current();  // a session of another context may have begun since
+        if (egl) egl->make_current();  // a session of another context may have begun in between
     } catch (const ContextError&) {
-        return;  // another thread has taken the context, and its state with it
+        return;  // another thread has made the context current, with its state
     }
     if (previous_.empty() && is_within_reach()) {
         pipeline.end_condition(*dialect);

@@ -1,5 +1,5 @@
-// The state behind a Context: function table, facts, observer, and the open session. All GL objects share its
-// ownership.
+// The state behind a Context: function table, facts, observer, and the open session. All GL objects share ownership of
+// it.
 #pragma once
 
 #include <functional>
@@ -22,7 +22,7 @@
 
 namespace quadmill::detail::gl {
 
-// Where OpenGL's functions come from.
+// Looks up OpenGL's functions.
 struct Loader {
     void (*(*load)(void* user, const char* name))();
     void* user;
@@ -31,29 +31,29 @@ struct Loader {
 class Device : public std::enable_shared_from_this<Device> {
   public:
     explicit Device(const HeadlessOptions& options);
-    explicit Device(const Loader& loader);  // of the context that is current
+    explicit Device(const Loader& loader);  // for the context that is current
     Device(const Device&) = delete;
     Device& operator=(const Device&) = delete;
     ~Device();
 
-    // Opens or joins a session: saves the host's state and sets the baseline that draw() starts from. Throws
-    // InvalidArgument when the context is an adopted one that is not current, ContextError in a child process.
+    // Opens or joins a session: saves the application's state and sets the baseline that draw() starts from. Throws
+    // InvalidArgument if the context is adopted and not current, and ContextError in a child process.
     void enter();
     void leave() noexcept;
 
-    // Makes a headless context current until the program changes that.
+    // Makes a headless context current, and leaves it current.
     void make_current();
 
-    // To be called within a session before its stencil state changes.
+    // Call it within a session before its stencil state changes.
     void save_stencil() { host_.save_stencil(gl, features); }
-    // And before it blends with factors.
+    // Call it within a session before passes blend with factors.
     void save_blend_factors() { host_.save_blend_factors(gl, features); }
 
-    // Throws GlError when a GL call since enter() failed; `where` and `what` go into the message.
+    // Throws GlError if a GL call since enter() failed; `where` and `what` go into the message.
     void check(std::string_view where, std::string_view what = {}) const;
 
-    // Runs `destroy` with this context current; for destructors, so it swallows what goes wrong. While an adopted
-    // context is not current, it waits until it is: in another one, the name of an object means another object.
+    // Runs `destroy` with this context current. Destructors call this, so it swallows errors. While an adopted context
+    // is not current, `destroy` waits until it is: in another context the same name means another object.
     template <class Destroy>
     void destroy(const Destroy& destroy) noexcept {
         try {
@@ -65,7 +65,8 @@ class Device : public std::enable_shared_from_this<Device> {
             std::optional<EglContext::Binding> previous;
             if (egl) previous = egl->make_current();
             destroy(gl);
-            // Deleting unbinds, and a later object may get the same name: what draw() remembers no longer holds.
+            // Deleting an object unbinds it, and a later object may get the same name. So draw() must forget what it
+            // remembers.
             pipeline.forget_objects();
             if (previous) egl->restore(*previous);
         } catch (...) {  // NOLINT(bugprone-empty-catch): the context is gone or elsewhere, and its objects with it
@@ -76,19 +77,19 @@ class Device : public std::enable_shared_from_this<Device> {
     const std::shared_ptr<Api> api_;
 
   public:
-    Api& gl;  // of use within src/gl, which knows the type
+    Api& gl;  // useful only within src/gl, which knows the type
     std::unique_ptr<Dialect> dialect;
     ContextInfo info;
     Features features;
-    std::optional<bool> lanes_in_boxes;                      // once gl/lanes.hpp has found out
-    std::function<void(std::string_view)> on_debug_message;  // outlives the context, which may call it to the last
+    std::optional<bool> lanes_in_boxes;                      // set once gl/lanes.hpp has found out
+    std::function<void(std::string_view)> on_debug_message;  // outlives the context, which may call it until the end
     std::unique_ptr<EglContext> egl;                         // null for an adopted context
     PassObserver* observer = nullptr;
-    std::uint64_t passes = 0;  // issued since the start
-    // In use: by the library's textures, by memory for transfers.
+    std::uint64_t passes = 0;  // issued since the device was opened
+    // Bytes in use: by the library's textures, and by memory for transfers.
     std::size_t texture_bytes = 0, staging_bytes = 0;
     ProgramStore programs;
-    Pipeline pipeline;  // what is bound within the open session
+    Pipeline pipeline;  // bindings within the open session
 
   private:
     void load(const Loader& loader, OpenGl wanted);
@@ -100,13 +101,13 @@ class Device : public std::enable_shared_from_this<Device> {
     void destroy_what_waits() noexcept;
 
     const cpu::Birthplace process_;
-    std::optional<ContextIdentity> identity_;  // of an adopted context
+    std::optional<ContextIdentity> identity_;  // set for an adopted context
     std::vector<std::function<void(const Api&)>> destroy_later_;
     HostState host_;
     std::vector<EglContext::Binding> previous_;  // what was current before each open session
 };
 
-// A session for the length of a scope. Every public function that touches GL opens one first, and calls check() last.
+// A session for the length of a scope. Every public function that uses GL opens one first, and calls check() last.
 class Scope {
   public:
     Scope(Device& device, std::string_view function) : device_(device), function_(function) {

@@ -1,5 +1,5 @@
-// What the versions of OpenGL do in different ways. The rest of src/gl calls what all of them have, and comes here for
-// the rest; one dialect is chosen for each context, when it is opened.
+// The operations that differ between versions of OpenGL. The rest of src/gl calls functions that all versions have
+// directly, and calls a Dialect for the others. Each context gets one dialect when it is opened.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ enum class Blend;
 
 // A rectangle of one layer of a texture.
 struct PlaneOf {
-    std::uint32_t texture, target;  // target as OpenGL names it
+    std::uint32_t texture, target;  // target in OpenGL's sense
     int x, y, layer;
 };
 
@@ -34,17 +34,17 @@ class Dialect {
     Dialect& operator=(const Dialect&) = delete;
     virtual ~Dialect() = default;
 
-    // The first lines of each shader.
+    // The lines that every shader begins with.
     [[nodiscard]] virtual std::string shader_header() const = 0;
 
-    // Objects. Textures have one level and are read without a filter; `layers` 0 means no array texture.
+    // Objects. Textures have one level and are not filtered; `layers` 0 means that it is not an array texture.
     [[nodiscard]] virtual Id make_texture(Format format, int width, int height, int layers) = 0;
     // Attachments of a framebuffer: a colour texture or all layers of one, and a texture with depth, stencil or both.
     struct Attachments {
         Id color = 0;
         int layers = 0;
         Id depth_or_stencil = 0;
-        Format format = Format::Depth32f;  // of the latter
+        Format format = Format::Depth32f;  // format of depth_stencil
     };
     struct MadeFramebuffer {
         Id id;
@@ -52,12 +52,13 @@ class Dialect {
     };
     [[nodiscard]] virtual MadeFramebuffer make_framebuffer(const Attachments& attachments) = 0;
     [[nodiscard]] virtual Id make_buffer(std::span<const std::byte> content) = 0;
-    // `quads` is a buffer of PassQuad, each an instance with its corners as attributes 0 and 1; 0 means no attributes.
+    // `quads` is a buffer of PassQuad. Each quad is an instance, with its corners as attributes 0 and 1. 0 means no
+    // attributes.
     [[nodiscard]] virtual Id make_vertex_array(Id quads) = 0;
     [[nodiscard]] virtual Id make_query(Query::Kind kind) = 0;
 
-    // Memory for transfers: mapped as long as it lives, where the version can do that. Where it cannot, rows are sent
-    // from the caller's memory, and what was read is mapped when a fence after it has been passed, until the next rows.
+    // Memory for transfers. It is mapped for its whole life if the version can do that. Otherwise rows are uploaded
+    // from the caller's memory, and rows that were read are mapped after a fence, until more rows are read.
     struct Staging {
         Id id = 0;
         std::span<std::byte> memory{};
@@ -68,14 +69,14 @@ class Dialect {
     [[nodiscard]] virtual std::span<std::byte> map(Id staging, std::size_t bytes) = 0;
     virtual void unmap(Id staging) = 0;
 
-    // Waits for the GPU; `bytes` has room for these rows of one layer.
+    // Waits for the GPU. Pre: `bytes` has room for these rows of one layer.
     virtual void read_texels(const RowsOf& from, int layer, std::span<std::byte> bytes) = 0;
     // Sets every word of a rectangle's texels, in all layers. Pre: an unsigned integer format.
     virtual void clear_texels(const Texture& texture, int x, int y, int width, int height, std::uint32_t word) = 0;
     virtual void fill(const Texture& texture, float value) = 0;
     virtual void fill_stencil(const Texture& texture, std::uint8_t value) = 0;
     virtual void clear_stencil(Id framebuffer, std::uint8_t value) = 0;
-    // Bit for bit, between formats with as many bytes.
+    // Copies bit for bit. The two formats have the same number of bytes.
     virtual void copy(const PlaneOf& from, Format from_format, const PlaneOf& to, Format to_format, int width,
                       int height) = 0;
 
@@ -88,21 +89,21 @@ class Dialect {
     virtual void draw_quads(Id quads, int corners, std::size_t first, std::size_t count) = 0;
     virtual void begin_count(Id query) = 0;
     virtual void end_count() = 0;
-    // False where the GPU cannot decide by a query whether it draws.
+    // False if this version has no conditional rendering.
     virtual bool begin_condition(Id query) = 0;
     virtual void end_condition() noexcept = 0;
 
-    // Queries. The GPU notes its time; where it has no clock, this gives 0, so that no time is told.
+    // Queries. The GPU writes its time to the query. If it has no clock, this returns 0, and no time is reported.
     [[nodiscard]] virtual std::optional<std::uint64_t> note_time(Id query) = 0;
     [[nodiscard]] virtual std::uint64_t result(Id query, Query::Kind kind) = 0;
-    // The GPU writes what the query counted there; false where the version has no such call.
+    // Makes the GPU write the query's count to the buffer. False if the version has no such call.
     [[nodiscard]] virtual bool count_to_buffer(Id query, Id buffer, std::size_t offset) = 0;
-    // Reads all of such a buffer; does nothing where the version writes none.
+    // Reads all of such a buffer. Does nothing if count_to_buffer() returned false.
     virtual void read_counts(Id buffer, std::span<std::uint32_t> counts) = 0;
     [[nodiscard]] virtual std::uint64_t gpu_time() = 0;
     [[nodiscard]] virtual bool is_lost() = 0;
 
-    // Parameters of the host's objects. Level 0 of a texture: nothing where the version cannot tell.
+    // Parameters of the application's objects. Describes level 0 of a texture; nothing if the version cannot tell.
     struct Level {
         std::uint32_t format;  // OpenGL's internal format
         int width, height, depth;
@@ -111,20 +112,20 @@ class Dialect {
     virtual void set_texture_parameter(Id texture, std::uint32_t target, std::uint32_t name, int value) = 0;
     [[nodiscard]] virtual std::optional<Level> level_of(Id texture, std::uint32_t target) = 0;
     [[nodiscard]] virtual std::int64_t buffer_parameter(Id buffer, std::uint32_t name) = 0;
-    // The texture again, with parameters of its own; 0 where the version has no views.
+    // Another view of the texture, with parameters of its own; 0 if the version has no views.
     [[nodiscard]] virtual Id make_view(Id texture, Format format) = 0;
 
-    // An object that no other context has and that carries two numbers of 31 bits.
+    // An object that contexts do not share and that stores two numbers of 31 bits.
     [[nodiscard]] virtual Id make_marker(const std::array<int, 2>& mark) = 0;
     [[nodiscard]] virtual std::array<int, 2> read_marker(Id marker) = 0;
 
-    // Called at the end of each session: lets go of textures that its own framebuffers still have.
+    // Called at the end of each session: detaches textures from the dialect's own framebuffers.
     virtual void end_session() noexcept {}
-    // Deletes what it keeps for itself. Pre: the context is current.
+    // Deletes the dialect's own objects. Pre: the context is current.
     virtual void release() noexcept {}
 
   protected:
-    // get(name, value) asks OpenGL. The names are of OpenGL ES 3.1, whose header a dialect of 3.0 does not have.
+    // get(name, value) queries OpenGL. The names are those of OpenGL ES 3.1, which the header of ES 3.0 lacks.
     template <class Get>
     static Level level_by(const Get& get) {
         constexpr std::uint32_t width = 0x1000, height = 0x1001, internal_format = 0x1003, depth = 0x8071;

@@ -57,7 +57,7 @@ OpenGl api_from_environment() {
     throw InvalidArgument("QUADMILL_API must be gl45, gl41, gl33 or es3, not '" + std::string(word) + "'");
 }
 
-// The functions used, loaded from libEGL.so.1. Held by each context, so there is no global state.
+// The functions used, loaded from libEGL.so.1. Each context holds the table, so there is no global state.
 struct EglApi {
     EglApi();
     template <class Function>
@@ -91,7 +91,7 @@ struct EglApi {
 };
 
 EglApi::EglApi() {
-    // Never closed: drivers leave threads and exit handlers behind.
+    // The library is never closed: drivers leave threads and exit handlers behind.
     library = dlopen("libEGL.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!library) {
         const char* why = dlerror();
@@ -154,7 +154,7 @@ std::string device_name(const EglApi& egl, EGLDeviceEXT device) {
     return name.empty() ? "unnamed" : name;
 }
 
-// Puts the thread's client API back: the program may use OpenGL ES.
+// Restores the thread's client API: the program may use OpenGL ES.
 class ApiGuard {
   public:
     explicit ApiGuard(const EglApi& egl) : egl_(egl), api_(egl.query_api()) {}
@@ -227,7 +227,7 @@ bool has_driver() {
     return dl_iterate_phdr(is_driver, nullptr) != 0;
 }
 
-// The program's own OpenGL counts, too: it has loaded a driver.
+// A program that uses OpenGL itself counts, too: it has loaded a driver.
 const int registered = pthread_atfork(
     [] {
         if (!used && has_driver()) note_use();
@@ -373,7 +373,7 @@ EglContext::~EglContext() {
 }
 
 EglContext::Binding EglContext::make_current() {
-    // EGL keeps a current context for each client API, and asks about the API that the thread is bound to.
+    // EGL keeps a current context for each client API. Its getters answer for the API that the thread is bound to.
     Binding previous;
     previous.api = egl_->query_api();
     egl_->bind_api(client_api());
@@ -399,8 +399,8 @@ EglContext::Binding EglContext::make_current() {
 }
 
 void EglContext::restore(const Binding& previous) noexcept {
-    // A context that was destroyed while it was current is gone once ours is: then none is current, and ours can go to
-    // another thread.
+    // A context that was destroyed while it was current disappears when ours becomes current. Then no context is
+    // current afterwards, and ours can move to another thread.
     const bool is_back =
         previous.context == context_ ||
         (previous.context && egl_->make_current(previous.display, previous.draw, previous.read, previous.context));

@@ -1,4 +1,4 @@
-// EGL, opened at run time: devices, and one context without a display.
+// EGL, opened at run time: devices, and a context without a display.
 #pragma once
 
 #include <memory>
@@ -12,20 +12,20 @@ namespace quadmill::detail::gl {
 
 struct EglApi;
 
-// One EGL context. Displays stay initialised when it goes: EGL shares them within the process.
+// One EGL context. Its destructor does not terminate the display: EGL shares displays within the process.
 class EglContext {
   public:
-    // `api`: the version to ask for; Best tries one after the other.
+    // `api` is the version to ask for. Best tries the versions one after the other.
     EglContext(const HeadlessOptions& options, OpenGl api);
     EglContext(const EglContext&) = delete;
     EglContext& operator=(const EglContext&) = delete;
     ~EglContext();
 
-    // What was current on this thread before; Binding::restore brings it back.
+    // What was current on this thread before. Binding::restore makes it current again.
     struct Binding {
         unsigned api = 0;
         void *display = nullptr, *draw = nullptr, *read = nullptr, *context = nullptr;
-        GlxBinding glx{};  // released when ours was made current
+        GlxBinding glx{};  // released when our context was made current
     };
     Binding make_current();
     void restore(const Binding& previous) noexcept;
@@ -40,7 +40,7 @@ class EglContext {
     [[nodiscard]] bool make_pbuffer();
     bool open(void* display, const std::string& platform, const HeadlessOptions& options, std::string& tried);
     bool open_version(void* display, const std::string& platform, const HeadlessOptions& options, std::string& tried);
-    // The client API that EGL calls it by.
+    // The client API to bind before calls to EGL.
     [[nodiscard]] unsigned client_api() const noexcept;
 
     std::shared_ptr<const EglApi> egl_;
@@ -50,18 +50,18 @@ class EglContext {
     OpenGl wanted_, api_ = OpenGl::Desktop45;
 };
 
-// Drivers have threads and open devices, which a child process does not get.
+// A child process does not inherit a driver's threads and open devices.
 inline constexpr const char* fork_hint =
-    "use OpenGL in the parent or in its children alone, or start the children anew: fork() and exec(), with Python "
+    "use OpenGL only in the parent or only in its children, or start the children by fork() and exec(), with Python "
     "multiprocessing.set_start_method(\"spawn\"). Engines of the CPU work in every process";
-// From here on, OpenGL is in use in this process; EglContext notes its own.
+// Records that this process uses OpenGL. EglContext calls it, too.
 void note_use() noexcept;
 
-// What QUADMILL_API asks for; Best where it is not set. Throws InvalidArgument for another word.
+// The version that QUADMILL_API asks for; Best if it is not set. Throws InvalidArgument for any other word.
 [[nodiscard]] OpenGl api_from_environment();
 
 std::vector<DeviceInfo> egl_devices();
-// Whether there is a device that is no software renderer, without opening its driver. False where there is no EGL.
+// Whether there is a device other than a software renderer, found without opening its driver. False if EGL is missing.
 [[nodiscard]] bool has_hardware();
 
 }  // namespace quadmill::detail::gl

@@ -6,7 +6,7 @@ namespace quadmill::detail::gl {
 
 namespace {
 
-// How a capability is turned on and off. Viewports have some of them each, of which passes use the first.
+// How a capability is turned on and off. Some exist once per viewport; passes use the first viewport.
 enum class Kind { Plain, OfViewport, OfClient };
 
 struct Switch {
@@ -68,7 +68,7 @@ constexpr std::array<Stage, 6> shader_stages{{{GL_VERTEX_SHADER, GL_VERTEX_SUBRO
                                               {GL_FRAGMENT_SHADER, GL_FRAGMENT_SUBROUTINE_UNIFORM},
                                               {GL_COMPUTE_SHADER, GL_COMPUTE_SUBROUTINE_UNIFORM}}};
 
-// The program that gives the stage its shader; 0 if none does.
+// The program that provides the shader of this stage; 0 if there is none.
 GLuint program_of(const Api& gl, GLuint program, GLuint pipeline, GLenum stage) {
     if (program != 0 || pipeline == 0) return program;
     GLint of_stage = 0;
@@ -78,12 +78,12 @@ GLuint program_of(const Api& gl, GLuint program, GLuint pipeline, GLenum stage) 
 
 }  // namespace
 
-// An extension may be listed in a profile that does not have its state: NVIDIA's core profile lists some of the
-// compatibility profile. So each piece of state is asked for and set to what it is, and is offered if that is no error.
-// Pre: no error is pending.
+// A driver may list an extension in a profile that does not have its state: NVIDIA's core profile lists some extensions
+// of the compatibility profile. So each piece of state is read and set to the same value; it is offered if that causes
+// no error. Pre: no error is pending.
 void ExtensionState::find_offered(const Api& gl) {
     const bool messages = gl.IsEnabled(GL_DEBUG_OUTPUT);
-    if (messages) gl.Disable(GL_DEBUG_OUTPUT);  // the probes' errors are not the host's
+    if (messages) gl.Disable(GL_DEBUG_OUTPUT);  // the application must not see messages about the probes
     const auto works = [&](int extension, const auto& probe) {
         if (!extension) return false;
         probe();
@@ -180,7 +180,7 @@ void ExtensionState::set_baseline(const Api& gl) const {
             case Group::CoverageModulation:
                 gl.CoverageModulationNV(GL_NONE);
                 break;
-            case Group::StencilFace:  // else glGet answers with the state of the back face for the front
+            case Group::StencilFace:  // otherwise glGet returns the state of the back face for the front
                 gl.ActiveStencilFaceEXT(GL_FRONT);
                 break;
         }
@@ -200,7 +200,7 @@ void SubroutineState::save(const Api& gl) {
         chosen_[i].clear();
         const auto of_stage = program_of(gl, program, pipeline, stage);
         if (of_stage == 0) continue;
-        // Mesa makes an error of asking for the locations of a stage that the program does not have.
+        // Mesa raises an error if one asks for the subroutine locations of a stage that the program lacks.
         GLint active = 0, locations = 0;
         gl.GetProgramInterfaceiv(of_stage, uniforms, GL_ACTIVE_RESOURCES, &active);
         if (active > 0) gl.GetProgramStageiv(of_stage, stage, GL_ACTIVE_SUBROUTINE_UNIFORM_LOCATIONS, &locations);

@@ -1,5 +1,5 @@
-// State of extensions that would change what passes draw or transfers move, and that core OpenGL 4.5 does not have.
-// Only what the driver offers is asked for and set.
+// State of extensions beyond core OpenGL 4.5 that would change what passes draw or transfers move. Only what the driver
+// offers is read and set.
 #pragma once
 
 #include <array>
@@ -14,9 +14,9 @@ class ExtensionState {
   public:
     // Pre: no error is pending.
     void save(const Api& gl);
-    // As if the extensions did not exist. Pre: the host's vertex array is bound.
+    // Sets the values that make the extensions have no effect. Pre: the application's vertex array is bound.
     void set_baseline(const Api& gl) const;
-    // Pre: the host's vertex array is bound, and the core's capabilities are restored.
+    // Pre: the application's vertex array is bound, and the core capabilities are restored.
     void restore(const Api& gl) const noexcept;
 
   private:
@@ -25,7 +25,7 @@ class ExtensionState {
     void save(const Api& gl, Group group);
     void restore(const Api& gl, Group group) const noexcept;
 
-    bool found_ = false;  // what the driver offers, once for a device
+    bool found_ = false;  // found once for each device
     std::vector<std::size_t> offered_switches_;
     std::vector<Group> offered_groups_;
     std::vector<bool> on_;  // for each offered switch
@@ -36,12 +36,12 @@ class ExtensionState {
     int coverage_modulation_ = 0, stencil_face_ = 0;
 };
 
-// Subroutine uniforms of the program in use, or without one, of the bound pipeline's programs. They belong to the
-// context, which forgets them as soon as another program is used.
+// Subroutine uniforms of the current program or, without one, of the bound pipeline's programs. They belong to the
+// context, which forgets them when another program becomes current.
 class SubroutineState {
   public:
     void save(const Api& gl);
-    // Pre: the same program is in use.
+    // Pre: the same program is current.
     void restore(const Api& gl) const noexcept;
 
   private:

@@ -30,7 +30,7 @@ bool fragments_have_subgroups(const Api& gl) {
     return (static_cast<GLuint>(stages) & static_cast<GLuint>(GL_FRAGMENT_SHADER_BIT)) != 0;
 }
 
-// Names of workarounds that the user does without, to see whether a driver still needs them.
+// Whether the user has disabled this workaround, to see whether a driver still needs it.
 bool is_disabled(std::string_view name) {
     const char* const text = std::getenv("QUADMILL_DISABLE_WORKAROUNDS");
     std::istringstream words(text ? text : "");
@@ -48,7 +48,8 @@ bool wants_debug_groups(const Api& gl) {
     return (static_cast<GLuint>(flags) & GLuint{GL_CONTEXT_FLAG_DEBUG_BIT}) != 0;
 }
 
-// Those of a driver are for it alone; the rest cost nothing, and other drivers may need them, too.
+// A workaround named after a driver is used with that driver only. The others cost nothing and are always on, since
+// other drivers may need them.
 bool concerns(Workaround id, const ContextInfo& info, const Features& features) {
     if (id == Workaround::TargetByBinding) return features.old_state || !features.direct_state_access;
     return id != Workaround::TimesByWaiting || info.software;
@@ -63,7 +64,7 @@ Features Features::of(const Api& gl, const ContextInfo& info, OpenGl dialect) {
     gl.GetIntegerv(GL_MAJOR_VERSION, &major);
     gl.GetIntegerv(GL_MINOR_VERSION, &minor);
     found.version = 10 * major + minor;
-    // What a dialect does not count on is not used, also where the driver has it.
+    // A feature that the dialect does not use is off, even if the driver has it.
     found.direct_state_access = dialect == OpenGl::Desktop45;
     found.exact_depths = dialect == OpenGl::Desktop45;
     found.exact_counts = found.conditional_draws = dialect != OpenGl::Es3;
@@ -78,7 +79,7 @@ Features Features::of(const Api& gl, const ContextInfo& info, OpenGl dialect) {
         found.depth_bounds = gl.EXT_depth_bounds_test != 0;
         found.fill_rectangle = gl.NV_fill_rectangle != 0;
         found.subgroups = fragments_have_subgroups(gl);
-        found.shader_clock = gl.ARB_shader_clock != 0 && !info.software;  // a CPU's clock is another one
+        found.shader_clock = gl.ARB_shader_clock != 0 && !info.software;  // a software renderer has the CPU's clock
     }
     found.debug_groups = found.has(43, 32) && wants_debug_groups(gl);
     found.color_targets = std::min(info.max_draw_buffers, draw_buffers);

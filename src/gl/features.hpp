@@ -1,5 +1,5 @@
-// What a device can do, and which faults of its driver are worked around: found once, when it is opened. Rooms ask this,
-// never the name of an extension or a driver.
+// What a device can do, and which faults of its driver are worked around. Both are found once, when the device is
+// opened. Other code asks for a feature, never for the name of an extension or a driver.
 #pragma once
 
 #include <array>
@@ -23,8 +23,8 @@ enum class Workaround {
 
 struct WorkaroundNote {
     Workaround id;
-    std::string_view name;      // for QUADMILL_DISABLE_WORKAROUNDS
-    std::string_view sentence;  // what is wrong where, and what is done about it
+    std::string_view name;      // the word in QUADMILL_DISABLE_WORKAROUNDS
+    std::string_view sentence;  // the fault, and what the library does about it
 };
 inline constexpr std::array workarounds{
     WorkaroundNote{Workaround::TimesByWaiting, "times-by-waiting",
@@ -46,33 +46,34 @@ inline constexpr std::array workarounds{
                    "that the texture can be bound to"}};
 
 struct Features {
-    // Of the context: 10 * major + minor.
+    // Version of the context: 10 * major + minor.
     int version = 45;
     bool is_es = false;
     static constexpr int never = 1000;
-    // Whether the context's version has what came with these versions of OpenGL and of OpenGL ES.
+    // Whether the context has at least this version of OpenGL, or, if it is an OpenGL ES context, of OpenGL ES.
     [[nodiscard]] bool has(int desktop, int es) const { return version >= (is_es ? es : desktop); }
-    // Objects are worked on without being bound; else what is bound changes, and with some calls all viewports do.
+    // Objects are changed without being bound. Without this feature bindings change, and some calls change all
+    // viewports.
     bool direct_state_access = false;
-    bool exact_counts = false;    // an occlusion query counts samples; else it only tells whether there was any
-    bool exact_depths = false;    // depths arrive as a vertex shader has them, and shaders read the stencil
-    bool conditional_draws = false;  // the GPU skips a pass by what a query counted
+    bool exact_counts = false;    // an occlusion query counts samples; otherwise it only tells whether there were any
+    bool exact_depths = false;    // depths stay as the vertex shader computes them, shaders can read the stencil
+    bool conditional_draws = false;  // the GPU skips a pass if a query counted nothing
     bool depth_bounds = false;    // a test of the depth that is stored
     bool float_blending = false;  // MIN, MAX and ADD on targets of 32-bit floats
     bool fill_rectangle = false;  // one triangle fills its bounding rectangle
     bool subgroups = false;       // fragments exchange values
-    bool shader_clock = false;    // shaders read the clock of the unit that runs them
-    bool old_state = false;       // the compatibility profile's: see compatibility.hpp
-    // Calls, passes and programs are named for tools: in a context made for debugging, or where the environment variable
-    // QUADMILL_DEBUG_GROUPS is set and not 0.
+    bool shader_clock = false;    // shaders read the clock of the multiprocessor that runs them
+    bool old_state = false;       // state of the compatibility profile: see compatibility.hpp
+    // Calls, passes and programs get names for tools. On in a context made for debugging, and if the environment
+    // variable QUADMILL_DEBUG_GROUPS is set and not 0.
     bool debug_groups = false;
-    int color_targets = 0;  // of a pass, 8 at most
+    int color_targets = 0;  // max render targets of a pass, up to 8
 
     std::bitset<workarounds.size()> worked_around;
     [[nodiscard]] bool works_around(Workaround id) const { return worked_around.test(static_cast<std::size_t>(id)); }
 
-    // Workarounds whose names stand in the environment variable QUADMILL_DISABLE_WORKAROUNDS, with spaces between, are
-    // left out; "all" leaves all out.
+    // Leaves out workarounds that the environment variable QUADMILL_DISABLE_WORKAROUNDS names, separated by spaces;
+    // "all" leaves all out.
     static Features of(const Api& gl, const ContextInfo& info, OpenGl dialect);
 };
 

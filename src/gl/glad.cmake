@@ -5,7 +5,8 @@ if(NOT GLAD_EXECUTABLE)
     message(FATAL_ERROR "quadmill needs the glad generator at configure time: apt-get install python3-glad")
 endif()
 set(glad_dir "${CMAKE_CURRENT_BINARY_DIR}/glad")
-# With the compatibility profile's functions: a host may have it, and its old state is saved (compatibility.hpp).
+# With the compatibility profile's functions: an application may have it, and its old state is saved
+# (compatibility.hpp).
 set(glad_apis gl:compatibility=4.5,egl=1.5)
 set(glad_extensions
     GL_ARB_imaging GL_KHR_robustness GL_KHR_shader_subgroup GL_ARB_shader_clock GL_ARB_pipeline_statistics_query
@@ -19,7 +20,7 @@ set(glad_extensions
     EGL_EXT_device_base EGL_EXT_device_enumeration EGL_EXT_device_query EGL_EXT_platform_device
     EGL_MESA_platform_surfaceless EGL_KHR_surfaceless_context EGL_KHR_create_context_no_error)
 list(JOIN glad_extensions "," glad_extensions)
-# The dialects of src/gl are compiled against the functions of their lowest version alone.
+# The dialects of src/gl are compiled against the functions of their lowest version only.
 set(glad_lower_extensions GL_KHR_robustness)
 set(glad_es_extensions GL_KHR_robustness,GL_EXT_disjoint_timer_query)
 set(glad_stamp "${glad_apis} ${glad_extensions} ${glad_lower_extensions} ${glad_es_extensions} ${GLAD_EXECUTABLE}")

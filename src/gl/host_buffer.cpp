@@ -61,7 +61,7 @@ void copy_to_buffer(Device& device, const Texture& from, std::size_t texels, con
             {from.id(), from.format(), static_cast<int>(across), static_cast<int>(row), static_cast<int>(up), 1},
             {.id = to.id()}, offset + row * width * bytes);
     };
-    const auto most_rows = (std::size_t{1} << 30U) / (width * bytes);  // of which a GLsizei counts the bytes
+    const auto most_rows = (std::size_t{1} << 30U) / (width * bytes);  // the number of bytes must fit a GLsizei
     for (std::size_t row = 0; row < rows; row += most_rows) copy(row, width, std::min(most_rows, rows - row));
     copy(rows, rest, 1);
 }

@@ -14,7 +14,8 @@ namespace quadmill::detail::gl {
 
 namespace {
 
-// Copies want a complete texture, which integers under the default filter are not. What it takes is set meanwhile.
+// Makes the application's texture complete for the life of this object, as copies require. A texture of integers is
+// incomplete with the default filter. The changed parameters are restored at the end.
 class Complete {
   public:
     Complete(Device& device, const HostPart& part) : dialect_(*device.dialect), id_(part.id), target_(part.target) {
@@ -42,7 +43,7 @@ class Complete {
     };
     Dialect& dialect_;
     GLuint id_, target_;
-    std::vector<Parameter> changed_;  // with the host's values
+    std::vector<Parameter> changed_;  // with the application's values
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// A rectangle of one layer of the host's texture: of an array, a cube map, or a plain one. Texels come from there and go
-// there by copies, bit for bit.
+// A rectangle of one layer of the application's texture, which may be an array, a cube map or a plain 2-D texture.
+// Texels are copied to and from it bit for bit.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,13 @@
 
 namespace quadmill::detail::gl {
 
-// As the caller gives it. A width or height of 0 reaches to the edge.
+// As the caller gives it. A width or height of 0 means up to the edge.
 struct Region {
     std::uint32_t texture = 0;
     int layer = 0, x = 0, y = 0, width = 0, height = 0;
 };
 
-// Of level 0, checked.
+// A checked region of level 0.
 struct HostPart {
     // Throws InvalidArgument; `where` and `what`, as in "the texture of keys", go into the message.
     HostPart(Device& device, const Region& region, std::initializer_list<Format> formats, const std::string& where,
@@ -31,10 +31,10 @@ struct HostPart {
     }
 };
 
-// All of it to the lower left of a texture of the same bits a texel (for depths, of the same format). Each is a pass to
-// the observer. Pre: a session is open.
+// Copies all of the part to the lower left of a texture with as many bits per texel (for depths, of the same format).
+// The observer sees each copy as a pass. Pre: a session is open.
 void copy_part(Device& device, const HostPart& from, const Texture& to);
-// The first `texels` texels, row after row, the other way. Pre: the width is the part's.
+// Copies the first `texels` texels, row after row, back to the part. Pre: `from` is as wide as the part.
 void copy_part(Device& device, const Texture& from, std::size_t texels, const HostPart& to);
 
 }  // namespace quadmill::detail::gl

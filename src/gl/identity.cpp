@@ -16,8 +16,8 @@ namespace quadmill::detail::gl {
 
 namespace {
 
-// From a library that the program has loaded already. Not through a loader such as eglGetProcAddress, which gives a
-// function for any name, also for one that does not exist.
+// A function of a library that the program has already loaded. Loaders such as eglGetProcAddress will not do: they
+// return a pointer for any name, even if there is no such function.
 template <class Function>
 Function loaded(std::initializer_list<const char*> libraries, const char* name) {
     void* symbol = dlsym(RTLD_DEFAULT, name);
@@ -30,7 +30,8 @@ Function loaded(std::initializer_list<const char*> libraries, const char* name) 
     return function;
 }
 
-// The same, looked for until it is found: a program may load its libraries after it has asked in vain.
+// Like loaded(), and remembers the function once it is found. Until then each call looks again: a program may load the
+// library later.
 template <class Function>
 Function loaded_once(std::atomic<Function>& kept, std::initializer_list<const char*> libraries, const char* name) {
     auto function = kept.load(std::memory_order_relaxed);
@@ -38,7 +39,7 @@ Function loaded_once(std::atomic<Function>& kept, std::initializer_list<const ch
     return function;
 }
 
-// EGL answers for the client API that the thread is bound to, which need not be OpenGL.
+// EGL answers for the client API that the thread is bound to, which may not be OpenGL.
 void* egl_context() {
     static std::atomic<PFNEGLGETCURRENTCONTEXTPROC> kept_get{nullptr};
     static std::atomic<PFNEGLQUERYAPIPROC> kept_query{nullptr};
@@ -58,7 +59,7 @@ void* egl_context() {
     return context;
 }
 
-// Xlib's types are not named here: a Display* is a pointer, and a GLXDrawable an unsigned long.
+// Xlib's headers are not included: a Display* is passed as a pointer, and a GLXDrawable as an unsigned long.
 template <class Function>
 Function glx(const char* name) {
     return loaded<Function>({"libGLX.so.0", "libGL.so.1"}, name);
@@ -108,10 +109,10 @@ ContextIdentity::ContextIdentity(Dialect& dialect) {
         handle_ = ask();
     }
     if (!handle_) ask_ = nullptr;
-    // Where this lies and when: no other living object has both, nor one that died.
+    // The address and the time of creation. No other object, living or dead, has both.
     const auto here = reinterpret_cast<std::uintptr_t>(this) / alignof(ContextIdentity);
     const auto now = static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
-    constexpr std::uint64_t most = 0x7fffffff;  // what a signed getter can tell
+    constexpr std::uint64_t most = 0x7fffffff;  // the largest value that a signed getter returns
     mark_ = {static_cast<GLint>(here & most), static_cast<GLint>(now & most)};
     marker_ = dialect.make_marker(mark_);
 }
@@ -125,7 +126,7 @@ ContextIdentity::Current ContextIdentity::current(const Api& gl, Dialect& dialec
     }
     std::array<GLint, 2> found{};
     if (gl.IsVertexArray(marker_)) found = dialect.read_marker(marker_);
-    // A context that was lost answers nothing.
+    // A lost context returns nothing.
     if (found == mark_ || dialect.is_lost()) return Current::Same;
     return ask_ && !gl.GetString(GL_VERSION) ? Current::Primitive : Current::Another;
 }

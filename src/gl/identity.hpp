@@ -1,5 +1,5 @@
-// Which OpenGL context is current: an adopted one is the host's to make current, and any other would take the library's
-// object names for its own.
+// Tells which OpenGL context is current. Only the application can make an adopted context current, and in any other
+// context the library's object names would mean other objects.
 #pragma once
 
 #include <array>
@@ -12,13 +12,14 @@ namespace quadmill::detail::gl {
 
 class Dialect;
 
-// Tells the context that was current when this was made from all others, also from one that was made at the same
-// address later and from one that shares objects with it.
+// Distinguishes the context that was current at construction from all others, including a later one at the same address
+// and one that shares objects with it.
 class ContextIdentity {
   public:
     explicit ContextIdentity(Dialect& dialect);
 
-    // Primitive: the same, between glBegin and glEnd, where OpenGL answers no question and makes an error of each.
+    // Primitive: the same context, but between glBegin and glEnd, where OpenGL answers no query and raises an error for
+    // each.
     enum class Current { Same, Another, None, Primitive };
     [[nodiscard]] Current current(const Api& gl, Dialect& dialect) const noexcept;
 
@@ -26,32 +27,32 @@ class ContextIdentity {
     void remove_marker(const Api& gl) const noexcept;
 
   private:
-    // EGL's or GLX's word for the current context.
+    // Asks EGL or GLX for the current context.
     using Ask = void* (*)();
-    Ask ask_ = nullptr;  // the one that knows the context; null where neither does
+    Ask ask_ = nullptr;  // of EGL or GLX, whichever knows the context; null if neither does
     void* handle_ = nullptr;
-    // A vertex array, which no two contexts share, that nothing is drawn with; its divisors are numbers that nobody
-    // else has.
+    // A vertex array that is never drawn with; contexts do not share vertex arrays. Its divisors are numbers that no
+    // other object has.
     std::uint32_t marker_ = 0;
     std::array<int, 2> mark_{};
 };
 
-// As far as EGL and GLX know.
+// According to EGL and GLX.
 [[nodiscard]] bool is_context_current();
 
-// What GLX has current on this thread. With libglvnd a thread has one context current, GLX's or EGL's: before EGL's can
-// be made current, GLX's is released.
+// The context that GLX has current on this thread. With libglvnd a thread has one current context, either GLX's or
+// EGL's, so GLX's must be released before EGL's can be made current.
 struct GlxBinding {
     void* display = nullptr;
     unsigned long draw = 0, read = 0;
-    void* context = nullptr;  // null: none
+    void* context = nullptr;  // null if none is current
 };
 // Throws ContextError.
 [[nodiscard]] GlxBinding release_glx();
 void restore_glx(const GlxBinding& released) noexcept;
 
-// What Context::adopt wants, of the context that is current, from EGL or GLX as they are loaded; null where neither of
-// them has one.
+// The argument that Context::adopt needs for the current context, from EGL or GLX if the program has loaded them; null
+// if neither has a current context.
 [[nodiscard]] Context::GetProcAddress current_loader();
 
 }  // namespace quadmill::detail::gl

@@ -31,7 +31,7 @@ bool is_as_hoped(const Fragment& found, std::uint32_t x, std::uint32_t y) {
            found.of_opposite == packed(left + box_width - 1 - in_x, bottom + box_height - 1 - in_y);
 }
 
-// Draws that are no passes of what the caller asked for, however they end.
+// Hides draws from the observer for the length of a scope: they are not passes that the caller asked for.
 class Unobserved {
   public:
     explicit Unobserved(Device& device)
@@ -49,7 +49,7 @@ class Unobserved {
     std::uint64_t passes_;
 };
 
-// One texture of that size drawn whole; some drivers cut large ones into parts.
+// Draws one texture of that size with a single quad: some drivers split large ones into parts.
 bool drawn_as_hoped(Device& device, const Program& program, int width, int height) {
     const Texture texture(device, Format::Rgba32ui, width, height);
     const Framebuffer target(device, texture);
@@ -89,7 +89,7 @@ bool has_lanes_in_boxes(Device& device) {
             as_hoped = as_hoped && drawn_as_hoped(device, program, width, height);
         return device.lanes_in_boxes.emplace(as_hoped);
     } catch (const GlError&) {
-        return false;  // for now: memory may have been short
+        return false;  // asked again next time: memory may have been short
     }
 }
 

@@ -246,7 +246,7 @@ Fence::~Fence() {
 bool Fence::passed() {
     if (!sync_) return true;
     const auto state = device_->gl.ClientWaitSync(static_cast<GLsync>(sync_), GL_SYNC_FLUSH_COMMANDS_BIT, 0);
-    return state != GL_TIMEOUT_EXPIRED;  // what has failed wait() tells
+    return state != GL_TIMEOUT_EXPIRED;  // a failure is reported by wait()
 }
 
 void Fence::wait() {

@@ -1,4 +1,4 @@
-// OpenGL objects that free themselves. Each holds the device alive; none changes the host's bindings.
+// OpenGL objects that free themselves. Each shares ownership of the device. None changes the application's bindings.
 #pragma once
 
 #include <cstddef>
@@ -20,13 +20,13 @@ class Device;
 struct LinkedProgram;
 void destroy_object(Device& device, void (*destroy)(const Api&, std::uint32_t), std::uint32_t id) noexcept;
 
-// The one RAII template. A default-made or moved-from handle is empty (id 0).
+// The only RAII template here. A default-constructed or moved-from handle is empty (id 0).
 template <class Traits>
 class Handle {
   public:
     Handle() = default;
     Handle(std::shared_ptr<Device> device, std::uint32_t id) : device_(std::move(device)), id_(id), owned_(true) {}
-    // A handle that does not own: for objects of the host.
+    // A handle that does not own its object: for objects of the application.
     static Handle wrap(std::shared_ptr<Device> device, std::uint32_t id) {
         Handle handle(std::move(device), id);
         handle.owned_ = false;
@@ -78,7 +78,8 @@ struct QueryTraits {
     static void destroy(const Api& gl, std::uint32_t id);
 };
 
-// Counts bytes as in use by a device, for as long as it lives. The object that holds it keeps the device alive.
+// Adds bytes to a device's count of bytes in use for the life of this object. The object that holds it keeps the device
+// alive.
 class Tally {
   public:
     Tally() = default;
@@ -129,22 +130,22 @@ struct FormatInfo {
     const char* name;
 };
 [[nodiscard]] const FormatInfo& info(Format format);
-// The format of that name; throws InvalidArgument when there is none.
+// The format with that name; throws InvalidArgument if there is none.
 [[nodiscard]] Format format_of(std::string_view name);
 
 // A 2-D texture of one level, or a 2-D array texture of `layers` layers, read without filtering.
 class Texture {
   public:
     Texture() = default;
-    // Throws GlError, naming the size and the bytes, when the GPU has no room.
+    // Throws GlError with the size and the bytes if the GPU has no room.
     Texture(Device& device, Format format, int width, int height, int layers = 0);
-    // A texture of the host, not owned.
+    // A texture of the application, not owned.
     Texture(Device& device, std::uint32_t id, Format format, int width, int height, int layers = 0);
     [[nodiscard]] std::uint32_t id() const noexcept { return handle_.id(); }
     [[nodiscard]] Format format() const noexcept { return format_; }
     [[nodiscard]] int width() const noexcept { return width_; }
     [[nodiscard]] int height() const noexcept { return height_; }
-    [[nodiscard]] int layers() const noexcept { return layers_; }  // 0: no array texture
+    [[nodiscard]] int layers() const noexcept { return layers_; }  // 0 if it is not an array texture
     [[nodiscard]] std::size_t bytes() const noexcept {
         return static_cast<std::size_t>(width_) * static_cast<std::size_t>(height_) *
                static_cast<std::size_t>(layers_ > 0 ? layers_ : 1) * info(format_).bytes;
@@ -158,13 +159,13 @@ class Texture {
     Tally tally_;
 };
 
-// Renders to one texture, or to all layers of an array texture at once, layer i being render target i; tests against a
-// depth or stencil texture of the same size where there is one.
+// Renders to one texture, or to all layers of an array texture (layer i is render target i). Can have a texture of the
+// same size for depth or stencil tests.
 class Framebuffer {
   public:
     Framebuffer() = default;
     Framebuffer(Device& device, const Texture& color, const Texture* depth_or_stencil = nullptr);
-    // Depth and stencil alone; nothing is written to a colour.
+    // Depth and stencil only; no colour is written.
     struct NoColor {};
     Framebuffer(Device& device, NoColor no_color, const Texture& depth_and_stencil);
     [[nodiscard]] std::uint32_t id() const noexcept { return handle_.id(); }
@@ -183,8 +184,8 @@ class Framebuffer {
     int width_ = 0, height_ = 0, targets_ = 1;
 };
 
-// A fragment shader, linked with shaders/pass/quad.vert or a vertex shader of its own. The version line is put before
-// each source. Programs of the same sources are one, which the device keeps (program_store.hpp).
+// A fragment shader, linked with shaders/pass/quad.vert or with a vertex shader of its own. The version line is put
+// before each source. Programs with equal sources are compiled once and kept by the device (program_store.hpp).
 class Program {
   public:
     struct Shaders {
@@ -192,18 +193,18 @@ class Program {
     };
     Program() = default;
     // `name` goes into error messages. Samplers named `textureN` read unit N. `prelude` goes before the source: macros,
-    // and files that several shaders share.
+    // and code that several shaders share.
     Program(Device& device, const char* name, const char* fragment, const std::string& prelude = {});
     Program(Device& device, const char* name, Shaders shaders, const std::string& prelude = {});
     [[nodiscard]] std::uint32_t id() const noexcept;
-    // Where the uniform is; -1 when the shaders declare it, but no result depends on it: such a location takes values and
-    // does nothing.
-    // Throws GlError when they declare no uniform of that name: a mistake of the library.
+    // Location of the uniform; -1 if the shaders declare it but no result depends on it. OpenGL ignores values for
+    // location -1.
+    // Throws GlError if the shaders do not declare a uniform of that name, which is a fault of the library.
     [[nodiscard]] int location(std::string_view uniform) const;
     [[nodiscard]] int target_size() const noexcept;
 
   private:
-    std::shared_ptr<Device> device_;  // which has it
+    std::shared_ptr<Device> device_;  // the device that keeps the program
     const LinkedProgram* linked_ = nullptr;
 };
 
@@ -217,9 +218,8 @@ class Buffer {
     Handle<BufferTraits> handle_;
 };
 
-// Memory for transfers. To send: write what write() gives, then upload_rows(). To receive: read_rows(), a Fence, and
-// when that has been waited for, arrive(), then receive(). (OpenGL 4.5 maps the memory for as long as it lives; other
-// versions copy.)
+// Memory for transfers. To upload: fill the bytes of write(), then call upload_rows(). To read back: call read_rows(),
+// wait for a Fence, call arrive(), then receive(). (OpenGL 4.5 keeps the memory mapped; other versions copy.)
 class PixelBuffer {
   public:
     enum class Direction { Upload, ReadBack };
@@ -227,15 +227,15 @@ class PixelBuffer {
     PixelBuffer(Device& device, Direction direction, std::size_t bytes);
     [[nodiscard]] std::uint32_t id() const noexcept { return handle_.id(); }
     [[nodiscard]] std::size_t size() const noexcept { return bytes_; }
-    // To be filled before the next upload of these bytes; by several threads, if need be.
+    // Memory to fill before the next upload of these bytes. Several threads may fill it.
     [[nodiscard]] std::span<std::byte> write(std::size_t offset, std::size_t bytes) const {
         return memory_.subspan(offset, bytes);
     }
-    // To be called by the thread of the context when all that was read has been waited for.
+    // Call it on the thread of the context after the wait for what was read.
     void arrive();
-    // To be called before more is read into it.
+    // Call it before more is read into this buffer.
     void depart();
-    // As they were read back; valid until the next read_rows() into this. Any thread may call it.
+    // The bytes that were read back; valid until the next read_rows() into this buffer. Any thread may call it.
     [[nodiscard]] std::span<const std::byte> receive(std::size_t offset, std::size_t bytes) const {
         return memory_.subspan(offset, bytes);
     }
@@ -245,19 +245,19 @@ class PixelBuffer {
     Handle<BufferTraits> handle_;
     std::size_t bytes_ = 0;
     std::span<std::byte> memory_;
-    std::vector<std::byte> own_;  // where the driver gives none to write to
+    std::vector<std::byte> own_;  // used if the driver cannot map the memory
     bool is_mapped_for_good_ = false;
     Tally tally_;
 };
 
-// Counts samples (begin .. end by a Pass) or notes the GPU's time.
+// Counts samples (a Pass begins and ends it) or records the GPU's time.
 class Query {
   public:
     enum class Kind { Samples, Timestamp };
     Query() = default;
     Query(Device& device, Kind kind);
     [[nodiscard]] std::uint32_t id() const noexcept { return handle_.id(); }
-    void note_time() const;                      // Timestamp only: the GPU writes its time here
+    void note_time() const;                      // Timestamp only: makes the GPU write its time here
     [[nodiscard]] bool ready() const;            // does not wait
     [[nodiscard]] std::uint64_t result() const;  // waits for the GPU; nanoseconds or samples
 
@@ -265,19 +265,19 @@ class Query {
     Kind kind_ = Kind::Samples;
     Handle<QueryTraits> handle_;
     [[nodiscard]] bool is_unnoted() const noexcept { return kind_ == Kind::Timestamp && !noted_; }
-    mutable std::optional<std::uint64_t> time_;  // where the GPU has no clock
+    mutable std::optional<std::uint64_t> time_;  // used if the GPU has no clock
     mutable bool noted_ = false;
 };
 
-// Numbers of samples that queries counted, for shaders to read: texel i of a row of R32UI.
+// Counts of samples from queries, for shaders to read: count i is texel i of a row of R32UI.
 class CountList {
   public:
     CountList() = default;
     CountList(Device& device, std::size_t size);
     [[nodiscard]] const Texture& texture() const noexcept { return texture_; }
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
-    // Writes what the query counted to place i: by the GPU when it is known, or where the version of OpenGL has no such
-    // call, by the CPU, which waits for it.
+    // Writes the query's count to index i. The GPU does that when it knows the count. If the version of OpenGL has no
+    // such call, the CPU waits for the count and writes it.
     void note(std::size_t i, const Query& query);
     [[nodiscard]] std::vector<std::uint32_t> read() const;  // waits for the GPU
 
@@ -285,10 +285,10 @@ class CountList {
     std::size_t size_ = 0;
     Handle<BufferTraits> buffer_;
     Texture texture_;
-    std::vector<std::uint32_t> counts_;  // where the CPU writes them
+    std::vector<std::uint32_t> counts_;  // used if the CPU writes them
 };
 
-// Between two times that the GPU wrote; waits for it.
+// Milliseconds between two times that the GPU wrote. Waits for it.
 [[nodiscard]] double ms_between(const Query& from, const Query& to);
 
 // A point in the command stream.
@@ -301,9 +301,10 @@ class Fence {
     Fence(const Fence&) = delete;
     Fence& operator=(const Fence&) = delete;
     ~Fence();
-    // Returns when the GPU has passed the point; at once if there is none. Throws GlError when the context is lost.
+    // Returns when the GPU has passed the point; immediately if no point was set. Throws GlError if the context is
+    // lost.
     void wait();
-    // Whether the GPU has passed the point, as far as it has told; does not wait for it.
+    // Whether the GPU has reported that it passed the point. Does not wait.
     [[nodiscard]] bool passed();
 
   private:

@@ -151,7 +151,7 @@ void observed(Device& device, PassEvent event, std::span<const Quad> quads, Issu
 }  // namespace
 
 namespace {
-// Where the GPU cannot decide, a pass is skipped when the answer has come already.
+// Without conditional rendering, a pass is skipped only if the query's result is already available.
 bool is_known_to_be_skipped(const Device& device, const Pass& pass) {
     return !device.features.conditional_draws && pass.only_if && pass.only_if->ready() && pass.only_if->result() == 0;
 }
@@ -179,7 +179,7 @@ void draw(Device& device, const Pass& pass) {
                      static_cast<GLfloat>(event.height));
         if (pass.count_samples) device.dialect->begin_count(pass.count_samples->id());
         if (is_known_to_be_skipped(device, pass)) {
-            // Nothing is drawn, and a count is 0.
+            // Nothing is drawn, so a count is 0.
         } else if (pass.quads) {
             const GLsizei corners = device.features.fill_rectangle ? 3 : 4;  // see set_baseline
             device.dialect->draw_quads(pass.quads->buffer(), corners, pass.first, count);
@@ -197,7 +197,7 @@ void end_condition(Device& device) {
 void clear_stencil(Device& device, const Framebuffer& target, std::uint8_t value) {
     const auto& gl = device.gl;
     auto& bound = device.pipeline;
-    bound.end_condition(*device.dialect);  // which would skip it
+    bound.end_condition(*device.dialect);  // the condition would skip it
     gl.BindFramebuffer(GL_DRAW_FRAMEBUFFER, bound.framebuffer = target.id());
     device.save_stencil();
     gl.StencilMaskSeparate(GL_FRONT_AND_BACK, 0xff);

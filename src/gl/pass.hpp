@@ -1,4 +1,4 @@
-// An algorithm is a sequence of passes. A Pass is a plain value; draw() is the only place that draws.
+// An algorithm is a sequence of passes. A Pass is a plain value. Only draw() draws.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ class Dialect;
 using Quad = PassQuad;
 
 [[nodiscard]] Quad::Corners corners(int x0, int y0, int x1, int y1);
-// Texels [x0, x1) x [y0, y1), each meeting the one in its place.
+// Covers texels [x0, x1) x [y0, y1), and gives each fragment its own coordinates to read from.
 [[nodiscard]] Quad rectangle(int x0, int y0, int x1, int y1);
 
 // A list of quads on the GPU; passes draw ranges of it.
@@ -45,8 +45,8 @@ class QuadList {
     Handle<VertexArrayTraits> vertex_array_;
 };
 
-// Points in place of quads: vertices without attributes, each one pixel; a program's own vertex shader places point i
-// by gl_VertexID.
+// Points, drawn instead of quads. They are vertices without attributes, each one pixel large. The program's own vertex
+// shader positions point i by gl_VertexID.
 class Points {
   public:
     Points() = default;
@@ -60,7 +60,7 @@ class Points {
 enum class Blend { None, Min, Max, Add };
 enum class ColorWrite { On, Off };
 
-// What must hold between the incoming value (a fragment's depth; a stencil test's reference) and the one stored.
+// Compares the incoming value (a fragment's depth, or the reference of a stencil test) with the stored one.
 enum class Compare { Never, Less, Equal, LessOrEqual, Greater, NotEqual, GreaterOrEqual, Always };
 enum class DepthWrite { Off, On };
 
@@ -72,13 +72,13 @@ struct DepthTest {
 
 enum class StencilOp { Keep, Zero, Replace, Increment, Decrement, Invert };
 
-// Both faces are alike.
+// Front and back faces have the same test.
 struct StencilTest {
     Compare pass_if = Compare::Always;
     std::uint8_t reference = 0;
     StencilOp on_fail = StencilOp::Keep, on_pass = StencilOp::Keep;
-    StencilOp on_depth_fail = StencilOp::Keep;     // where the stencil passes and the depth does not
-    std::uint8_t compared = 0xff, written = 0xff;  // bits of the stencil
+    StencilOp on_depth_fail = StencilOp::Keep;     // stencil test passes, depth test fails
+    std::uint8_t compared = 0xff, written = 0xff;  // bit masks
     bool operator==(const StencilTest&) const = default;
 };
 
@@ -101,7 +101,7 @@ class Uniforms {
     }
     [[nodiscard]] auto begin() const { return all_.begin(); }
     [[nodiscard]] auto end() const { return all_.end(); }
-    // Pre: there is one of that name.
+    // The value of that uniform. Pre: there is one.
     [[nodiscard]] const decltype(Uniform::value)& operator[](std::string_view name) const {
         return std::ranges::find(all_, name, &Uniform::name)->value;
     }
@@ -110,14 +110,14 @@ class Uniforms {
     std::vector<Uniform> all_;
 };
 
-// What a pass is for, said by the room that makes it in a type of its own; a pointer to that, which is there while the
-// pass is drawn. An observer asks for the types that it knows.
+// Base of annotations that say what a pass is for. The module that makes the pass defines the type; the pass carries a
+// pointer that is valid while it is drawn. An observer asks for the types that it knows.
 class Note {
   public:
     Note() = default;
     template <class T>
     Note(const T* what) : type_(&typeid(T)), what_(what) {}  // NOLINT(google-explicit-constructor): `.note = &note`
-    // Null when it is of another type.
+    // Null if the note has another type.
     template <class T>
     [[nodiscard]] const T* as() const {
         return type_ && *type_ == typeid(T) ? static_cast<const T*>(what_) : nullptr;
@@ -128,7 +128,7 @@ class Note {
     const void* what_ = nullptr;
 };
 
-// What becomes of the colour of each render target.
+// How a fragment's colour is combined with that of the render target.
 struct Blending {
     std::array<Blend, draw_buffers> of{};
     Blending() = default;
@@ -151,17 +151,17 @@ struct Pass {
     ColorWrite color = ColorWrite::On;
     std::optional<DepthTest> depth{};      // for a target with a depth texture; off by default
     std::optional<StencilTest> stencil{};  // for a target with a stencil texture; off by default
-    // What the stored depth must be within, on devices with Features::depth_bounds.
+    // Range that the stored depth must be in; on devices with Features::depth_bounds.
     std::optional<std::array<float, 2>> depth_bounds{};
     const QuadList* quads = nullptr;
-    const Points* points = nullptr;        // drawn when there are no quads
-    std::size_t first = 0;                 // of the list, or of gl_VertexID
-    std::size_t count = all;               // by default all of the list from the first on; points must be counted
+    const Points* points = nullptr;        // drawn if quads is null
+    std::size_t first = 0;                 // index in the list, or gl_VertexID
+    std::size_t count = all;               // default: the rest of the list; points need a count
     const Query* count_samples = nullptr;  // receives the number of fragments that were not discarded
     const Query* only_if = nullptr;        // the GPU skips the pass when this query counted nothing
 };
 
-// What the pass says of itself; null when it says nothing in that type.
+// The pass's annotation of that type; null if it has none.
 template <class T>
 [[nodiscard]] const T* note_of(const PassEvent& event) {
     return event.pass ? event.pass->note.as<T>() : nullptr;
@@ -188,18 +188,18 @@ struct Pipeline {
 // Pre: a session is open on the device.
 void draw(Device& device, const Pass& pass);
 
-// Ends what the last pass's `only_if` began, before the result of its query is asked for.
+// Ends the condition that the last pass's `only_if` began, before the result of its query is read.
 void end_condition(Device& device);
 
-// Sets all of the stencil. Pre: a session is open.
+// Sets all stencil values. Pre: a session is open.
 void clear_stencil(Device& device, const Framebuffer& target, std::uint8_t value);
 
-// Copies all texels bit for bit, both textures having the same size and texel bytes; seen by the observer as a pass.
+// Copies all texels bit for bit between textures of the same size and bytes per texel. The observer sees a pass.
 void copy(Device& device, std::string_view name, const Texture& from, const Texture& to, int stage = -1, int step = -1);
-// The first texels of one of the same width.
+// Copies the first `texels` texels to a texture of the same width.
 void copy_first(Device& device, std::string_view name, const Texture& from, const Texture& to, std::size_t texels);
 
-// The first texels of a texture as at most two rectangles: work(first row, width, rows).
+// Splits the first texels of a texture into at most two rectangles, and calls work(first row, width, rows) for each.
 template <class Work>
 void for_first_texels(int width, std::size_t texels, const Work& work) {
     const auto across = static_cast<std::size_t>(width);
@@ -208,7 +208,7 @@ void for_first_texels(int width, std::size_t texels, const Work& work) {
     if (rest > 0) work(rows, rest, 1);
 }
 
-// What `copy` copies of or to that texture, seen by the observer as a pass.
+// Runs `copy`, which copies from or to that texture, and shows it to the observer as a pass.
 void observe_copy(Device& device, std::string_view name, const Texture& texture, std::size_t texels,
                   const std::function<void()>& copy);
 

@@ -13,7 +13,7 @@ namespace quadmill::detail::gl {
 
 namespace {
 
-// In parts, since the driver is told their bytes in 31 bits: a texture may have more.
+// Reads in parts: the driver takes a number of bytes below 2^31, and a texture may have more.
 std::vector<std::byte> read_all(Device& device, RowsOf rows) {
     constexpr std::size_t most = std::size_t{1} << 30;
     const auto row = static_cast<std::size_t>(rows.width) * info(rows.format).bytes;
@@ -122,7 +122,7 @@ std::uint32_t target_of(Device& device, std::uint32_t texture) {
         GLint before = 0;
         gl.GetIntegerv(name, &before);
         gl.BindTexture(candidate, texture);
-        bool bound = true;  // a version may not even know the target
+        bool bound = true;  // a version may not know the target
         while (gl.GetError() != GL_NO_ERROR) bound = false;
         gl.BindTexture(candidate, static_cast<GLuint>(before));
         if (bound) return candidate;
@@ -178,7 +178,7 @@ PlainAccess::PlainAccess(Device& device, const Texture& of)
 }
 
 PlainAccess::~PlainAccess() {
-    // The other way round: levels first, while the texture is complete.
+    // In reverse order: the levels come first, while the texture is complete.
     for (auto one = changed_.rbegin(); one != changed_.rend(); ++one)
         device_.dialect->set_texture_parameter(texture_.id(), GL_TEXTURE_2D, one->name, one->value);
 }

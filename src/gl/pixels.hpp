@@ -1,4 +1,4 @@
-// Moving texels between pixel buffers and textures, and looking at textures of the host.
+// Moves texels between pixel buffers and textures, and checks textures of the application.
 #pragma once
 
 #include <cstddef>
@@ -13,34 +13,34 @@
 
 namespace quadmill::detail::gl {
 
-// What GL takes for a place in the buffer that is bound.
+// An offset in the bound buffer, as the pointer that GL expects.
 [[nodiscard]] inline void* offset_pointer(std::size_t offset) {
     return reinterpret_cast<void*>(offset);  // NOLINT(performance-no-int-to-ptr)
 }
 
-// Rows [first, first + rows) of a texture, of all its layers.
+// Rows [first, first + rows) of a texture, in all its layers.
 struct RowsOf {
     RowsOf(const Texture& texture, int first, int rows);
     RowsOf(std::uint32_t of, Format its_format, int its_width, int first_row, int number, int its_layers)
         : texture(of), format(its_format), width(its_width), first(first_row), rows(number), layers(its_layers) {}
     std::uint32_t texture;
     Format format;
-    int width, first, rows, layers;  // layers: at least 1; of an array texture if there are more
+    int width, first, rows, layers;  // layers >= 1; more than 1 means an array texture
 };
 
-// Sends rows [first, first + rows) from the buffer, tightly packed at `offset` bytes; returns at once.
-// Pre: a session is open.
+// Uploads rows [first, first + rows) from the buffer, where they are tightly packed from byte `offset` on. Does not
+// wait. Pre: a session is open.
 void upload_rows(Device& device, const PixelBuffer& from, std::size_t offset, const Texture& to, int first, int rows);
 
-// The other way; of an array texture, rows of all layers, one layer after the other.
+// Reads rows into the buffer. For an array texture it reads these rows of all layers, layer after layer.
 void read_rows(Device& device, const Texture& from, int first, int rows, PixelBuffer& to, std::size_t offset);
 
-// All texels that a pass wrote, layer after layer, for its observer; waits for the GPU. Pre: a session is open.
+// All texels that a pass wrote, layer after layer, for an observer. Waits for the GPU. Pre: a session is open.
 [[nodiscard]] std::vector<std::byte> read_target(Device& device, const PassEvent& pass);
-// All texels of a texture, in the same way.
+// All texels of a texture, layer after layer.
 [[nodiscard]] std::vector<std::byte> read_texels(Device& device, const Texture& texture);
 
-// Sets every word of the texels of a rectangle, in all layers. Pre: an unsigned integer format.
+// Sets every word of a rectangle's texels, in all layers. Pre: an unsigned integer format.
 void clear_texels(Device& device, const Texture& texture, int x, int y, int width, int height, std::uint32_t word);
 
 // Sets every channel of all texels. Pre: a format of 32-bit floats, or of depth.
@@ -48,38 +48,38 @@ void fill(Device& device, const Texture& texture, float value);
 // Pre: Format::Stencil8.
 void fill_stencil(Device& device, const Texture& texture, std::uint8_t value);
 
-// Starts the work issued so far.
+// Makes the GPU start the work issued so far.
 void flush(Device& device);
-// Waits until it is done.
+// Waits until the GPU has done the work issued so far.
 void finish(Device& device);
 
-// Memory for textures that the driver says is free; a software renderer's is the machine's. Nothing where it is not
-// said.
+// Bytes that the driver reports as free for textures; for a software renderer, the machine's free memory. Nothing if it
+// does not report any.
 [[nodiscard]] std::optional<std::size_t> free_bytes(Device& device);
-// For fewer bytes than this it is not worth asking.
+// Below this number of bytes, asking for free memory is not worth its time.
 inline constexpr std::size_t worth_asking = std::size_t{1} << 26U;
 
-// The GPU's time now, in nanoseconds, on the clock of Query::Kind::Timestamp.
+// The GPU's current time in nanoseconds, on the clock of Query::Kind::Timestamp.
 [[nodiscard]] std::uint64_t gpu_time(Device& device);
 
-// What a message says where Dialect::level_of() tells nothing.
+// Part of a message, for versions in which Dialect::level_of() returns nothing.
 inline constexpr const char* no_levels =
     "cannot be looked at: OpenGL ES 3.0 does not tell the size and format of a texture; make the context of OpenGL ES "
     "3.1 or later";
 
-// The target that the texture was made for, as OpenGL names it; 0 where that is none that can be sampled as 2-D texels.
+// OpenGL's target of the texture; 0 if that target cannot be sampled as 2-D texels.
 [[nodiscard]] std::uint32_t target_of(Device& device, std::uint32_t texture);
 
-// A texture of the host, not owned: checks that `id` is a 2-D texture of one of the formats with a level 0.
+// A texture of the application, not owned. Checks that `id` is a 2-D texture with a level 0 in one of the formats.
 // Throws InvalidArgument; `where` and `what`, as in "the texture of keys", go into the message.
 [[nodiscard]] Texture host_texture(Device& device, std::uint32_t id, std::initializer_list<Format> formats,
                                    const std::string& where, const std::string& what);
 
-// A texture of the host as if its parameters were those of the library's own: level 0 without filter, swizzle or
-// comparison. They count for fetches, copies and targets too: a texture of integers with the default MAG_FILTER is
-// incomplete, and BASE_LEVEL and swizzle hold also where a sampler object is bound. While this lives, texture() is to be
-// used: a view where the storage cannot change, so that nothing of the host's is touched; else the texture itself, whose
-// parameters come back in the end.
+// Gives access to a texture of the application as if it had the parameters of the library's own textures: level 0, no
+// filter, swizzle or comparison. Parameters matter for fetches, copies and targets, too: a texture of integers with the
+// default MAG_FILTER is incomplete, and BASE_LEVEL and swizzle apply even if a sampler object is bound. Use texture()
+// while this object lives. It is a view if the storage is immutable, so that nothing of the application's changes;
+// otherwise it is the texture itself, and the destructor restores its parameters.
 class PlainAccess {
   public:
     PlainAccess(Device& device, const Texture& of);
@@ -87,8 +87,8 @@ class PlainAccess {
     PlainAccess& operator=(const PlainAccess&) = delete;
     ~PlainAccess();
     [[nodiscard]] const Texture& texture() const noexcept { return texture_; }
-    // The host's BASE_LEVEL leaves level 0 out. NVIDIA then keeps what is drawn into level 0 from whoever reads it later;
-    // what is copied there is seen.
+    // Whether the application's BASE_LEVEL excludes level 0. NVIDIA's driver then hides from later reads what was drawn
+    // into level 0, but not what was copied there.
     [[nodiscard]] bool hides_level_zero() const noexcept { return hides_level_zero_; }
     [[nodiscard]] bool is_view() const noexcept { return static_cast<bool>(view_); }
 
@@ -100,7 +100,7 @@ class PlainAccess {
     Device& device_;
     Handle<TextureTraits> view_;
     Texture texture_;
-    std::vector<Parameter> changed_;  // with the host's values
+    std::vector<Parameter> changed_;  // with the application's values
     bool hides_level_zero_ = false;
 };
 

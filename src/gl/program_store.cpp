@@ -15,7 +15,7 @@ namespace quadmill::detail::gl {
 
 namespace {
 
-// 64 bits of FNV-1a, from a start of its own.
+// 64-bit FNV-1a with a given start value.
 std::uint64_t hash(std::uint64_t start, std::span<const std::byte> bytes) {
     for (const auto byte : bytes) start = (start ^ static_cast<std::uint64_t>(byte)) * 0x100000001b3U;
     return start;
@@ -27,7 +27,7 @@ std::array<std::uint64_t, 2> key_of(const ProgramStore::Sources& sources) {
     auto key = hash_starts;
     for (const std::string_view text :
          {std::string_view(sources.vertex), std::string_view(sources.prelude), std::string_view(sources.fragment)}) {
-        // With the end of each, so that what moves from one to the next is seen.
+        // The length of each text is hashed, too, so that moving characters from one text to the next changes the key.
         for (auto& half : key) half = hash(half * 31 + text.size(), std::as_bytes(std::span(text)));
     }
     return key;
@@ -41,7 +41,7 @@ std::string shader_log(const Api& gl, GLuint shader) {
     return log;
 }
 
-// For whoever wants to read, or to check, what is compiled: QUADMILL_SHADERS=FOLDER keeps each shader there.
+// If QUADMILL_SHADERS=FOLDER is set, writes each shader that is compiled to that folder.
 void keep_source(const char* name, GLenum stage, const std::string& text) {
     const char* const folder = std::getenv("QUADMILL_SHADERS");
     if (!folder) return;
@@ -94,8 +94,9 @@ void link(Device& device, GLuint program, const char* name, const ProgramStore::
     gl.DetachShader(program, fragment.id());
 }
 
-// Reads the names that the sources declare, since the driver tells only of those that matter to a result: all words of a
-// declaration, so the type's, too, which no uniform has. An array is there as a whole and by elements.
+// Reads the declared names from the sources, since the driver only reports uniforms that affect a result. It collects
+// all words of a declaration, the type's included; no uniform has the name of a type. An array is listed as a whole and
+// by element.
 std::vector<std::pair<std::string, int>> uniforms_of(const Api& gl, GLuint program, std::string_view sources) {
     std::vector<std::pair<std::string, int>> uniforms;
     const auto add = [&](const std::string& uniform) {
@@ -120,7 +121,8 @@ std::vector<std::pair<std::string, int>> uniforms_of(const Api& gl, GLuint progr
     return uniforms;
 }
 
-// Saved programs: this word, the driver's, then key, format, size and bytes of each, and in the end a hash of all that.
+// Format of saved programs: this magic number, the driver's key, then the key, format, size and bytes of each program,
+// and finally a hash of all that.
 constexpr std::uint64_t magic = 0x31307370646d7571;  // "qumdps01"
 
 std::string driver_of(const Device& device) {
@@ -135,7 +137,7 @@ void put(std::vector<std::byte>& to, std::uint64_t word) {
     put(to, std::as_bytes(std::span(&word, 1)));
 }
 
-// Reads what put() wrote; every step is checked.
+// Reads what put() wrote, and checks every step.
 class SavedPrograms {
   public:
     explicit SavedPrograms(std::span<const std::byte> left) : left_(left) {}
@@ -169,8 +171,8 @@ bool ProgramStore::link_saved(const Api& gl, GLuint program, const Key& key) con
     gl.ProgramBinary(program, format, bytes.data(), static_cast<GLsizei>(bytes.size()));
     GLint done = GL_FALSE;
     gl.GetProgramiv(program, GL_LINK_STATUS, &done);
-    // A driver that was updated takes its old programs no more; they are compiled. One that lost the context may tell
-    // so for ever.
+    // After an update, a driver rejects its old programs; they are compiled again. A lost context may return errors
+    // forever.
     for (GLenum error = done ? GLenum{GL_NO_ERROR} : gl.GetError(); error != GL_NO_ERROR && error != GL_CONTEXT_LOST;) {
         error = gl.GetError();
     }

@@ -1,4 +1,4 @@
-// The programs of a device: compiled once, whoever asks for them, and kept as long as the device lives.
+// The programs of a device. Each is compiled once and kept for the life of the device.
 #pragma once
 
 #include <array>
@@ -32,18 +32,18 @@ class ProgramStore {
         const char *vertex, *fragment;
         const std::string& prelude;
     };
-    // Compiles what is not there yet; what it gives lives as long as this.
+    // Compiles the program if it is not stored yet. The reference is valid for the life of this store.
     const LinkedProgram& get(Device& device, const char* name, const Sources& sources);
     [[nodiscard]] std::size_t compiled() const noexcept { return compiled_; }
 
-    // Thrown in place of compiling one program more than allow() said.
+    // Thrown instead of compiling more programs than allow() permits.
     struct NoMore {};
     void allow(std::optional<std::size_t> programs) noexcept { allowed_ = programs; }
 
-    // All programs as the driver keeps them, for take() in a later run; empty where it has no such form.
+    // All programs in the driver's binary form, for take() in a later run; empty if the driver has no such form.
     [[nodiscard]] std::vector<std::byte> save(const Device& device) const;
-    // From now on, get() looks among these before it compiles. Returns how many there are: none of another driver.
-    // Throws InvalidArgument for bytes that are not whole.
+    // From now on, get() looks up programs in `saved` before it compiles them. Returns their number, which is 0 if
+    // another driver saved them. Throws InvalidArgument if the bytes are damaged.
     std::size_t take(const Device& device, std::span<const std::byte> saved);
 
     // Pre: the context is current.

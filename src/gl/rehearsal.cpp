@@ -30,7 +30,7 @@ class OneTexel {
 }  // namespace
 
 bool rehearse(Device& device, std::size_t programs, const std::function<void()>& work) {
-    static_cast<void>(has_lanes_in_boxes(device));  // found out by whole passes, and counts as no program
+    static_cast<void>(has_lanes_in_boxes(device));  // draws whole passes once; not counted as a program
     const OneTexel draws(device, programs);
     try {
         work();

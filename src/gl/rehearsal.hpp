@@ -1,4 +1,4 @@
-// Work that is done only so that programs are compiled and memory is there.
+// Runs work only to compile its programs and allocate its memory.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@ namespace quadmill::detail::gl {
 
 class Device;
 
-// Runs `work`, whose passes draw one texel, up to where it needs more than that many programs that are not there yet.
-// Returns whether it came to its end. Pre: a session is open.
+// Runs `work`, whose passes draw one texel each, until it needs more than `programs` new programs. Returns whether it
+// finished. Pre: a session is open.
 bool rehearse(Device& device, std::size_t programs, const std::function<void()>& work);
 
 }  // namespace quadmill::detail::gl

@@ -11,7 +11,7 @@ namespace quadmill::detail::gl {
 namespace {
 
 constexpr int never = Features::never;
-// A piece of state, and the versions of OpenGL and OpenGL ES that it came with.
+// A piece of state, and the versions of OpenGL and OpenGL ES that introduced it.
 struct Since {
     GLenum name;
     int desktop, es;
@@ -54,8 +54,8 @@ constexpr std::array<GLenum, 4> blend_factor_names{GL_BLEND_SRC_RGB, GL_BLEND_DS
 
 struct PixelStore {
     GLenum name;
-    GLint tight;  // for rows without gaps
-    int es;       // the version of OpenGL ES that it came with
+    GLint tight;  // value for rows without gaps
+    int es;       // version of OpenGL ES that introduced it
 };
 constexpr std::array<PixelStore, 17> pixel_stores{
     {{GL_PACK_SWAP_BYTES, 0, never},
@@ -97,7 +97,7 @@ void set_capability(const Api& gl, GLenum capability, GLuint index, bool on) {
     }
 }
 
-// Advanced equations are for colour and alpha together, and only this call takes them.
+// Advanced blend equations apply to colour and alpha together, and only this call accepts them.
 void restore_blend_equation(const Api& gl, GLuint target, GLenum color, GLenum alpha) {
     if (color == alpha) {
         gl.BlendEquationi(target, color);
@@ -107,7 +107,7 @@ void restore_blend_equation(const Api& gl, GLuint target, GLenum color, GLenum a
 }
 
 void refuse_active_queries(const Api& gl, const Features& features) {
-    // The pipeline's statistics come last; those of stages that no pass has stay as they are.
+    // Queries of pipeline statistics come last. Queries of stages that no pass has are left alone.
     constexpr std::array<Since, 10> targets{{{GL_SAMPLES_PASSED, 15, never},
                                              {GL_ANY_SAMPLES_PASSED, 33, 30},
                                              {GL_ANY_SAMPLES_PASSED_CONSERVATIVE, 43, 30},
@@ -132,7 +132,7 @@ void refuse_active_queries(const Api& gl, const Features& features) {
     }
 }
 
-// A program that is flagged for deletion dies as soon as another one is used, and could not be brought back.
+// A program flagged for deletion is deleted when another one becomes current, and could not be restored.
 void refuse_dying_program(const Api& gl) {
     GLint program = 0, dying = GL_FALSE;
     gl.GetIntegerv(GL_CURRENT_PROGRAM, &program);
@@ -143,8 +143,8 @@ void refuse_dying_program(const Api& gl) {
     }
 }
 
-// A texture, sampler or buffer that was deleted in a context that shares it lives on while it is bound here, and could
-// not be bound again.
+// A texture, sampler or buffer that was deleted in a sharing context lives on while it is bound here, but could not be
+// bound again.
 void refuse_dead_object(const char* kind, int name, unsigned char (*is_alive)(GLuint)) {
     if (name == 0 || is_alive(static_cast<GLuint>(name))) return;
     throw InvalidArgument("the OpenGL context has " + std::string(kind) + " " + std::to_string(name) +
@@ -152,7 +152,7 @@ void refuse_dead_object(const char* kind, int name, unsigned char (*is_alive)(GL
                           "one, or 0, first");
 }
 
-// Fills the stack of debug groups until the driver complains, and empties it to where it was.
+// Fills the stack of debug groups until the driver raises an error, then pops what was pushed.
 void overflow_debug_groups(const Api& gl) {
     GLint before = 0, most = 0, after = 0;
     gl.GetIntegerv(GL_DEBUG_GROUP_STACK_DEPTH, &before);
@@ -162,7 +162,7 @@ void overflow_debug_groups(const Api& gl) {
     for (GLint i = before; i < after; ++i) gl.PopDebugGroup();
 }
 
-// Makes the driver remember `error` again, without any other effect. The messages this causes are not the host's.
+// Makes the driver record `error` again, without other effects. The application does not see the messages this causes.
 void raise_again(const Api& gl, const Features& features, GLenum error) {
     const bool messages = features.has(43, 32) && gl.IsEnabled(GL_DEBUG_OUTPUT);
     if (messages) gl.Disable(GL_DEBUG_OUTPUT);
@@ -208,7 +208,7 @@ void raise_again(const Api& gl, const Features& features, GLenum error) {
                 gl.PopDebugGroup();
             } else {
                 gl.BeginQuery(GL_SAMPLES_PASSED,
-                              0);  // the host has opened groups since: another error is better than none
+                              0);  // the application has pushed groups since; a different error is better than none
             }
             break;
         }
@@ -220,11 +220,12 @@ void raise_again(const Api& gl, const Features& features, GLenum error) {
 
 }  // namespace
 
-// OpenGL has no getter for it, but it does not nest: to begin it again is an error. A driver that does not take the
-// probe outside of it either says nothing that way, so the first time that it does is waited for.
+// OpenGL has no getter for conditional rendering, but it does not nest: beginning it again is an error. If a driver
+// rejects the probe even outside conditional rendering, an error means nothing. So errors count only after the probe
+// succeeded once.
 void HostState::refuse_conditional_rendering(const Api& gl, const Features& features) {
-    if (features.is_es) return;  // which has none
-    if (probe_ == 0) {  // a query that has never been active is none to some calls
+    if (features.is_es) return;  // OpenGL ES has no conditional rendering
+    if (probe_ == 0) {  // some calls reject a query that was never active
         gl.GenQueries(1, &probe_);
         gl.BeginQuery(GL_SAMPLES_PASSED, probe_);
         gl.EndQuery(GL_SAMPLES_PASSED);
@@ -288,7 +289,7 @@ void HostState::restore_bindings(const Api& gl, const Features& features) const 
     gl.ActiveTexture(static_cast<GLenum>(active_texture_));
 }
 
-// Versions without state of each render target have one blend and one mask for all.
+// Versions without state per render target have one blend and one mask for all.
 void HostState::save_targets(const Api& gl, const Features& features) {
     if (!features.has(30, 32)) {
         blend_[0] = gl.IsEnabled(GL_BLEND);
@@ -339,7 +340,7 @@ void HostState::restore_targets(const Api& gl, const Features& features) const n
     }
 }
 
-// Where there are several and calls are not for one of them, passes change all.
+// With several viewports, and no call that changes a single one, passes change all of them.
 void HostState::save_viewports(const Api& gl, const Features& features) {
     if (!features.has(41, never)) {
         viewports_.resize(1);
@@ -393,7 +394,7 @@ void HostState::restore_viewports(const Api& gl, const Features& features) const
 
 void HostState::pause_feedback(const Api& gl, const Features& features) {
     paused_feedback_ = false;
-    if (!features.has(40, 30)) return;  // 3.3 neither tells of it nor pauses it
+    if (!features.has(40, 30)) return;  // 3.3 has no getter for it and cannot pause it
     GLint active = 0, paused = 0;
     gl.GetIntegerv(GL_TRANSFORM_FEEDBACK_ACTIVE, &active);
     gl.GetIntegerv(GL_TRANSFORM_FEEDBACK_PAUSED, &paused);
@@ -514,7 +515,7 @@ void set_baseline(const Api& gl, const Features& features) {
         }
         gl.Disablei(GL_SCISSOR_TEST, 0);
         gl.DepthRangeIndexed(0, 0, 1);
-        gl.ClipControl(GL_LOWER_LEFT, GL_ZERO_TO_ONE);  // depths arrive as the vertex shader has them, unrounded
+        gl.ClipControl(GL_LOWER_LEFT, GL_ZERO_TO_ONE);  // keeps depths as the vertex shader computes them, unrounded
     } else {
         gl.Disable(GL_BLEND);
         gl.ColorMask(GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);
@@ -531,8 +532,8 @@ void set_baseline(const Api& gl, const Features& features) {
     if (gl.EXT_depth_bounds_test) gl.Disable(GL_DEPTH_BOUNDS_TEST_EXT);
     if (!features.is_es) {
         gl.PointSize(1);
-        // A quad of two triangles shades the pixels along their diagonal twice, which doubles the cost of a quad that
-        // is two texels wide. Where the driver can, one triangle fills its bounding rectangle instead.
+        // A quad of two triangles shades the pixels along their diagonal twice. For a quad that is two texels wide this
+        // doubles the cost. If the driver can, one triangle fills its bounding rectangle instead.
         gl.PolygonMode(GL_FRONT_AND_BACK, features.fill_rectangle ? GL_FILL_RECTANGLE_NV : GL_FILL);
     }
     gl.BindBuffer(GL_PIXEL_PACK_BUFFER, 0);
@@ -573,7 +574,7 @@ void HostState::restore(const Api& gl, const Features& features) const noexcept 
     }
     if (paused_feedback_) gl.ResumeTransformFeedback();
     for (int i = 0; i < 8 && gl.GetError() != GL_NO_ERROR; ++i) {
-        // An error of the library's own, reported already by Device::check or on its way out as an exception.
+        // Discards an error of the library's own: Device::check has reported it, or an exception does.
     }
     for (const auto error : errors_) raise_again(gl, features, error);
 }

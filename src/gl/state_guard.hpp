@@ -1,6 +1,6 @@
-// Saves the host's OpenGL state before the library works and brings it back after. It covers what passes, transfers and
-// queries of the library change; tests/gl compares a snapshot of all state of OpenGL 4.5 to prove that nothing is
-// missed.
+// Saves the application's OpenGL state before the library works and restores it afterwards. It covers all state that
+// the library's passes, transfers and queries change. tests/gl compares snapshots of all state of OpenGL 4.5 to prove
+// that nothing is missed.
 #pragma once
 
 #include <array>
@@ -15,25 +15,27 @@
 
 namespace quadmill::detail::gl {
 
-inline constexpr int texture_units = 8;  // units 0 .. 7 are all that passes use
+inline constexpr int texture_units = 8;  // passes use only units 0 to 7
 inline constexpr int draw_buffers = 8;
 
 class HostState {
   public:
-    // Also takes the host's pending GL errors, so that restore() can hand them back.
-    // Throws InvalidArgument when the host has a query active that the library's passes would feed, or conditional
-    // rendering, which would skip them; when something that it has bound could not be bound again; or in the
-    // compatibility profile, a display list being made, or no rendering.
+    // Also takes the application's pending GL errors, so that restore() can raise them again. Throws InvalidArgument in
+    // these cases: an active query would count the library's passes; conditional rendering would skip them; a bound
+    // object could not be bound again; a display list of the compatibility profile is being compiled; its render mode
+    // draws nothing.
     void save(const Api& gl, const Features& features);
-    // Few passes test a stencil, so its state is saved before the first of a session that does, the pass's target being
-    // bound: glGet clamps the reference to what the bound stencil buffer can hold, which may be none at save().
+    // Few passes use the stencil test, so its state is saved before the first such pass of a session. The pass's target
+    // must be bound: glGet clamps the reference to the range of the bound stencil buffer, and at save() there may be
+    // none.
     void save_stencil(const Api& gl, const Features& features);
-    // Likewise before the first pass that blends with factors.
+    // Saves them before the first pass of a session that blends with factors.
     void save_blend_factors(const Api& gl, const Features& features);
     void restore(const Api& gl, const Features& features) const noexcept;
-    // Turns off what extensions would do to passes. Pre: save() has been called, and the host's vertex array is bound.
+    // Turns off extensions that would affect passes. Pre: save() has been called, and the application's vertex array is
+    // bound.
     void set_extension_baseline(const Api& gl) const { extensions_.set_baseline(gl); }
-    // Deletes the one object that it keeps.
+    // Deletes its probe query.
     void release(const Api& gl) const noexcept;
 
   private:
@@ -53,11 +55,11 @@ class HostState {
     std::array<bool, 30> capabilities_{};
     std::array<bool, draw_buffers> blend_{};
     std::array<std::array<int, 2>, draw_buffers> blend_equation_{};
-    // Source and destination, colour and alpha.
+    // Factors for source and destination, colour and alpha.
     std::optional<std::array<std::array<int, 4>, draw_buffers>> blend_factors_;
     std::array<std::array<unsigned char, 4>, draw_buffers> color_mask_{};
     std::array<int, texture_units> texture_{}, texture_array_{}, texture_buffer_{}, sampler_{};
-    // Of each viewport that passes change: of the first alone, where calls are for one of them.
+    // One for each viewport that passes change: only the first, if calls can change a single one.
     std::vector<std::array<float, 4>> viewports_;
     std::vector<std::array<int, 4>> scissor_boxes_;
     std::vector<bool> scissors_;
@@ -80,7 +82,7 @@ class HostState {
     bool probe_works_ = false;
 };
 
-// The state that every pass starts from: all tests off, one sample a pixel, lower-left origin, tight pixel rows.
+// Sets the state that every pass starts from: all tests off, one sample per pixel, lower-left origin, tight pixel rows.
 void set_baseline(const Api& gl, const Features& features);
 
 }  // namespace quadmill::detail::gl

@@ -13,7 +13,7 @@ namespace quadmill::detail::input {
 
 namespace {
 
-// "1000" or "2^20"; 0 when it is neither, or too large.
+// Parses "1000" or "2^20". 0 if it is neither, or too large.
 std::uint64_t parse_count(std::string_view text) {
     std::uint64_t value = 0;
     const bool power = text.starts_with("2^");

@@ -1,4 +1,4 @@
-// Checks of option values; their messages say what is allowed.
+// Checks for values of options. Their messages say what is allowed.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -8,27 +8,27 @@
 
 namespace quadmill::detail::input {
 
-// A whole number from 1, such as 1000 or 2^20.
+// A whole number, at least 1, such as 1000 or 2^20.
 [[nodiscard]] CLI::Validator count_up_to(std::uint64_t most);
 // A whole number in that range, written in digits.
 [[nodiscard]] CLI::Validator whole_number(std::uint64_t least, std::uint64_t most);
-// A number of CPU threads; 0: all.
+// A number of CPU threads. 0 means all.
 [[nodiscard]] CLI::Validator thread_count();
 // Bytes, such as 256M or 4G.
 [[nodiscard]] CLI::Validator byte_count();
 // A number in that range, not NaN.
 [[nodiscard]] CLI::Validator number_from(double least, double most);
 
-// The parts of "0.5,0.99"; empty ones, too, which CLI11's own delimiter drops.
+// The parts of "0.5,0.99", including empty parts, which CLI11's own delimiter drops.
 [[nodiscard]] std::vector<std::string> comma_separated(const std::string& text);
 // A file name that is not empty.
 [[nodiscard]] CLI::Validator file_name();
 
-// Throws CLI::ValidationError of that option if the output would replace one of these files, by device and inode; "-"
+// Throws CLI::ValidationError for that option if the output would replace one of these files, by device and inode; "-"
 // is standard output or input.
 void refuse_inputs(const std::string& option, const std::string& output, const std::vector<std::string>& inputs);
 
-// A list of these.
+// A comma-separated list.
 [[nodiscard]] CLI::Validator each_of(const CLI::Validator& part);
 
 }  // namespace quadmill::detail::input

@@ -32,7 +32,7 @@ using Blanks = CsvParser<CsvRows>::Blanks;
     throw InvalidArgument(line_of(path, line - 1 + fault.line) + fault.what);
 }
 
-// A name that is there already gets its place, too.
+// A name that occurred before gets its column number appended.
 SqlNames with_unique(std::vector<std::string> written) {
     SqlNames names{.written = std::move(written)};
     std::unordered_set<std::string> taken;
@@ -44,7 +44,7 @@ SqlNames with_unique(std::vector<std::string> written) {
     return names;
 }
 
-// What to say of a column of floats that has an integer which they do not have.
+// The error for a column of floats with an integer that they do not represent exactly.
 std::optional<CsvFault> rounding(const Cells& cells, const std::string& name) {
     const auto& [line, word] = cells.long_integer();
     if (line == 0) return {};
@@ -54,7 +54,8 @@ std::optional<CsvFault> rounding(const Cells& cells, const std::string& name) {
                           in_quotes(word), in_quotes(name), word)};
 }
 
-// Columns, those without values apart; `parts[i]`: of columns[i]. `lines`: those before each part.
+// Makes columns, except for those without values. `parts[i]` belongs to columns[i]. `lines` has the number of lines
+// before each part.
 CsvTable table_of(const SqlNames& names, const CsvColumns& columns, std::vector<std::vector<Cells>>& parts,
                   const std::vector<std::uint64_t>& lines, Widths widths) {
     CsvTable all;
@@ -78,14 +79,14 @@ CsvTable table_of(const SqlNames& names, const CsvColumns& columns, std::vector<
 }
 
 std::size_t length_of_mark(const std::string& path, std::string_view text) {
-    const bool is_utf32 = text.starts_with(std::string_view("\xff\xfe\0\0", 4));  // which require_text() knows
+    const bool is_utf32 = text.starts_with(std::string_view("\xff\xfe\0\0", 4));  // require_text() reports it
     if ((text.starts_with("\xff\xfe") && !is_utf32) || text.starts_with("\xfe\xff"))
         refuse(path, 1, {1, "begins as UTF-16 does; `iconv -f UTF-16 -t UTF-8` makes it readable"});
     constexpr std::string_view mark = "\xef\xbb\xbf";
     return text.starts_with(mark) ? mark.size() : 0;
 }
 
-// Reads the line of names out of text that comes in pieces. A byte at a time, to know where the rows begin.
+// Reads the line of names from text that arrives in pieces. It takes one byte at a time to find where the rows begin.
 class HeaderReader {
     template <class Call>
     auto checked(const Call& call) {
@@ -100,7 +101,7 @@ class HeaderReader {
     HeaderReader(const std::string& path, char delimiter)
         : path_(path), parser_(header_, delimiter, CsvParser<CsvHeader>::Blanks::Some) {}
 
-    // How much of the text it has taken; all of it when that is not enough.
+    // Returns how much of the text it has taken: all of it if the line is not complete.
     [[nodiscard]] std::size_t read(std::string_view text) {
         return checked([&] {
             std::size_t used = 0;
@@ -110,16 +111,16 @@ class HeaderReader {
         });
     }
     [[nodiscard]] bool complete() const { return header_.complete(); }
-    // Whether a line feed may belong to it still.
+    // Whether a line feed may still belong to it.
     [[nodiscard]] bool ends_with_cr() const { return ends_with_cr_; }
-    // Pre: complete, or there is no more.
+    // Pre: the line is complete, or there is no more text.
     [[nodiscard]] std::vector<std::string> names() {
         return checked([&] {
             if (!header_.complete()) parser_.finish();
             return header_.names();
         });
     }
-    // Where the rows begin.
+    // The line number of the first row.
     [[nodiscard]] std::uint64_t next_line() const { return header_.line(); }
 
   private:
@@ -129,8 +130,8 @@ class HeaderReader {
     bool ends_with_cr_ = false;
 };
 
-// Text in parts of whole rows, by which threads share it. Where the number of quotes before a line end is even, it is
-// outside of them; where quotes are wrong, the parser stops before it matters.
+// Cuts text into parts of whole rows for the threads. A line end is outside of quotes if the number of quotes before it
+// is even. If quotes are wrong, the parser stops before that matters.
 std::vector<std::string_view> parts_of(std::string_view text, Workers& workers) {
     constexpr std::size_t size = std::size_t{1} << 23U;
     std::vector<std::size_t> quotes(text.size() / size + 1);
@@ -156,7 +157,7 @@ std::vector<std::string_view> parts_of(std::string_view text, Workers& workers) 
     return parts;
 }
 
-// Whether a field may begin or end with a blank, which is seldom.
+// Whether a field may begin or end with a blank, which is rare.
 Blanks blanks_in(std::string_view text, char delimiter) {
     const auto is_edge = [&](std::size_t i) {
         return i >= text.size() || text[i] == delimiter || text[i] == '"' || text[i] == '\n' || text[i] == '\r';
@@ -177,7 +178,7 @@ class PartReader {
         : names_(names), delimiter_(delimiter), text_(text) {}
 
     void read(const CsvColumns& columns) { rows_.emplace(parsed(columns, std::vector<Cells>(columns.size()))); }
-    // The cells of columns that have turned out to be of texts. Pre: read() found no fault.
+    // The cells of columns that have turned out to be text. Pre: read() found no fault.
     [[nodiscard]] std::vector<Cells> texts(const CsvColumns& places) {
         return std::move(parsed(places, std::vector(places.size(), Cells(Cells::Kind::Texts))).cells());
     }
@@ -204,7 +205,7 @@ class PartReader {
     std::optional<CsvFault> fault_;
 };
 
-// The numbers of lines before each part, unless there is a fault in the file: the first one is thrown.
+// The number of lines before each part. Throws the first fault in the file, if there is one.
 std::vector<std::uint64_t> checked_lines(std::vector<PartReader>& parts, const std::string& path, std::uint64_t line) {
     std::vector<std::uint64_t> lines;
     std::optional<std::uint64_t> blank;
@@ -242,7 +243,7 @@ CsvTable CsvFile::table(const CsvColumns& columns, unsigned threads) const {
     const auto lines = checked_lines(parts, path_, line_);
 
     std::vector<std::vector<Cells>> cells(columns.size());
-    std::vector<std::vector<std::size_t>> again(parts.size());  // which of the columns
+    std::vector<std::vector<std::size_t>> again(parts.size());  // indices of these columns
     for (std::size_t i = 0; i < columns.size(); ++i) {
         for (auto& part : parts) cells[i].push_back(std::move(part.rows().cells()[i]));
         const auto kind = Cells::common_kind(cells[i]);
@@ -267,7 +268,7 @@ CsvTable CsvFile::table(const CsvColumns& columns, unsigned threads) const {
     return table_of(names_, columns, cells, lines, Widths::Narrow);
 }
 
-// Rows as they come; each time that there are enough, they go into a table.
+// Collects rows as they arrive and makes a table whenever there are enough.
 class BatchRows {
   public:
     BatchRows(SqlNames names, CsvColumns columns, std::uint64_t batch, std::uint64_t first_line)
@@ -287,7 +288,7 @@ class BatchRows {
     }
     [[nodiscard]] std::uint64_t line() const { return rows_.line(); }
 
-    // What has come since the last batch, too, if there is any, or nothing has come at all.
+    // Makes a table of the rows since the last batch, if there are any or if there was no row at all.
     void finish() {
         rows_.drop_unfinished();
         if (rows_.rows() > 0 || !any_) finish_batch();
@@ -295,7 +296,7 @@ class BatchRows {
     [[nodiscard]] std::deque<CsvTable>& tables() { return tables_; }
 
   private:
-    // As long as a column has no kind, texts, of which it takes one in the end of the batch.
+    // While a column has no kind, its cells are texts; at the end of the batch it gets a kind.
     std::vector<Cells> fresh() const {
         std::vector<Cells> cells;
         for (const auto kind : kinds_) cells.emplace_back(kind == Cells::Kind::Nothing ? Cells::Kind::Texts : kind);
@@ -322,7 +323,7 @@ class BatchRows {
     std::uint64_t batch_, first_line_;
     std::vector<Cells::Kind> kinds_;
     CsvRows rows_;
-    std::vector<std::uint64_t> lines_;  // where its rows end
+    std::vector<std::uint64_t> lines_;  // line at which each row ends
     std::deque<CsvTable> tables_;
     bool any_ = false;
 };
@@ -336,16 +337,16 @@ struct CsvStream::State {
     char delimiter;
     TextStream input;
     SqlNames names{};
-    std::uint64_t line = 1;  // of the first row
+    std::uint64_t line = 1;  // line of the first row
     std::optional<BatchRows> rows{};
     std::optional<CsvParser<BatchRows>> parser{};
-    std::optional<CsvFault> fault{};  // after the tables that there are
+    std::optional<CsvFault> fault{};  // comes after the tables that are ready
     bool ended = false;
 };
 
 void CsvStream::State::read_header() {
     const auto& path = input.path();
-    while (input.text().size() < 3 && input.more()) {  // as long as a mark
+    while (input.text().size() < 3 && input.more()) {  // the length of a byte order mark
     }
     const auto mark = length_of_mark(path, input.text());
     require_text(path, input.text());
@@ -363,7 +364,7 @@ void CsvStream::State::read_header() {
 
 void CsvStream::State::read() {
     try {
-        // Waits only when all that is there has been answered.
+        // Waits only if all rows so far have been passed on.
         ended = input.text().empty() && !input.more();
         if (ended && !input.interrupted()) parser->finish();
         if (ended) return rows->finish();
@@ -465,7 +466,7 @@ CsvColumns columns_of(const sql::SqlQuery& query, std::size_t source, const SqlN
     for (const auto& column : query.columns) {
         if (column.source == source) columns.insert(places.at(column.name));
     }
-    if (columns.empty()) columns.insert(0);  // for COUNT(*), which needs the number of rows
+    if (columns.empty()) columns.insert(0);  // COUNT(*) needs the number of rows
     return {columns.begin(), columns.end()};
 }
 

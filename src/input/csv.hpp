@@ -26,10 +26,10 @@
 
 namespace quadmill::detail::input {
 
-// Indices of the wanted columns, ascending; the others are checked, but not kept.
+// Indices of the wanted columns, ascending. The others are checked but not kept.
 using CsvColumns = std::vector<std::size_t>;
 
-// Rows as a table. Columns without any value yet are listed in `empty`: they can become numbers or text.
+// Rows as a table. Columns that have no value yet are listed in `empty`: they can become numbers or text.
 struct CsvTable {
     Table table{};
     std::vector<std::string> empty{};
@@ -41,23 +41,23 @@ struct CsvTable {
 // text.
 [[nodiscard]] sql::SqlTypes types_in(const sql::SqlQuery& query, const std::vector<CsvTable>& from);
 
-// Adds the columns without a value: text if named in `texts`, otherwise integers.
+// Adds the columns without a value: as text if named in `texts`, otherwise as integers.
 [[nodiscard]] Table filled(const CsvTable& from, const std::vector<std::string>& texts = {});
 
-// Columns of one source that the query needs.
+// The columns of one source that the query needs.
 [[nodiscard]] CsvColumns columns_of(const sql::SqlQuery& query, std::size_t source, const sql::SqlNames& names);
 
-// Adds the columns without a value of one source, with the types of types_in().
+// Adds one source's columns without a value, with the types of types_in().
 [[nodiscard]] Table filled(const CsvTable& from, const sql::SqlQuery& query, std::size_t source,
                            const sql::SqlTypes& known);
 
-// A whole file, or all of standard input, in memory.
+// A whole file or all of standard input, in memory.
 class CsvFile {
   public:
     CsvFile(const std::string& path, char delimiter);
 
     [[nodiscard]] const sql::SqlNames& names() const { return names_; }
-    // threads 0: all.
+    // 0 threads: all.
     [[nodiscard]] CsvTable table(const CsvColumns& columns, unsigned threads) const;
 
   private:
@@ -69,9 +69,9 @@ class CsvFile {
     std::uint64_t line_ = 1;  // its line
 };
 
-// CSV from a pipe that may never end, some rows at a time. The first values of a column decide its type; numbers are
-// 64 bits wide. Integers become floats with the first fraction; any other value that does not fit is an error. Ctrl-C
-// ends the stream and drops an incomplete row.
+// CSV from a pipe that may never end, some rows at a time. The first values of a column decide its type; numbers are 64
+// bits wide. Integers become floats at the first fraction. Any other value that does not fit is an error. Ctrl-C ends
+// the stream and drops an incomplete row.
 class CsvStream {
   public:
     // Waits for the line of names.
@@ -82,10 +82,10 @@ class CsvStream {
 
     // Empty if Ctrl-C came before the line of names was complete.
     [[nodiscard]] const sql::SqlNames& names() const;
-    // The next `rows` rows, at the end of the stream the remaining ones. Without any row left the result is nothing,
-    // but the first call always gives a table. An error is thrown after all complete tables before it have been given;
-    // the rows between are lost.
-    // Pre: the same arguments each time.
+    // The next `rows` rows, or the remaining ones at the end of the stream. Nothing if no rows are left, but the first
+    // call always returns a table. An error is thrown after all complete tables before it; the rows between
+    // are lost.
+    // Pre: all calls have the same arguments.
     [[nodiscard]] std::optional<CsvTable> next(const CsvColumns& columns, std::uint64_t rows);
     [[nodiscard]] bool interrupted();
     // The program's exit status after an interrupt.

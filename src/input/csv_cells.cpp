@@ -18,7 +18,7 @@ bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-// The digits of a number that may have a sign.
+// The digits of a number, without its sign.
 std::string_view digits_of(std::string_view word) {
     return word.starts_with('+') || word.starts_with('-') ? word.substr(1) : word;
 }
@@ -27,8 +27,8 @@ bool has_leading_zero(std::string_view digits) {
     return digits.size() > 1 && digits[0] == '0' && is_digit(digits[1]);
 }
 
-// 01234, 12E12 and 1E05 are codes, as of a shop or an article: a program that writes numbers would have written 1234,
-// 1.2e+13 and 1e5, and the code could not be printed back.
+// 01234, 12E12 and 1E05 are codes, such as article numbers. A program that writes numbers would have written 1234,
+// 1.2e+13 and 1e5, and a code could not be printed as it was read.
 bool is_code(std::string_view word) {
     const auto digits = digits_of(word);
     if (has_leading_zero(digits)) return true;
@@ -39,7 +39,7 @@ bool is_code(std::string_view word) {
     return whole && (mantissa.size() > 1 || has_leading_zero(exponent));
 }
 
-// The nearest double; nothing for a number that only infinity or 0 would stand for, as 1e999 and 1e-999.
+// The nearest double. Nothing for a number that would become infinity or 0, such as 1e999 and 1e-999.
 std::optional<double> number_of(std::string_view word) {
     double value = 0;
     if (parse_number(word, value) != nullptr) return {};

@@ -55,7 +55,7 @@ void CsvRows::field(std::optional<std::string_view> field) {
 }
 
 void CsvRows::refuse_field(std::string_view field, Cells::Kind kind) const {
-    // A number's text may be none of the column's numbers: 01234, 9007199254740993 among fractions.
+    // A number's text may not be a number of the column: 01234, or 9007199254740993 among fractions.
     throw CsvFault{
         line(), fmt::format("{} is not {}{}, which the values of column {} have been", in_quotes(field), words_of(kind),
                             kind == Cells::Kind::Floats ? " that a double has" : "", in_quotes(names_[field_]))};

@@ -1,4 +1,4 @@
-// Rows of columns from libcsv, with line numbers.
+// Parses rows with libcsv and counts lines.
 #pragma once
 
 #include <csv.h>
@@ -18,24 +18,24 @@
 
 namespace quadmill::detail::input {
 
-// An error at a line, counted from 1 at the beginning of the text.
+// An error and its line, counted from 1 at the beginning of the text.
 struct CsvFault {
     std::uint64_t line;
     std::string what;
 };
 
-// libcsv, strictly: quotes around whole fields only. A Sink has field(), with nothing for an empty field without
-// quotes, and line_end(), also of a blank line; CR LF is one end. They may throw.
+// libcsv in strict mode: quotes only around whole fields. A Sink has field(), which gets nothing for an empty field
+// without quotes, and line_end(), which is also called for a blank line. CR LF is one line end. Both may throw.
 template <class Sink>
 class CsvParser {
   public:
-    // `blanks`: whether a field without quotes may begin or end with one.
+    // `blanks`: whether a field without quotes may begin or end with a blank.
     enum class Blanks { None, Some };
     CsvParser(Sink& sink, char delimiter, Blanks blanks) : sink_(sink) {
         if (csv_init(&parser_, CSV_STRICT | CSV_STRICT_FINI | CSV_REPALL_NL | CSV_EMPTY_IS_NULL) != 0)
             throw std::bad_alloc();
         csv_set_delim(&parser_, static_cast<unsigned char>(delimiter));
-        // libcsv drops blanks; a callback prevents that, but makes it 1.7 times slower.
+        // libcsv drops blanks. A callback prevents that, but makes it 1.7 times slower.
         if (blanks == Blanks::Some) csv_set_space_func(&parser_, [](unsigned char) { return 0; });
     }
     CsvParser(const CsvParser&) = delete;
@@ -43,7 +43,7 @@ class CsvParser {
     ~CsvParser() { csv_free(&parser_); }
 
     void parse(std::string_view text) {
-        // In pieces, so that errors are found early.
+        // Parses in pieces, so that errors are found early.
         constexpr std::size_t piece = std::size_t{1} << 16U;
         for (; !text.empty(); text.remove_prefix(std::min(piece, text.size()))) {
             const auto part = text.substr(0, piece);
@@ -101,13 +101,13 @@ class CsvParser {
     bool after_cr_ = false;
 };
 
-// The line of a field.
+// Counts lines of fields.
 class CsvLines {
   public:
     // The line of the next field; after a row, of the next row.
     [[nodiscard]] std::uint64_t line() const { return line_; }
     void pass(std::string_view field) {
-        // Faster than std::count if there is none.
+        // Faster than std::count if there are no line ends.
         for (auto at = field.find('\n'); at != std::string_view::npos; at = field.find('\n', at + 1)) ++line_;
     }
     void pass_end() { ++line_; }
@@ -116,7 +116,7 @@ class CsvLines {
     std::uint64_t line_ = 1;
 };
 
-// The first row.
+// The line of names.
 class CsvHeader {
   public:
     void field(std::optional<std::string_view> field);
@@ -132,21 +132,21 @@ class CsvHeader {
     bool complete_ = false;
 };
 
-// The rows after it.
+// The rows after the line of names.
 class CsvRows {
   public:
-    // `places`: indices of the kept columns among the fields. `cells`: their receivers.
+    // `places` are the indices of the kept columns among the fields, `cells` their receivers.
     CsvRows(std::vector<std::string> names, const std::vector<std::size_t>& places, std::vector<Cells> cells);
 
     void field(std::optional<std::string_view> field);
     void line_end();
     [[nodiscard]] std::uint64_t line() const { return lines_.line(); }
     [[nodiscard]] std::uint64_t rows() const { return rows_; }
-    // The first of the blank lines at the end so far.
+    // The line of the first of the blank lines at the end so far.
     [[nodiscard]] std::optional<std::uint64_t> blank() const { return blank_; }
 
     [[nodiscard]] std::vector<Cells>& cells() { return cells_; }
-    // Continues with other cells, without rows.
+    // Continues with other cells, which have no rows.
     void restart(std::vector<Cells> cells);
     // Drops the fields of an incomplete row.
     void drop_unfinished();
@@ -156,7 +156,7 @@ class CsvRows {
 
     CsvLines lines_;
     std::vector<std::string> names_;
-    std::vector<std::optional<std::size_t>> kept_;  // by field: its place in cells_
+    std::vector<std::optional<std::size_t>> kept_;  // by field: its index in cells_
     std::vector<Cells> cells_;
     std::size_t field_ = 0;
     std::uint64_t rows_ = 0, row_line_ = 1;

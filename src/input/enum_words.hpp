@@ -1,4 +1,4 @@
-// The words of the command and of the Python module for the library's enums, each table in one place.
+// The words for the library's enums, for the command and the Python module. Each table is in one place.
 #pragma once
 
 #include <algorithm>

@@ -11,7 +11,7 @@
 
 namespace quadmill::detail::input {
 
-// A descriptor and not a handler: a signal that comes just before a read would be noticed only after it.
+// A descriptor instead of a signal handler: a signal that arrives just before a read would be noticed only after it.
 Interrupt::Interrupt() : held_{}, stop_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     sigemptyset(&held_);
     for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {

@@ -6,8 +6,8 @@
 
 namespace quadmill::detail::input {
 
-// Holds SIGINT, SIGTERM and SIGHUP back until release(), for this thread and those that it starts. One that is ignored
-// stays so.
+// Blocks SIGINT, SIGTERM and SIGHUP until release(), for this thread and those that it starts. Ignored signals stay
+// ignored.
 class Interrupt {
   public:
     Interrupt();
@@ -19,19 +19,19 @@ class Interrupt {
     void wait_for(int descriptor);
     // Waits until the descriptor takes PIPE_BUF bytes. After a signal it calls release(), since the reader may be gone.
     void wait_for_room(int descriptor);
-    // Whether a signal has come. Any thread may ask.
+    // Whether a signal has arrived. Any thread may call it.
     [[nodiscard]] bool came();
     // The exit status of a program stopped by the signal. Pre: a signal came.
     [[nodiscard]] int status() const { return 128 + signal_; }
-    // Acts as SIGINT; from any thread.
+    // Has the effect of SIGINT. Any thread may call it.
     void stop();
-    // From here on signals have their old effect.
+    // From then on signals have their original effect.
     void release();
 
   private:
     sigset_t held_;
     int signals_ = -1, stop_;
-    std::atomic<int> signal_ = 0;  // that came
+    std::atomic<int> signal_ = 0;  // the signal that arrived
 };
 
 }  // namespace quadmill::detail::input

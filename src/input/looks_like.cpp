@@ -11,11 +11,12 @@ namespace {
 
 using namespace std::string_view_literals;
 
-// Short ones may be the beginning of values, and printable ones of text, which has no zero bytes.
+// Tells: such bytes are unlikely in raw values. Happens: they are short and may be the beginning of values, or they are
+// printable and may be text, which has no zero bytes.
 enum class AmongValues { Tells, Happens };
 enum class InText { Tells, TellsWithZeros };
 
-// `pattern`: the bytes at `at`, with ? for any.
+// `pattern` has the bytes at `at`, with ? for any byte.
 struct Signature {
     std::string_view pattern;
     KnownFormat format;
@@ -27,7 +28,7 @@ struct Signature {
 constexpr auto as_csv = "save it as CSV (UTF-8)"sv, write_csv = "write it as CSV first"sv,
                packed_twice = "it is packed more than once"sv,
                from_utf32 = "`iconv -f UTF-32 -t UTF-8` makes it readable"sv;
-// The first that fits.
+// The first one that matches is taken.
 constexpr std::array signatures{
     Signature{"\x1f\x8b\x08"sv, {"a gzip file", "`gzip -dc` unpacks it", packed_twice}},
     Signature{"\x28\xb5\x2f\xfd"sv, {"a zstd file", "`zstd -dc` unpacks it", packed_twice}},
@@ -70,7 +71,7 @@ constexpr std::array signatures{
     Signature{"\0\0\xfe\xff"sv, {"UTF-32", {}, from_utf32}, AmongValues::Happens},
 };
 
-// As far as both go.
+// Compares as far as both go.
 bool agree(std::string_view pattern, std::string_view head) {
     const auto same = [](char wanted, char found) { return wanted == '?' || wanted == found; };
     const auto both = std::min(pattern.size(), head.size());
@@ -87,7 +88,7 @@ bool fits(const Signature& signature, std::string_view begin) {
            (signature.text == InText::Tells || has_zeros(begin));
 }
 
-// What a zip archive holds.
+// The format of the files in a zip archive.
 KnownFormat zip_of(std::string_view begin, const KnownFormat& zip) {
     const auto names = [&](std::string_view part) { return begin.find(part) != std::string_view::npos; };
     if (names("[Content_Types].xml") || names("xl/"))
@@ -95,7 +96,7 @@ KnownFormat zip_of(std::string_view begin, const KnownFormat& zip) {
     return names("opendocument") ? KnownFormat{"an OpenDocument file (.ods)", {}, as_csv} : zip;
 }
 
-// Every other byte of Latin text is 0 there.
+// In Latin text, every other byte is 0 in UTF-16.
 std::optional<KnownFormat> utf16_of(std::string_view begin) {
     std::array<std::size_t, 2> zeros{};
     for (std::size_t i = 0; i < begin.size(); ++i) zeros.at(i % 2) += begin[i] == '\0' ? 1U : 0U;
@@ -109,7 +110,7 @@ std::optional<KnownFormat> utf16_of(std::string_view begin) {
     return {};
 }
 
-// Bytes up to the first that no line of text has.
+// Number of bytes before the first byte that cannot be in text.
 std::size_t text_at_front(std::string_view head) {
     std::size_t good = 0;
     while (good < head.size()) {

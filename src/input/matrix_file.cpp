@@ -42,7 +42,7 @@ std::string in_lower_case(std::string_view word) {
     return lower;
 }
 
-// Whether a float would lose more of it than digits.
+// Whether converting it to a float loses more than digits.
 bool vanishes(double value) {
     return std::abs(value) < static_cast<double>(std::numeric_limits<float>::min()) &&
            static_cast<double>(static_cast<float>(value)) != value;
@@ -79,7 +79,7 @@ class MatrixMarket {
     [[noreturn]] void fail(std::string_view word, Fault why) const {
         throw InvalidArgument(lines_.about(lines_.number(), word, why));
     }
-    // Past comments and blank lines; false at the end.
+    // Skips comments and blank lines. False at the end.
     bool next_line() {
         while (!text_.empty()) {
             line_ = lines_.next(text_);
@@ -154,7 +154,7 @@ class MatrixMarket {
         }
         return value;
     }
-    // Entries of one position add up, as the format's readers have it.
+    // Entries at the same position are added, as other readers of the format do.
     void add(std::size_t i, std::size_t j, Value value) {
         auto& sum = made_.values[i * made_.columns + j];
         sum += value;
@@ -194,7 +194,7 @@ MatrixOf<Value> raw_matrix(const std::string& name, std::span<const Value> value
     return made;
 }
 
-// The values of a raw file, whichever of the two kinds it has.
+// The values of a raw file, which has floats or doubles.
 template <class Value>
 std::vector<Value> raw_values(const std::string& path, const std::string& name, const files::Bytes& bytes) {
     const std::size_t size = is_raw_double(path) ? sizeof(double) : sizeof(float);
@@ -217,7 +217,7 @@ std::vector<Value> raw_values(const std::string& path, const std::string& name, 
     return values;
 }
 
-// Text and packed files are not raw values: their bytes would make a matrix that looks right and means nothing.
+// Text and compressed files are not raw values: their bytes would make a matrix that looks right and means nothing.
 void refuse_other_files(const std::string& path, const std::string& name, std::string_view content) {
     constexpr std::size_t head = 4096;
     const auto look = look_at(content.substr(0, head), content.size() > head ? Head::AndMore : Head::IsAll);

@@ -1,4 +1,5 @@
-// Matrices from files: Matrix Market's text, or raw 32-bit floats row after row; 64-bit ones if the name ends in .f64.
+// Matrices from files: text of Matrix Market, or raw 32-bit floats row after row; 64-bit floats if the name ends in
+// .f64.
 #pragma once
 
 #include <cstddef>
@@ -12,24 +13,24 @@ namespace quadmill::detail::input {
 template <class Value>
 struct MatrixOf {
     std::size_t rows = 0, columns = 0;
-    std::vector<Value> values;  // row after row
+    std::vector<Value> values;  // stored by rows
 };
 using MatrixFile = MatrixOf<float>;
 
-// Matrix Market if the file begins so, otherwise raw: of `columns` columns, or square. Throws IoError, and
-// InvalidArgument with the line, also for values that are not finite or too small for floats, and for files that look
+// Matrix Market if the file begins like that, otherwise raw, with `columns` columns or square. Throws IoError. Throws
+// InvalidArgument, with the line, also for values that are not finite or too small for floats, and for files that look
 // like other text or compressed files.
 template <class Value = float>
 [[nodiscard]] MatrixOf<Value> read_matrix(const std::string& path, std::optional<std::size_t> columns);
 
-// Whether the name means Matrix Market, or raw 64-bit floats.
+// Whether the name's ending means Matrix Market; and whether it means raw 64-bit floats.
 [[nodiscard]] bool is_matrix_market(const std::string& path);
 [[nodiscard]] bool is_raw_double(const std::string& path);
-// Throws InvalidArgument, with the name, the value and the advice, for values beyond the range of floats.
+// Throws InvalidArgument, with the name, the value and the advice, if a value is beyond the range of floats.
 [[nodiscard]] std::vector<float> to_floats(const std::string& name, std::span<const double> values,
                                            const std::string& advice);
-// The bytes of a file of that name: Matrix Market's dense form, whose numbers have enough digits to be read back
-// exactly, or raw values. Throws InvalidArgument for doubles that do not fit into raw floats.
+// The content for a file of that name: Matrix Market's dense form, with enough digits to read the numbers back exactly,
+// or raw values. Throws InvalidArgument for doubles that do not fit into raw floats.
 template <class Value>
 [[nodiscard]] std::string matrix_content(const std::string& path, const MatrixOf<Value>& matrix);
 

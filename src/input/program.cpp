@@ -17,7 +17,7 @@
 namespace quadmill::detail::input {
 namespace {
 
-// How a program is started.
+// Starts a program.
 class Start {
   public:
     Start(const std::string& directory, int output, int errors) {
@@ -51,7 +51,7 @@ class Start {
     posix_spawnattr_t attributes_{};
 };
 
-// Two ends of a pipe, closed when it goes.
+// The two ends of a pipe, closed on destruction.
 struct Pipe {
     Pipe() {
         if (pipe2(ends.data(), O_CLOEXEC) != 0) error = errno;

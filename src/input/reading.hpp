@@ -1,4 +1,4 @@
-// The form of an input, raw values or lines of text, and its options; also for demos.
+// The form of an input, raw values or lines of text, and the options for it. Demos use it, too.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -13,7 +13,7 @@
 namespace quadmill::detail::input {
 
 enum class Form {
-    Unsaid,  // raw, unless it looks like something else, which is then refused
+    Unsaid,  // raw, unless it looks like something else, which is rejected
     Raw,
     Text
 };
@@ -27,7 +27,7 @@ struct LineOptions {
 // Lines that were skipped.
 struct Skipped {
     std::uint64_t lines = 0;
-    std::string first{};  // what is wrong with it
+    std::string first{};  // its error
 };
 
 struct Reading {
@@ -38,7 +38,7 @@ struct Reading {
     std::optional<KeyType> given_type{};
 
     [[nodiscard]] KeyType type() const { return given_type.value_or(form == Form::Text ? text_type : raw_type); }
-    // The parser of a line with one value. An explicit type allows its rounding.
+    // The parser for lines with one value. With an explicit type, values may be rounded.
     template <class T>
     [[nodiscard]] ParseLine<T> parse() const {
         if constexpr (std::is_same_v<T, double>) {
@@ -48,12 +48,12 @@ struct Reading {
     }
 };
 
-// --text, --raw, --header, --skip-bad. `text`: the meaning of lines of text.
+// Adds --text, --raw, --header and --skip-bad. `text` says what lines of text mean.
 CLI::Option* add_form_options(CLI::App& verb, Reading& reading, const std::string& text);
-// And --type. `types`: those that the verb takes.
+// Adds these and --type. `types` are those that the verb accepts.
 void add_reading_options(CLI::App& verb, Reading& reading, const Words<KeyType>& types, const std::string& text);
 
-// Throws BadInput if lines were skipped and none was a value.
+// Throws BadInput if lines were skipped and no line was a value.
 void refuse_all_bad(const Skipped& skipped, std::uint64_t values);
 // Reports skipped lines on standard error, if there are any.
 void note_skipped(const std::string& program, const Skipped& skipped);

@@ -10,9 +10,9 @@
 
 namespace quadmill::detail::input {
 
-// Prevents that the next opened file becomes one of the three and is read, or overwritten with answers. Call first in
-// main. Input is opened for writing and output for reading, so that using them is an error; messages to a closed
-// standard error are lost, as the caller wished.
+// Otherwise the next file that is opened would become standard input, output or error, and would be read or overwritten
+// with answers. Call it first in main. Input is opened for writing and output for reading, so that using them is an
+// error. Messages to a closed standard error are lost, as the caller wanted.
 inline void open_standard_files() {
     constexpr std::array ways{O_WRONLY, O_RDONLY, O_WRONLY};
     for (int file = 0; file < static_cast<int>(ways.size()); ++file) {
@@ -21,7 +21,7 @@ inline void open_standard_files() {
     }
 }
 
-// Whether all output was written. Call at the end of main.
+// Whether all output was written. Call it at the end of main.
 inline bool standard_output_is_written() {
     return std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
 }

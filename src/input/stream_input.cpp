@@ -14,7 +14,7 @@ StreamInput::StreamInput(const Share& share) : file_(share.path), begin_(share.b
     if (share.begin > 0 && lseek(file_.descriptor(), static_cast<off_t>(share.begin), SEEK_SET) < 0)
         throw IoError("cannot read " + file_.name() + " from byte " + std::to_string(share.begin) + " on", share.path,
                       share.begin);
-    // A pipe that holds as much as a read takes: twice as fast. Fails for what is not a pipe, and does no harm.
+    // Makes the pipe as large as a read, which is twice as fast. For anything but a pipe this fails, which is harmless.
     static_cast<void>(fcntl(file_.descriptor(), F_SETPIPE_SZ, static_cast<int>(capacity)));
 }
 
@@ -56,7 +56,7 @@ void refuse_other_forms(const Look& look, Form form, const std::string& name, co
 
 void refuse_other_forms(StreamInput& input, Form form, const std::string& what) {
     if (form == Form::Raw) return;
-    // Text comes line by line, and is not to wait until so much is there that it looks like text.
+    // Text is read line by line and must not wait until there is enough of it to be recognized as text.
     const auto look_at_head = form == Form::Text ? look_for_format : look_at;
     auto look = look_at_head(input.text(), Head::AndMore);
     while (look.kind == Look::Kind::Unsure) {

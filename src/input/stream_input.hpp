@@ -1,4 +1,4 @@
-// Values from a file or pipe: raw or text, passed on as soon as they arrive.
+// Values from a file or pipe, raw or text, passed on as soon as they arrive.
 #pragma once
 
 #include <algorithm>
@@ -26,26 +26,27 @@ struct Share {
     std::uint64_t begin = 0, end = std::numeric_limits<std::uint64_t>::max();
 };
 
-// Bytes of a stream; a reader leaves those that it cannot use yet.
+// Bytes of a stream. A reader leaves bytes that it cannot use yet.
 class StreamInput {
   public:
     explicit StreamInput(const std::string& path) : StreamInput(Share{.path = path}) {}
-    // Throws IoError if it cannot be read from there on.
+    // Throws IoError if the share cannot be read.
     explicit StreamInput(const Share& share);
 
     [[nodiscard]] const files::InputFile& file() const { return file_; }
-    // Waits for more bytes, after the rest. False at the end of the stream and after Ctrl-C. Throws BadInput.
+    // Waits for more bytes and appends them to the rest. False at the end of the stream and after Ctrl-C. Throws
+    // BadInput.
     [[nodiscard]] bool more();
     [[nodiscard]] bool interrupted() { return interrupt_.came(); }
     // Where the share begins in the file.
     [[nodiscard]] std::uint64_t begin() const { return begin_; }
-    // Ctrl-C (and SIGTERM, SIGHUP) as a request to stop.
+    // Turns Ctrl-C (and SIGTERM, SIGHUP) into a request to stop.
     [[nodiscard]] Interrupt& interrupt() { return interrupt_; }
-    // The same from any thread: more() stops waiting.
+    // Requests a stop from any thread: more() then stops waiting.
     void stop() { interrupt_.stop(); }
-    // Ctrl-C stops the program again.
+    // From then on Ctrl-C ends the program again.
     void release_interrupt() { interrupt_.release(); }
-    // The unread bytes; aligned for any value.
+    // The unread bytes, aligned for any value.
     [[nodiscard]] std::span<const std::byte> bytes() const { return {memory_.get(), size_}; }
     [[nodiscard]] std::string_view text() const { return {reinterpret_cast<const char*>(memory_.get()), size_}; }
     // Drops the first `used` bytes.
@@ -56,28 +57,28 @@ class StreamInput {
   private:
     static constexpr std::size_t capacity = std::size_t{1} << 20;
 
-    files::InputFile file_;  // first: Ctrl-C must end the wait for who writes a named pipe
+    files::InputFile file_;  // first member: Ctrl-C must end the wait for a writer of a named pipe
     Interrupt interrupt_;
     std::unique_ptr<std::byte[]> memory_ = std::make_unique_for_overwrite<std::byte[]>(capacity);
     std::size_t size_ = 0;
     std::uint64_t begin_;
-    std::uint64_t left_;  // bytes of the share that have not come
+    std::uint64_t left_;  // bytes of the share that have not arrived
     bool ended_ = false;
 };
 
-// Throws InvalidArgument if the input clearly has another form. `what`: words for a raw value.
+// Throws InvalidArgument if the input clearly has another form. `what` names a raw value.
 void refuse_other_forms(const Look& look, Form form, const std::string& name, const std::string& what);
-// Reads as much as that needs, usually once.
+// Reads as much as the check needs, usually once.
 void refuse_other_forms(StreamInput& input, Form form, const std::string& what);
 
-// Words for raw values.
+// Names of raw values.
 template <class Record>
 struct RawRecords {
     std::string what;                         // "f32 value"
-    Fault (*check)(const Record&) = nullptr;  // what is wrong with one, if that can be
+    Fault (*check)(const Record&) = nullptr;  // returns what is wrong with a record, if anything can be
 };
 
-// Throws BadInput for bytes that are left at the end.
+// Throws BadInput if bytes are left at the end.
 [[noreturn]] void refuse_rest(const StreamInput& input, std::size_t value_bytes, const std::string& what);
 [[noreturn]] void refuse_record(const StreamInput& input, std::uint64_t number, Fault why);
 
@@ -102,13 +103,13 @@ void read_raw(StreamInput& input, const RawRecords<Record>& raw, const Take& tak
 template <class Record>
 class RecordLines {
   public:
-    // `begin`: the byte of the file that they begin at.
+    // `begin` is the byte of the file at which the lines begin.
     RecordLines(const std::string& path, ParseLine<Record> parse, const LineOptions& options, Skipped& skipped,
                 std::uint64_t begin = 0)
         : lines_(path, begin), parse_(parse), options_(options), skipped_(skipped) {}
 
-    // Takes lines from the text up to one that is not a record; if that is the first line, it throws BadInput. So the
-    // records before a bad line are delivered.
+    // Takes lines from the text up to one that is not a record, so that the records before a bad line are delivered. If
+    // the first line is bad, it throws BadInput.
     [[nodiscard]] std::span<const Record> next(std::string_view& text) {
         records_.clear();
         for (auto rest = text; !text.empty(); text = rest) {
@@ -138,7 +139,7 @@ class RecordLines {
         return lines_.number() == 1 && lines_.begin_the_file() && word.starts_with(mark) ? word.substr(mark.size())
                                                                                          : word;
     }
-    // Takes the line, unless it is bad and must wait until the records before it are taken.
+    // Takes the line. Returns true if it is bad and must wait until the records before it are taken.
     bool must_wait(std::string_view word) {
         if (word.empty()) {
             if (blanks_++ == 0) blank_ = lines_.number();
@@ -172,7 +173,7 @@ class RecordLines {
     LineOptions options_;
     Skipped& skipped_;
     std::vector<Record> records_;
-    std::uint64_t blanks_ = 0, blank_ = 0;  // how many there are since the last record, and the first
+    std::uint64_t blanks_ = 0, blank_ = 0;  // number of blank lines since the last record, and the first of them
 };
 
 template <class Record, class Take>
@@ -189,7 +190,7 @@ void read_text(StreamInput& input, ParseLine<Record> parse, const LineOptions& o
     };
     do {
         const auto text = input.text();
-        const auto whole = text.rfind('\n') + 1;  // 0 when there is none
+        const auto whole = text.rfind('\n') + 1;  // 0 if there is none
         if (whole == 0 && input.full()) {
             if (!in_long_line) lines.take_long(text);
             in_long_line = true;

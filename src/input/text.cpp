@@ -29,7 +29,7 @@ std::string_view trim(std::string_view text) {
     return text;
 }
 
-// What is read and written for a key: a half goes by way of a float.
+// The type that is read and written for a key: float for a half.
 template <class Key>
 using Number = std::conditional_t<std::is_same_v<Key, Half>, float, Key>;
 
@@ -44,7 +44,7 @@ std::optional<Key> key_of(Number<Key> number) {
     }
 }
 
-// The nearest: from_chars says out of range of what is too near to 0, too.
+// The nearest float. from_chars also reports out of range for numbers too close to 0.
 template <class Float>
 bool is_nearly_zero(std::string_view digits, Float& number) {
     const std::string text(digits);
@@ -90,13 +90,13 @@ Fault parse_number(std::string_view word, Key& key) {
 
 namespace {
 
-// Whether the word is an integer and the number another one.
+// Whether the word is an integer that the number does not represent exactly.
 bool is_rounded(std::string_view word, double number) {
     if (word.starts_with('+') || word.starts_with('-')) word.remove_prefix(1);
-    constexpr std::size_t always_exact = 7;  // digits, also of a float
+    constexpr std::size_t always_exact = 7;  // digits; even a float is exact
     if (word.size() <= always_exact || word.find_first_not_of("0123456789") != std::string_view::npos) return false;
     word.remove_prefix(std::min(word.find_first_not_of('0'), word.size() - 1));
-    std::array<char, std::numeric_limits<double>::max_exponent10 + 2> digits{};  // all of it, not the shortest
+    std::array<char, std::numeric_limits<double>::max_exponent10 + 2> digits{};  // all digits, not the shortest text
     const auto end =
         std::to_chars(digits.data(), digits.data() + digits.size(), std::abs(number), std::chars_format::fixed, 0).ptr;
     return word != std::string_view(digits.data(), end);
@@ -158,7 +158,7 @@ std::size_t printable_length(std::string_view text) {
         if ((byte(i) & 0xc0U) != 0x80) return 0;
         code = code << 6U | (byte(i) & 0x3fU);
     }
-    constexpr std::array<std::uint32_t, 5> least{0, 0, 0xa0, 0x800, 0x10000};  // below 0xa0 are control characters
+    constexpr std::array<std::uint32_t, 5> least{0, 0, 0xa0, 0x800, 0x10000};  // below 0xa0: controls
     const bool surrogate = code >= 0xd800 && code < 0xe000;
     return code >= least.at(length) && code <= 0x10ffff && !surrogate ? length : 0;
 }
@@ -189,7 +189,7 @@ std::string_view Lines::next(std::string_view& text) {
 
 namespace {
 
-// Lines that end before that byte of a file. 0 if it cannot be read.
+// Number of lines that end before that byte of a file. 0 if it cannot be read.
 std::uint64_t lines_before(const std::string& path, std::uint64_t end) {
     if (end == 0) return 0;
     const files::InputFile file(path);

@@ -1,4 +1,4 @@
-// Numbers as text, one a line.
+// Numbers as text, one per line.
 #pragma once
 
 #include <cstddef>
@@ -13,18 +13,18 @@
 
 namespace quadmill::detail::input {
 
-// The fault of a word that is not a value; null if it is one.
+// The error in a word that is not a value; null if it is one.
 using Fault = const char*;
 template <class Record>
 using ParseLine = Fault (*)(std::string_view, Record&);
 
-// For each type of key; the word has no blanks around it. Numbers that are too small for the type become 0.
+// For each type of key. Pre: the word has no blanks around it. Numbers that are too small for the type become 0.
 template <class Key>
 [[nodiscard]] Fault parse_number(std::string_view word, Key& key);
-// The same, but an integer that the type would round is a fault; numbers with a point are rounded.
+// Like parse_number, but an integer that the type would round is an error. Numbers with a point are rounded.
 [[nodiscard]] Fault parse_exact(std::string_view word, double& number);
 [[nodiscard]] Fault parse_exact(std::string_view word, float& number);
-// A dotted quad, or the address as one integer.
+// A dotted quad, or the address as an integer.
 [[nodiscard]] Fault parse_ipv4(std::string_view word, std::uint32_t& address);
 
 template <class Key>
@@ -32,7 +32,7 @@ struct Pair {
     Key x;
     double y;
 };
-// Two numbers with a comma, a tab or blanks between them; y is finite or NaN, and not an integer that a double would
+// Two numbers separated by a comma, a tab or blanks. y must be finite or NaN, and not an integer that a double would
 // round.
 template <class Key, ParseLine<Key> parse_x = parse_number<Key>>
 [[nodiscard]] Fault parse_pair(std::string_view line, Pair<Key>& pair);
@@ -41,29 +41,30 @@ template <class Key, ParseLine<Key> parse_x = parse_number<Key>>
 [[nodiscard]] std::string line_of(const std::string& path, std::uint64_t line);
 // The word in quotes, shortened if it is long; control characters are written as \x1b.
 [[nodiscard]] std::string in_quotes(std::string_view word);
-// Bytes of the UTF-8 character at the beginning of the text; 0 for none, or a control character.
+// Number of bytes of the UTF-8 character at the beginning of the text; 0 if there is none, or it is a control
+// character.
 [[nodiscard]] std::size_t printable_length(std::string_view text);
 
-// Input that cannot be read further; everything before was taken.
+// Input that cannot be read further. Everything before was taken.
 class BadInput : public Error {
   public:
-    static constexpr int status = 3;  // of a program that has answered about what came before
+    static constexpr int status = 3;  // exit status of a program that has answered about what came before
     using Error::Error;
 };
 
-// Lines that may come in pieces, counted.
+// Counts lines, which may arrive in pieces.
 class Lines {
   public:
-    // `begin`: the byte of the file that they begin at.
+    // `begin` is the byte of the file at which the lines begin.
     explicit Lines(std::string path, std::uint64_t begin = 0) : path_(std::move(path)), begin_(begin) {}
     // Removes a line from the text and returns it without the blanks around it. Pre: there is text.
     [[nodiscard]] std::string_view next(std::string_view& text);
-    // The number of the line that next() returned last, from 1, among those since `begin`.
+    // The number, from 1, of the line that next() returned last, counted since `begin`.
     [[nodiscard]] std::uint64_t number() const { return number_; }
     // Puts the last line back.
     void undo() { --number_; }
     [[nodiscard]] bool begin_the_file() const { return begin_ == 0; }
-    // For messages: the line number in the file, the word and its fault.
+    // For messages: the line number in the file, the word and its error.
     [[nodiscard]] std::string about(std::uint64_t line, std::string_view word, Fault why) const;
 
   private:
@@ -71,11 +72,11 @@ class Lines {
     std::uint64_t begin_, number_ = 0;
 };
 
-// The shortest text that reads back as the same value, without an exponent from 1e-5 to 1e15, so that `sort -n` takes
+// The shortest text that reads back as the same value, without an exponent from 1e-5 to 1e15, so that `sort -n` accepts
 // it. A NaN has no sign.
 template <class Key>
 [[nodiscard]] std::string format_number(Key key);
-// One a line.
+// One number per line.
 template <class Key>
 [[nodiscard]] std::string format_lines(std::span<const Key> keys);
 

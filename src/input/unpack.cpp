@@ -26,7 +26,7 @@ std::string_view text_of(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-// Calls of either library: what was read of the packed bytes, and written.
+// Result of a call to either library: bytes read of the compressed data, and bytes written.
 struct Progress {
     std::size_t used = 0, made = 0;
 };
@@ -38,7 +38,7 @@ class Unpacker {
     Unpacker& operator=(const Unpacker&) = delete;
     virtual ~Unpacker() = default;
 
-    // Some of `packed` into the memory. After a fault, the first call that makes nothing throws.
+    // Decompresses some of `packed` into the memory. After a fault, the first call that writes nothing throws.
     Progress unpack(std::span<const std::byte> packed, std::span<std::byte> memory) {
         Progress all;
         while (fault_.empty() && all.used < packed.size() && all.made < memory.size()) {
@@ -48,12 +48,12 @@ class Unpacker {
             packed_ += used;
             if (used == 0 && made == 0) break;
         }
-        // Nothing to read may still leave something to write.
+        // Even without input there may be output left.
         if (fault_.empty() && all.made == 0 && all.used == packed.size()) all.made = step({}, memory).made;
         if (!fault_.empty() && all.made == 0) fail(fault_);
         return all;
     }
-    // At the end of the packed bytes.
+    // Call it at the end of the compressed bytes.
     void finish() const {
         if (!between_) fail("was cut off: it ends within the packed data");
     }
@@ -61,7 +61,7 @@ class Unpacker {
   protected:
     [[nodiscard]] virtual Progress step(std::span<const std::byte> packed, std::span<std::byte> memory) = 0;
     void fault(const std::string& what) { fault_ = "is damaged: " + what; }
-    bool between_ = true;  // members of gzip or frames of zstd, of which there may be several
+    bool between_ = true;  // between members of gzip or frames of zstd; there may be several
 
   private:
     [[noreturn]] void fail(const std::string& what) const {
@@ -86,7 +86,7 @@ class GzipUnpacker final : public Unpacker {
 
   private:
     Progress step(std::span<const std::byte> packed, std::span<std::byte> memory) override {
-        // Zeros fill the last block of a tape, as gzip has it.
+        // Zeros may fill the last block of a tape, as gzip permits.
         if (ended_ && !packed.empty() && packed[0] == std::byte{0}) return {.used = 1, .made = 0};
         if (packed.empty() && between_) return {};
         if (ended_) inflateReset(&state_);
@@ -137,11 +137,11 @@ class ZstdUnpacker final : public Unpacker {
 
 constexpr std::size_t magic_bytes = 4;
 
-// Nothing where it is not packed.
+// Null if it is not compressed.
 std::unique_ptr<Unpacker> unpacker_of(const std::string& path, std::string_view begin) {
     if (begin.starts_with("\x1f\x8b"sv)) return std::make_unique<GzipUnpacker>(path);
     const bool skipped = begin.size() >= magic_bytes && begin.substr(1, 3) == "\x2a\x4d\x18"sv &&
-                         (static_cast<unsigned char>(begin[0]) & 0xf0U) == 0x50;  // a frame that says nothing
+                         (static_cast<unsigned char>(begin[0]) & 0xf0U) == 0x50;  // a skippable frame
     if (begin.starts_with("\x28\xb5\x2f\xfd"sv) || skipped) return std::make_unique<ZstdUnpacker>(path);
     return {};
 }

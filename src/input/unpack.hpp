@@ -12,17 +12,17 @@
 
 namespace quadmill::detail::input {
 
-// A whole file, or standard input, decompressed if compressed. Throws IoError if it is truncated or damaged, or does
-// not fit into memory.
+// A whole file or all of standard input, decompressed if it is compressed. Throws IoError if it is truncated or
+// damaged, or does not fit into memory.
 [[nodiscard]] files::Bytes read_unpacked(const std::string& path);
 
-// Throws InvalidArgument if input that begins like this is not text; the message says what it looks like. `path`: for
+// Throws InvalidArgument if input with this beginning is not text; the message says what it looks like. `path` is for
 // messages.
 void require_text(const std::string& path, std::string_view begin);
 
 class Unpacker;
 
-// A stream of text as in StreamInput, decompressed if compressed.
+// A stream of text like StreamInput, decompressed if it is compressed.
 class TextStream {
   public:
     explicit TextStream(const std::string& path);
@@ -31,8 +31,8 @@ class TextStream {
     ~TextStream();
 
     [[nodiscard]] const std::string& path() const { return input_.file().path(); }
-    // Waits for more bytes, after the rest. False at the end and after Ctrl-C. Text before a fault is delivered before
-    // its error, which is as for read_unpacked().
+    // Waits for more bytes and appends them to the rest. False at the end and after Ctrl-C. Text before a fault is
+    // delivered before the error, which is the same as for read_unpacked().
     [[nodiscard]] bool more();
     [[nodiscard]] bool interrupted() { return input_.interrupted(); }
     [[nodiscard]] Interrupt& interrupt() { return input_.interrupt(); }
@@ -43,8 +43,8 @@ class TextStream {
   private:
     static constexpr std::size_t capacity = std::size_t{1} << 20U;
     StreamInput input_;
-    bool known_ = false;                  // whether it is packed
-    std::unique_ptr<Unpacker> unpacker_;  // if it is; and what it has made
+    bool known_ = false;                  // whether it is known if the input is compressed
+    std::unique_ptr<Unpacker> unpacker_;  // if it is compressed: the unpacker and its output
     std::unique_ptr<std::byte[]> memory_;
     std::size_t size_ = 0;
 };

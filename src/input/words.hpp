@@ -1,4 +1,4 @@
-// The words of the command for enums, and how an option takes them.
+// The command's words for enums, and options that take them.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -18,13 +18,13 @@ inline const Words<Distribution> distribution_words{
     {"sorted", Distribution::Sorted},   {"reversed", Distribution::Reversed}, {"nearly", Distribution::Nearly},
     {"dup", Distribution::Dup},         {"equal", Distribution::Equal}};
 
-// Takes one of the words; the help lists them.
+// Accepts one of the words. The help lists them.
 template <class Value>
 CLI::Validator one_of(const Words<Value>& words) {
     const auto convert = [words](std::string& text) -> std::string {
         const auto found = std::ranges::find(words, text, &std::pair<std::string, Value>::first);
-        if (found == words.end()) return "'" + text + "' is none of " + joined(words, ", ");
-        text = std::to_string(static_cast<int>(found->second));  // what CLI11 reads an enum from
+        if (found == words.end()) return "'" + text + "' is not one of " + joined(words, ", ");
+        text = std::to_string(static_cast<int>(found->second));  // CLI11 reads an enum from this
         return {};
     };
     return {convert, joined(words, "|")};

@@ -4,8 +4,8 @@
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME quadmill)
 set(CPACK_PACKAGE_VENDOR quadmill)
-# Whoever hands packages out says who answers for them: -DCPACK_PACKAGE_CONTACT="Name <address>". Debian's rules ask for
-# an address.
+# The distributor of packages sets the contact: -DCPACK_PACKAGE_CONTACT="Name <address>". Debian's rules require an
+# address.
 if(NOT CPACK_PACKAGE_CONTACT)
     set(CPACK_PACKAGE_CONTACT "The quadmill authors")
 endif()
@@ -25,14 +25,14 @@ endif()
 if(TARGET quadmill_cli)
     list(APPEND CPACK_COMPONENTS_ALL command)
 endif()
-# What a static library leaves to be linked.
+# Libraries that programs with the static library must link.
 foreach(pair "QUADMILL_VQSORT;libhwy-dev" "LIBURING_FOUND;liburing-dev")
     list(POP_FRONT pair found)
     if(${found})
         list(APPEND CPACK_DEBIAN_DEV_PACKAGE_DEPENDS ${pair})
     endif()
 endforeach()
-# libEGL is opened at run time, so that no tool finds it; and behind it is a driver: Mesa's, or that of a vendor.
+# libEGL is opened at run time, so no tool finds this dependency. It needs a driver: Mesa's, or a vendor's.
 list(APPEND CPACK_DEBIAN_DEV_PACKAGE_DEPENDS libegl1)
 list(JOIN CPACK_DEBIAN_DEV_PACKAGE_DEPENDS ", " CPACK_DEBIAN_DEV_PACKAGE_DEPENDS)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_DEPENDS libegl1)
@@ -68,7 +68,7 @@ quantiles and SQL on streams and CSV, and factorizes matrices, with the
 graphics pipeline or the CPU. LAPACK's sgetrf comes as a library to be
 preloaded.")
 
-# What Debian's policy asks of each package: licence and changelog; and ldconfig must run for the library.
+# Required by Debian's policy for each package: licence and changelog; and ldconfig must run for the library.
 set(debian "${CMAKE_CURRENT_BINARY_DIR}/debian")
 string(TIMESTAMP debian_date "%a, %d %b %Y %H:%M:%S +0000" UTC) # SOURCE_DATE_EPOCH, if it is set
 file(WRITE "${debian}/changelog" "quadmill (${PROJECT_VERSION}) unstable; urgency=medium

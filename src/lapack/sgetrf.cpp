@@ -1,5 +1,5 @@
-// LAPACK's sgetrf in passes, for programs that call it in Fortran's way: preload libquadmill_lapack.so, or link it
-// first.
+// LAPACK's sgetrf with passes, for programs that call it by its Fortran interface. Preload libquadmill_lapack.so, or
+// link it first.
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -17,7 +17,7 @@
 #include "quadmill/linalg.hpp"
 
 extern "C" {
-// LAPACK's own, of the program that calls or of the LAPACK behind it.
+// LAPACK's error handler, from the calling program or from the LAPACK behind it.
 __attribute__((weak)) void xerbla_(const char* routine, const int* argument, std::size_t length);
 __attribute__((visibility("default"))) void sgetrf_(const int* m, const int* n, float* a, const int* lda, int* ipiv,
                                                     int* info);
@@ -27,13 +27,13 @@ namespace {
 
 using namespace quadmill;  // NOLINT(google-build-using-namespace)
 
-// The number of the first argument that is wrong; 0 when none is.
+// The number of the first wrong argument; 0 if there is none.
 int wrong_argument(int m, int n, int lda) {
     return m < 0 ? 1 : n < 0 ? 2 : lda < std::max(1, m) ? 4 : 0;
 }
 
-// One for all callers, who take turns. Lives until the process ends: threads may still call then. A failure to open a
-// context is kept, since trying again takes longer than LAPACK does for small matrices.
+// One for all callers, who take turns. It lives until the process ends, because threads may call until then. A failure
+// to open a context is remembered: trying again takes longer than LAPACK takes for small matrices.
 Lu& factorizer() {
     struct Opened {
         std::optional<Lu> lu{};
@@ -52,7 +52,7 @@ Lu& factorizer() {
     return *opened->lu;
 }
 
-// LAPACK's pivots are the exchanges, in their order, that make this order of rows.
+// LAPACK's pivots are a sequence of exchanges. These are the ones that produce this order of rows.
 void write_exchanges(const std::vector<std::uint32_t>& rows, std::size_t steps, int* ipiv) {
     std::vector<std::uint32_t> now(rows.size()), place(rows.size());
     std::iota(now.begin(), now.end(), 0U);
@@ -68,7 +68,7 @@ void write_exchanges(const std::vector<std::uint32_t>& rows, std::size_t steps, 
 
 using Routine = decltype(&sgetrf_);
 
-// A matrix of LAPACK's, column after column.
+// A matrix in LAPACK's layout, column after column.
 struct Call {
     std::size_t rows, columns;
     float* a;
@@ -91,9 +91,9 @@ struct Call {
     }
 };
 
-// From this many rows and columns on, passes answer. On an H200 they take 20 ms for 1,024 rows and 13.5 for 768, one
-// thread of its CPU (Eigen) 40 and 15.5; opening and reading back come on top. OpenBLAS on 16 threads takes 5.9 and
-// 3.9. QUADMILL_SGETRF_MIN overrides it.
+// From this number of rows and columns on, passes are used. On an H200 they take 20 ms for 1,024 rows and 13.5 ms for
+// 768; one thread of its CPU (Eigen) takes 40 and 15.5 ms. Opening and reading back are added to that. OpenBLAS on 16
+// threads takes 5.9 and 3.9 ms. QUADMILL_SGETRF_MIN overrides this number.
 std::size_t min_for_passes() {
     constexpr std::size_t usual = 1024;
     static const std::size_t found = [] {
@@ -129,8 +129,8 @@ int factor_by_this_cpu(const Call& call) {
     return static_cast<int>(info);
 }
 
-// The next sgetrf_ in the order of loading: LAPACK's own where this one was preloaded, or linked first. Otherwise that
-// of a LAPACK by its name, as a program may have loaded its own where no other library sees it. Otherwise null.
+// The next sgetrf_ in the order of loading: LAPACK's own, if this library was preloaded or linked first. Otherwise that
+// of a LAPACK that is found by its name: a program may have loaded one that other libraries do not see. Otherwise null.
 Routine lapacks_own() {
     static const auto found = []() -> Routine {
         void* symbol = dlsym(RTLD_NEXT, "sgetrf_");
@@ -144,7 +144,7 @@ Routine lapacks_own() {
     return found;
 }
 
-// At the first call that needs it, as a program may make thousands alike.
+// Reports once, at the first call that needs it, since a program may make thousands of such calls.
 void say_who_answers(const char* why, const char* who) {
     static std::once_flag said;
     std::call_once(said, [&] {
@@ -178,7 +178,7 @@ void sgetrf_(const int* m, const int* n, float* a, const int* lda, int* ipiv, in
     try {
         *info = factor_by_this_cpu(call);
     } catch (const std::exception& error) {
-        // Fortran has no way to be told, and wrong factors would be worse. Only memory can be missing here.
+        // Fortran has no way to report this, and wrong factors would be worse. Only memory can be missing here.
         static_cast<void>(std::fprintf(stderr, "libquadmill_lapack: sgetrf: %s\n", error.what()));
         std::abort();
     }

@@ -54,7 +54,7 @@ int BatchLu::finished_in(int row) const {
     return (quarters_of(n_) - 1 - row / columns_of_texel) % 2;
 }
 
-// What programs need that read L and U.
+// GLSL for programs that read L and U.
 std::string BatchLu::finished() const {
     return prelude_ + "#define FINISHED\n" + shaders::linalg_numbers_glsl + shaders::linalg_batch_texels_glsl;
 }

@@ -11,10 +11,10 @@ namespace quadmill::detail::linalg {
 namespace {
 
 constexpr int tile_rows = 8, tile_columns = 4;
-constexpr int at_once = 4;  // columns of a panel that are eliminated together, those of a texel
+constexpr int at_once = 4;  // columns of a panel that are eliminated together: those of a texel
 
-// A search of that many rows has these parts: its fragments look at rows / parts, and the pass after it at all parts,
-// 64 at a time if there are more. What both take is latency.
+// Number of parts of a search over that many rows. A fragment of the first pass searches rows / parts rows. The second
+// pass looks at all parts, or at 64 parts at a time if there are more. The cost of both is latency.
 constexpr int most_parts = 256;
 int parts_of(int rows) {
     return rows <= 256 ? 16 : rows <= 1024 ? 64 : rows <= 2048 ? 128 : most_parts;
@@ -57,7 +57,7 @@ BlockedLu::BlockedLu(gl::Device& device, pass::Programs& programs, const Form& f
     std::vector<gl::Quad> panel_quads, searches, keeps, rights, row_quads, updates, column_quads;
     for (int i = 0; i < panels(); ++i) {
         const auto [number, first, end] = panel(i);
-        const int right = std::max(columns, end + 1);  // a quad that is not drawn is not empty either
+        const int right = std::max(columns, end + 1);  // a list of quads may not be empty, even if it is not drawn
         panel_quads.push_back(gl::rectangle(0, first, panel_width(), down));
         searches.push_back(gl::rectangle(0, 0, parts_of(rows - first) + 1, 1));
         keeps.push_back({gl::corners(number * panel_width(), first, (number + 1) * panel_width(), down),
@@ -191,8 +191,8 @@ void BlockedLu::update(const Panel& panel) {
     trailing_.swap();
 }
 
-// Later panels moved rows of earlier ones, so the last comes first: `places_` says where the final rows lay after a
-// panel.
+// Later panels moved rows of earlier ones, so this goes from the last panel to the first. `places_` has the position of
+// each final row after a panel.
 void BlockedLu::gather() {
     fill(device_, "places", programs_.get("linalg/places.frag", shaders::linalg_places_frag), places_.now, {});
     const auto& columns = programs_.get("linalg/panel_gather.frag", shaders::linalg_panel_gather_frag);

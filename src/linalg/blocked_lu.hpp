@@ -1,8 +1,8 @@
-// LU in panels: `block` columns are factorized in a narrow texture, four columns a pass after a search for the pivot of
-// each; then one pass over the trailing matrix subtracts `block` products from each element. Not in 'Query Processing
-// on GPUs'; as in LAPACK's getrf, except for the pivots, which stay on the GPU.
+// LU in panels: `block` columns are factorized in a narrow texture. Each pass eliminates four columns, after a search
+// for the pivot of each. Then one pass over the trailing matrix subtracts `block` products from each element. Not in
+// 'Query Processing on GPUs'; as in LAPACK's getrf, except that the pivots stay on the GPU.
 //
-//     | done  . . . . |     panel     its columns, from the diagonal down, four a texel, and which row each was before
+//     | done  . . . . |     panel     its columns, from the diagonal down, four per texel, and row numbers
 //     |  .  P T T T T |     triangle  the rows T = L^-1 A of the panel's rows, for all columns after it
 //     |  .  P A A A A |     update    A -= P T
 //     |  .  P A A A A |
@@ -18,14 +18,14 @@ namespace quadmill::detail::linalg {
 class BlockedLu {
   public:
     struct Form {
-        Pivot pivot = Pivot::Partial;  // not Full
+        Pivot pivot = Pivot::Partial;  // not Pivot::Full
         int block = 32;                // 8, 16 or 32
         Layout layout = Layout::Tiles;
     };
     BlockedLu(gl::Device& device, pass::Programs& programs, const Form& form, int rows, int columns);
     // The target of the matrix.
     [[nodiscard]] const gl::Texture& source() const { return source_.texture; }
-    // Call once.
+    // Call it once.
     [[nodiscard]] Factorized operator()();
 
   private:
@@ -38,7 +38,7 @@ class BlockedLu {
     [[nodiscard]] int panel_width() const { return form_.block / 4 + 1; }
     void make_tiles();
     void load(const Panel& panel);
-    // Four columns, or the rest.
+    // Up to four columns of a panel.
     struct Quarter {
         int first, columns;
     };
@@ -58,14 +58,14 @@ class BlockedLu {
     pass::Programs& programs_;
     Form form_;
     int rows_, columns_, steps_, padded_rows_;
-    std::string prelude_;  // the block's size
-    std::string tiles_;    // and the layout
-    pass::Target source_;  // as the caller gives it; also the first of two textures in turn without tiles
+    std::string prelude_;  // GLSL with the block size
+    std::string tiles_;    // the same with the layout
+    pass::Target source_;  // in the caller's layout; without tiles also one of the two alternating textures
     pass::PingPong trailing_;
     pass::PingPong panel_;
     pass::Target triangle_, panels_, lu_;
     pass::PingPong places_;
-    pass::PingPong searches_;  // partial results of a search, and the pivots before it
+    pass::PingPong searches_;  // partial results of a search, and earlier pivots
     const gl::Program& eliminate_;
     const gl::Program* search_ = nullptr;  // for partial pivoting
     // One per panel.

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t columns_of_panel = 64;
 
-// The matrix of a factorization, and the block of columns [first, end) of its panel.
+// The matrix that is factorized, and columns [first, end) of its current panel.
 template <class Value>
 struct Blocked {
     Value* values;
@@ -26,7 +26,7 @@ struct Blocked {
         for (auto j = begin; j < stop; ++j) out[j] -= factor * in[j];
     }
 
-    // Returns the number of the first zero pivot, from 1, or 0.
+    // Returns the number of the first zero pivot, counted from 1, or 0.
     std::size_t factor_panel() const {
         std::size_t info = 0;
         for (auto k = first; k < end; ++k) {
@@ -50,13 +50,14 @@ struct Blocked {
         return info;
     }
 
-    // U's rows of the panel, right of it.
+    // Computes U's rows of the panel, to the right of it.
     void finish_rows() const {
         for (auto k = first; k < end; ++k)
             for (auto i = k + 1; i < end; ++i) subtract(i, k, row(i)[k], end, columns);
     }
 
-    // All below and right of the panel less the products of its parts, by tiles that stay in the cache.
+    // Subtracts the products of the panel's parts from everything below and to the right, in tiles that stay in the
+    // cache.
     void update(const cpu::Workers& workers) const {
         constexpr std::size_t down = 32, across = 512;
         workers.for_each((rows - end + down - 1) / down, [&](std::size_t task) {
@@ -158,7 +159,7 @@ double inverse_norm(const FactorsView<Value>& factors) {
         std::ranges::fill(x, 0.0);
         x[largest] = 1;
     }
-    // Signs that alternate find what the steps above miss when terms cancel.
+    // A vector with alternating signs finds what the steps above miss if terms cancel.
     for (std::size_t i = 0; i < n; ++i)
         x[i] = (i % 2 == 0 ? 1 : -1) * (1 + static_cast<double>(i) / std::max(1.0, static_cast<double>(n) - 1));
     const double alternating = 2 * sum_of_sizes(solve_on_cpu(factors, x)) / (3 * static_cast<double>(n));

@@ -1,5 +1,5 @@
-// LU on the CPU, with partial pivoting, for matrices that passes cannot factorize accurately. Also the CPU's work with
-// any factors.
+// LU on the CPU with partial pivoting, for matrices that passes cannot factorize accurately. Also the CPU's operations
+// on any factors.
 #pragma once
 
 #include <cstddef>
@@ -11,15 +11,15 @@
 
 namespace quadmill::detail::linalg {
 
-// Row i of L * U is row rows[i] of the matrix; columns likewise. `lu`: row after row.
+// Row i of L * U is row rows[i] of the matrix, and likewise for columns. `lu` is stored by rows.
 template <class Value>
 struct FactorsView {
     std::span<const Value> lu;
     std::span<const std::uint32_t> rows, columns;
 };
 
-// Replaces a matrix, row after row, by its factors, and fills the order of rows. Returns 0, or the number, from 1, of
-// the first zero pivot. The column below a zero pivot is not changed, as in LAPACK.
+// Replaces a matrix that is stored by rows by its factors, and fills in the order of rows. Returns 0 or the number,
+// counted from 1, of the first zero pivot. The column below a zero pivot is not changed, as in LAPACK.
 template <class Value>
 std::size_t factor_on_cpu(const cpu::Workers& workers, std::span<Value> matrix, std::size_t rows, std::size_t columns,
                           std::vector<std::uint32_t>& order);
@@ -30,8 +30,8 @@ template <class Value>
 template <class Value>
 [[nodiscard]] std::vector<double> solve_transposed_on_cpu(const FactorsView<Value>& factors, std::span<const double> b);
 
-// An estimate of |A^-1| in the 1-norm, from below and usually within a factor of 3; infinite if it overflows. The
-// method of Hager and Higham, as in LAPACK's sgecon. Pre: square, no pivot is zero.
+// Estimates |A^-1| in the 1-norm. The estimate is a lower bound and usually within a factor of 3; it is infinite if it
+// overflows. The method is Hager and Higham's, as in LAPACK's sgecon. Pre: square, no pivot is zero.
 template <class Value>
 [[nodiscard]] double inverse_norm(const FactorsView<Value>& factors);
 

@@ -42,7 +42,8 @@ bool is_zero(float pivot) {
     return !(std::abs(pivot) >= std::numeric_limits<float>::min());
 }
 
-// Throws GlError unless the numbers that came back from the GPU are a permutation, by which rows may be looked up.
+// Throws GlError unless the numbers that the GPU returned are a permutation, which makes it safe to use them as row
+// indices.
 void require_permutation(std::span<const std::uint32_t> numbers) {
     std::vector<bool> seen(numbers.size());
     for (const auto number : numbers) {
@@ -119,7 +120,7 @@ struct Lu::State : Tools {
 
     LuOptions options;
     std::size_t block;
-    // What the last factorization left.
+    // State after the last factorization.
     bool is_factorized = false;
     std::size_t rows = 0, columns = 0, info = 0;
     Factorized factorized;  // empty for an empty matrix
@@ -264,7 +265,7 @@ void Lu::State::check_pivots(const std::string& where) const {
     throw Error(where + ": the matrix is singular: " + pivot);
 }
 
-// Right-hand sides in the order of L's rows; solutions in that of U's columns.
+// Right-hand sides are in the order of L's rows, solutions in the order of U's columns.
 std::vector<float> Lu::State::substitute(std::span<const float> ordered, std::size_t sides) {
     auto& device = *detail::Access::of(context);
     const gl::Scope scope(device, "Lu::solve");
@@ -275,7 +276,7 @@ std::vector<float> Lu::State::substitute(std::span<const float> ordered, std::si
     return found;
 }
 
-// Each right-hand side is brought near 1, so that it neither overflows nor vanishes.
+// Scales each right-hand side to about 1, so that it neither overflows nor underflows.
 template <class To, class From>
 std::vector<To> Lu::State::solve(std::span<const From> b, std::size_t sides, const Scaling& of_matrix) {
     if (b.empty()) return {};
@@ -327,7 +328,7 @@ Refinement Lu::State::refined(std::span<const Value> values, std::size_t rows_gi
     const auto right = scaled_rows<double>(b, in_order, scaling.rows, exponents);
     std::vector<double> y(x.size());
     Refinement found;
-    const Scaling none{std::vector<int>(rows), std::vector<int>(columns)};  // left and right are scaled
+    const Scaling none{std::vector<int>(rows), std::vector<int>(columns)};  // both sides are scaled
     if (info == 0)
         found = refine(workers, matrix, right, y, sides,
                        [&](std::span<const double> left) { return solve<double>(left, sides, none); });

@@ -24,13 +24,13 @@ using namespace detail::linalg;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
-// Matrix i of many, or its right-hand sides.
+// Matrix i of the batch, or its right-hand sides.
 template <class Value>
 std::span<Value> part(std::span<Value> all, std::size_t i, std::size_t size) {
     return all.subspan(i * size, size);
 }
 
-// Calls work(i) for each of them, on all threads.
+// Calls work(i) for each matrix, on all threads.
 template <class Work>
 void for_systems(const cpu::Workers& workers, std::size_t systems, const Work& work) {
     constexpr std::size_t task = 256;
@@ -39,7 +39,7 @@ void for_systems(const cpu::Workers& workers, std::size_t systems, const Work& w
     });
 }
 
-// One for each matrix; nothing where none needs to be scaled.
+// One scaling per matrix; empty if no matrix needs one.
 std::vector<Scaling> scalings_of(const cpu::Workers& workers, std::span<const float> matrices, std::size_t systems,
                                  std::size_t n) {
     std::atomic<bool> is_needed = false;
@@ -69,12 +69,12 @@ struct LuBatch::State : Tools {
     [[nodiscard]] std::vector<float> solve_scaled(std::span<const float> b, std::size_t sides,
                                                   const BatchLu::Grid& grid);
 
-    // What the last factorization left.
+    // State after the last factorization.
     bool is_factorized = false;
     std::size_t systems = 0, n = 0;
     std::vector<std::uint32_t> info;
     std::vector<Scaling> scalings;      // empty: no matrix is scaled
-    std::optional<BatchLu> factorized;  // nothing of no elements
+    std::optional<BatchLu> factorized;  // nothing if there are no elements
 };
 
 BatchLu::Grid LuBatch::State::grid_of(const char* where, std::size_t matrices, std::size_t side) const {
@@ -148,7 +148,7 @@ BatchStats LuBatch::factor(std::span<const float> matrices, std::size_t n) {
     return stats;
 }
 
-// Of the matrices as they were scaled.
+// The factors of the scaled matrices.
 BatchFactors LuBatch::State::read_factors() {
     BatchFactors found;
     if (!factorized) return found;
@@ -231,7 +231,7 @@ std::vector<double> LuBatch::conditions(std::span<const float> matrices) {
     return found;
 }
 
-// Right-hand sides as they are.
+// Right-hand sides are not scaled.
 std::vector<float> LuBatch::State::substitute(std::span<const float> b, std::size_t sides, const BatchLu::Grid& grid) {
     auto& device = *detail::Access::of(context);
     const gl::Scope scope(device, "LuBatch::solve");
@@ -243,7 +243,7 @@ std::vector<float> LuBatch::State::substitute(std::span<const float> b, std::siz
     return x;
 }
 
-// Each right-hand side is brought near 1, as Lu has it.
+// Scales each right-hand side to about 1, like Lu.
 std::vector<float> LuBatch::State::solve_scaled(std::span<const float> b, std::size_t sides,
                                                 const BatchLu::Grid& grid) {
     const auto of_system = n * sides;

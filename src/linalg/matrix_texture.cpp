@@ -60,7 +60,7 @@ Size size_to_reduce(const std::string& where, std::size_t rows, std::size_t colu
     if (least > most)
         throw InvalidArgument(sides + "are more elements than a texture holds here, " + std::to_string(most) + " x " +
                               std::to_string(most) + "; reduce parts");
-    constexpr std::size_t line = 8192;  // texels of a row, where they suffice
+    constexpr std::size_t line = 8192;  // texels per row; fewer if there are not that many
     const auto width = std::min(most, std::max(line, std::bit_ceil(least)));
     return {as_int(width), as_int((values + width - 1) / width)};
 }

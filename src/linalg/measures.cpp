@@ -12,7 +12,7 @@ namespace quadmill::detail::linalg {
 
 namespace {
 
-// As far as the factors are scaled.
+// Identity if the factors are not scaled.
 Scaling scaling_of(std::size_t rows, std::size_t columns, const Factors& factors) {
     if (factors.row_exponents.empty()) return {std::vector<int>(rows), std::vector<int>(columns)};
     return {factors.row_exponents, factors.column_exponents};

@@ -8,7 +8,7 @@ namespace quadmill::detail::linalg {
 
 namespace {
 
-// Parts of so many lines that each has some 16, and that a fold of all of them takes no pass in vain.
+// Number of parts such that each has about 16 lines and a fold of all parts wastes no pass.
 int parts_of_column(int lines) {
     return lines <= 16 ? 1 : lines <= 256 ? 16 : 256;
 }

@@ -1,4 +1,4 @@
-// Finds the pivot of a step by a parallel reduction; it stays on the GPU, in a texel (key, index, row, column).
+// Finds the pivot of a step by parallel reduction. The pivot stays on the GPU, in a texel (key, index, row, column).
 #pragma once
 
 #include <map>
@@ -14,11 +14,11 @@ class PivotSearch {
     PivotSearch(gl::Device& device, pass::Programs& programs, In in);
 
     struct Range {
-        int first;  // row, and column of a matrix
+        int first;  // first row, and first column of a matrix
         int end_row, end_column;
     };
-    // The position of the largest absolute value, the first of equal ones in row-major order. NaNs are the largest.
-    // Pre: the range is not empty. The result is valid until the next call.
+    // Finds the position of the largest absolute value; among equal values, the first in row-major order. NaNs count as
+    // the largest. Pre: the range is not empty. The result is valid until the next call.
     [[nodiscard]] const gl::Texture& operator()(const gl::Texture& matrix, const gl::Texture* pointers,
                                                 const Range& range);
 
@@ -29,7 +29,7 @@ class PivotSearch {
     pass::Programs& programs_;
     pass::FoldRule rule_;
     const gl::Program& search_;
-    std::map<std::pair<int, int>, pass::Fold> folds_;  // by the size of what they fold
+    std::map<std::pair<int, int>, pass::Fold> folds_;  // by the size of the texture that is folded
 };
 
 }  // namespace quadmill::detail::linalg

@@ -36,12 +36,12 @@ pass::Fold::Along fold_along(Along along) {
                                      : pass::Fold::Along::All;
 }
 
-// Of two matrices, wherever they are.
+// Throws InvalidArgument if the shapes of two matrices differ.
 void check_alike(const auto& left, const auto& right) {
     if (left.rows == right.rows && left.columns == right.columns) return;
     throw InvalidArgument("Reducer::dots: the matrices have " + std::to_string(left.rows) + " x " +
                           std::to_string(left.columns) + " and " + std::to_string(right.rows) + " x " +
-                          std::to_string(right.columns) + " elements; they must be alike");
+                          std::to_string(right.columns) + " elements; they must have the same shape");
 }
 
 }  // namespace
@@ -49,7 +49,7 @@ void check_alike(const auto& left, const auto& right) {
 struct Reducer::State : Tools {
     using Tools::Tools;
 
-    // A matrix in a texture, of the caller or not; in rows of other lengths where its own do not fit.
+    // A matrix in a texture, which may be the caller's. Rows that are too long are split into rows of another length.
     struct Source {
         std::size_t rows = 0, columns = 0;
         gl::Texture own;
@@ -59,22 +59,22 @@ struct Reducer::State : Tools {
             return along == Along::All ? 1 : along == Along::Rows ? rows : columns;
         }
     };
-    // How partial results are made, and become one.
+    // How partial results are made and combined.
     struct Rule {
         pass::FoldRule both;
         std::string prelude{};
         gl::Format format = gl::Format::Rgba32ui;
     };
-    // Before OpenGL is called: throws InvalidArgument for a shape that is wrong, or does not fit.
+    // Called before OpenGL: throws InvalidArgument if a shape is wrong or does not fit.
     void check(const char* function, std::size_t values, std::size_t rows, std::size_t columns, Along along) const;
     void check(const char* function, const MatrixInput& matrix, Along along) const;
     [[nodiscard]] Size size_for(const char* function, std::size_t rows, std::size_t columns, Along along) const;
-    // Pre: it was checked.
+    // Pre: check() passed.
     template <class Word>
     [[nodiscard]] Source upload(const char* function, std::span<const Word> values, std::size_t rows,
                                 std::size_t columns, gl::Format format, Along along);
     [[nodiscard]] Source open(const char* function, const MatrixInput& matrix, Along along);
-    // Folds them; `second`: on unit 1.
+    // Folds the matrix. `second` is bound to unit 1.
     [[nodiscard]] gl::Texture fold(const Source& source, Along along, const Rule& rule,
                                    const gl::Texture* second = nullptr);
     template <class Channel>
@@ -96,7 +96,7 @@ void Reducer::State::check(const char* function, std::size_t values, std::size_t
     static_cast<void>(size_for(function, rows, columns, along));
 }
 
-// Textures are the driver's to check.
+// The sizes of textures have been checked by the driver.
 void Reducer::State::check(const char* function, const MatrixInput& matrix, Along along) const {
     if (const auto* view = std::get_if<MatrixView>(&matrix))
         check(function, view->values.size(), view->rows, view->columns, along);
@@ -242,7 +242,7 @@ std::vector<float> Reducer::norms(const MatrixInput& matrix, Along along) {
     const auto keys = state_->read<std::uint32_t>(largest);
     std::vector<float> norms;
     for (std::size_t i = 0; i < squares.size(); ++i) {
-        constexpr int bias = 127, least = 1, most = 253;  // exponents, as in the shader
+        constexpr int bias = 127, least = 1, most = 253;  // exponents; the same values as in the shader
         const int exponent = std::clamp(static_cast<int>(keys[i][0] >> 23U), least, most) - bias;
         norms.push_back(std::ldexp(std::sqrt(squares[i]), exponent));
     }

@@ -11,10 +11,10 @@ namespace quadmill::detail::linalg {
 
 namespace {
 
-// How far a solution is from one: the largest over all right-hand sides.
+// Errors of a solution: the max over all right-hand sides.
 struct Miss {
     double by_norms = 0;       // |r| / (|B| |y| + |b|)
-    double by_components = 0;  // the largest of |r| / (|B| |y| + |b|) of a row
+    double by_components = 0;  // the max over all rows of |r| / (|B| |y| + |b|)
 };
 
 template <class Value>
@@ -78,8 +78,8 @@ class Residuals {
     const ScaledMatrix<Value>& matrix_;
     std::span<const double> b_;
     std::size_t sides_;
-    std::vector<double> sizes_;  // of b and of the products that a residual is made of
-    std::vector<double> norms_;  // of rows
+    std::vector<double> sizes_;  // magnitudes of b and of the products in a residual
+    std::vector<double> norms_;  // norm of each row
     double norm_ = 0;
 };
 
@@ -95,7 +95,7 @@ template <class Value>
 Refinement refine(const cpu::Workers& workers, const ScaledMatrix<Value>& matrix, std::span<const double> b,
                   std::span<double> y, std::size_t sides, const Correct& correct) {
     constexpr double eps = std::numeric_limits<double>::epsilon();
-    const double enough = std::sqrt(static_cast<double>(matrix.rows)) * eps;  // as LAPACK's dsgesv has it
+    const double enough = std::sqrt(static_cast<double>(matrix.rows)) * eps;  // as in LAPACK's dsgesv
     std::ranges::fill(y, 0.0);
     Refinement found{.converged = true};
     Residuals residuals(workers, matrix, b, sides);
@@ -112,7 +112,8 @@ Refinement refine(const cpu::Workers& workers, const ScaledMatrix<Value>& matrix
             best = now;
             std::ranges::copy(tried, y.begin());
         }
-        // Against the least so far, not the last: else steps that make one better and the other worse never end.
+        // Compares with the smallest error so far, not with the last one: otherwise steps that alternately improve one
+        // error and worsen the other would never end.
         const bool halved = now.by_norms <= least.by_norms / 2 && least.by_norms > enough;
         if (!halved && !(now.by_components <= least.by_components / 2)) break;
         least = {std::min(least.by_norms, now.by_norms), std::min(least.by_components, now.by_components)};

@@ -17,7 +17,7 @@ constexpr int pointer_rows = 3;
 gl::QuadList trailing_quads(gl::Device& device, int rows, int columns) {
     std::vector<gl::Quad> quads;
     for (int k = 1; k < std::min(rows, columns); ++k) quads.push_back(gl::rectangle(k, k, columns, rows));
-    if (quads.empty()) quads.push_back(gl::rectangle(0, 0, 1, 1));  // never drawn
+    if (quads.empty()) quads.push_back(gl::rectangle(0, 0, 1, 1));  // this quad is never drawn
     return {device, std::move(quads)};
 }
 
@@ -69,7 +69,7 @@ void RowLu::swap_pointers(int step, const gl::Texture& pivot) {
                   {{"k", step}});
 }
 
-// Swaps the whole lines, L's and U's part too, in both textures: what is finished lies in either.
+// Swaps whole lines, including the parts of L and U, in both textures: finished elements may be in either one.
 void RowLu::copy_lines(int step, const gl::Texture& pivot, Lines lines) {
     const char* prelude = lines == Lines::Columns ? "#define COLUMNS\n" : "";
     const auto& copies = lines == Lines::Columns ? *column_copies_ : *row_copies_;
@@ -100,7 +100,7 @@ void RowLu::eliminate(int step) {
                   .count = 1};
     if (by_pointers()) {
         pass.inputs[1] = &pointers_.now.texture;
-        // With full pivoting, finished columns lie anywhere, and fragments there end at once.
+        // With full pivoting, finished columns can be anywhere. Fragments there end immediately.
         pass.uniforms.set("first_column", full_pointers ? 0 : step + 1);
         pass.quads = &row_quads_;
         pass.first = static_cast<std::size_t>(step) + 1;
@@ -120,7 +120,8 @@ pass::Target RowLu::gather() {
     return lu;
 }
 
-// Waited for, so that no more work is queued: a driver may take a GPU that is at work for too long for a hung one.
+// The GPU must finish these steps before more are queued: a driver may assume that a GPU hangs if it is busy for too
+// long.
 constexpr int steps_on_their_way = 256;
 
 Factorized RowLu::operator()() {

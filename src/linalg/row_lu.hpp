@@ -10,7 +10,8 @@
 
 namespace quadmill::detail::linalg {
 
-// A finished factorization. `pointers`: row 0 has the matrix row of each row, row 1 the column of each column.
+// A finished factorization. `pointers`: row 0 has the matrix row of each row of the factors, row 1 the matrix column of
+// each column.
 struct Factorized {
     pass::Target lu;
     gl::Texture pointers;
@@ -21,7 +22,7 @@ class RowLu {
     RowLu(gl::Device& device, pass::Programs& programs, Pivot pivot, Swap swap, int rows, int columns);
     // The target of the matrix.
     [[nodiscard]] const gl::Texture& source() const { return textures_[0].texture; }
-    // Call once.
+    // Call it once.
     [[nodiscard]] Factorized operator()();
 
   private:

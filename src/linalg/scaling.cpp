@@ -9,13 +9,13 @@ namespace quadmill::detail::linalg {
 
 namespace {
 
-// Elements from 2^-comfort to 2^comfort leave room for the growth of factors and for products.
+// Elements between 2^-comfort and 2^comfort leave room for the growth of factors and for products.
 constexpr int comfort = 60;
-// Of a row's or a column's power, so that it is a double and 2^limit times a subnormal is far from vanishing.
+// Max exponent of a row or column, so that its power is a double, and 2^limit times a subnormal is far from underflow.
 constexpr int limit = 1000;
 
 struct Range {
-    double least = std::numeric_limits<double>::infinity();  // but for zeros
+    double least = std::numeric_limits<double>::infinity();  // without zeros
     double most = 0;
     bool is_finite = true;
 

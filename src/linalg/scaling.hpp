@@ -1,4 +1,4 @@
-// Powers of two that bring the elements of a matrix into the range of 32-bit floats, exactly.
+// Powers of two that scale the elements of a matrix to the range of 32-bit floats, without rounding.
 #pragma once
 
 #include <algorithm>
@@ -15,17 +15,17 @@ namespace quadmill::detail::linalg {
     return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52U);
 }
 
-// value * 2^exponent, as std::ldexp has it, in two multiplications. Saturates beyond |exponent| = 2044.
+// value * 2^exponent, like std::ldexp, with two multiplications. Saturates beyond |exponent| = 2044.
 [[nodiscard]] inline double times_power(double value, int exponent) {
     exponent = std::clamp(exponent, -2044, 2044);
     const int half = exponent / 2;
     return value * power_of_two(half) * power_of_two(exponent - half);
 }
 
-// Element (i, j) becomes itself times 2^(rows[i] + columns[j]).
+// Element (i, j) is multiplied by 2^(rows[i] + columns[j]).
 struct Scaling {
     std::vector<int> rows, columns;
-    bool is_uniform = true;  // all rows alike and the columns not at all, so that no pivot changes
+    bool is_uniform = true;  // all rows have the same power and columns none, so that no pivot changes
 
     // Whether no scaling is needed.
     [[nodiscard]] bool is_identity() const { return is_uniform && (rows.empty() || rows.front() == 0); }
@@ -40,11 +40,11 @@ template <class Value>
 // Whether none of these values needs to be scaled.
 [[nodiscard]] bool are_in_range(std::span<const float> values);
 
-// L and U of the matrix itself, from those of the matrix times 2^exponent. False, and nothing is changed, where U's largest
-// element is beyond floats or has fewer digits there.
+// Converts L and U of the matrix times 2^exponent to those of the matrix itself. Returns false and changes nothing if
+// U's largest element would not be a float, or would lose digits.
 [[nodiscard]] bool take_scaling_back(std::span<float> lu, std::size_t columns, int exponent);
 
-// Values times powers of two that depend on the row and the right-hand side; rows are taken in that order.
+// Multiplies values by powers of two that depend on the row and the right-hand side. Rows are taken in the given order.
 template <class To, class From>
 [[nodiscard]] std::vector<To> scaled_rows(std::span<const From> values, std::span<const std::uint32_t> order,
                                           std::span<const int> of_rows, std::span<const int> of_sides) {
@@ -59,7 +59,7 @@ template <class To, class From>
     return made;
 }
 
-// For each right-hand side, the exponent that brings its largest value near 1 once rows are scaled.
+// For each right-hand side, the exponent that scales its largest value to about 1 after rows are scaled.
 template <class Value>
 [[nodiscard]] std::vector<int> exponents_of(std::span<const Value> b, std::span<const int> of_rows, std::size_t sides);
 

@@ -1,4 +1,5 @@
-// Solves with factors in a texture, in blocks: a triangle, then a block of products is subtracted from all other rows.
+// Solves with factors in a texture, block by block: solves with a triangle, then subtracts a block of products from all
+// other rows.
 #pragma once
 
 #include "linalg/row_lu.hpp"
@@ -7,11 +8,11 @@ namespace quadmill::detail::linalg {
 
 class Substitution {
   public:
-    // `lu`: square. For that many right-hand sides.
+    // `lu` is square. `columns` is the number of right-hand sides.
     Substitution(gl::Device& device, pass::Programs& programs, const gl::Texture& lu, int columns);
-    // The target of the right-hand sides, with rows in the order of L's.
+    // The target of the right-hand sides, with their rows in the order of L's rows.
     [[nodiscard]] const gl::Texture& source() const { return sides_.now.texture; }
-    // The solutions, rows in the order of U's columns.
+    // The solutions, with their rows in the order of U's columns.
     [[nodiscard]] const gl::Texture& operator()();
 
   private:
@@ -25,7 +26,7 @@ class Substitution {
     int size_, columns_;
     pass::PingPong sides_;
     pass::Target solved_, rows_;
-    gl::QuadList row_quads_, below_, above_;  // one a block
+    gl::QuadList row_quads_, below_, above_;  // one quad per block
 };
 
 }  // namespace quadmill::detail::linalg

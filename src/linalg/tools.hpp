@@ -1,4 +1,4 @@
-// The state that every object of this room keeps between calls.
+// State that every object here keeps between calls.
 #pragma once
 
 #include <optional>

@@ -23,7 +23,7 @@ void check(int status, const char* call) {
 
 namespace {
 
-// Kinds of errors as they cross ranks.
+// Kinds of errors that are sent to other ranks.
 enum class Kind : int { Other, InvalidArgument, IoError, OutOfMemory };
 
 struct Failure {
@@ -43,7 +43,7 @@ Failure failure_of(const std::exception_ptr& failure) {
     } catch (const std::exception& error) {
         return {Kind::Other, error.what()};
     } catch (...) {
-        return {Kind::Other, "an error that is no std::exception"};
+        return {Kind::Other, "an error that is not a std::exception"};
     }
 }
 
@@ -71,8 +71,7 @@ Comm::Comm(const char* function, MPI_Comm of) {
     int is_between_groups = 0;
     check(MPI_Comm_test_inter(of, &is_between_groups), "MPI_Comm_test_inter");
     if (is_between_groups != 0)
-        throw InvalidArgument(std::string(function) +
-                              ": the communicator is between two groups; give one of one group");
+        throw InvalidArgument(std::string(function) + ": this is an intercommunicator; give an intracommunicator");
     check(MPI_Comm_dup(of, &comm_), "MPI_Comm_dup");
     check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
     check(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
@@ -112,7 +111,7 @@ void Comm::sum(std::span<std::uint64_t> values) const {
 void Comm::sum_before(std::span<std::uint64_t> values) const {
     check(MPI_Exscan(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_UINT64_T, MPI_SUM, comm_),
           "MPI_Exscan");
-    if (rank_ == 0) std::ranges::fill(values, 0);  // which MPI leaves as they were
+    if (rank_ == 0) std::ranges::fill(values, 0);  // MPI leaves them undefined
 }
 
 std::vector<std::uint64_t> Comm::transposed(std::span<const std::uint64_t> values) const {

@@ -13,12 +13,12 @@
 
 namespace quadmill::detail::mpi {
 
-// MPI's words for a failed call.
+// MPI's text for a failed call.
 [[nodiscard]] std::string words_of(int status);
 // Throws Error if an MPI call has failed.
 void check(int status, const char* call);
 
-// Work in several parts: the first one that fails is remembered, and those after it are left out.
+// Work in several parts. Remembers the first error, and skips the parts after it.
 class FirstFailure {
   public:
     template <class Work>
@@ -36,10 +36,10 @@ class FirstFailure {
     std::exception_ptr failure_;
 };
 
-// A duplicate of the application's. Made, used and destroyed by all ranks.
+// A duplicate of the application's communicator. Made, used and destroyed by all ranks together.
 class Comm {
   public:
-    // Throws InvalidArgument, with `function` in the message, if MPI is not initialized or `of` is null.
+    // Throws InvalidArgument if MPI is not initialized or `of` is null; `function` goes into the message.
     Comm(const char* function, MPI_Comm of);
     Comm(const Comm&) = delete;
     Comm& operator=(const Comm&) = delete;
@@ -50,19 +50,19 @@ class Comm {
     [[nodiscard]] int size() const { return size_; }
     [[nodiscard]] std::size_t ranks() const { return static_cast<std::size_t>(size_); }
 
-    // Of all ranks.
+    // The sum over all ranks.
     [[nodiscard]] std::uint64_t sum(std::uint64_t value) const;
     [[nodiscard]] std::uint64_t most(std::uint64_t value) const;
     [[nodiscard]] std::uint64_t least(std::uint64_t value) const;
     void sum(std::span<std::uint64_t> values) const;
-    // Of the ranks before this one.
+    // Sums over the ranks before this one.
     void sum_before(std::span<std::uint64_t> values) const;
-    // values[r] of all ranks to rank r.
+    // Sends values[r] of all ranks to rank r.
     [[nodiscard]] std::vector<std::uint64_t> transposed(std::span<const std::uint64_t> values) const;
 
-    // Throws on all ranks if one has failed: on that rank its own error, on others one that names the rank.
+    // Throws on all ranks if one has failed: on that rank its own error, on the others an error that names the rank.
     void agree(const std::exception_ptr& failure) const;
-    // Work that one rank may fail at.
+    // Work that may fail on a single rank.
     template <class Work>
     void together(Work&& work) const {
         FirstFailure first;
@@ -82,7 +82,7 @@ inline constexpr std::size_t most_message = std::size_t{1} << 30;
 void exchange(const Comm& comm, std::span<const std::byte> out, std::span<const std::uint64_t> sent,
               std::span<std::byte> in, std::span<const std::uint64_t> come, std::size_t message = most_message);
 
-// The begin of part `part` of `parts` of n.
+// The beginning of part `part` when n is cut into `parts` parts.
 [[nodiscard]] constexpr std::uint64_t part_begin(std::uint64_t n, std::size_t part, std::size_t parts) {
     return n / parts * part + n % parts * part / parts;
 }

@@ -56,12 +56,12 @@ std::uint64_t SortedKeys::count(const std::byte* key, Bound bound, std::uint64_t
 
 namespace {
 
-// What a rank knows of where a cut is, and the record that it proposes to find out more: its own in the middle.
+// A rank's range for a cut, and the record that it proposes to narrow the range: the middle one.
 struct Proposal {
     std::uint64_t weight = 0, record = 0;
 };
 
-// The proposals of all ranks, one for each place, each with its key behind it.
+// The proposals of all ranks, one for each position, each followed by its key.
 class Proposals {
   public:
     Proposals(const Comm& comm, std::size_t places, std::size_t key_bytes)
@@ -89,7 +89,7 @@ class Proposals {
     [[nodiscard]] const std::byte* key(std::size_t rank, std::size_t place) const {
         return at(rank, place) + sizeof(Proposal);
     }
-    // The rank whose proposal is the weighted median; the number of ranks if there is none left.
+    // The rank whose proposal is the weighted median. The number of ranks if no proposals are left.
     [[nodiscard]] std::size_t median(std::size_t place) const {
         std::vector<std::size_t> order;
         std::uint64_t weight = 0, before = 0;
@@ -119,7 +119,7 @@ class Proposals {
 }  // namespace
 
 std::vector<std::uint64_t> cuts_at(const Comm& comm, const SortedKeys& keys, std::span<const std::uint64_t> places) {
-    // The cut of place i is from low[i] to high[i].
+    // The cut for position i is in [low[i], high[i]].
     std::vector<std::uint64_t> low(places.size(), 0), high(places.size(), keys.size()), counts(places.size());
     const auto me = static_cast<std::size_t>(comm.rank());
     Proposals proposals(comm, places.size(), keys.key_bytes());
@@ -143,7 +143,7 @@ std::vector<std::uint64_t> cuts_at(const Comm& comm, const SortedKeys& keys, std
                 counts[i] = low[i];
                 if (rank == comm.ranks()) continue;
                 is_done = false;
-                // Records before the median: of equal keys, those of ranks before its own.
+                // Counts records before the median. Records with an equal key come before it if their rank does.
                 const auto bound = me < rank ? SortedKeys::Bound::UpTo : SortedKeys::Bound::Below;
                 counts[i] = me == rank ? proposals.of(rank, i).record
                                        : keys.count(proposals.key(rank, i), bound, low[i], high[i]);
@@ -154,7 +154,7 @@ std::vector<std::uint64_t> cuts_at(const Comm& comm, const SortedKeys& keys, std
         comm.sum(all);
         for (std::size_t i = 0; i < places.size(); ++i) {
             if (medians[i] == comm.ranks()) continue;
-            // The median is among the first places[i], or it is not.
+            // Whether the median is among the first places[i].
             if (all[i] < places[i]) {
                 low[i] = counts[i] + (me == medians[i] ? 1 : 0);
             } else {

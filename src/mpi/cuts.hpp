@@ -20,9 +20,9 @@ class SortedKeys {
 
     void read(std::uint64_t record, std::byte* key) const;
     enum class Bound { Below, UpTo };
-    // The number of records with a key below, or up to, this one; known to be from `low` to `high`.
+    // The number of records with a key below this one, or up to it. Pre: it is between `low` and `high`.
     [[nodiscard]] std::uint64_t count(const std::byte* key, Bound bound, std::uint64_t low, std::uint64_t high) const;
-    // An index near the middle of low, ..., high - 1, in memory if possible.
+    // An index near the middle of [low, high), in memory if possible.
     [[nodiscard]] std::uint64_t middle(std::uint64_t low, std::uint64_t high) const;
 
   private:
@@ -33,9 +33,9 @@ class SortedKeys {
     mutable std::vector<std::byte> record_;
 };
 
-// The cuts of this rank's records so that the first places[i] records of all ranks are before the cuts. Records are
-// ordered by key, then by rank and index, so the cuts are exact for any keys. Cost: at most about 2 log2 rounds of all
-// records. In each round ranks propose one record per cut, and all count the records before the weighted median.
+// Cuts this rank's records so that the first places[i] records of all ranks are before the cuts. Records are ordered by
+// key, then by rank and index, so the cuts are exact for any keys. Cost: at most about 2 log2(number of all records)
+// rounds. In each round ranks propose one record per cut, and all count the records before the weighted median.
 [[nodiscard]] std::vector<std::uint64_t> cuts_at(const Comm& comm, const SortedKeys& keys,
                                                  std::span<const std::uint64_t> places);
 

@@ -1,4 +1,4 @@
-// Merging by a binomial tree, as MPI_Reduce does it for what is not a number.
+// Merges with a binomial tree, like MPI_Reduce, for data that are not numbers.
 #include <algorithm>
 #include <utility>
 
@@ -11,7 +11,7 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-// Bytes of any length: their number, whether there is memory for them, and they in messages.
+// Sends bytes: their number, whether there is memory for them, and the bytes in messages.
 void send(const Comm& comm, int to, const Bytes& bytes) {
     const std::uint64_t size = bytes.size();
     int wanted = 0;
@@ -44,7 +44,7 @@ Bytes receive(const Comm& comm, int from) {
 
 }  // namespace
 
-// A rank that has failed sends nothing, as an empty message, so that the others come to the end, where all throw.
+// A rank that has failed sends an empty message, so that the others come to the end, where all throw.
 void merge_by_tree(MPI_Comm host, const std::function<Bytes()>& save,
                    const std::function<void(std::span<const std::byte>)>& merge) {
     const Comm comm("mpi::reduce", host);
@@ -58,7 +58,7 @@ void merge_by_tree(MPI_Comm host, const std::function<Bytes()>& save,
         }
         if (comm.rank() + reach >= comm.size()) continue;
         Bytes bytes;
-        FirstFailure here;  // also who has failed receives, for the sender waits
+        FirstFailure here;  // receives even after a failure, because the sender waits
         here.attempt([&] { bytes = receive(comm, comm.rank() + reach); });
         first.attempt([&] {
             if (here.failure()) std::rethrow_exception(here.failure());

@@ -30,9 +30,9 @@ std::unique_ptr<RunFile> RunFile::create(const std::string& path) {
         const int file = open(part.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);
         std::unique_ptr<RunFile> run(new RunFile(part, file));
         run->target_ = path;
-        run->is_kept_ = true;  // another job's
+        run->is_kept_ = true;  // it belongs to another job
         if (file < 0 || !lock(file)) run->fail(file < 0 ? "create" : "lock", 0);
-        if (!files::has_name(file, part)) continue;  // that job has just removed it, or it is whole now
+        if (!files::has_name(file, part)) continue;  // that job has just removed it, or it is complete now
         run->is_kept_ = false;
         if (ftruncate(file, 0) != 0) run->fail("write", 0);
         return run;
@@ -82,7 +82,7 @@ void RunFile::fail(const char* what, std::uint64_t at) const {
 }
 
 void remove_runs(const RunNames& names) {
-    std::error_code none;  // what cannot be looked at stays
+    std::error_code none;  // files that cannot be examined stay
     std::filesystem::directory_iterator entry(names.folder, none);
     for (; !none && entry != std::filesystem::directory_iterator(); entry.increment(none)) {
         if (!entry->path().filename().string().starts_with(names.output)) continue;

@@ -10,15 +10,15 @@
 
 namespace quadmill::detail::mpi {
 
-// The folder of a rank's files, and the beginning of their names.
+// The folder of a rank's files, and what their names begin with.
 struct RunNames {
     std::string folder;
-    std::string output;  // of all files of jobs with that output
-    std::string rank;  // names this rank's input, format and the number of ranks, so another job's file does not match
+    std::string output;  // common to all files of jobs with that output
+    std::string rank;  // depends on this rank's input, format and number of ranks, so another job's file does not match
     [[nodiscard]] std::string path(const char* what) const { return folder + "/" + output + rank + what; }
 };
 
-// A file that is locked while it is used and, unless kept, removed when this is destroyed.
+// A file that is locked while in use. It is removed on destruction unless it is kept.
 class RunFile {
   public:
     // Throws IoError.
@@ -33,7 +33,7 @@ class RunFile {
     [[nodiscard]] external::FilePlace place(std::uint64_t offset = 0) const {
         return {file_, offset, "'" + path_ + "'", path_};
     }
-    // Marks the file as complete, with `bytes` bytes: from here on find() finds it.
+    // Marks the file as complete, with `bytes` bytes. From then on find() finds it.
     void is_whole(std::uint64_t bytes);
     void keep() { is_kept_ = true; }
 

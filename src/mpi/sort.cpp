@@ -1,4 +1,4 @@
-// Keys of all ranks in order: a local sort, exact splitters, one exchange, one merge.
+// Sorts the keys of all ranks: a local sort, exact splitters, one exchange, one merge.
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -15,14 +15,14 @@ namespace {
 template <class T>
 using BitsOf = typename cpu::KeyBits<T>::Bits;
 
-// A rank's sorted keys, and where they are cut.
+// A rank's sorted keys, and where to cut them.
 template <class T>
 class Cuts {
   public:
     Cuts(const Comm& comm, std::span<const T> sorted, Order order) : comm_(comm), sorted_(sorted), rule_(order) {}
 
-    // Where this rank's keys are cut so that the first places[i] of all ranks' are before the cuts. Keys that are equal
-    // count in the order of ranks, so however many there are, the parts are of those sizes.
+    // Cuts this rank's keys so that the first places[i] keys of all ranks are before the cuts. Equal keys are ordered
+    // by rank, so the parts have exactly these sizes, however many keys are equal.
     [[nodiscard]] std::vector<std::uint64_t> at(std::span<const std::uint64_t> places) const {
         const auto keys = keys_at(places);
         std::vector<std::uint64_t> below(keys.size()), equal(keys.size());
@@ -52,7 +52,8 @@ class Cuts {
         return static_cast<std::uint64_t>(end - sorted_.begin());
     }
 
-    // The keys that have those places among all, by bisection of what a key can be, of all places at once.
+    // The keys at these positions among all ranks' keys, found by bisection of the values of keys, for all positions
+    // together.
     [[nodiscard]] std::vector<Bits> keys_at(std::span<const std::uint64_t> places) const {
         constexpr auto most = std::numeric_limits<Bits>::max();
         std::vector<Bits> low(places.size(), 0), high(places.size(), most);
@@ -78,7 +79,7 @@ class Cuts {
     cpu::TotalOrder<T> rule_;
 };
 
-// From numbers of keys a rank to where each rank's begin.
+// Converts the numbers of keys per rank to the positions where each rank's keys begin.
 std::vector<std::uint64_t> begins_of(std::span<const std::uint64_t> counts) {
     std::vector<std::uint64_t> begins(counts.size() + 1, 0);
     std::partial_sum(counts.begin(), counts.end(), begins.begin() + 1);

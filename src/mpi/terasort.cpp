@@ -29,7 +29,7 @@ namespace {
 namespace fs = std::filesystem;
 using external::FilePlace;
 
-// XXH3, of what a job is made of.
+// XXH3 of everything that defines a job.
 class Fingerprint {
   public:
     Fingerprint& add(std::string_view word) {
@@ -48,14 +48,14 @@ class Fingerprint {
     std::string words_;
 };
 
-// A rank among all, as OUT-00002-of-00004 has it.
+// A rank's number among all, as in OUT-00002-of-00004.
 std::string rank_of_ranks(const Comm& comm) {
     std::array<char, 40> text{};
     std::snprintf(text.data(), text.size(), "-%05d-of-%05d", comm.rank(), comm.size());
     return text.data();
 }
 
-// Where the sorted records go. Made, written, and destroyed by all ranks together.
+// The target of the sorted records. Made, written, and destroyed by all ranks together.
 class Output {
   public:
     Output(const Comm& comm, const std::string& path, Parts parts) : comm_(comm), parts_(parts) {
@@ -76,7 +76,7 @@ class Output {
         if (shared_ != MPI_FILE_NULL) MPI_File_close(&shared_);
     }
 
-    // All bytes of a stream at the place of this rank's; not collective.
+    // Writes all bytes of a stream at this rank's position. Ranks call it independently.
     void write_all(external::Stream& stream, std::uint64_t offset, std::span<std::byte> block, const auto& tick) {
         for (;;) {
             const auto bytes = stream.fill(block);
@@ -87,7 +87,7 @@ class Output {
         }
     }
 
-    // All ranks have written all: the output appears under its name.
+    // When all ranks have written everything, the output appears under its name.
     void commit() {
         if (shared_ != MPI_FILE_NULL) {
             const int synced = MPI_File_sync(shared_), closed = MPI_File_close(&shared_);
@@ -106,7 +106,7 @@ class Output {
     }
 
   private:
-    // Rank 0 has made the file next to its place; the others open it by its name.
+    // Rank 0 has made the file in the output's folder. The others open it by its name.
     void open_shared() {
         name_ = comm_.rank() == 0 ? file_->temporary() : "";
         int length = static_cast<int>(name_.size());
@@ -194,7 +194,7 @@ class Terasort {
                               " for another; all must see the same file");
     }
 
-    // Looks at what there is, and at what is asked for.
+    // Examines the existing files and the options.
     void prepare() {
         const auto& format = options_.sort.format;
         if (format.kind != RecordFormat::Kind::Fixed)
@@ -229,19 +229,19 @@ class Terasort {
                   job.text() + rank_of_ranks(comm_)};
     }
 
-    // Takes up the run of an earlier start, and removes what else there is of it.
+    // Takes over the run of an earlier start, and removes its other files.
     void find_runs() {
         comm_.together([&] {
             if (options_.earlier == Earlier::Resume) run_ = RunFile::find(names_.path(""), mine_ * record_);
         });
         stats_.resumed = comm_.sum(run_ ? 1 : 0);
-        // Before a rank makes a new file, which others might take for a leftover.
+        // Done before a rank makes a new file, which others might take for a leftover.
         comm_.together([&] {
             for (const auto& folder : options_.sort.temp) remove_runs({folder, names_.output, {}});
         });
     }
 
-    // This rank's byte range, sorted by memory and disk of its own.
+    // Sorts this rank's range of bytes with its own memory and disk.
     void sort_share() {
         comm_.together([&] {
             engine_ = options_.sort.engine;
@@ -279,8 +279,8 @@ class Terasort {
         stats_.moved_bytes = (mine_ - counts[me()]) * record_;
     }
 
-    // Each rank's parts to the ranks whose they are; each part becomes a run of theirs. In step k to the k-th next
-    // rank.
+    // Each rank sends its parts to the ranks that they belong to, where each part becomes a run. In step k a rank sends
+    // to the k-th next rank.
     void exchange() {
         comm_.together([&] { received_ = RunFile::create(names_.path(".received")); });
         std::uint64_t end = 0;
@@ -288,13 +288,13 @@ class Terasort {
             bases_.push_back(end);
             end = files::page_up(end + records * record_);
         }
-        constexpr std::size_t most = std::size_t{8} << 20;  // the same for both ends, whatever their memory
+        constexpr std::size_t most = std::size_t{8} << 20;  // the same on both ends, whatever their memory
         const auto message = std::clamp<std::size_t>(comm_.least(options_.sort.memory) / 16, record_, most);
         std::vector<std::byte> memory;
         comm_.together([&] { memory.resize(4 * message); });
         for (std::size_t step = 0; step < comm_.ranks(); ++step) exchange_step(step, memory, message);
         comm_.together([&] {
-            // The last page of a run is read whole.
+            // The last page of a run is read completely.
             if (ftruncate(received_->descriptor(), static_cast<off_t>(end)) != 0)
                 external::fail_io("write", received_->place(), end, errno);
         });
@@ -311,7 +311,7 @@ class Terasort {
         const auto block = [&](std::size_t which, std::size_t i) {
             return memory.subspan((2 * which + i % 2) * message);
         };
-        // Who has failed goes on with messages of what is there, so that nobody waits; then all throw.
+        // A rank that has failed continues to send messages, so that nobody waits. Then all throw.
         FirstFailure first;
         std::array<std::array<MPI_Request, 2>, 2> requests{};
         const auto start = [&](std::size_t i) {
@@ -344,9 +344,9 @@ class Terasort {
         comm_.agree(first.failure());
     }
 
-    // The runs in the order of the ranks that they came from: equal keys stay in the order of the input.
+    // Merges the runs in the order of the ranks that they came from, so that equal keys keep the order of the input.
     void merge(Output& out) {
-        if (options_.earlier == Earlier::Remove) run_.reset();  // its room on the disk
+        if (options_.earlier == Earlier::Remove) run_.reset();  // frees its space on the disk
         std::vector<external::Merger::Input> inputs;
         for (std::size_t r = 0; r < come_.size(); ++r) {
             if (come_[r] > 0) inputs.push_back({received_->place(bases_[r]), come_[r] * record_});
@@ -366,7 +366,7 @@ class Terasort {
         out.write_all(merger, part_begin(all_, me(), comm_.ranks()) * record_, block, [this] { tick(); });
     }
 
-    // The job is done: nobody will resume it.
+    // The job is done, so nobody will resume it.
     void forget() { unlink(run_->place().path.c_str()); }
 
     [[nodiscard]] TerasortStats stats(double seconds) {
@@ -415,7 +415,7 @@ class Terasort {
     std::unique_ptr<files::InputFile> input_;
     std::optional<external::FixedKeys> keys_;
     RunNames names_;
-    std::uint64_t record_ = 0, all_ = 0, begin_ = 0, mine_ = 0;  // records: of the file, where this rank's begin, its
+    std::uint64_t record_ = 0, all_ = 0, begin_ = 0, mine_ = 0;  // all_ to mine_: counts of records
     std::unique_ptr<RunFile> run_, received_;
     std::vector<std::uint64_t> cuts_, come_, bases_;
     Engine engine_ = Engine::Cpu;

@@ -1,10 +1,10 @@
-// MPI for a program that mpirun has started: initialized for as long as this lives.
+// MPI for a program that mpirun has started. MPI is initialized for the life of this object.
 #pragma once
 
 namespace quadmill::detail::mpi {
 
-// If it ends with an exception, which usually all ranks throw, it waits a moment for them; otherwise it does not
-// finalize MPI, so that the end of this program ends the job.
+// If it is destroyed by an exception, which usually all ranks throw, it waits a moment for the others. If they do not
+// come, it does not finalize MPI, so that the end of this program ends the job.
 class World {
   public:
     World();

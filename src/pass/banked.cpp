@@ -12,8 +12,8 @@ namespace quadmill::detail::pass {
 
 namespace {
 
-// Words that are put in order at a time: on the stack, so that nothing can fail once keys are being written, and in the
-// cache.
+// Bytes of words that are put in order at a time. They are on the stack, so that nothing can fail once keys are being
+// written, and fit into the cache.
 constexpr std::size_t scratch_bytes = std::size_t{1} << 15U;
 
 }  // namespace
@@ -39,8 +39,8 @@ void BankedReadBack::request(gl::Device& device, const gl::Texture& texture, con
     shape_ = shape;
     pairs_ = pairs;
     texel_bytes_ = gl::info(texture.format()).bytes;
-    const auto tile_row = static_cast<std::size_t>(shape.width()) * Banked::tile_height;  // pairs
-    const auto half_bytes = tile_row * Banked::layers * texel_bytes_;                     // its even or odd blocks
+    const auto tile_row = static_cast<std::size_t>(shape.width()) * Banked::tile_height;  // in pairs
+    const auto half_bytes = tile_row * Banked::layers * texel_bytes_;                     // of its even or odd blocks
     const auto tile_rows = (pairs + tile_row - 1) / tile_row;
     grow(buffer_, device, gl::PixelBuffer::Direction::ReadBack, 2 * tile_rows * half_bytes);
     const auto each = std::max<std::size_t>(command_bytes / (2 * half_bytes), 1);
@@ -58,7 +58,7 @@ void BankedReadBack::request(gl::Device& device, const gl::Texture& texture, con
     gl::flush(device);
 }
 
-// A part holds, for even and then for odd blocks, layer after layer, its rows.
+// A part has the rows of its even blocks, layer after layer, and then those of its odd blocks.
 void BankedReadBack::take_tile_row(const Part& part, std::size_t tile_row, const Take& take) const {
     constexpr std::size_t banks = std::size_t{2} * Banked::layers, across = Banked::tile_width;
     const auto width = static_cast<std::size_t>(shape_.width());

@@ -1,4 +1,4 @@
-// Keys in a banked texture: 8 layers that are 8 render targets, so that a fragment writes a block of 32 words at once.
+// Keys in a banked texture: its 8 layers are 8 render targets, so that one fragment writes a block of 32 words.
 #pragma once
 
 #include <cstddef>
@@ -11,22 +11,22 @@
 
 namespace quadmill::detail::pass {
 
-// A block is the 8 texels, one a layer, at the same x and y; odd blocks lie half_height rows above even ones. Pairs of
-// blocks lie in tiles of 8 x 4, row after row of tiles. One row below both halves has the smallest and the largest key.
+// A block is the 8 texels at the same x and y, one per layer. Odd blocks are half_height rows above even ones. Pairs of
+// blocks are in tiles of 8 x 4, row after row of tiles. One row below both halves has the smallest and the largest key.
 struct Banked {
     static constexpr int layers = 8, block_words = 32, tile_width = 8, tile_height = 4;
     int row_log2 = 3, half_height = 0;
 
-    // The smallest that holds that many pairs of blocks; near square.
+    // The smallest shape that holds that many pairs of blocks; near square.
     static Banked of_pairs(std::size_t pairs);
-    // Rows of tiles, in texels, for that many pairs.
+    // Height in texels of the rows of tiles for that many pairs.
     [[nodiscard]] static int rows_for(std::size_t pairs, int row_log2);
     [[nodiscard]] int width() const { return 1 << row_log2; }
     [[nodiscard]] int height() const { return 2 * half_height + 1; }
     [[nodiscard]] std::size_t pairs() const {
         return static_cast<std::size_t>(width()) * static_cast<std::size_t>(half_height);
     }
-    // The texel of a pair's even block, counted row after row of a layer.
+    // Index of the texel of a pair's even block, counted row after row of a layer.
     [[nodiscard]] std::size_t texel_of_pair(std::size_t pair) const;
 };
 
@@ -42,12 +42,12 @@ class BankedReadBack {
     void wait();
     // After the last read the texture may be destroyed.
     void drop() { parts_.clear(); }
-    // Passes all words on, in parts, each when it has arrived; waits for the GPU.
+    // Passes all words on, each part when it has arrived; waits for the GPU.
     void take(cpu::Workers& workers, const Take& take);
 
   private:
     struct Part {
-        std::size_t first, rows, offset;  // rows of tiles; bytes
+        std::size_t first, rows, offset;  // rows of tiles, and their offset in bytes
         gl::Fence arrived;
     };
     void take_tile_row(const Part& part, std::size_t tile_row, const Take& take) const;

@@ -11,7 +11,7 @@ namespace quadmill::detail::pass {
 namespace {
 
 constexpr int at_once = 16;
-constexpr int usual_width = 512;  // where texels are in no rows
+constexpr int usual_width = 512;  // for textures whose rows have no meaning
 
 int folded(int count) {
     return (count + at_once - 1) / at_once;

@@ -1,4 +1,4 @@
-// Computations on a grid, a texel a cell: a pass computes every cell again from cells as they are.
+// Computations on a grid with one cell per texel: a pass computes every cell from the previous cells.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 
 namespace quadmill::detail::pass {
 
-// Draws over all of the grid; the program reads the grid as it is as texture0 and `more` as texture1 and on. Then what
-// was drawn is the grid.
+// Draws all of the next grid. The program reads the previous grid as texture0 and `more` as texture1 and following.
+// Then the next grid becomes the current one.
 inline void advance(gl::Device& device, std::string_view name, const gl::Program& program, PingPong& grid,
                     std::initializer_list<const gl::Texture*> more = {}, gl::Uniforms uniforms = {}) {
     gl::Pass pass{.name = name,

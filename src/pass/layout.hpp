@@ -1,25 +1,25 @@
-// How a 1-D array lies in a texture.
+// How a 1-D array is laid out in a texture.
 #pragma once
 
 #include <cstddef>
 
 namespace quadmill::detail::pass {
 
-// Four arrays (or four windows of each block) at once: channel c holds array c, its element i at texel
-// (i mod width, i div width). SIGMOD'05, section 4.1.
+// Four arrays (or four windows of each block) in one texture: channel c has array c, and element i is at texel (i mod
+// width, i div width). SIGMOD'05, section 4.1.
 struct FourArray {
     int width = 0, height = 0;
 
     // For one array of 2^k elements in each channel: width 2^floor(k/2), height 2^ceil(k/2). Routine 4.3, line 2.
     static FourArray of_power(int k);
-    // For `blocks` blocks of 2^k elements in each channel, one after the other: a width near the square root of all,
-    // and as many rows as it takes.
+    // For `blocks` blocks of 2^k elements in each channel, one after the other. The width is near the square root of
+    // the size, and there are as many rows as needed.
     static FourArray of_blocks(int k, std::size_t blocks);
 
     [[nodiscard]] std::size_t texels() const {
         return static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
     }
-    // Where element i of channel c lies in the texture's memory, counted in channel values.
+    // Index of element i of channel c in the texture's memory, counted in channel values.
     [[nodiscard]] static std::size_t position(std::size_t i, std::size_t channel) { return 4 * i + channel; }
 };
 

@@ -1,4 +1,4 @@
-// Programs that are compiled when they are first used, and kept.
+// Programs that are compiled on first use and kept.
 #pragma once
 
 #include <map>
@@ -9,11 +9,11 @@
 
 namespace quadmill::detail::pass {
 
-// By what they are compiled for: a type that has an order.
+// Programs by variant. Variant is a type with operator<.
 template <class Variant>
 class ProgramVariants {
   public:
-    // `compile` makes the program of a variant that is not there yet.
+    // `compile` makes the program of a variant that does not exist yet.
     template <class Compile>
     const gl::Program& get(const Variant& variant, Compile&& compile) {
         if (const auto found = programs_.find(variant); found != programs_.end()) return found->second;
@@ -24,7 +24,7 @@ class ProgramVariants {
     std::map<Variant, gl::Program> programs_;
 };
 
-// By name and prelude; the name is that of the shader's file.
+// Programs by name and prelude; the name is that of the shader's file.
 class Programs {
   public:
     explicit Programs(gl::Device& device) : device_(device) {}

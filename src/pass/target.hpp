@@ -1,4 +1,4 @@
-// What passes write to.
+// Render targets of passes.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace quadmill::detail::pass {
 
-// A texture that passes write; of an array texture, all layers at once, each a render target.
+// A texture that passes write. All layers of an array texture are written in one pass, each as a render target.
 struct Target {
     Target() = default;
     Target(gl::Device& device, gl::Format format, int width, int height, int layers = 0);
@@ -21,17 +21,17 @@ struct Target {
 
     gl::Texture texture;
     gl::Framebuffer framebuffer;
-    gl::QuadList whole;  // one quad, over all of it
+    gl::QuadList whole;  // one quad that covers the texture
 };
 
 // The first `count` texels of a texture, row after row.
 [[nodiscard]] std::vector<gl::Quad> first_texels(int width, std::size_t count);
 
-// Draws over all of the target, with the inputs on units 0 ..
+// Draws over the whole target, with the inputs on units 0 and following.
 void fill(gl::Device& device, std::string_view name, const gl::Program& program, const Target& target,
           std::initializer_list<const gl::Texture*> inputs, gl::Uniforms uniforms = {}, gl::Note note = {});
 
-// Two textures of one size that take turns: a pass reads `now` and writes `next`, and then they are swapped.
+// Two textures of the same size: a pass reads `now` and writes `next`, and then they are swapped.
 struct PingPong {
     PingPong() = default;
     PingPong(gl::Device& device, gl::Format format, int width, int height, int layers = 0)

@@ -60,7 +60,7 @@ void Uploader::send(gl::Device& device, const gl::Texture& texture, Rows range, 
         begin.note_time();
         copy(count);
         end.note_time();
-        gl::flush(device);  // a time is noted when the GPU gets the command, which could be after the next filling
+        gl::flush(device);  // the GPU records a time when it gets the command; without a flush that could be late
     };
     const auto send_filled = [&](std::size_t i) {
         const auto filled = slices.end_row(i) - sent_rows;

@@ -1,5 +1,5 @@
 // Moves texels between the CPU and textures through persistently mapped pixel buffers, in slices of whole rows: while
-// one slice is on its way, the next ones are being filled or copied out. Nothing here touches client memory through GL.
+// one slice is in flight, the next ones are filled or copied out. GL never reads or writes the caller's memory.
 #pragma once
 
 #include <cstddef>
@@ -12,16 +12,17 @@
 
 namespace quadmill::detail::pass {
 
-// What one thread fills or copies at a time, less where someone waits for the first and the last piece; and the least
-// that one GL command moves: a command costs some 15 us of CPU on NVIDIA, as much as moving 0.8 MB takes.
+// Bytes that one thread fills or copies at a time, with a smaller value while a caller waits for the first and the last
+// piece. Also the min bytes of one GL command: on NVIDIA a command costs about 15 us of CPU time, in which 0.8 MB can
+// be moved.
 inline constexpr std::size_t task_bytes = std::size_t{1} << 20, short_task_bytes = std::size_t{1} << 18,
                              command_bytes = std::size_t{8} << 20;
 
-// Makes the buffer again when it is smaller than that.
+// Replaces the buffer by a larger one if it has fewer bytes.
 void grow(gl::PixelBuffer& buffer, gl::Device& device, gl::PixelBuffer::Direction direction, std::size_t bytes);
 
-// Calls take(part, row, piece) for `pieces` pieces of each row of all parts, which were read into the buffer, on
-// several threads, of each part once it has arrived; waits for the GPU.
+// Calls take(part, row, piece) on several threads for `pieces` pieces of each row of all parts, which were read into
+// the buffer. Takes each part once it has arrived. Waits for the GPU.
 template <class Part, class Take>
 void take_rows(gl::PixelBuffer& buffer, std::vector<Part>& parts, cpu::Workers& workers, std::size_t pieces,
                const Take& take) {
@@ -42,7 +43,8 @@ void take_rows(gl::PixelBuffer& buffer, std::vector<Part>& parts, cpu::Workers& 
         [&](std::size_t i) { take(*all[i].part, all[i].row, all[i].index); });
 }
 
-// Staging memory for uploads; grows to the largest texture sent. Keep two to fill one while the other is on its way.
+// Staging memory for uploads; grows to the largest texture sent. With two, one can be filled while the other is in
+// flight.
 class Uploader {
   public:
     Uploader() = default;
@@ -59,16 +61,16 @@ class Uploader {
         Rows(std::size_t rows) : count(rows) {}  // NOLINT(google-explicit-constructor): a number means the first rows
         std::size_t first = 0, count;
     };
-    // Called with the end of the rows that have been sent so far, so that passes can read them while the next are
+    // Called with the end of the rows that were sent so far, so that passes can read them while the next rows are
     // filled.
     using Sent = std::function<void(std::size_t end)>;
-    // Fills and sends all rows, or these, through staging memory for that many. Returns when all is filled and the
-    // upload is in flight; waits first for the last upload from this memory. Pre: a session is open.
+    // Fills and sends all rows, or the given rows, through staging memory of that size. Returns when all rows are
+    // filled and the upload is in flight. First waits for the last upload from this memory. Pre: a session is open.
     void send(gl::Device& device, const gl::Texture& texture, cpu::Workers& workers, const Fill& fill);
     void send(gl::Device& device, const gl::Texture& texture, Rows rows, cpu::Workers& workers, const Fill& fill,
               const Sent& sent = {});
 
-    // Milliseconds of the last upload's copies alone, without what the GPU waited for; waits for it. Pre:
+    // Milliseconds of the last upload's copies, without the time that the GPU waited for them. Waits for the GPU. Pre:
     // Clock::OfCopies.
     [[nodiscard]] double copies_ms() const;
 
@@ -79,21 +81,20 @@ class Uploader {
     struct Copy {
         gl::Query begin, end;
     };
-    std::vector<Copy> copies_;     // kept from one to the next
-    std::size_t copies_made_ = 0;  // by the last one
+    std::vector<Copy> copies_;     // kept for later uploads
+    std::size_t copies_made_ = 0;  // of the last upload
 };
 
-// Memory that textures are read back into; grows to the largest texture.
+// Memory into which textures are read back; grows to the largest texture.
 class ReadBack {
   public:
-    // Asks for all texels of the texture; returns at once. Pre: a session is open.
+    // Requests all texels of the texture without waiting. Pre: a session is open.
     void request(gl::Device& device, const gl::Texture& texture);
-    // Whether all texels are there, so that wait() does not wait.
+    // Whether all texels have arrived, so that wait() returns immediately.
     [[nodiscard]] bool ready();
     // All texels, row by row; waits for the GPU. Valid until the next request.
     [[nodiscard]] std::span<const std::byte> wait();
-    // Copies texels out until the memory is full or there are no more, each slice as soon as it is there; waits for the
-    // GPU.
+    // Copies texels until the memory is full or no texels are left, each slice when it has arrived. Waits for the GPU.
     void copy_to(std::span<std::byte> memory, cpu::Workers& workers);
 
   private:

@@ -22,7 +22,7 @@ namespace quadmill {
 using namespace detail::query;  // NOLINT(google-build-using-namespace): this file is the front door of the room
 namespace gl = detail::gl;
 
-// A table that an engine has at hand.
+// A table that an engine has opened.
 struct Opened {
     std::shared_ptr<const TableData> table;
     QueryEngine engine;
@@ -51,7 +51,7 @@ struct QueryProcessor::State : std::enable_shared_from_this<QueryProcessor::Stat
         tuning.gpu_rank_rows = crossings.rank_rows;
     }
 
-    // Does the work of a public call: in a session, if there is a context.
+    // Runs the body of a public call, in a session if there is a context.
     template <class Work>
     auto within(const char* function, const Work& work) {
         if (!context) return work();
@@ -69,11 +69,11 @@ struct QueryProcessor::State : std::enable_shared_from_this<QueryProcessor::Stat
         return {.table = std::move(table), .engine = which, .columns = std::move(columns)};
     }
     [[nodiscard]] Opened open(const char* function, const Table& table, const Predicate& where, Work work);
-    // Does work(asked) on the rows of an aggregate.
+    // Runs work(asked) on the rows of an aggregate.
     template <class Work>
     auto with_aggregate(const char* function, const Table& table, const QueryAggregate& what, const Selection* of,
                         const Work& work);
-    // Has write(numbers, place) write a number.
+    // Calls write(numbers, place) to write a number to the application's object.
     template <class Write>
     void write_number(const char* function, const NumberPlace& to, const Write& write);
     [[nodiscard]] BitmapColumns& textures_of(const char* function, const Opened& opened) const;
@@ -90,7 +90,7 @@ struct QueryProcessor::State : std::enable_shared_from_this<QueryProcessor::Stat
     [[nodiscard]] QueryResult run(const QueryPlan& plan, const std::array<std::shared_ptr<const TableData>, 2>& tables,
                                   const TakeRows& take);
     void check(const char* function, const Table& table, const Selection* selection) const;
-    // A selection's rows on the GPU.
+    // A selection's bits on the GPU.
     [[nodiscard]] BitsPtr gpu_bits(QueryEngine engine, const Table& table, const Selection& rows);
     std::uint64_t join(const Table& left, const Table& right, const Join& on,
                        const std::function<void(std::span<const RowPair>)>& take, const Selection* left_rows,
@@ -125,7 +125,7 @@ struct Selection::State {
     BitsPtr bits;
 };
 
-// Opens those columns that the condition names.
+// Opens the columns that the condition names.
 Opened QueryProcessor::State::open(const char* function, const Table& table, const Predicate& where, Work work) {
     detail::query::check(function, detail::Access::of(where), table.columns());
     const Schema schema(table.columns());
@@ -201,7 +201,7 @@ void QueryProcessor::State::check(const char* function, const Table& table, cons
     if (!selection) return;
     const auto& state = detail::Access::of(*selection);
     if (state.processor.get() != this)
-        throw InvalidArgument(std::string(function) + ": the selection is another processor's");
+        throw InvalidArgument(std::string(function) + ": the selection belongs to another processor");
     if (state.opened.table->rows != table.rows())
         throw InvalidArgument(std::string(function) + ": the selection is of " +
                               std::to_string(state.opened.table->rows) + " rows, the table has " +
@@ -272,14 +272,14 @@ Selection QueryProcessor::select(const Table& table, const Predicate& where) {
     });
 }
 
-// Bits of one engine for another; those of both engines of the GPU are textures alike.
+// Converts bits of one engine for another. Both GPU engines have the same textures of bits.
 static BitsPtr bits_for(const Opened& opened, const Selection::State& selection) {
     const auto on_gpu = [](QueryEngine engine) { return engine != QueryEngine::Cpu; };
     if (on_gpu(opened.engine) == on_gpu(selection.opened.engine)) return selection.bits;
     return opened.columns->bits_of(selection.opened.columns->words(*selection.bits));
 }
 
-// A question about an aggregate, and what it is asked of.
+// An aggregate that was asked for, with its table and rows.
 struct AskedAggregate {
     Wanted wanted;
     Opened opened;
@@ -296,7 +296,7 @@ struct AskedAggregate {
 template <class Work>
 auto QueryProcessor::State::with_aggregate(const char* function, const Table& table, const QueryAggregate& what,
                                            const Selection* of, const Work& work) {
-    // For the checks.
+    // Only made for its checks.
     const QueryPlan plan(Query{.outputs = {{.what = what, .name = "value"}}}, table.columns());
     check(function, table, of);
     return within(function, [&] {
@@ -367,7 +367,7 @@ void QueryProcessor::write_aggregate(const Table& table, const QueryAggregate& w
                 const auto& of_column = asked.wanted.place;
                 const bool of_integers = what.kind == QueryAggregate::Kind::Sum && !is_float(type);
                 if (of_integers && measures.count(of_column) > 0) {
-                    numbers.write_integer(measures.sum(of_column), place);  // also beyond 64 bits
+                    numbers.write_integer(measures.sum(of_column), place);  // even beyond 64 bits
                 } else {
                     numbers.write(asked.answer(), place);
                 }
@@ -407,7 +407,7 @@ std::uint64_t QueryProcessor::State::join(const Table& left, const Table& right,
                                           const std::function<void(std::span<const RowPair>)>& take,
                                           const Selection* left_rows, const Selection* right_rows) {
     constexpr const char* function = "QueryProcessor::join";
-    // For the checks.
+    // Only made for its checks.
     const QueryPlan plan(Query{.outputs = {{.what = QueryAggregate{}, .name = "pairs"}}, .join = on}, left.columns(),
                          right.columns());
     const auto& schema = detail::Access::of(plan).schema;
@@ -489,7 +489,7 @@ static Selection combined(const char* function, BoolOp op, const Selection& a, c
     const auto& x = detail::Access::of(a);
     const auto& y = detail::Access::of(b);
     if (x.processor != y.processor)
-        throw InvalidArgument(std::string(function) + ": both selections must be of one processor");
+        throw InvalidArgument(std::string(function) + ": both selections must belong to the same processor");
     if (x.opened.table->rows != y.opened.table->rows)
         throw InvalidArgument(std::string(function) + ": both selections must be of as many rows, not " +
                               std::to_string(x.opened.table->rows) + " and " + std::to_string(y.opened.table->rows));
@@ -528,7 +528,7 @@ std::vector<std::uint32_t> Selection::bits() const {
     return state_->processor->within("Selection::bits", [&] { return state_->opened.columns->words(*state_->bits); });
 }
 
-// Hands the words of a selection, on the GPU, to `write`.
+// Passes the selection's words on the GPU to `write`.
 template <class Write>
 static void write_for_host(const char* function, const Selection::State& selection, const Write& write) {
     auto& processor = *selection.processor;

@@ -1,5 +1,5 @@
-// Draws the letters that pictures need, once, when the project is built: bake_font REGULAR.ttf BOLD.ttf OUT.inc
-// So pictures have smooth text with no font at run time, and the same bytes on every machine with the same font.
+// Draws the letters that pictures need, once, when the project is built: bake_font REGULAR.ttf BOLD.ttf OUT.inc. So
+// pictures have smooth text without a font at run time, and the same bytes on every machine with the same font.
 #define STB_TRUETYPE_IMPLEMENTATION
 #define STBTT_STATIC
 #if defined(__GNUC__)
@@ -24,7 +24,7 @@
 
 namespace {
 
-constexpr std::array sizes{10, 11, 12, 13, 15, 17, 20, 24};  // pixels from ascent to descent, about
+constexpr std::array sizes{10, 11, 12, 13, 15, 17, 20, 24};  // approximate height in pixels
 
 std::vector<int> letters() {
     std::vector<int> all;
@@ -35,7 +35,7 @@ std::vector<int> letters() {
 
 struct Out {
     std::vector<unsigned char> coverage;
-    std::vector<std::array<int, 8>> glyphs;  // face, code, x, y, width, height, advance, where the coverage begins
+    std::vector<std::array<int, 8>> glyphs;  // face, code, x, y, width, height, advance, offset of the coverage
     std::vector<std::array<int, 3>> faces;   // size, bold, line
 };
 

@@ -19,7 +19,7 @@ struct Glyph {
 
 constexpr std::size_t letters = std::size(glyphs) / std::size(faces);
 
-// Takes the next letter of UTF-8 off the words.
+// Removes the next UTF-8 letter from the words.
 int next_letter(std::string_view& words) {
     const auto byte = [&](std::size_t i) { return i < words.size() ? static_cast<unsigned char>(words[i]) : 0U; };
     const auto first = byte(0);
@@ -132,7 +132,7 @@ void Canvas::frame(const Box& box, Color color, int thickness) {
 
 namespace {
 
-// Calls `each` with every pixel of a line and how much of it is covered, by the distance of its centre.
+// Calls `each` for every pixel of a line with the part of it that is covered, computed from the distance of its centre.
 template <class Each>
 void for_covered(float x0, float y0, float x1, float y1, float half, Each&& each) {
     const float dx = x1 - x0, dy = y1 - y0, length = std::max(dx * dx + dy * dy, 1e-6F);
@@ -157,7 +157,7 @@ void Canvas::line(float x0, float y0, float x1, float y1, Color color, float thi
 }
 
 void Canvas::polyline(std::span<const Point> points, Color color, float thickness) {
-    std::map<std::pair<int, int>, float> covers;  // a pixel near a joint is covered by two lines, and drawn once
+    std::map<std::pair<int, int>, float> covers;  // a pixel near a joint is covered by two lines, but drawn once
     for (std::size_t i = 1; i < points.size(); ++i)
         for_covered(points[i - 1].x, points[i - 1].y, points[i].x, points[i].y, thickness / 2,
                     [&](int x, int y, float cover) {
@@ -198,13 +198,13 @@ void Canvas::label(const Box& box, std::string_view words, const Font& font, Col
 int Canvas::paragraph(const Box& box, std::string_view words, const Font& font, Color color) {
     int y = box.y;
     while (!words.empty()) {
-        std::size_t end = 0;  // of the words that fit
+        std::size_t end = 0;  // end of the words that fit
         for (std::size_t at = 0; at != std::string_view::npos && at < words.size();) {
             at = words.find(' ', at + 1);
             if (font.width(words.substr(0, at)) > box.width) break;
             end = std::min(at, words.size());
         }
-        if (end == 0) {  // a word that is too long
+        if (end == 0) {  // a single word that is too long
             clipped_ = true;
             end = std::min(words.find(' '), words.size());
         }

@@ -13,12 +13,12 @@ namespace quadmill::detail::show {
 
 using Color = std::array<std::uint8_t, 3>;
 
-// Readable for the colour-blind (Okabe and Ito; the paper's grey and orange for MIN and MAX).
+// Colours that the colour-blind can distinguish (Okabe and Ito; the paper's grey and orange for MIN and MAX).
 inline constexpr Color white{255, 255, 255}, ink{34, 34, 34}, faint{110, 110, 110}, rule{205, 205, 205},
     shade{243, 243, 243}, min_color{140, 140, 140}, max_color{230, 159, 0}, accent{0, 114, 178}, alarm{213, 94, 0},
     sky{86, 180, 233}, leaf{0, 158, 115};
 
-// Dark blue over green to yellow, rising in lightness, so it reads in grey as well; t from 0 to 1.
+// From dark blue through green to yellow, with rising lightness, so that it also works in grey. t is from 0 to 1.
 [[nodiscard]] Color heat(float t);
 [[nodiscard]] Color mix(Color from, Color to, float part);
 
@@ -30,7 +30,7 @@ struct Box {
         return at_x >= x && at_x < right() && at_y >= y && at_y < bottom();
     }
     [[nodiscard]] Box inset(int by) const { return {x + by, y + by, width - 2 * by, height - 2 * by}; }
-    // Cut off at a side, leaving the rest.
+    // Cuts off a side and leaves the rest.
     Box take_top(int pixels);
     Box take_bottom(int pixels);
     Box take_left(int pixels);
@@ -43,7 +43,7 @@ struct Point {
 
 enum class Weight { Regular, Bold };
 
-// The largest available size of at most that many pixels.
+// The largest available font of at most that many pixels.
 class Font {
   public:
     explicit Font(int pixels, Weight weight = Weight::Regular);
@@ -64,25 +64,26 @@ class Canvas {
     [[nodiscard]] int width() const { return width_; }
     [[nodiscard]] int height() const { return height_; }
     [[nodiscard]] Box box() const { return {0, 0, width_, height_}; }
-    // Row after row from the top, three bytes a pixel.
+    // Row after row from the top, three bytes per pixel.
     [[nodiscard]] const std::vector<Color>& pixels() const { return pixels_; }
     [[nodiscard]] Color at(int x, int y) const { return pixels_[place(x, y)]; }
 
-    // Pixels outside are left out.
+    // Ignores pixels outside.
     void set(int x, int y, Color color, float opacity = 1);
     void fill(const Box& box, Color color, float opacity = 1);
     void frame(const Box& box, Color color, int thickness = 1);
     void line(float x0, float y0, float x1, float y1, Color color, float thickness = 1, float opacity = 1);
-    // Lines from each point to the next one, with no darker places where they meet.
+    // Lines from each point to the next one. The joints are not darker.
     void polyline(std::span<const Point> points, Color color, float thickness);
     void arrow(float x0, float y0, float x1, float y1, Color color, float thickness = 1.5F);
 
     enum class Align { Left, Middle, Right };
-    // One line, its top left (or top middle, or top right) at x, y.
+    // One line of text with its top left (or top middle, or top right) at x, y.
     void text(int x, int y, std::string_view words, const Font& font, Color color = ink, Align align = Align::Left);
-    // One line that ends in "..." where the box ends.
+    // One line of text, which ends in "..." if the box is too small.
     void label(const Box& box, std::string_view words, const Font& font, Color color = ink);
-    // Broken between words; returns the height. Words that do not fit into the box are not drawn, and clipped() is set.
+    // Text with line breaks between words. Returns the height. Words that do not fit into the box are not drawn, and
+    // clipped() is set.
     int paragraph(const Box& box, std::string_view words, const Font& font, Color color = ink);
     // Whether any text was cut off.
     [[nodiscard]] bool clipped() const { return clipped_; }
@@ -98,10 +99,10 @@ class Canvas {
     bool clipped_ = false;
 };
 
-// A canvas of pixels as OpenGL reads them, row after row from the bottom.
+// A canvas from pixels in OpenGL's order, row after row from the bottom.
 [[nodiscard]] Canvas from_lowest_row(const std::vector<Color>& pixels, int width, int height);
 
-// 12,345
+// Writes 12,345.
 [[nodiscard]] std::string with_commas(std::uint64_t number);
 
 }  // namespace quadmill::detail::show

@@ -14,7 +14,7 @@ namespace {
 constexpr Sheet stage_tiles{5};
 constexpr int strip = 44;
 
-// The height of the heat maps: as much as the texture needs in this width.
+// Height of the heat maps: the texture's height at this width.
 int maps_height(const Stages& stages) {
     const bool wide = is_wide(stages);
     const int each = wide ? stage_tiles.tile_width() : (stage_tiles.tile_width() - Sheet::inner_gap) / 2;
@@ -50,7 +50,7 @@ std::string summary(const Stages& stages) {
 }  // namespace
 
 std::vector<std::size_t> highlights(const Stages& stages) {
-    const auto whole = stages.request.engine == Watched::Pbsn ? 1 : stages.stages;  // this stage is shown step by step
+    const auto whole = stages.request.engine == Watched::Pbsn ? 1 : stages.stages;  // shown step by step
     std::vector<std::size_t> chosen;
     for (std::size_t i = 0; i < stages.steps.size(); ++i) {
         const bool ends = i + 1 == stages.steps.size() || stages.steps[i + 1].stage != stages.steps[i].stage;

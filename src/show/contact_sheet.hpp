@@ -9,10 +9,10 @@
 
 namespace quadmill::detail::show {
 
-// The most interesting steps: all of the network's first or last stage, and the end of every other stage.
+// The most interesting steps: all steps of the network's first or last stage, and the end of every other stage.
 [[nodiscard]] std::vector<std::size_t> highlights(const Stages& stages);
 
-// A tile per step: the four channels as in the texture, and all keys by index. The page has any height.
+// One tile per step: the four channels as in the texture, and all keys by index. The page is as high as needed.
 [[nodiscard]] Canvas contact_sheet(const Stages& stages);
 
 }  // namespace quadmill::detail::show

@@ -23,7 +23,8 @@ struct Form {
     std::vector<std::string> options;
 };
 
-// Players take only even sizes and halved colours; browsers take few colours, of which there are few.
+// Players take only even sizes and colours of half resolution. Browsers' GIFs have few colours, but the pictures have
+// few, too.
 const std::array forms{
     Form{"film.mp4", {"-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2", "-pix_fmt", "yuv420p", "-movflags", "+faststart"}},
     Form{"film.gif",
@@ -32,7 +33,7 @@ const std::array forms{
 
 enum class Films { Made, NoFfmpeg };
 
-// Writes each film next to its place and renames it; of an earlier recording nothing is left.
+// Writes each film under another name and renames it. Films of an earlier recording are removed.
 Films make_films(const Recording& recording, std::size_t frames) {
     const fs::path directory = recording.directory;
     std::error_code ignored;

@@ -19,7 +19,7 @@ std::unique_ptr<WindowSorter> Monitor::sorter() {
 }
 
 SlidingOptions Monitor::sliding() const {
-    // Whoever looks on sees how much memory it takes, and may choose another window.
+    // The page shows the memory, so that users can choose another window.
     return {.eps = options_.eps,
             .window = options_.window,
             .widths = Widths::Fixed,
@@ -50,8 +50,8 @@ void Monitor::restart(const MonitorOptions& options) {
     *this = Monitor(options, make_sorter_);
 }
 
-// A value of the window that is surely no larger (or no smaller) than the exact quantile, as near as bisection finds
-// one between it and what eps promises; infinite if there is none.
+// A value of the window that is certainly not larger (or not smaller) than the exact quantile. Bisection finds the
+// nearest one between the quantile and the limit that eps guarantees. Infinite if there is none.
 float Monitor::bound(const Quantile<float>& quantile, Side side) const {
     const auto sure = [&](const Quantile<float>& q) {
         return side == Side::Below ? q.rank_upper <= quantile.rank : q.rank_lower >= quantile.rank;
@@ -95,7 +95,7 @@ MonitorModel Monitor::model() const {
     if (history_.empty() || history_.back().read != read_) model.history.push_back(moment());
     const auto summary = quantiles_.summary();
     model.bars = summary.histogram(options_.bars);
-    // The summary may lack some of the oldest values, which may be in any bar.
+    // The summary may lack some of the oldest values, which may belong to any bar.
     for (auto& bar : model.bars) bar.count.upper += model.held - summary.n();
     model.frequent = frequencies_.frequent(model.support);
     return model;

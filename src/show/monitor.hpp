@@ -17,9 +17,9 @@ namespace quadmill::detail::show {
 struct MonitorOptions {
     std::uint64_t window = 1000000;
     double eps = 0.01;          // as in SlidingOptions
-    double support = 0.01;      // the least part of the window that is frequent; eps where that is more
-    std::uint64_t every = 0;    // values between moments of the time axis; 0 takes a fortieth of the window
-    std::size_t moments = 120;  // that the time axis is long
+    double support = 0.01;      // min fraction of the window for a frequent value; eps if that is larger
+    std::uint64_t every = 0;    // values between moments of the time axis; 0: a fortieth of the window
+    std::size_t moments = 120;  // length of the time axis
     std::size_t bars = 24;
 
     [[nodiscard]] std::uint64_t step() const { return every > 0 ? every : window > 40 ? window / 40 : 1; }
@@ -27,16 +27,16 @@ struct MonitorOptions {
 
 class Monitor {
   public:
-    // Each summary has a sorter of its own.
+    // Makes a sorter. Each summary has its own.
     using MakeSorter = std::function<std::unique_ptr<WindowSorter>()>;
 
     // Throws InvalidArgument for options out of range.
     Monitor(const MonitorOptions& options, MakeSorter make_sorter);
 
     void add(std::span<const float> values);
-    // Changes the sorter; no value is lost.
+    // Changes the sorter. No value is lost.
     void use(MakeSorter make_sorter);
-    // Changes the options: the window fills again, and the time axis starts again.
+    // Changes the options. The window fills again, and the time axis starts again.
     void restart(const MonitorOptions& options);
 
     [[nodiscard]] const MonitorOptions& options() const { return options_; }

@@ -27,7 +27,7 @@ struct MonitorLayout : PageStyle {
     Box header, words, plot, histogram, table, frequent, legend;
 };
 
-// The histogram shares the plot's axis of values.
+// The histogram and the plot share an axis of values.
 MonitorLayout::MonitorLayout(Size size) : PageStyle(size, 12, 16) {
     Box page = Box{0, 0, size.width, size.height}.inset(gap);
     header = page.take_top(title.line());
@@ -67,7 +67,7 @@ std::string bytes_of(std::size_t bytes) {
                            : fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
 }
 
-// The scale of all that is finite in the curves and their bands.
+// A scale for all finite values of the curves and their bands.
 Scale scale_of(const MonitorModel& model, const Box& box) {
     double low = std::numeric_limits<double>::infinity(), high = -low;
     for (const auto& moment : model.history) {
@@ -139,7 +139,7 @@ class Page {
         canvas_.label({box.x, box.y - at_.small.line() - 4, box.width, at_.small.line()}, words, at_.small);
     }
 
-    // Time is counted in values. The axis is filled from the left, and then it moves.
+    // Time is counted in values. The axis is filled from the left; then it moves.
     [[nodiscard]] std::uint64_t first_shown() const {
         return model_.read > model_.span ? model_.read - model_.span : 0;
     }
@@ -181,7 +181,7 @@ class Page {
                      at_.small, faint, Canvas::Align::Middle);
     }
 
-    // Between two moments, straight on.
+    // Straight lines between moments.
     void bands() {
         for (std::size_t m = 1; m < model_.history.size(); ++m) {
             const auto &before = model_.history[m - 1], &after = model_.history[m];
@@ -214,7 +214,7 @@ class Page {
         }
     }
 
-    // The oldest moment may be just off the axis.
+    // The oldest moment may be just left of the axis.
     void cut_left(std::vector<Point>& line) const {
         const auto edge = static_cast<float>(at_.plot.x);
         if (line.size() < 2 || line[0].x >= edge) return;
@@ -222,7 +222,7 @@ class Page {
         line[0] = {edge, std::lerp(line[0].y, line[1].y, part)};
     }
 
-    // At the curves' ends, one below the other where these meet.
+    // Names stand at the curves' ends, one below the other if the ends are close.
     void names() {
         const int line = at_.small.line(), x = static_cast<int>(x_of(model_.read)) + at_.gap / 2;
         std::array<int, curves> y{};
@@ -239,7 +239,8 @@ class Page {
         return scale_.y(model_.history.back().bands.at(curve).value);
     }
 
-    // Lying, on the axis of the curves: a bar's area is its count. One that is much denser than most is cut off.
+    // A horizontal histogram on the axis of the curves. The area of a bar is its count. A bar that is much denser than
+    // most is cut off.
     void histogram() {
         const auto height = [&](const Bar<float>& bar) {
             return std::max(std::abs(scale_.place(bar.from) - scale_.place(bar.to)), 1.0);

@@ -1,5 +1,5 @@
-// A stream's last values as a picture: their quantiles over time, their histogram and the frequent ones, each with its
-// error. Pure: the same model and size give the same bytes.
+// A stream's last values as a picture: their quantiles over time, their histogram and the frequent values, each with
+// its error. Deterministic: the same model and size give the same bytes.
 #pragma once
 
 #include <array>
@@ -15,11 +15,11 @@
 
 namespace quadmill::detail::show {
 
-// The model. Counts of values include NaNs, unless it says otherwise.
+// The model. Counts of values include NaNs unless stated otherwise.
 struct MonitorModel {
     static constexpr std::array phis{0.01, 0.1, 0.5, 0.9, 0.99};
 
-    // The exact quantile is certainly from lower to upper, which are infinite if unknown.
+    // The exact quantile is certainly between `lower` and `upper`, which are infinite if unknown.
     struct Band {
         float lower, value, upper;
     };
@@ -31,13 +31,13 @@ struct MonitorModel {
 
     State state = State::Running;
     std::uint64_t read = 0, nans = 0;
-    std::uint64_t window = 0, held = 0;  // values of the window, and those in it so far, both without NaNs
+    std::uint64_t window = 0, held = 0;  // size of the window, and its number of values so far, both without NaNs
     double eps = 0, support = 0;
     std::string sorter;
     std::size_t bytes = 0;                    // of both summaries
-    std::optional<double> values_per_s{};     // as measured; none in pictures that must be the same each time
-    std::uint64_t span = 1;                   // values that the time axis is long
-    std::vector<Moment> history{};            // oldest first; the last one is now
+    std::optional<double> values_per_s{};     // as measured; not set for pictures that must be reproducible
+    std::uint64_t span = 1;                   // length of the time axis in values
+    std::vector<Moment> history{};            // oldest first; the last one is the present
     std::vector<Bar<float>> bars{};           // counts without NaNs
     std::vector<Frequent<float>> frequent{};  // most frequent first
 };

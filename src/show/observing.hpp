@@ -1,11 +1,11 @@
-// Watching passes for a while.
+// Observes passes for a while.
 #pragma once
 
 #include "quadmill/context.hpp"
 
 namespace quadmill::detail::show {
 
-// Watches a context's passes for as long as it lives.
+// Observes a context's passes for the length of a scope.
 class Observing {
   public:
     Observing(Context& context, PassObserver& observer) : context_(context), before_(context.observe(&observer)) {}

@@ -52,7 +52,7 @@ double round_step(double least) {
 }
 
 std::vector<double> round_ticks(double low, double high) {
-    constexpr double smallest = 1e-300, largest = 1e300;  // beyond, steps would be 0 or infinite
+    constexpr double smallest = 1e-300, largest = 1e300;  // beyond these, steps would be 0 or infinite
     low = std::clamp(low, -largest, largest);
     high = std::clamp(high, -largest, largest);
     if (high - low < smallest) high = low + std::max(std::abs(low), 1.0) * 1e-3;

@@ -27,7 +27,7 @@ std::vector<std::byte> png(const Canvas& picture) {
         all.insert(all.end(), from, from + size);
     };
     stbi_write_png_compression_level = 32;
-    stbi_write_force_png_filter = 0;  // texels drawn large repeat themselves as they are
+    stbi_write_force_png_filter = 0;  // no filter: enlarged texels repeat
     stbi_write_png_to_func(append, &bytes, picture.width(), picture.height(), 3, picture.pixels().data(),
                            3 * picture.width());
     return bytes;
@@ -43,7 +43,7 @@ Size parse_size(const std::string& text) {
     Size size{};
     int end = 0;
     const int read = std::sscanf(text.c_str(), "%5dx%5d%n", &size.width, &size.height, &end);
-    const bool plain = text.find_first_not_of("0123456789x") == std::string::npos;  // sscanf takes blanks and signs
+    const bool plain = text.find_first_not_of("0123456789x") == std::string::npos;  // sscanf allows more
     if (read != 2 || !plain || static_cast<std::size_t>(end) != text.size() || size.width < 640 || size.height < 480 ||
         size.width > 7680 || size.height > 4320) {
         throw InvalidArgument("'" + text + "' is not a size from 640x480 to 7680x4320");

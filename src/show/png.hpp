@@ -9,7 +9,7 @@
 
 namespace quadmill::detail::show {
 
-// The bytes of the picture as a PNG, the same for the same picture.
+// The picture as PNG bytes, which are the same for the same picture.
 [[nodiscard]] std::vector<std::byte> png(const Canvas& picture);
 
 // Throws IoError.

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int title_height = 24;
 
-// From phi to x.
+// Maps phi to x.
 using Axis = std::function<float(double phi)>;
 
 void vertical(Canvas& canvas, const Box& box, int x, const std::string& words, const Font& font) {
@@ -44,7 +44,7 @@ void draw_all(Canvas& canvas, Box box, const QuantileCurve& curve, const Scale& 
         canvas, curve.points, [&](double phi) { return static_cast<float>(box.x + phi * box.width); }, scale);
 }
 
-// Each power of ten of 1 - phi is as wide as the next one.
+// Each power of ten of 1 - phi has the same width.
 void draw_tail(Canvas& canvas, Box box, const QuantileCurve& curve, const Scale& scale, const Font& font) {
     canvas.label({box.x, box.y - title_height, box.width, title_height}, "the largest values, by the part above", font,
                  faint);

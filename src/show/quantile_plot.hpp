@@ -1,4 +1,4 @@
-// The quantiles of a stream as a picture, with bands that contain the exact ones.
+// The quantiles of a stream as a picture, with bands that contain the exact quantiles.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ struct QuantileCurve {
     std::vector<Point> tail{};  // phi ascending from 1/2, below 1; finite values; may be empty
 };
 
-// Left all quantiles, right those from the median on over 1 - phi on a logarithmic scale. Values are on a logarithmic
-// scale if all are positive and span more than three powers of ten. Pre: there are points.
+// On the left all quantiles; on the right those from the median on, over 1 - phi on a logarithmic scale. Values are on
+// a logarithmic scale if all are positive and span more than three powers of ten. Pre: there are points.
 [[nodiscard]] Canvas draw_quantiles(const QuantileCurve& curve, Size size);
 
 }  // namespace quadmill::detail::show

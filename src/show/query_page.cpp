@@ -40,7 +40,7 @@ QueryLayout::QueryLayout(Size size) : PageStyle(size, 11, 14) {
     stencil = page;
 }
 
-// Values of a column; those of NULLs and NaNs are NaN.
+// Values of a column. NULLs and NaNs are NaN.
 std::vector<double> values_of(const Table& table, std::size_t column) {
     const query::Cells cells(*detail::Access::of(table), column);
     std::vector<double> values(table.rows());
@@ -62,7 +62,7 @@ std::size_t column_of(const Table& table, const std::string& name) {
     return column;
 }
 
-// From the smallest to the largest finite one.
+// From the smallest to the largest finite value.
 ValueRange range_of(const std::vector<double>& values) {
     ValueRange range{std::nan(""), std::nan("")};
     for (const double value : values) {
@@ -74,14 +74,14 @@ ValueRange range_of(const std::vector<double>& values) {
     return range;
 }
 
-// One side of the scatter: round numbers around all values.
+// One axis of the scatter plot, with round numbers around all values.
 struct Axis {
     Axis(const Table& table, const std::string& column)
         : name(column), values(values_of(table, column_of(table, column))) {
         const auto range = range_of(values);
         ticks = round_ticks(range.low, range.high);
     }
-    // From 0 at its low end to 1.
+    // From 0 at the low end of the axis to 1.
     [[nodiscard]] double part(double value) const { return (value - ticks.front()) / (ticks.back() - ticks.front()); }
     [[nodiscard]] double value(double part) const { return ticks.front() + part * (ticks.back() - ticks.front()); }
 
@@ -97,7 +97,7 @@ std::string tick_words(double tick) {
     return fmt::format("{:.4g}", tick);
 }
 
-// The part of the scatter's box that points are in.
+// The part of the scatter plot's box that contains points.
 Box plot_of(const QueryLayout& at) {
     Box box = at.scatter;
     box.take_top(at.small.line() + 2 + at.small.line() / 2);
@@ -107,8 +107,8 @@ Box plot_of(const QueryLayout& at) {
     return box;
 }
 
-// How many clauses hold, the darker the more: blue, or of another hue with a flag that a comparison in several passes
-// has set.
+// The number of clauses that hold: the more, the darker. Blue, or another hue if a comparison in several passes has set
+// a flag.
 Color stencil_color(const WatchedQuery& query, std::uint8_t value) {
     const auto level = static_cast<float>(std::max((value & query::level_bits) - 1, 0));
     const float part = level / static_cast<float>(std::max(query.levels - 1, 1));
@@ -135,7 +135,7 @@ Color depth_color(const QueryStep& step, std::size_t row) {
     return heat(static_cast<float>(static_cast<double>(step.depth[row]) / codes));
 }
 
-// What a row is after a step, as the scatter and the strip have it.
+// The state of a row after a step, as the scatter plot and the strip show it.
 enum class Fate { Lost, InRace, Passed };
 
 Fate fate_of(const WatchedQuery& query, const QueryStep& step, std::size_t row) {
@@ -148,7 +148,7 @@ Color color_of(Fate fate) {
     return fate == Fate::Passed ? max_color : fate == Fate::InRace ? accent : lost;
 }
 
-// By color_of(row), rows being cells of a square.
+// Coloured by color_of(row), where rows are the cells of a square.
 template <class ColorOf>
 void paint_rows(Canvas& canvas, const Box& box, const WatchedQuery& query, ColorOf&& color_of) {
     const auto grid = row_grid(box, query);
@@ -161,7 +161,7 @@ struct StripCell {
     Box box;
 };
 
-// Those that there is room for, around the one that is shown.
+// The cells that there is room for, around the current one.
 std::vector<StripCell> strip_cells(const WatchedQuery& query, const QueryView& view, const QueryLayout& at) {
     const auto count = query.steps.size();
     const int gap = at.large ? 10 : 6, least = at.large ? 58 : 42;
@@ -279,7 +279,7 @@ class QueryDrawing {
         return step_.content->less ? name + " - " + columns[*step_.content->less].name : name;
     }
 
-    // With what its colors mean, as far as there is room.
+    // With the meaning of its colours, if there is room.
     void stencil_heading(Box& box) {
         Box line = box.take_top(at_.small.line() + 2);
         line.height -= 2;

@@ -1,4 +1,4 @@
-// A pass of a query as a picture. Pure: the same query, view and size give the same bytes.
+// A pass of a query as a picture. Deterministic: the same query, view and size give the same bytes.
 #pragma once
 
 #include <array>
@@ -21,32 +21,33 @@ struct Rectangle {
 
 struct QueryView {
     std::size_t step = 0;
-    std::string x, y;                      // columns of numbers: the axes of the scatter
-    std::optional<Rectangle> rectangle{};  // drawn over it
+    std::string x, y;                      // numeric columns for the axes of the scatter plot
+    std::optional<Rectangle> rectangle{};  // drawn over the plot
 };
 
 // Pre: view.step < query.steps.size(); the size is at least 640 x 480.
 [[nodiscard]] Canvas draw_query(const WatchedQuery& query, const QueryView& view, Size size);
 
-// The box of the scatter in draw_query(), and the values of a pixel in it or beyond its sides.
+// The box of the scatter plot in draw_query(); and the values at a pixel in it or beyond its sides.
 [[nodiscard]] Box scatter_box(Size size);
 [[nodiscard]] std::array<double, 2> scatter_values(const Table& table, const QueryView& view, Size size, int x, int y);
-// The step that the strip of passes shows there, or nothing.
+// The step that the strip of passes shows at that pixel, if any.
 [[nodiscard]] std::optional<std::size_t> step_at(const WatchedQuery& query, const QueryView& view, Size size, int x,
                                                  int y);
 
-// All passes on one page of any height. `others`: outputs of the query that the count does not show, or empty.
+// All passes on one page, which is as high as needed. `others` are outputs of the query that the count does not show,
+// or empty.
 [[nodiscard]] Canvas query_sheet(const WatchedQuery& query, const std::string& others = {});
 
-// Parts of pictures, for other pages: the depth buffer, the stencil buffer, and the result of a pass, one cell per row
-// of the table, in the largest square in the box; and a legend of colours.
+// Parts of pictures for other pages: the depth buffer, the stencil buffer, and the result of a pass, with one cell per
+// row of the table, in the largest square in the box; and a legend of colours.
 [[nodiscard]] Grid row_grid(const Box& box, const WatchedQuery& query);
 void draw_depth(Canvas& canvas, const Box& box, const WatchedQuery& query, const QueryStep& step);
 void draw_stencil(Canvas& canvas, const Box& box, const WatchedQuery& query, const QueryStep& step);
 void draw_result(Canvas& canvas, const Box& box, const WatchedQuery& query, const QueryStep& step);
 void draw_query_legend(Canvas& canvas, Box box, const WatchedQuery& query, const Font& font, int gap);
 
-// The range of a column of numbers in memory: from the smallest to the largest finite one. Throws InvalidArgument for
+// The range of a numeric column in memory: from the smallest to the largest finite value. Throws InvalidArgument for
 // other columns.
 struct ValueRange {
     double low = 0, high = 0;
@@ -57,9 +58,9 @@ struct ValueRange {
 [[nodiscard]] std::string sql_of(const WatchedQuery& query);
 // "pass 3 of 12: at most".
 [[nodiscard]] std::string title_of(const WatchedQuery& query, std::size_t step);
-// An explanation of that pass, in a sentence or two.
+// An explanation of that pass in a sentence or two.
 [[nodiscard]] std::string explain(const WatchedQuery& query, std::size_t step);
-// Its tests in a few words; empty for none.
+// Its depth tests in a few words; empty if there are none.
 [[nodiscard]] std::string depth_words(const WatchedQuery& query, std::size_t step);
 [[nodiscard]] std::string stencil_words(const QueryStep& step);
 

@@ -41,7 +41,7 @@ bool holds(gl::Compare compare, std::uint32_t incoming, std::uint32_t stored) {
     return true;
 }
 
-// What the note says lasts for the call only.
+// The note is valid only during the call, so its content is copied.
 DepthContent content_of(const query::DepthHolds& holds) {
     return {holds.column, holds.less, holds.planes ? *holds.planes : query::DepthPlanes{}, holds.plane};
 }
@@ -54,7 +54,7 @@ class Watcher : public PassObserver {
     void after(const PassEvent& pass) override {
         const auto* note = gl::note_of<QueryNote>(pass);
         if (!note) return;
-        auto step = query_.steps.back();  // what a pass leaves alone is there still
+        auto step = query_.steps.back();  // buffers that a pass does not change keep their content
         step.name = pass.name;
         step.act = note->act;
         step.depth_test = pass.pass->depth;
@@ -82,14 +82,14 @@ class Watcher : public PassObserver {
         query_.texture_width = pass.width;
         read_surface(pass, step);
         if (step.is_load()) content_ = step.content = content_of(*note.depth);
-        if (!step.content) step.content = content_;  // of the query before
+        if (!step.content) step.content = content_;  // left by the previous query
         if (step.is_load()) return;
         if (pass.pass->count_samples) step.counted = pass.pass->count_samples->result();
         if (!step.stencil_test) {
             step.passed = passed_depth(step);
         } else if (step.stencil_test->pass_if != gl::Compare::Always) {
             step.passed = changed(step);
-        } else if (step.stencil_test->on_depth_fail != gl::StencilOp::Keep) {  // it says of each row whether it passed
+        } else if (step.stencil_test->on_depth_fail != gl::StencilOp::Keep) {  // tells for each row whether it passed
             for (const auto stencil : step.stencil) step.passed.push_back(stencil == step.stencil_test->reference);
         }
         if (step.stencil_test)
@@ -97,7 +97,7 @@ class Watcher : public PassObserver {
         if (step.level > 0) query_.levels = std::max(query_.levels, step.level + 1);
     }
 
-    // A pixel of the depth buffer is a row, line after line.
+    // A pixel of the depth buffer is a row of the table, line after line.
     void read_surface(const PassEvent& pass, QueryStep& step) const {
         struct Texel {
             float depth;
@@ -121,7 +121,7 @@ class Watcher : public PassObserver {
         return bits;
     }
 
-    // Partial results, of which the last one is the count.
+    // Partial results; the last one is the count.
     void after_fold(const PassEvent& pass, const QueryNote& note, QueryStep& step) const {
         if (note.selection) step.selected = bits_of(gl::read_texels(device_, *note.selection));
         step.passed = step.selected;
@@ -131,7 +131,7 @@ class Watcher : public PassObserver {
         step.counted = count;
     }
 
-    // Where a test of the stencil passes, it writes.
+    // The rows whose stencil is written: those that pass the stencil test.
     [[nodiscard]] std::vector<bool> changed(const QueryStep& step) const {
         const auto cleared = static_cast<std::uint8_t>(step.stencil_test->reference & query::level_bits);
         std::vector<bool> rows(query_.rows());
@@ -186,7 +186,7 @@ WatchedQuery QueryWatcher::watch(const Predicate& where, QueryEngine engine) {
     Watcher watcher(context_, query, content_);
     const Observing observing(context_, watcher);
     query.count = by.count(table_, where);
-    // Passes between clauses are of the next one, those after the last one of the answer.
+    // Passes between clauses belong to the next clause, those after the last one to the answer.
     int level = query.levels;
     for (auto step = query.steps.rbegin(); step + 1 != query.steps.rend(); ++step) {
         if (step->level == 0) step->level = level;

@@ -10,7 +10,7 @@ namespace {
 constexpr Sheet query_tiles{4};
 constexpr int half_tile = (query_tiles.tile_width() - Sheet::inner_gap) / 2;
 
-// The height of a square with a cell a row.
+// The height of a square with one cell per row.
 int square_of(const WatchedQuery& query) {
     return row_grid({0, 0, half_tile, half_tile}, query).area.height;
 }

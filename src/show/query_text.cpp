@@ -29,7 +29,7 @@ bool of_difference(const QueryStep& step) {
     return step.content && step.content->is_difference();
 }
 
-// The value that a quad's depth stands for, or what part of it.
+// The value, or the part of a value, that a quad's depth stands for.
 std::string depth_of(const WatchedQuery& query, const QueryStep& step, std::uint32_t code) {
     if (of_difference(step)) return "a difference of 0";
     const auto name = column_name(query, step);
@@ -38,7 +38,7 @@ std::string depth_of(const WatchedQuery& query, const QueryStep& step, std::uint
     return fmt::format("some bits of a value of {}", name);
 }
 
-// What must hold between the depth stored and the one drawn.
+// The relation between the stored depth and the depth that is drawn.
 const char* stored_words(gl::Compare incoming) {
     constexpr std::array<const char*, 8> words{"never", ">", "=", ">=", "<", "<>", "<=", "always"};
     return words.at(static_cast<std::size_t>(incoming));
@@ -65,7 +65,7 @@ std::string action_words(const gl::StencilTest& test) {
     return "writes nothing";
 }
 
-// What the stencil must be: the number of clauses that hold so far, from 1, and flags above it.
+// The condition on the stencil: the number of clauses that hold so far, from 1, and flags above it.
 std::string stencil_condition(const gl::StencilTest& test) {
     auto words = fmt::format("the stencil counts {}", test.reference & query::level_bits);
     for (const int flag : {query::undecided, query::decided}) {
@@ -137,7 +137,7 @@ std::string bitmap_text(const QueryStep& step) {
 
 }  // namespace
 
-// Without the parentheses around all of it.
+// Without the outer parentheses.
 std::string sql_of(const WatchedQuery& query) {
     const auto& condition = query.condition;
     const bool several = condition.starts_with('(') && condition.ends_with(')');

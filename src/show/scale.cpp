@@ -12,7 +12,7 @@ namespace quadmill::detail::show {
 
 namespace {
 
-constexpr double smallest = 1e-300, largest = 1e300;  // beyond, powers of ten are 0 or infinite
+constexpr double smallest = 1e-300, largest = 1e300;  // beyond these, powers of ten are 0 or infinite
 
 double power_of_ten(double value) {
     return std::pow(10, std::floor(std::log10(value)));
@@ -33,7 +33,7 @@ Scale::Scale(double low, double high, int top, int bottom, double logarithmic_fr
     }
 }
 
-// A tick for each power of ten; over a few of these, for 2 and 5 times as much, too.
+// A tick per power of ten. If there are only a few of these, also ticks at 2 and 5 times as much.
 void Scale::set_logarithmic() {
     constexpr double rounding = 1e-9;
     low_ = std::max(low_, smallest);
@@ -74,7 +74,7 @@ void Scale::draw(Canvas& canvas, const Box& box, const Font& font) const {
     for (const double tick : ticks_) {
         const int at = static_cast<int>(y(tick));
         canvas.fill({box.x, at, box.width, 1}, rule);
-        if (last - at < font.line()) continue;  // no room for its words
+        if (last - at < font.line()) continue;  // no room for its text
         last = at;
         canvas.text(box.x - 8, at - font.line() / 2, fmt::format("{:.6g}", tick), font, faint, Canvas::Align::Right);
     }

@@ -1,4 +1,4 @@
-// An upright axis of values.
+// A vertical axis of values.
 #pragma once
 
 #include <vector>
@@ -9,15 +9,15 @@ namespace quadmill::detail::show {
 
 class Scale {
   public:
-    // Rounded outwards to whole ticks, within +-1e300. Logarithmic where both ends are positive and further apart than
-    // that factor. Pre: finite.
+    // Ends are rounded outwards to whole ticks, within +-1e300. The scale is logarithmic if both ends are positive and
+    // their ratio is larger than `logarithmic_from`. Pre: finite.
     Scale(double low, double high, int top, int bottom, double logarithmic_from = 1000);
 
-    // In pixels from above; for values off the axis, the nearer end of it.
+    // In pixels from the top. Values beyond the axis give its nearer end.
     [[nodiscard]] float y(double value) const;
-    // Where a longer axis would have it; maybe infinite.
+    // Like y() on a longer axis; may be infinite.
     [[nodiscard]] double place(double value) const;
-    // Lines across the box, and their values on its left.
+    // Draws lines across the box, and their values on its left.
     void draw(Canvas& canvas, const Box& box, const Font& font) const;
 
   private:

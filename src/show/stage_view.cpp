@@ -40,7 +40,7 @@ StageLayout::StageLayout(Size size) : PageStyle(size, 11, 14) {
     channels = top;
 }
 
-// Paints the texels by color_of(place).
+// Paints the texels with color_of(place).
 template <class ColorOf>
 Grid paint_texels(Canvas& canvas, const Box& box, const Stages& stages, int channel, ColorOf&& color_of) {
     const Grid grid(box, stages.width, stages.height);
@@ -55,7 +55,7 @@ Color color_of(const Stages& stages, float key) {
     return rank > 1 ? padding_color : heat(rank);
 }
 
-// What each place keeps in the end of a step.
+// For each place, what it keeps at the end of a step.
 std::vector<Keep> kept(const Stages& stages, const Step& step) {
     std::vector<Keep> keeps(4 * stages.texels(), Keep::None);
     for (const auto& [low, high] : step.comparators) {
@@ -135,7 +135,7 @@ class StageDrawing {
         }
     }
 
-    // From where the smaller key stays to where the larger one goes; of the red channel.
+    // Arrows from where the smaller key stays to where the larger one goes, for the red channel.
     void arrows(const Grid& grid) {
         if (grid.scale < 20 || stages_.texels() > 64) return;
         const auto center = [&](Place place) {
@@ -153,7 +153,7 @@ class StageDrawing {
         }
     }
 
-    // Several comparators may lie in one row or column of texels, one over the other: each gets a lane of its own.
+    // Several comparators may be in the same row or column of texels. Each is drawn with an offset of its own.
     void aside(const Grid& grid, Place low, Place high, std::array<float, 2>& from, std::array<float, 2>& to) const {
         const auto width = static_cast<Place>(stages_.width);
         const bool row = low / width == high / width, column = low % width == high % width;
@@ -181,7 +181,7 @@ class StageDrawing {
         draw_elements(canvas_, box, stages_, step_);
     }
 
-    // One line of the panel at the side.
+    // A line of the panel at the side.
     void row(Box& box, const std::string& words, const std::string& value, const Font& font) {
         fact(canvas_, box, words, value, font, at_.large ? 3 : 1);
     }
@@ -215,7 +215,7 @@ class StageDrawing {
         box.take_top(at_.gap / 2);
     }
 
-    // The time of each kind of pass, so far.
+    // The time of each kind of pass so far.
     void times(Box& box) {
         std::map<std::string, double> sums;
         double all = 0;
@@ -233,7 +233,7 @@ class StageDrawing {
         box.take_top(at_.gap / 2);
     }
 
-    // Keys out of order over all steps.
+    // The number of keys out of order, over all steps.
     void disorder(Box& box) {
         if (box.height < 3 * at_.small.line()) return;
         heading(box, "out of order, by step");

@@ -1,4 +1,4 @@
-// A step of a sort as a picture. Pure: the same step, view and size give the same bytes.
+// A step of a sort as a picture. Deterministic: the same step, view and size give the same bytes.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace quadmill::detail::show {
 
-// Measured times differ from run to run, so pictures that must not leave them out.
+// Measured times vary from run to run, so pictures that must be reproducible hide them.
 enum class Times { Hidden, Shown };
 
 struct View {
@@ -21,21 +21,21 @@ struct View {
 // Pre: view.step < stages.steps.size(); the size is at least 640 x 480.
 [[nodiscard]] Canvas draw_step(const Stages& stages, const View& view, Size size);
 
-// Where draw_step() puts the time line, and the step that is there at x.
+// The box of the time line in draw_step(); and the step at x in it.
 [[nodiscard]] Box time_line(Size size);
 [[nodiscard]] std::size_t step_at(const Stages& stages, Size size, int x);
 
 // "stage 3 of 10, step 4 of 10".
 [[nodiscard]] std::string title_of(const Stages& stages, std::size_t step);
-// "64 x 64", and of several layers how many.
+// "64 x 64", and the number of layers if there are several.
 [[nodiscard]] std::string size_words(const Stages& stages);
-// "in order", or how many keys are not.
+// "in order", or the number of keys that are not.
 [[nodiscard]] std::string order_words(const Step& step);
-// What happened in that step, in a sentence.
+// Describes that step in a sentence.
 [[nodiscard]] std::string explain(const Stages& stages, std::size_t step);
 
-// Parts of pictures, for other pages: whether a texture is so wide that its channels lie one below the other, not two
-// by two; where one of the four is among them, with gaps; its texels; and all arrays' elements by index.
+// Parts of pictures for other pages: whether a texture is so wide that its channels are drawn one below the other, not
+// two by two; the box of one of the four, with gaps; its texels; and the elements of all arrays by index.
 [[nodiscard]] bool is_wide(const Stages& stages);
 [[nodiscard]] Box channel_box(const Box& all, const Stages& stages, int channel, int gap_across, int gap_down);
 void draw_texels(Canvas& canvas, const Box& box, const Stages& stages, const Step& step, int channel);

@@ -28,7 +28,7 @@ namespace {
 
 using sort::SortNote;
 
-constexpr std::size_t merge_run = 64;  // keys of the first runs: a pair of blocks
+constexpr std::size_t merge_run = 64;  // keys per initial run: a pair of blocks
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
 Representation representation_of(Watched engine) {
@@ -40,7 +40,7 @@ SortOptions options_of(const Request& request) {
     options.engine = request.engine == Watched::Pbsn    ? Engine::Pbsn
                      : request.engine == Watched::Merge ? Engine::Merge
                                                         : Engine::Bitonic;
-    options.paper.pbsn.max_run = options.paper.pbsn.max_texels;  // the paper's own form: one run a channel
+    options.paper.pbsn.max_run = options.paper.pbsn.max_texels;  // the paper's own form: one run per channel
     options.merge.kernel = MergeKernel::Fragment;
     options.paper.bitonic = {.representation = representation_of(request.engine), .block = 0, .steps_per_pass = 1};
     return options;
@@ -62,12 +62,12 @@ std::vector<float> floats_of(const std::vector<std::byte>& texels, SortNote::Tex
         } else {
             keys[i] = key;
         }
-        if (std::isnan(keys[i])) keys[i] = infinity;  // padding of numbers
+        if (std::isnan(keys[i])) keys[i] = infinity;  // padding
     }
     return keys;
 }
 
-// Layers of an array texture side by side, without the rows from the picture's height on.
+// The layers of an array texture next to each other, without rows beyond the picture's height.
 std::vector<float> side_by_side(const std::vector<float>& texels, const Stages& stages) {
     const auto layers = static_cast<std::size_t>(stages.layers), height = static_cast<std::size_t>(stages.height);
     const auto row = 4 * static_cast<std::size_t>(stages.width) / layers, layer = texels.size() / layers;
@@ -79,7 +79,7 @@ std::vector<float> side_by_side(const std::vector<float>& texels, const Stages& 
     return keys;
 }
 
-// Where the elements of all arrays lie.
+// The positions of the elements of all arrays.
 std::vector<Place> order_of(const Stages& stages) {
     std::vector<Place> order(4 * stages.texels());
     const auto texels = static_cast<Place>(stages.texels());
@@ -89,7 +89,7 @@ std::vector<Place> order_of(const Stages& stages) {
         for (Place i = 0; i < order.size(); ++i) order[i] = 4 * (i % texels) + i / texels;
     } else {
         const auto across = static_cast<std::size_t>(stages.width / stages.layers);
-        const auto half = stages.texels() / 2;  // odd blocks lie in the upper half
+        const auto half = stages.texels() / 2;  // odd blocks are in the upper half
         const pass::Banked shape{pass::log2_ceil(across), stages.height / 2};
         auto* next = order.data();
         order.resize(std::max(stages.request.n, merge_run));
@@ -105,8 +105,8 @@ std::vector<Place> order_of(const Stages& stages) {
     return order;
 }
 
-// Calls `each` with every texel of the quad and the one that it meets. Bitonic quads are moved right by whole widths,
-// which tells their program what to keep (sort::BitonicQuads).
+// Calls `each` for every texel of the quad, with the texel that it meets. Bitonic quads are moved right by whole
+// widths, which tells their program what to keep (sort::BitonicQuads).
 template <class Each>
 void for_texels(const PassQuad& quad, int width, Each&& each) {
     const auto& [target, source] = quad;
@@ -217,7 +217,7 @@ class StageWatcher : public PassObserver {
     Step next_;
 };
 
-// Counts, by an occlusion query, keys that are larger than the next one of their array.
+// Counts, with an occlusion query, the keys that are larger than the next key of their array.
 class OutOfOrder {
   public:
     // Pre: a session is open.
@@ -266,7 +266,7 @@ class OutOfOrder {
     pass::Uploader uploader_;
 };
 
-// docs/engines.md has the formulas.
+// The formulas are in docs/engines.md.
 void expect(Stages& stages) {
     const int k = pass::log2_ceil(stages.array_size());
     const auto steps = static_cast<std::uint64_t>(k);
@@ -288,7 +288,7 @@ void expect(Stages& stages) {
     }
 }
 
-// Texels that no element is in hold anything.
+// Clears texels without an element, whose content is undefined.
 void clear_unused(Stages& stages) {
     std::vector<bool> used(4 * stages.texels());
     for (const auto place : stages.order) used[place] = true;
@@ -342,7 +342,7 @@ Stages watch(Context& context, const Request& request) {
     if (request.engine == Watched::Pbsn) stages.arrays = 4;
     stages.order = order_of(stages);
     clear_unused(stages);
-    if (request.engine == Watched::Merge) {  // its first pass reads keys as they are in memory
+    if (request.engine == Watched::Merge) {  // its first pass reads keys in the layout of memory
         Step first;
         first.keys.assign(4 * stages.texels(), infinity);
         for (std::size_t i = 0; i < input.size(); ++i) first.keys[stages.order[i]] = input[i];

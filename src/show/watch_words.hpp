@@ -1,4 +1,4 @@
-// The words for what can be watched.
+// The command's words for what can be watched.
 #pragma once
 
 #include "input/words.hpp"
@@ -14,7 +14,7 @@ inline const input::Words<Watched> watched_words{{"pbsn", Watched::Pbsn},
 inline const input::Words<QueryEngine> watched_query_words{{"depth", QueryEngine::Depth},
                                                            {"bitmap", QueryEngine::Bitmap}};
 
-// The options that say what is watched, alike in the command and in demos.
+// Options that select what is watched, the same in the command and in demos.
 inline void add_watch_options(CLI::App& verb, Request& request) {
     verb.add_option("--engine", request.engine, "What sorts (default: pbsn)")->transform(input::one_of(watched_words));
     verb.add_option("--n", request.n, "Keys, a power of two from 16 to 65,536")->capture_default_str();

@@ -1,4 +1,4 @@
-// SketchEngine::Auto; the measurements are in docs/notes/sketches.md.
+// SketchEngine::Auto. The measurements are in docs/notes/sketches.md.
 #pragma once
 
 #include <cstddef>
@@ -8,13 +8,13 @@
 
 namespace quadmill::detail::sketch {
 
-// Keys of a call from which on the GPU pays, for a table on the CPU.
+// Crossover for a table on the CPU: from this many keys per call on, the GPU is faster.
 inline constexpr std::size_t gpu_keys = std::size_t{1} << 18;
 
-// Keys of a batch from which on Sort is the fastest form if fragments sort in subgroups.
+// Crossover for batches: from this many keys on, Sort is the fastest form if fragments sort in subgroups.
 inline constexpr std::size_t sorted_keys = std::size_t{1} << 18U;
 
-// The form of inserts on a GPU otherwise.
+// The form of inserts on a GPU for smaller batches.
 [[nodiscard]] inline SketchEngine gpu_engine(SketchKind kind) {
     return kind == SketchKind::Quarter ? SketchEngine::BlendPacked : SketchEngine::BlendCounters;
 }

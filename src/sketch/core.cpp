@@ -14,7 +14,7 @@ namespace quadmill::detail::sketch {
 namespace {
 
 constexpr std::uint64_t most_n = ~std::uint64_t{0} >> 1U;
-constexpr std::uint64_t heavy_mean = 256;  // weights above it are added by the CPU
+constexpr std::uint64_t heavy_mean = 256;  // the CPU adds batches with a larger mean weight
 
 // Whether points can carry the weights.
 bool is_light(const Batch& batch, std::uint64_t weight) {
@@ -73,7 +73,7 @@ SketchEngine Core::engine_for(const Batch& batch, std::uint64_t n) const {
 }
 
 void Core::require_intact() const {
-    if (lost_) throw GlError("Sketch: its counters were on the GPU and are lost since an earlier call failed there");
+    if (lost_) throw GlError("Sketch: its counters were on the GPU and were lost when an earlier call failed there");
 }
 
 CpuTable& Core::cpu_table() {
@@ -86,7 +86,7 @@ CpuTable& Core::cpu_table() {
     return *host_;
 }
 
-// Holds the counters, to query or to add to. Pre: a session is open.
+// Moves the counters to the device, for queries and inserts. Pre: a session is open.
 DeviceTable& Core::on_device() {
     require_intact();
     if (!device_) device_.emplace(*detail::Access::of(*context_), workers_, shape_, key_texels());
@@ -111,7 +111,7 @@ void Core::change_device(const char* function, const Work& work) {
     host_.reset();
 }
 
-// On its way an answer carries over what is blended, and half a carry would count twice with the next one.
+// A query first carries over what is blended. If that fails half-way, a second carry would count some counters twice.
 template <class Work>
 void Core::ask_device(const char* function, const Work& work) {
     const gl::Scope scope(*detail::Access::of(*context_), function);
@@ -122,7 +122,7 @@ void Core::ask_device(const char* function, const Work& work) {
         if (side_ == Side::Device) {
             lost_ = true;
         } else {
-            side_ = Side::Host;  // the copy is made again
+            side_ = Side::Host;  // the device's copy is made again
         }
         throw;
     }
@@ -153,7 +153,7 @@ void Core::add(const char* function, const Batch& batch, Sign sign) {
 std::vector<SketchCount> Core::query(const Batch& batch) {
     require_intact();
     std::vector<std::uint64_t> estimates(batch.size);
-    // What is where the counters are not would move all of them first.
+    // A query on the other side would first have to move all counters.
     const bool moves = side_ == Side::Host;
     const bool by_device = device_can_ && n_ <= most_32 && batch.size > 0 &&
                            (shape_.options().engine != SketchEngine::Auto || side_ == Side::Device ||
@@ -184,7 +184,7 @@ void Core::require_device(const char* function) const {
     }
 }
 
-// A copy of the bits in the caller's texture, whatever parameters it has. Pre: a session is open.
+// A copy of the bits in the caller's texture, independent of its parameters. Pre: a session is open.
 const gl::Texture& Core::keys_of(const char* function, std::uint32_t keys, std::size_t& count,
                                  std::optional<std::size_t> asked) {
     auto& device = *detail::Access::of(*context_);
@@ -288,11 +288,11 @@ std::vector<std::uint64_t> Core::counters() {
     return all;
 }
 
-// Each weight that is inserted or removed changes `depth` counters, except where they would fall below 0.
+// Each weight that is inserted or removed changes `depth` counters, unless they would fall below 0.
 std::uint64_t Core::removed_too_often() {
     const auto depth = static_cast<std::uint64_t>(shape_.depth());
     const auto more = cpu_table().sum() - depth * n_;
-    return more >> 63U != 0 ? 0 : (more + depth - 1) / depth;  // made-up bytes may hold less
+    return more >> 63U != 0 ? 0 : (more + depth - 1) / depth;  // forged bytes may have a smaller sum
 }
 
 std::size_t Core::bytes() const {

@@ -1,4 +1,4 @@
-// A sketch of keys of any type: the location of its counters, and the engine.
+// A sketch for keys of any type: where its counters are, and the engine.
 #pragma once
 
 #include <optional>
@@ -42,10 +42,10 @@ class Core {
     DeviceTable& on_device();
     void require_device(const char* function) const;
     void require_intact() const;
-    // Runs work that changes the device's table, within a session; the counters are lost if it throws.
+    // Runs work that changes the device's table, within a session. If it throws, the counters are lost.
     template <class Work>
     void change_device(const char* function, const Work& work);
-    // Runs work that reads the device's table; if it throws, counters that are only there are lost.
+    // Runs work that reads the device's table. If it throws, counters that are only on the device are lost.
     template <class Work>
     void ask_device(const char* function, const Work& work);
     [[nodiscard]] KeyTexels key_texels() const;
@@ -56,11 +56,11 @@ class Core {
     SketchKeys keys_;
     Shape shape_;
     cpu::Workers workers_;
-    bool device_can_ = false;  // hold the table
+    bool device_can_ = false;  // whether the device can hold the table
     Side side_ = Side::Host;
     std::optional<CpuTable> host_;
     std::optional<DeviceTable> device_;
-    gl::Texture keys_copy_;  // of the caller's texture
+    gl::Texture keys_copy_;  // copy of the caller's texture
     std::uint64_t n_ = 0;
     SketchEngine ran_on_ = SketchEngine::Cpu;
     bool lost_ = false;

@@ -10,10 +10,10 @@ namespace {
 
 constexpr std::size_t task_keys = std::size_t{1} << 15, block_keys = 64;
 
-// Several threads add to the same counters.
+// Shared: several threads add to the same counters.
 enum class Sharing { Alone, Shared };
 
-// Down to 0: what was not inserted is not taken from a counter.
+// Stops at 0: a counter loses at most what was inserted.
 template <class Counter>
 Counter less(Counter counter, std::uint64_t weight) {
     return static_cast<Counter>(counter - std::min<std::uint64_t>(counter, weight));
@@ -55,7 +55,7 @@ void prefetch(const MultiLevel& counters, std::size_t cell) {
     __builtin_prefetch(counters.low().data() + cell / MultiLevel::bucket, 1);
 }
 
-// The cells of a block of keys, before any is touched, so that memory is on its way.
+// Finds the cells of a block of keys before any is changed, so that their memory is prefetched.
 class Cells {
   public:
     explicit Cells(const Shape& shape) : shape_(shape), depth_(static_cast<std::size_t>(shape.depth())) {}
@@ -94,7 +94,7 @@ void for_cells(const Shape& shape, const Batch& batch, std::size_t begin, std::s
     for_blocks(begin, end, [&](std::size_t first, std::size_t count) {
         cells.find(batch, first, count, counters);
         for (std::size_t i = 0; i < count; ++i) {
-            // Threads would wait for each other's additions of a key that comes several times in a row.
+            // Equal keys in a row are added once: threads would otherwise wait for each other's additions.
             auto weight = std::uint64_t{batch.weight(first + i)};
             while (i + 1 < count && cells.key(i + 1) == cells.key(i)) weight += batch.weight(first + ++i);
             for (const auto cell : cells.of(i)) change(cell, weight);
@@ -102,7 +102,7 @@ void for_cells(const Shape& shape, const Batch& batch, std::size_t begin, std::s
     });
 }
 
-// If there is no memory for high counters, what was added is taken off again, which takes none.
+// If there is no memory for high counters, the added weights are subtracted again, which needs no memory.
 void add_all_or_none(MultiLevel& levels, const Shape& shape, const Batch& batch, Sign sign) {
     std::size_t added = 0;
     try {
@@ -150,7 +150,7 @@ void MultiLevel::add(std::size_t cell, std::uint64_t weight, Sign sign) {
         high_.emplace_back();
         low.index = static_cast<std::uint32_t>(high_.size() - 1) + first_index;
     }
-    high_[low.index - first_index].at(slot) += sign == Sign::Plus ? weight : 0 - weight;  // the sum is modulo 2^64
+    high_[low.index - first_index].at(slot) += sign == Sign::Plus ? weight : 0 - weight;  // modulo 2^64
 }
 
 CpuTable::CpuTable(const Shape& shape) : shape_(&shape) {

@@ -1,4 +1,4 @@
-// The counters on the CPU: the CPU engine, with which all others are compared.
+// The counters on the CPU: the CPU engine, with which all others are compared in tests.
 #pragma once
 
 #include <array>
@@ -12,13 +12,13 @@
 
 namespace quadmill::detail::sketch {
 
-// Low counters of 8 bits, and high ones for the buckets that need them (QSketch, section IV-A). A counter is the sum of
-// both, so the time at which its bucket got high ones does not matter.
+// Low counters of 8 bits, and high counters for the buckets that need them (QSketch, section IV-A). A counter is the
+// sum of both, so it does not matter when its bucket got high counters.
 class MultiLevel {
   public:
     static constexpr std::size_t bucket = 28;
-    static constexpr std::uint32_t first_index = 1024;  // those below are reserved; 0: the bucket has no high counters
-    static constexpr std::uint8_t limit = 128;          // a low counter is no more
+    static constexpr std::uint32_t first_index = 1024;  // smaller ones are reserved; 0: no high counters
+    static constexpr std::uint8_t limit = 128;          // max value of a low counter
     struct Low {
         std::array<std::uint8_t, bucket> counters{};
         std::uint32_t index = 0;
@@ -49,15 +49,15 @@ class CpuTable {
     void merge(const CpuTable& other, std::uint64_t n, cpu::Workers& workers);
 
     [[nodiscard]] std::uint64_t get(std::size_t cell) const;
-    // Of all counters, modulo 2^64.
+    // The sum of all counters, modulo 2^64.
     [[nodiscard]] std::uint64_t sum() const;
-    // Copies counters of 32 bits, cells [first, first + to.size()). For Sf those of the slim table. Pre: all fit.
+    // Copies the counters of cells [first, first + to.size()), for Sf from the slim table. Pre: all fit into 32 bits.
     void copy_seen(std::size_t first, std::span<std::uint32_t> to) const;
-    // Adds these to the cells from `first` on, or subtracts them, down to 0. Pre: the sum of no counter is more than the n given
+    // Adds these to the cells from `first` on, or subtracts them, but not below 0. Pre: no counter exceeds the n given
     // to reserve().
     void add_cells(std::size_t first, std::span<const std::uint32_t> counters, Sign sign = Sign::Plus);
     void add_cells(std::size_t first, std::span<const std::uint64_t> counters);
-    // Makes the counters wide enough.
+    // Makes counters wide enough for a total weight of n.
     void reserve(std::uint64_t n);
     [[nodiscard]] std::size_t bytes() const;
     // Pre: the kind is Msws.

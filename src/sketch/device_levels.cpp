@@ -14,7 +14,7 @@ namespace quadmill::detail::sketch {
 
 namespace {
 
-constexpr std::uint32_t wants_high = 1;  // an index: of those that are reserved
+constexpr std::uint32_t wants_high = 1;  // one of the reserved indices
 constexpr std::size_t low_texels = sizeof(MultiLevel::Low) / 16;
 
 pass::Target high_target(gl::Device& device, std::size_t texels) {
@@ -80,7 +80,7 @@ void DeviceLevels::carry(const gl::Texture& pending, const Grid& pending_grid, S
     std::swap(high_, next_high_);
 }
 
-// Numbers the buckets that want high counters, in their order.
+// Assigns indices to the buckets that want high counters, in the order of the buckets.
 void DeviceLevels::give_indices() {
     const auto grid = Grid::of(buckets_);
     const pass::Target indices(device_, gl::Format::R32ui, grid.width(), grid.height);

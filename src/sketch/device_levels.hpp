@@ -1,4 +1,4 @@
-// The counters of Msws on the GPU, in two levels as MultiLevel has them; high ones count modulo 2^32.
+// The counters of Msws on the GPU, in two levels like MultiLevel. High counters count modulo 2^32.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +18,16 @@ class DeviceLevels {
   public:
     DeviceLevels(gl::Device& device, cpu::Workers& workers, const Shape& shape);
 
-    // Adds what was blended as counters to the table, or takes it off. Waits for the GPU, which says how many buckets
-    // want high counters; the CPU numbers those.
+    // Adds the blended counters to the table, or subtracts them. Waits for the GPU, which reports how many buckets want
+    // high counters. The CPU assigns indices to those.
     void carry(const gl::Texture& pending, const Grid& pending_grid, Sign sign);
     void load(const MultiLevel& from);
     // Adds all counters to those of `to`.
     void add_to(CpuTable& to);
 
-    // Two texels a bucket: counters of 8 bits, and the index of the high ones.
+    // Two texels per bucket: counters of 8 bits, and the index of the high counters.
     [[nodiscard]] const gl::Texture& low() const { return low_.now.texture; }
-    // Seven texels a bucket, in rows of 2^high_log2.
+    // Seven texels per bucket, in rows of 2^high_log2.
     [[nodiscard]] const gl::Texture& high() const { return high_.texture; }
     static constexpr int high_log2 = 13;
     [[nodiscard]] std::size_t bytes() const;

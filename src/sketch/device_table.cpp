@@ -19,16 +19,16 @@ namespace quadmill::detail::sketch {
 namespace {
 
 constexpr int key_width = 2048;
-constexpr std::size_t most_keys = std::size_t{1} << 22;     // of a slice of a batch, in which it is uploaded
-constexpr std::size_t most_places = std::size_t{1} << 27U;  // that are sorted at once
-constexpr int packed_pause = 15;                            // batches that are not tried packed after one ran over
+constexpr std::size_t most_keys = std::size_t{1} << 22;     // per slice of a batch; slices are uploaded one by one
+constexpr std::size_t most_places = std::size_t{1} << 27U;  // cells that are sorted together
+constexpr int packed_pause = 15;                            // batches that are not packed after an overflow
 
-// Counters in a texel of one render target, where a point is a bucket.
+// Counters of a texel in one render target, if a point is a bucket.
 int texel_counters(SketchEngine form) {
     return form == SketchEngine::BlendPacked ? 8 : 4;
 }
 
-// Layers of what is blended; 0: no array.
+// Layers of the blended texture; 0: not an array.
 int layers_of(const Shape& shape, SketchEngine form) {
     return form == SketchEngine::BlendCounters ? 0 : shape.bucket() / texel_counters(form);
 }
@@ -37,13 +37,13 @@ std::size_t pending_texels(const Shape& shape, SketchEngine form) {
     return form == SketchEngine::BlendCounters ? shape.seen_cells() : shape.columns();
 }
 
-// Msws: 32 bytes a bucket; otherwise four counters a texel.
+// Msws: 32 bytes per bucket. Others: four counters per texel.
 std::size_t table_texels(const Shape& shape) {
     if (shape.kind() == SketchKind::Msws) return std::size_t{2} * shape.columns();
     return (shape.seen_cells() + 3) / 4;
 }
 
-// Some forms go over the whole table for each slice, so those of large ones are larger.
+// Some forms process the whole table for each slice, so large tables get larger slices.
 std::size_t slice_of(const Shape& shape) {
     return std::max(std::bit_floor(shape.seen_cells() / 4), most_keys);
 }
@@ -109,7 +109,7 @@ DeviceTable::DeviceTable(gl::Device& device, cpu::Workers& workers, const Shape&
     gl::clear_texels(device_, table_.texture, 0, 0, grid_.width(), grid_.height, 0);
 }
 
-// As many as a word holds.
+// A word holds several masks.
 void DeviceTable::send_masks() {
     const auto bits = static_cast<std::size_t>(shape_.bucket()), a_word = 32 / bits;
     std::vector<std::uint32_t> words(Shape::masks / a_word);
@@ -141,7 +141,7 @@ gl::Uniforms DeviceTable::table_uniforms() const {
 
 // ---- keys ------------------------------------------------------------------------------------------------------
 
-// How many keys from `first` on can be blended between two carries.
+// Number of keys, from `first` on, that can be blended before the next carry.
 std::size_t DeviceTable::next_slice(const Batch& batch, std::size_t first) const {
     const auto most = std::min({batch.size - first, slice_keys_, static_cast<std::size_t>(exact)});
     if (batch.weights.empty()) return most;
@@ -205,7 +205,8 @@ void DeviceTable::add(const gl::Texture& keys, std::size_t count, Sign sign, Ske
     add_slices({.keys = &keys, .first = 0, .count = count, .weight = count}, sign, engine);
 }
 
-// Packed counters are checked, however many keys there are, and Sort has none; others hold what a float counts.
+// Packed counters are checked, so any number of keys will do, and Sort does not use floats. Other forms are limited by
+// what a float counts exactly.
 void DeviceTable::add_slices(const KeyTextures& keys, Sign sign, SketchEngine engine) {
     const auto most = engine == SketchEngine::BlendPacked ? slice_keys_
                       : engine == SketchEngine::Sort
@@ -251,8 +252,8 @@ void DeviceTable::blend(const KeyTextures& keys, Sign sign, SketchEngine form) {
     onto.weight += keys.weight;
 }
 
-// Up to 4,095 keys no counter can run over. More are blended at once, onto nothing, and only go to the table when it is
-// proved that none has; otherwise they are dropped and blended in another form.
+// Up to 4,095 keys no counter can overflow. Larger batches are blended into a cleared texture, and go to the table only
+// if a check proves that no counter has overflowed. Otherwise they are dropped and inserted in another form.
 void DeviceTable::blend_packed(const KeyTextures& keys, Sign sign) {
     constexpr auto form = SketchEngine::BlendPacked;
     if (skip_packed_ > 0) {
@@ -291,7 +292,7 @@ void DeviceTable::draw_points(const KeyTextures& keys, const Pending& onto) {
     const auto vertex = hash_prelude_ + key_prelude(keys.weights) + shaders::sketch_points_glsl +
                         (counters ? shaders::sketch_counters_vert : shaders::sketch_bucket_vert);
     if (counters) {
-        // The fragment shader heeds no WEIGHTED, but it tells the programs apart.
+        // The fragment shader ignores WEIGHTED; the macro only distinguishes the programs.
         pass.program = &programs_.get("sketch/counters", {vertex.c_str(), shaders::sketch_counters_frag},
                                       keys.weights ? "#define WEIGHTED\n" : "");
         pass.count *= static_cast<std::size_t>(shape_.depth());
@@ -389,7 +390,7 @@ void DeviceTable::sort(const KeyTextures& keys, Sign sign) {
     renew(runs().onto(table_.texture, grid_, static_cast<int>(table_texels(shape_)), sign));
 }
 
-// Whether the counters of what is in halves, or of nothing, stay within them.
+// Adds to the counters in halves, or starts new ones. Returns whether all counters fit into 16 bits.
 bool DeviceTable::sort_in_halves(bool there_are, const KeyTextures& keys, Sign sign) {
     auto& halves = there_are ? *pending_ : make_pending(SketchEngine::Sort);
     if (!there_are) {
@@ -416,12 +417,13 @@ void DeviceTable::add(DeviceTable& other) {
            .inputs = {&table_.texture, &other.table_.texture}});
 }
 
-// A table of Sf that is only asked, in halves, as Sort counts: a bucket is one texel. False where a counter does not fit.
+// Loads a table of Sf for queries only, with 16 bits per counter like Sort: a bucket is one texel. False if a counter
+// does not fit.
 bool DeviceTable::load_halves(const CpuTable& from) {
     if (!is_empty_) gl::clear_texels(device_, table_.texture, 0, 0, grid_.width(), grid_.height, 0);
     is_empty_ = true;
     auto& halves = make_pending(SketchEngine::Sort);
-    halves.weight = 1;  // there is something
+    halves.weight = 1;  // only says that it is not empty
     std::atomic<bool> fit = true;
     send_words(device_, lanes_[0].keys_uploader, workers_, halves.target.texture,
                [&](std::size_t first, std::span<std::uint32_t> to) {
@@ -464,7 +466,7 @@ void DeviceTable::add_to(CpuTable& to) {
 // ---- queries ---------------------------------------------------------------------------------------------------
 
 void DeviceTable::query(const gl::Texture& keys, std::size_t count, const gl::Framebuffer& estimates) {
-    // What is packed and all there is needs one texel a bucket.
+    // If all counters are packed, a query reads only one texel per bucket.
     const bool alone = is_empty_ && pending_ && pending_->sign == Sign::Plus;
     const bool halves = alone && pending_->form == SketchEngine::Sort;
     const bool packed = halves || (alone && pending_->form == SketchEngine::BlendPacked);

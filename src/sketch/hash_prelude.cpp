@@ -17,7 +17,7 @@ std::string words(std::uint64_t value) {
     return number(value) + ", " + number(value >> 32U);
 }
 
-// COLUMNS of shaders/sketch/hash.glsl: a constant, so that no key costs a division.
+// COLUMNS of shaders/sketch/hash.glsl: a constant, so that no key needs a division.
 std::string constants_of_columns(std::uint32_t columns) {
     const auto by = Reciprocal::of(columns);
     auto text = "#define COLUMNS " + number(columns) + "\n";

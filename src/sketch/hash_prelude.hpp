@@ -1,4 +1,4 @@
-// The hash functions of a sketch for shaders.
+// A sketch's hash functions for shaders.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace quadmill::detail::sketch {
 
-// shaders/sketch/hash.glsl behind its constants.
+// shaders/sketch/hash.glsl, preceded by its constants.
 [[nodiscard]] std::string hash_prelude(const Shape& shape);
 
 }  // namespace quadmill::detail::sketch

@@ -57,7 +57,7 @@ TopCounts<T> HeavyHitters<T>::top(std::size_t k) const {
     std::ranges::sort(found.items, [](const auto& a, const auto& b) {
         return a.count.estimate != b.count.estimate ? a.count.estimate > b.count.estimate : a.value < b.value;
     });
-    // Who is not a candidate occurs at most eps n times.
+    // A key that is not a candidate occurs at most eps n times.
     found.others = static_cast<std::uint64_t>(frequencies.eps() * static_cast<double>(frequencies.n()));
     for (std::size_t i = k; i < found.items.size(); ++i)
         found.others = std::max(found.others, found.items[i].count.upper);

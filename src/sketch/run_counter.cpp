@@ -8,7 +8,7 @@ namespace quadmill::detail::sketch {
 
 namespace {
 
-// Units whose places are looked at together, and those whose starts are looked for together.
+// Units (as log2) whose positions are compared together, and whose starts are searched together.
 constexpr int inner_log2 = 2, outer_log2 = 9;
 
 }  // namespace
@@ -31,12 +31,12 @@ RunCounter::RunCounter(gl::Device& device, cpu::Workers& workers, const Shape& s
       samples_(device, gl::Query::Kind::Samples),
       ranked_from_(std::uint32_t{1} << (shape.bucket() == 8 ? 24U : 22U)) {}
 
-// Buckets, or of rows four counters.
+// Number of buckets, or for rows, of groups of four counters.
 int RunCounter::units() const {
     return static_cast<int>(shape_.bucket() == 0 ? (shape_.cells() + 3) / 4 : shape_.columns());
 }
 
-// codes.glsl with its constants; hash.glsl stands before it.
+// codes.glsl with its constants; it needs hash.glsl before it.
 std::string RunCounter::codes_prelude() const {
     std::string text;
     if (const auto columns = shape_.columns(); shape_.bucket() != 0 && columns > ranked_from_) {

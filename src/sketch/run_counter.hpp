@@ -1,5 +1,5 @@
-// Inserts without a scatter (SketchEngine::Sort): the merge engine sorts the cells of a batch's keys, and each texel of
-// the table finds its own among them and counts them.
+// Inserts without scattered writes (SketchEngine::Sort): the merge engine sorts the cells of a batch's keys. Each texel
+// of the table finds its cells among them and counts them.
 #pragma once
 
 #include <cstdint>
@@ -28,18 +28,18 @@ class RunCounter {
         std::string key_prelude;
         gl::Uniforms key_uniforms;
     };
-    // Sorts the cells of a batch, which the next calls count. Does not wait for the GPU.
+    // Sorts the cells of a batch; the following calls count them. Does not wait for the GPU.
     void sort(const Batch& batch);
 
-    // The pass, except for its target and quads, that draws the table with the batch added or subtracted.
+    // A pass that draws the table with the batch added or subtracted. The caller sets its target and quads.
     [[nodiscard]] gl::Pass onto(const gl::Texture& table, const Grid& grid, int table_texels, Sign sign);
 
-    // For buckets of 8, draws a texture of RGBA32UI, one texel a bucket, 16 bits a counter: a texture plus or minus the
-    // batch, or with null only the batch. Waits for the GPU, which counts the fragments whose counters fit; returns
-    // whether all did.
+    // For buckets of 8: draws a texture of RGBA32UI with one texel per bucket and 16 bits per counter. It is `from`
+    // plus or minus the batch, or if `from` is null, only the batch. Waits for the GPU, which counts the fragments
+    // whose counters fit. Returns whether all counters fit.
     [[nodiscard]] bool count_halves(const pass::Target& halves, const Grid& grid, const gl::Texture* from, Sign sign);
 
-    // Buckets from which on codes are ranks of hashes (shaders/sketch/codes.glsl).
+    // From this number of buckets on, codes are ranks of hashes (shaders/sketch/codes.glsl).
     [[nodiscard]] std::uint32_t& ranked_from() { return ranked_from_; }
 
   private:
@@ -47,7 +47,7 @@ class RunCounter {
     [[nodiscard]] int units() const;
     [[nodiscard]] gl::Pass counting(const char* form, const Grid& grid, int texels);
     void put_in_order(const sort::MergeSort::SortedKeys& sorted);
-    // The beginnings of the cells of groups of 2^log2 units.
+    // Where the cells of each group of 2^log2 units begin.
     struct Starts {
         Starts(gl::Device& device, int units, int group_log2);
         int log2;
@@ -64,7 +64,7 @@ class RunCounter {
     sort::MergeSort merge_;
     int places_ = 0;
     Grid codes_grid_;
-    pass::Target codes_;  // of all places, in order
+    pass::Target codes_;  // of all cells, sorted
     Starts outer_starts_, starts_;
     gl::Query samples_;
     std::uint32_t ranked_from_;

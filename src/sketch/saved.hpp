@@ -15,9 +15,9 @@ namespace quadmill::detail::sketch {
 
 [[nodiscard]] std::vector<std::byte> save(const SavedSketch& head, const Shape& shape, const CpuTable& table);
 
-// Checks all of the bytes; any counters can be. `function` begins the messages.
+// Checks all of the bytes. Counters may have any value. Messages begin with `function`.
 [[nodiscard]] SavedSketch read_head(const char* function, std::span<const std::byte> bytes);
-// Pre: the shape is that of the head, and the table is empty.
+// Pre: the shape matches the head, and the table is empty.
 void load(std::span<const std::byte> bytes, const SavedSketch& head, const Shape& shape, CpuTable& table);
 
 }  // namespace quadmill::detail::sketch

@@ -24,7 +24,7 @@ std::uint32_t scrambled(std::uint32_t x) {  // MurmurHash3's finalizer, a biject
     return x ^ x >> 16U;
 }
 
-// SplitMix64: numbers that look random, from a seed.
+// SplitMix64: pseudo-random numbers from a seed.
 class Numbers {
   public:
     explicit Numbers(std::uint64_t seed) : state_(seed) {}
@@ -49,7 +49,7 @@ std::vector<HashFunction> make_functions(std::size_t count, std::uint64_t seed) 
     return all;
 }
 
-// Each mask: `depth` different positions of a bucket, all choices alike.
+// Each mask has `depth` different positions in a bucket, with all choices equally likely.
 std::vector<Positions> make_masks(int bucket, int depth, std::uint64_t seed) {
     Numbers numbers(seed ^ 0x6d61736b73U);
     std::vector<Positions> all(Shape::masks);
@@ -135,7 +135,7 @@ Shape::Shape(const SketchOptions& options, int key_words, const char* function)
         functions_ = make_functions(depth, options.seed);
         return;
     }
-    // The bucket of Msws has the bytes of 8 counters.
+    // A bucket of Msws has as many bytes as 8 counters.
     const auto words = static_cast<std::uint64_t>(kind() == SketchKind::Msws ? 8 : bucket_);
     columns_ = static_cast<std::uint32_t>((options.width * depth + words - 1) / words) | 1U;
     functions_ = make_functions(kind() == SketchKind::Sf ? depth + 1 : 1, options.seed);

@@ -1,4 +1,4 @@
-// What a sketch is, whatever holds its counters: how many there are, and which ones a key has.
+// What defines a sketch, independent of where its counters are: their number, and which of them a key has.
 #pragma once
 
 #include <array>
@@ -12,14 +12,14 @@
 
 namespace quadmill::detail::sketch {
 
-// The largest counter of 32 bits.
+// The largest value of a 32-bit counter.
 inline constexpr std::uint64_t most_32 = 0xffffffffU;
 
 [[noreturn]] void refuse(const char* function, const std::string& rule);
 
 inline constexpr int most_depth = 16;
 
-// A key as the two words that are hashed; keys of 32 bits have only a low one.
+// A key as the two words that are hashed. Keys of 32 bits only have a low word.
 struct Key {
     std::uint32_t low = 0, high = 0;
     bool operator==(const Key&) const = default;
@@ -29,7 +29,7 @@ struct Key {
 [[nodiscard]] Key key_of(float value);
 [[nodiscard]] Key key_of(std::string_view bytes);
 
-// The same key mixed by a bijection, so that keys with a pattern meet hash functions as random ones do.
+// The key mixed by a bijection, so that keys with a pattern are hashed like random ones.
 [[nodiscard]] Key mixed(Key key, int words);
 
 // A hash function of the strongly universal family of Dietzfelbinger: the high word of
@@ -42,37 +42,38 @@ struct HashFunction {
     }
 };
 
-// Positions in a bucket; those of the bits that are set in QSketch's hash mask.
+// Positions in a bucket: those of the bits that are set in QSketch's hash mask.
 using Positions = std::array<std::uint8_t, most_depth>;
 
 class Shape {
   public:
-    static constexpr std::uint32_t masks = 1024;  // H of the paper
+    static constexpr std::uint32_t masks = 1024;  // the paper's H
 
-    // Throws InvalidArgument; `function` begins the message.
+    // Throws InvalidArgument; its message begins with `function`.
     Shape(const SketchOptions& options, int key_words, const char* function);
 
     [[nodiscard]] const SketchOptions& options() const { return options_; }
     [[nodiscard]] SketchKind kind() const { return options_.kind; }
     [[nodiscard]] int depth() const { return options_.depth; }
     [[nodiscard]] int key_words() const { return key_words_; }
-    // Counters in a bucket, of Sf those of the slim table; 0 when there are rows and no buckets.
+    // Counters per bucket; for Sf, of the slim table. 0 if there are rows instead of buckets.
     [[nodiscard]] int bucket() const { return bucket_; }
-    // Counters in a row, or buckets: odd, so that masks, of which there are 2^10, do not go with some buckets alone.
+    // Counters per row, or number of buckets. Odd, so that the 2^10 masks are not tied to certain buckets.
     [[nodiscard]] std::uint32_t columns() const { return columns_; }
-    // Counters that a query sees; and all, of which each of those is the largest of fat().
+    // Number of counters that a query reads; and of all counters. For Sf, each of the former is the max of fat() of the
+    // latter.
     [[nodiscard]] std::size_t seen_cells() const;
     [[nodiscard]] std::size_t cells() const { return seen_cells() * static_cast<std::size_t>(fat()); }
     [[nodiscard]] int fat() const { return options_.kind == SketchKind::Sf ? options_.fat : 1; }
-    // What must be alike where two tables are to be added.
+    // Whether two tables can be added.
     [[nodiscard]] bool same_as(const Shape& other) const;
-    // The error that an estimate has with a probability of at most e^-depth.
+    // The error that an estimate exceeds with a probability of at most e^-depth.
     [[nodiscard]] std::uint64_t error(std::uint64_t n) const;
 
     [[nodiscard]] std::span<const HashFunction> functions() const { return functions_; }
     [[nodiscard]] std::span<const Positions> mask_table() const { return mask_table_; }
 
-    // The cells of a key; of Sf the fat ones.
+    // Finds the cells of a key; for Sf the fat ones.
     void find(Key key, std::span<std::size_t> cells) const {
         const auto hashed = mixed(key, key_words_);
         if (bucket_ == 0) {
@@ -93,20 +94,20 @@ class Shape {
     SketchOptions options_;
     int key_words_, bucket_ = 0;
     std::uint32_t columns_ = 0;
-    std::vector<HashFunction> functions_;  // of each row; or of the bucket and mask, and of Sf of each fat counter
+    std::vector<HashFunction> functions_;  // one per row; or for bucket and mask, and for Sf one per fat counter
     std::vector<Positions> mask_table_;
 };
 
-// Keys of a call, in whatever form the caller has them.
+// The keys of a call, in the caller's form.
 struct Batch {
     std::size_t size = 0;
     void (*copy)(const void* keys, std::size_t first, std::span<Key> to) = nullptr;
     const void* keys = nullptr;
-    std::span<const std::uint32_t> weights{};  // none: each counts once
+    std::span<const std::uint32_t> weights{};  // empty: each key counts once
 
     void get(std::size_t first, std::span<Key> to) const { copy(keys, first, to); }
     [[nodiscard]] std::uint32_t weight(std::size_t i) const { return weights.empty() ? 1 : weights[i]; }
-    // The sum of the weights of the keys [first, first + count).
+    // The sum of the weights of keys [first, first + count).
     [[nodiscard]] std::uint64_t weight(std::size_t first, std::size_t count) const;
 };
 

@@ -32,7 +32,7 @@ Batch batch_of(std::span<const T> keys, std::span<const std::uint32_t> weights =
     return {keys.size(), copy, keys.data(), weights};
 }
 
-// No weights at all are those of no keys.
+// An empty list of weights is only right if there are no keys.
 template <class T>
 void check_weights(const char* function, std::span<const T> keys, std::span<const std::uint32_t> weights) {
     if (weights.size() == keys.size()) return;

@@ -11,17 +11,17 @@
 
 namespace quadmill::detail::sketch {
 
-// Texels of a list, in rows of a power of two.
+// Texels of a list, in rows whose length is a power of two.
 struct Grid {
     int width_log2 = 0, height = 1;
     static Grid of(std::size_t texels);
     [[nodiscard]] int width() const { return 1 << width_log2; }
 };
 
-// Sends the words of all texels, counted row after row.
+// Uploads the words of all texels, row after row.
 void send_words(gl::Device& device, pass::Uploader& uploader, cpu::Workers& workers, const gl::Texture& texture,
                 const std::function<void(std::size_t first, std::span<std::uint32_t> to)>& fill);
-// The same of a list; what is left of the last row becomes 0.
+// Uploads a list of words, followed by zeros up to the end of the last row.
 void send_words(gl::Device& device, pass::Uploader& uploader, cpu::Workers& workers, const gl::Texture& texture,
                 std::span<const std::uint32_t> words);
 

@@ -52,11 +52,11 @@ bool overlap(const KeysInBuffer& a, const KeysInBuffer& b) {
 }
 
 namespace {
-// What is copied at a time, where one texel of keys does not lie over more.
+// Bytes copied at a time, unless one texel of keys spans more.
 constexpr std::size_t part_bytes = std::size_t{1} << 26U;
 }  // namespace
 
-// In parts: rows, or texels of a row where its keys lie so far apart.
+// Draws in parts: rows, or texels of a row if their keys are that far apart.
 void CallerKeys::draw(const KeysInBuffer& keys, std::uint64_t padding, const pass::Target& source, std::size_t rows) {
     const auto width = static_cast<std::size_t>(source.texture.width());
     const auto texel_keys = 4 / static_cast<std::size_t>(keys.key_words), key_bytes = keys.stride * keys.texel_bytes();
@@ -66,7 +66,8 @@ void CallerKeys::draw(const KeysInBuffer& keys, std::uint64_t padding, const pas
     const auto most_rows = most_texels / width;
     const auto& program = programs_.get("sort/keys_of_buffer.frag", shaders::sort_keys_of_buffer_frag,
                                         "#define KEY_WORDS " + std::to_string(keys.key_words) + "\n");
-    // Texels [left, right) of rows [row, end_row), of which the first `texels` have keys, from key number `first` on.
+    // Draws texels [left, right) of rows [row, end_row). The first `texels` of them have keys, beginning with key
+    // number `first`.
     const auto draw_part = [&](std::size_t left, std::size_t row, std::size_t right, std::size_t end_row,
                                std::size_t texels) {
         const auto first = std::min((row * width + left) * texel_keys, keys.count - 1);
@@ -161,7 +162,7 @@ void check_pair(const char* function, const KeysInTexture& from, const KeysInTex
     };
     if (from.part.format == to.part.format && from.part.width == to.part.width && from.count == to.count) return;
     throw InvalidArgument(std::string(function) +
-                          ": input and output must have one format, width and number of texels, "
+                          ": input and output must have the same format, width and number of texels, "
                           "not " +
                           size(from) + " and " + size(to));
 }

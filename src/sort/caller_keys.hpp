@@ -14,7 +14,7 @@
 
 namespace quadmill::detail::sort {
 
-// Keys in a buffer, checked: a key begins every `stride` texels of `format`, from byte `offset` on.
+// Keys in a buffer, checked. A key begins every `stride` texels of `format`, starting at byte `offset`.
 struct KeysInBuffer {
     // Throws InvalidArgument for keys outside of the buffer or at unaligned offsets.
     KeysInBuffer(gl::Device& device, const char* function, const char* what, const BufferKeys& keys, std::size_t count);
@@ -22,7 +22,7 @@ struct KeysInBuffer {
     KeyType type;
     std::size_t count, offset, stride;
     gl::Format format;
-    int key_words = 1;  // texels of a key
+    int key_words = 1;  // texels per key
     [[nodiscard]] std::size_t texel_bytes() const { return gl::info(format).bytes; }
 };
 
@@ -33,7 +33,7 @@ struct KeysInBuffer {
 struct KeysInTexture {
     KeysInTexture(gl::Device& device, const char* function, const char* what, const TextureRegion& region, int channel);
     gl::HostPart part;
-    std::size_t count;  // of texels
+    std::size_t count;  // number of texels
     int channel, channels;
     [[nodiscard]] KeyForm form(Order order, bool indexed) const;
     // The format that its bits are copied to: integers if the bits are keys, otherwise its own format.
@@ -42,19 +42,19 @@ struct KeysInTexture {
 // Throws InvalidArgument if texels of one cannot be copied to the other.
 void check_pair(const char* function, const KeysInTexture& from, const KeysInTexture& to);
 
-// Draws keys as words, four a texel, one after the other, row after row: all 32 bits of small ones are theirs, and keys
+// Draws keys as words, four per texel, one after the other, row after row. Each small key gets a word of 32 bits; keys
 // of 64 bits are two words. Pre of every call: a session is open.
 class CallerKeys {
   public:
     explicit CallerKeys(gl::Device& device) : device_(device), programs_(device) {}
 
-    // Draws keys to the first rows of the target, followed by padding. Pre: there is at least one key.
+    // Draws keys to the first rows of the target, followed by padding. Pre: at least one key.
     void draw(const KeysInBuffer& keys, std::uint64_t padding, const pass::Target& to, std::size_t rows);
 
     // Copies the part's texels in that format, for later calls.
     void copy(const KeysInTexture& keys, gl::Format format);
-    // Of the copy: that many keys from that one on, each texel's `channels` of them, from `channel` on, one after the
-    // other.
+    // A part of the copy: `keys` keys, beginning with key number `first`. Each texel has `channels` keys, from
+    // `channel` on.
     struct Some {
         std::size_t keys = 0;
         int channel = 0, channels = 1;
@@ -65,7 +65,7 @@ class CallerKeys {
   private:
     gl::Device& device_;
     pass::Programs programs_;
-    gl::Texture raw_;  // texels of the host
+    gl::Texture raw_;  // texels of the application
     gl::BufferTexels texels_;
 };
 

@@ -18,7 +18,7 @@ namespace quadmill::detail::sort {
 
 namespace {
 
-// What goes to a buffer at a time.
+// Size of a piece that is copied to a buffer.
 constexpr int piece_width = 2048, piece_height = 2048;
 
 std::string key_words_macro(int words) {
@@ -48,7 +48,7 @@ SortStats CallerSort::sort(const KeysInTexture& from, const KeysInTexture& to, T
         const int width = from.part.width, height = from.part.height;
         keys_.copy(from, format);
         const gl::QuadList quads(device_, pass::first_texels(width, from.count));
-        // Of so many channels of a texel, from that one on, drawn to a texture.
+        // Sorts the keys in `number` channels of each texel, from `channel` on, and draws them to a texture.
         const auto sorted_to = [&](int channel, int number, const pass::Target& target) {
             const auto keys = from.count * static_cast<std::size_t>(number);
             const auto sorted = merge_.sort_drawn(form, keys, [&](const pass::Target& source, std::size_t rows) {
@@ -141,7 +141,8 @@ SortStats CallerSort::sort(const KeysInBuffer& keys, Order order) {
         const auto sorted = merge_.sort_drawn(of, keys.count, [&](const pass::Target& source, std::size_t rows) {
             keys_.draw(keys, of.padding(), source, rows);
         });
-        // Whole keys with what follows them, except for the last one, behind which the buffer may end.
+        // Each key is copied with the bytes up to the next one. The last key is copied alone: the buffer may end after
+        // it.
         const auto words = (keys.count - 1) * keys.stride + static_cast<std::size_t>(keys.key_words);
         const auto piece =
             std::max<std::size_t>(std::min(static_cast<std::size_t>(piece_width) * piece_height,

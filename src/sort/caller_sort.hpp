@@ -1,4 +1,4 @@
-// Sorts keys in objects of the application with the merge engine; no key goes to the CPU.
+// Sorts keys in objects of the application with the merge engine. No key goes through the CPU.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace quadmill::detail::sort {
 
-// Pre of every call: a session is open; there is at least one key.
+// Pre of every call: a session is open, and there is at least one key.
 class CallerSort {
   public:
     CallerSort(gl::Device& device, MergeSort& merge)
@@ -27,8 +27,8 @@ class CallerSort {
     SortStats argsort(const KeysInTexture& keys, const gl::Texture& index, IndexWrite write, Order order);
     SortStats sort(const KeysInTexture& from, const KeysInTexture& to, TexelChannels channels, Order order);
 
-    // Sorts them, ascending, and reads a sample back, as in Sorter::sample_texture(): words, their number and that of
-    // the NaNs. Waits for the GPU.
+    // Sorts in ascending order and reads a sample back, as in Sorter::sample_texture(): words, their number and the
+    // number of NaNs. Waits for the GPU.
     RankSample<std::uint32_t> sample(const KeysInTexture& keys, double eps);
 
     [[nodiscard]] static KeyForm form(const KeysInBuffer& keys, Order order, bool indexed) {
@@ -43,7 +43,7 @@ class CallerSort {
     MergeSort& merge_;
     pass::Programs programs_;
     CallerKeys keys_;
-    pass::Target words_;  // on their way to a buffer
+    pass::Target words_;  // in flight to a buffer
     gl::BufferTexels texels_;
     pass::Target sample_;
     pass::ReadBack back_;

@@ -15,12 +15,13 @@ namespace quadmill::detail::sort {
 namespace {
 
 constexpr auto never = SortCrossings::never;
-// Windows that their crossings are about.
+// Window size of the crossovers for windows.
 constexpr double common_window = 1024;
 
-// Nanoseconds a key: of one CPU thread that sorts, of one that merges two runs, and of the GPU with its transfers;
-// until the GPU's first key is back, whatever their number; and of one thread with what it has to do besides. As few
-// keys in one run as a crossing is about gain from this many threads at most: 16 sort 2^16 floats no faster than one.
+// Costs in nanoseconds. Per key: of one CPU thread that sorts, of one thread that merges two runs, and of the GPU with
+// its transfers. `gpu_start` is the time until the GPU's first key is back. `besides` is the other work of a thread per
+// key. `threads`: max threads that make a sort near its crossover faster; 16 threads sort 2^16 floats no faster than
+// one.
 struct Costs {
     double sort, merge, gpu, gpu_start = 0.45e6, besides = 0, threads = 1;
 };
@@ -29,8 +30,8 @@ std::size_t bytes_of(KeyType type) {
     return cpu::visit_key_type(type, []<class Key>(const Key* /*type*/) { return sizeof(Key); });
 }
 
-// Measured on an H100 and an H200 by `quadmill tune` and `bench sort` (2026-11-26): costs of 2^22 keys, of batches
-// those of quantiles of 2^24 values and more. The CPU is a Xeon of 2.8 GHz with AVX-512 (vqsort); the GPU merges by
+// Measured on an H100 and an H200 by `quadmill tune` and `bench sort` (2026-11-26): costs for 2^22 keys; for batches,
+// costs for quantiles of 2^24 values and more. The CPU is a Xeon of 2.8 GHz with AVX-512 (vqsort). The GPU merges with
 // subgroups.
 Costs costs_of(const Work& work) {
     const auto bytes = bytes_of(work.type);
@@ -48,13 +49,13 @@ Costs costs_of(const Work& work) {
                 .gpu = wide ? 8 : 2.8,
                 .gpu_start = wide ? 1.2e6 : 0.6e6,
                 .threads = wide ? 1.0 : 7.0};
-    const double vqsort = wide ? 17.5 : bytes == 4 ? 5.5 : 5.6;  // of 2^17 keys, halves of 2^16
+    const double vqsort = wide ? 17.5 : bytes == 4 ? 5.5 : 5.6;  // measured with 2^17 keys, in halves of 2^16
     return {.sort = fast ? vqsort : 70,
             .merge = 2,
             .gpu = wide ? 3.4 : (bytes == 4 ? 1.1 : 0.8),
             .threads = wide ? 8.0 : (bytes == 4 ? 4.0 : 1.0)};
 }
-// Threads beyond these save nothing: 16 sort 2^22 floats in 1.5 ns a key, as 8 would.
+// More threads than this save nothing: 16 threads sort 2^22 floats in 1.5 ns per key, like 8.
 constexpr unsigned most_threads = 8;
 constexpr double startup_ms = 100;
 
@@ -62,7 +63,7 @@ double threads_of(unsigned threads) {
     return std::min(cpu::threads_or_all(threads), most_threads);
 }
 
-// Nanoseconds a key. The best keys are found by one thread; windows need no merging.
+// Nanoseconds per key. One thread finds the best keys. Windows need no merging.
 double cpu_ns(const Work& work, double threads) {
     const auto costs = costs_of(work);
     if (work.top) return costs.sort;
@@ -95,7 +96,7 @@ std::size_t of_width(const SortCrossings::ByWidth& all, KeyType type) {
     return bytes == 8 ? all.bits64 : bytes == 4 ? all.bits32 : all.bits16;
 }
 
-// The crossing that the work is measured by.
+// The crossover that applies to this work.
 std::size_t crossing_for(const SortCrossings& crossings, const Work& work) {
     const auto& kind = work.top          ? crossings.top
                        : work.batch      ? crossings.batches
@@ -105,14 +106,14 @@ std::size_t crossing_for(const SortCrossings& crossings, const Work& work) {
     return of_width(kind, work.type);
 }
 
-// As many keys in common windows take as long to sort: that grows with the logarithm of the window.
+// Number of keys in common windows that take the same time to sort. The time grows with the logarithm of the window.
 std::size_t compared_n(const Work& work) {
     if (work.window == 0 || work.top) return work.n;
     const auto window = static_cast<double>(std::max<std::size_t>(std::min(work.window, work.n), 1));
     return static_cast<std::size_t>(static_cast<double>(work.n) * std::log2(window) / std::log2(common_window));
 }
 
-// The GPU pads them to texels and blocks; the CPU sorts them in its registers.
+// The GPU pads shorter windows to texels and blocks. The CPU sorts them in its registers.
 constexpr std::size_t least_window = 16;
 
 }  // namespace

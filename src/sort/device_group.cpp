@@ -21,7 +21,7 @@ using detail::sort::GroupWindows;
 
 namespace {
 
-// All real devices, or the first context that there is.
+// Contexts of all hardware devices, or the first context that opens.
 std::vector<Context> contexts_of_all(HeadlessOptions options) {
     std::vector<Context> found;
     for (const auto& device : Context::devices()) {
@@ -30,7 +30,7 @@ std::vector<Context> contexts_of_all(HeadlessOptions options) {
             if (auto context = Context::headless(options); !context.info().software)
                 found.push_back(std::move(context));
         } catch (const ContextError&) {  // NOLINT(bugprone-empty-catch)
-            // Not one that offers OpenGL.
+            // This device does not offer OpenGL.
         }
     }
     options.device = -1;
@@ -38,15 +38,15 @@ std::vector<Context> contexts_of_all(HeadlessOptions options) {
     return found;
 }
 
-// What the merge engine's lanes hold at once, and what keeps them busy.
+// Max keys that the merge engine's lanes hold, and min keys that keep them busy.
 constexpr std::size_t longest_part = std::size_t{1} << 25U, shortest_part = std::size_t{1} << 18U;
 
-// One a device: each round of merging reads and writes all keys.
+// One part per device: each round of merging reads and writes all keys.
 std::size_t parts_for(std::size_t n, std::size_t devices) {
     return std::max({std::min(devices, n / shortest_part), (n + longest_part - 1) / longest_part, std::size_t{1}});
 }
 
-// Where the sorted keys of parts go: as far from `to` as they were from `from`.
+// Maps a part of the keys at `from` to the same position at `to`, for the sorted keys.
 struct Places {
     void *from = nullptr, *to = nullptr;
     [[nodiscard]] Keys of(Keys part) const {
@@ -56,7 +56,7 @@ struct Places {
     }
 };
 
-// With a session for the sorter's life: to end one after each call would wait until the GPU is idle.
+// Keeps a session open for the sorter's life: ending one after each call would wait until the GPU is idle.
 template <class MakeSorter>
 std::unique_ptr<GroupWindows> windows_of(const std::shared_ptr<GroupState>& state, unsigned threads, MakeSorter make) {
     std::vector<GroupWindows::Make> each;
@@ -110,11 +110,11 @@ std::vector<DeviceShare> DeviceGroup::shares() const {
 struct GroupSorter::State {
     SortOptions options;
     detail::cpu::Workers workers;
-    std::shared_ptr<Places> places;  // of the parts in flight
+    std::shared_ptr<Places> places;  // targets of the parts in flight
     std::unique_ptr<GroupWindows> windows;
     std::size_t devices;
     detail::cpu::Scratch scratch{};
-    // Sorts the parts, all of them also where one fails.
+    // Sorts all parts, even if one fails.
     void sort_parts(Keys keys, std::size_t part);
 };
 
@@ -171,7 +171,7 @@ SortStats GroupSorter::sort(Keys keys) {
     detail::cpu::visit(keys, [&]<class Key>(std::span<Key> values) {
         using namespace detail::cpu;  // NOLINT(google-build-using-namespace)
         const auto scratch = parts > 1 ? state.scratch.of<Key>(values.size()) : std::span<Key>();  // before any change
-        // A round merges from one to the other, and the last one into `values`.
+        // Each round merges from one array to the other. The last round must end in `values`.
         const bool in_scratch = parts > 1 && merge_rounds(parts, Ways::Two) % 2 == 1;
         const auto sorted = in_scratch ? scratch : values;
         *state.places = {values.data(), sorted.data()};

@@ -43,7 +43,7 @@ std::optional<std::string> no_space(const Context& context, const SortOptions& o
     }
     const auto staging =
         context.info().software ? asked.lanes * MergeTextures::staging_bytes(form, asked.pairs) : std::size_t{0};
-    // Whether the driver's subgroups are of use is not known before they are needed.
+    // Whether the driver's subgroups are usable is not known before they are needed.
     const auto needed = std::max(MergeTextures::bytes(form, asked.pairs),
                                  asked.tiles > 0 ? TileTextures::bytes(form, asked.tiles) : 0) +
                         asked.copy + staging;
@@ -58,7 +58,7 @@ std::optional<std::string> no_space(const Context& context, const SortOptions& o
     const gl::Scope scope(*detail::Access::of(context), asked.function);
     auto free = gl::free_bytes(*detail::Access::of(context));
     if (!free) return {};
-    if (merge) *free += merge->texture_bytes() + (asked.copy > 0 ? merge->copy_bytes() : 0);  // which go first
+    if (merge) *free += merge->texture_bytes() + (asked.copy > 0 ? merge->copy_bytes() : 0);  // these go first
     if (needed <= *free) return {};
     return too_many("what fits into the free memory, " + std::to_string(*free) + " bytes as the driver says",
                     std::to_string(needed) + " bytes (SortOptions::gpu_memory overrides what the driver says)");

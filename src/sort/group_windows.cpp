@@ -91,7 +91,7 @@ void GroupWindows::require_here() const {
 }
 
 void GroupWindows::stop() noexcept {
-    if (!process_.is_here()) {  // the threads are the parent's, and so is what they hold
+    if (!process_.is_here()) {  // the threads and what they hold belong to the parent process
         cpu::replace_after_fork(changed_);
         cpu::replace_after_fork(mutex_);
         cpu::replace_after_fork(threads_);
@@ -130,11 +130,11 @@ void GroupWindows::work(std::size_t device, const Make& make) {
     if (!made.sorter) return;
     Begun begun;
     try {
-        begun.reserve(made.sorter->depth());  // so that no batch is lost between the queue and it
+        begun.reserve(made.sorter->depth());  // reserved now, so that adding a batch cannot fail and lose it
         serve(device, *made.sorter, begun);
     } catch (...) {
         const auto why = std::current_exception();
-        made.sorter.reset();  // before another device takes the batches: this one writes nothing from here on
+        made.sorter.reset();  // before another device takes the batches: this device writes nothing from here on
         leave_out(device, begun, why);
     }
 }

@@ -1,4 +1,4 @@
-// Batches of windows on several devices, each with a thread of its own.
+// Batches of windows on several devices, with one thread per device.
 #pragma once
 
 #include <condition_variable>
@@ -18,29 +18,30 @@
 
 namespace quadmill::detail::sort {
 
-// State that the sorters of a group share and that outlives them.
+// State that the sorters of a group share. It outlives them.
 struct GroupState {
     static const std::shared_ptr<GroupState>& of(const DeviceGroup& group) { return group.state_; }
 
     std::vector<Context> contexts;
-    std::mutex mutex;  // of what follows
+    std::mutex mutex;  // protects the following members
     std::vector<DeviceShare> shares;
     bool in_use = false;  // by a sorter
 };
 
-// Whether another device may succeed: the driver failed, not the caller or the CPU's memory.
+// Whether another device may succeed: true if the driver failed, false if the caller's input or the CPU's memory is the
+// cause.
 [[nodiscard]] bool is_failure_of_device(const std::exception_ptr& error);
 
-// The one sorter that a group has at a time.
+// A group has at most one sorter at a time.
 class GroupUse {
   public:
-    // Throws InvalidArgument while there is another, GlError if all devices have failed.
+    // Throws InvalidArgument if the group already has a sorter, and GlError if all devices have failed.
     explicit GroupUse(std::shared_ptr<GroupState> state);
     GroupUse(const GroupUse&) = delete;
     GroupUse& operator=(const GroupUse&) = delete;
     ~GroupUse();
 
-    // Devices that had not failed at the beginning.
+    // Devices that had not failed at construction.
     [[nodiscard]] const std::vector<std::size_t>& devices() const { return devices_; }
     void has_sorted(std::size_t device, std::uint64_t keys) const;
     void has_failed(std::size_t device, const std::exception_ptr& why) const;
@@ -82,18 +83,19 @@ class GroupWindows final : public WindowSorter {
   private:
     struct Batch {
         Keys keys;
-        std::size_t window, step;  // 0: all of the keys are wanted back
+        std::size_t window, step;  // step 0: all keys are wanted back
         bool done = false;
         std::exception_ptr error{};
     };
     using BatchPointer = std::shared_ptr<Batch>;
-    // Batches that a device has begun and not finished, the oldest first.
+    // Batches that a device has begun and not finished, oldest first.
     using Begun = std::vector<BatchPointer>;
 
     void work(std::size_t device, const Make& make);
     void serve(std::size_t device, WindowSorter& sorter, Begun& begun);
     void begin_batch(Keys keys, std::size_t window, std::size_t step);
-    // The next batch for a device that has begun `begun` batches; waits only if that is 0. Null: finish one, or end.
+    // The next batch for a device that has begun `begun` batches. Waits only if that is 0. Null: finish a batch, or
+    // end.
     BatchPointer next(std::size_t begun, std::size_t depth);
     void done(const BatchPointer& batch, std::exception_ptr error = {});
     void leave_out(std::size_t device, const Begun& begun, const std::exception_ptr& why);
@@ -104,13 +106,13 @@ class GroupWindows final : public WindowSorter {
     cpu::Workers workers_;
     std::size_t depth_ = 0, batch_bytes_ = 0, batch_windows_ = 1;
     std::string name_;
-    bool can_sample_ = true;  // while each device can
+    bool can_sample_ = true;  // while every device can
 
-    mutable std::mutex mutex_;  // of all below
+    mutable std::mutex mutex_;  // protects all members below
     std::condition_variable changed_;
     std::deque<BatchPointer> waiting_, under_way_;  // for a device; all, in the order of begin()
     std::vector<Times> times_;
-    std::size_t starting_ = 0, alive_ = 0;  // devices
+    std::size_t starting_ = 0, alive_ = 0;  // numbers of devices
     std::exception_ptr last_failure_;
     bool stopped_ = false;
     std::vector<std::thread> threads_;

@@ -37,7 +37,7 @@ class CpuSide {
         try {
             for (unsigned i = 0; i < threads; ++i) threads_.emplace_back(loop);
         } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch)
-            // The machine has no more threads to give; those that there are will do.
+            // The machine cannot start more threads; those that run are enough.
         }
     }
     CpuSide(const CpuSide&) = delete;
@@ -46,7 +46,7 @@ class CpuSide {
         queue_.close();
         threads_.clear();
     }
-    // Waits for all; throws what one threw.
+    // Waits for all threads; rethrows an exception that one threw.
     void join() {
         threads_.clear();
         if (error_) std::rethrow_exception(error_);
@@ -73,10 +73,10 @@ SortStats sort_of(MergeSort& gpu, cpu::Workers& workers, std::span<Key> keys, st
     std::vector<cpu::Run<Key>> runs;
     {
         const KeyForm form{Keys(keys).type(), order, false};
-        // Each segment may take a pair of blocks for itself.
+        // Each segment may need a pair of blocks of its own.
         const auto most_units = whole ? pieces.size() : std::max<std::size_t>(plan.gpu_most / form.pair_keys(), 1);
         const auto take = [&] { return queue.take_front(plan.gpu_least, plan.gpu_most, most_units); };
-        auto range = take();  // before the CPU takes all
+        auto range = take();  // taken before the CPU takes all
         CpuSide cpu(cpu_threads(workers), queue, plan.cpu_most, [&] {
             return [&](const UnitQueue::Range& taken) {
                 for (auto unit = taken.first; unit < taken.last; ++unit) {
@@ -111,7 +111,7 @@ SortStats sort_of(MergeSort& gpu, cpu::Workers& workers, std::span<Key> keys, st
         const cpu::KeyLess<Key> less{cpu::TotalOrder<Key>(order)};
         cpu::require_sorted(runs, workers, less);
         const auto by_gpu = keys.size() - stats.cpu_keys;
-        // The many short runs of the CPU become one first, so that few rounds go through all keys.
+        // The CPU's many short runs are merged first, so that only few rounds go through all keys.
         const auto rest = keys.subspan(by_gpu), other = std::span(scratch.get(), keys.size());
         std::vector<cpu::Run<Key>> short_runs;
         for (std::size_t begin = 0; begin < rest.size(); begin += plan.cpu_most)

@@ -1,5 +1,5 @@
-// The GPU and CPU threads sort parts of the keys at the same time, from one queue; the CPU merges the sorted parts.
-// This is not in the papers, where the CPU does other work meanwhile.
+// The GPU and CPU threads sort parts of the keys at the same time, taken from one queue. The CPU merges the sorted
+// parts. This is not in the papers, where the CPU does other work in the meantime.
 #pragma once
 
 #include <cstddef>
@@ -13,22 +13,23 @@
 
 namespace quadmill::detail::sort {
 
-// Units of work, each a range of keys that is sorted separately: segments, or pieces of one sort. The GPU takes many
-// from the front, ever fewer as they run out; CPU threads take few from the back.
+// Units of work; each is a range of keys that is sorted separately: a segment, or a piece of one sort. The GPU takes
+// large parts from the front, which become smaller towards the end. CPU threads take small parts from the back.
 class UnitQueue {
   public:
-    // `ends` says where each unit ends, in keys.
+    // `ends` has the end of each unit, in keys.
     explicit UnitQueue(std::span<const std::size_t> ends) : ends_(ends), back_(ends.size()) {}
 
     struct Range {
-        std::size_t first, last;  // units [first, last); empty when there are no more
+        std::size_t first, last;  // units [first, last); empty if none are left
         [[nodiscard]] bool empty() const { return first == last; }
     };
-    // Half of the rest, but from `least` to `most` keys, or one unit; at most `most_units`.
+    // Takes half of the rest, but at least `least` and at most `most` keys (or one unit), and at most `most_units`
+    // units.
     [[nodiscard]] Range take_front(std::size_t least, std::size_t most, std::size_t most_units);
-    // As many units as have at most `most` keys together. Longer ones are left for the front.
+    // Takes units with at most `most` keys in all. Longer units are left for the front.
     [[nodiscard]] Range take_back(std::size_t most);
-    // Gives out no more units.
+    // Gives out no further units.
     void close();
 
     [[nodiscard]] std::size_t begin_of(std::size_t unit) const { return unit == 0 ? 0 : ends_[unit - 1]; }
@@ -44,13 +45,13 @@ class UnitQueue {
 // CPU threads that sort while others move keys for the GPU; may be 0.
 [[nodiscard]] unsigned cpu_threads(const cpu::Workers& workers);
 
-// Sizes of the parts for each side, in keys. The GPU needs large parts to be fast; a CPU thread gets what it sorts in a
-// few milliseconds, so that all end together.
+// Sizes of the parts for each side, in keys. The GPU needs large parts to be fast. A CPU thread gets a part that it
+// sorts in a few milliseconds, so that all threads end together.
 struct HybridPlan {
     std::size_t gpu_least = std::size_t{1} << 20, gpu_most = std::size_t{1} << 26, cpu_most = std::size_t{1} << 17;
 };
 
-// Sorts all keys if `ends` is empty, otherwise each of those segments, which fit into a texture. Pre: a session is
+// Sorts all keys if `ends` is empty, otherwise each of these segments, which must fit into a texture. Pre: a session is
 // open.
 SortStats hybrid_sort(MergeSort& gpu, cpu::Workers& workers, Keys keys, std::span<const std::size_t> ends, Order order,
                       const HybridPlan& plan = {});

@@ -13,19 +13,19 @@ namespace quadmill::detail::sort {
 struct KeyForm {
     KeyType type = KeyType::F32;
     Order order = Order::Ascending;
-    bool indexed = false;  // the place of a key is its lowest word
+    bool indexed = false;  // the lowest word is the key's index
 
-    [[nodiscard]] std::size_t key_bytes() const;  // in memory
+    [[nodiscard]] std::size_t key_bytes() const;  // bytes of a key in memory
     [[nodiscard]] int source_words() const { return key_bytes() == 8 ? 2 : 1; }
     [[nodiscard]] int words() const { return indexed ? 2 * source_words() : source_words(); }
-    [[nodiscard]] std::size_t pair_keys() const;  // of a pair of blocks in a banked texture
+    [[nodiscard]] std::size_t pair_keys() const;  // keys per pair of blocks in a banked texture
     [[nodiscard]] gl::Format source_format() const;
     [[nodiscard]] gl::Format format() const;
-    // The bits that sort last.
+    // Bits that sort last.
     [[nodiscard]] std::uint64_t padding() const;
 };
 
-// The numbers of TotalOrder, for shaders/sort/key_order.glsl.
+// The constants of TotalOrder, as uniforms for shaders/sort/key_order.glsl.
 [[nodiscard]] gl::Uniforms order_uniforms(const KeyForm& form);
 
 }  // namespace quadmill::detail::sort

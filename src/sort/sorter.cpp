@@ -1,4 +1,4 @@
-// Sorts of keys in memory: which engine does it, and how.
+// Sorts of keys in memory: chooses the engine and runs it.
 #include <algorithm>
 #include <type_traits>
 #include <utility>
@@ -52,10 +52,11 @@ Engine Sorter::State::engine_for(const Task& task) {
     return why ? Engine::Cpu : engine;
 }
 
-// For what some engines alone can do: another one that was asked for would be ignored. `names` are theirs.
+// For functions that only `some` engines have: any other engine that was asked for would be ignored. `names` are their
+// names.
 void Sorter::State::check_engine(const char* function, std::initializer_list<Engine> some, const char* names) const {
     if (options.engine == Engine::Auto || std::ranges::find(some, options.engine) != some.end()) return;
-    throw InvalidArgument(std::string(function) + ": only " + names + " can sort so; use it or Engine::Auto");
+    throw InvalidArgument(std::string(function) + ": only " + names + " can do this; use it or Engine::Auto");
 }
 
 template <class Float>
@@ -125,12 +126,12 @@ SortStats Sorter::State::sort_with_hybrid(const Task& task) {
         space.parts = !ends.empty();
         return no_space(space);
     };
-    // What a part of that many keys may take: each segment, of which there are no more than pairs of blocks, may take a
-    // pair for its last few keys.
+    // Max positions that a part of that many keys takes. Each segment may take an extra pair of blocks for its last few
+    // keys.
     const auto places_of_part = [&](std::size_t keys) {
         return std::min(keys, n) + std::min(keys, ends.size() * form(task).pair_keys());
     };
-    // Parts as large as there is space for; a segment is not cut.
+    // Parts are as large as the space allows. Segments are not cut.
     HybridPlan plan;
     while (plan.gpu_most > plan.gpu_least && no_space_for(places_of_part(plan.gpu_most))) plan.gpu_most /= 2;
     std::size_t begin = 0, most = places_of_part(plan.gpu_most);
@@ -178,7 +179,7 @@ SortStats Sorter::State::top(const Task& task, Keys best) {
     return with_memory(stats);
 }
 
-// The call as it will be, on zeros.
+// Makes the same call on zeros.
 void Sorter::State::rehearse(SortCall call, KeyType type, std::size_t count) {
     auto& device = *detail::Access::of(context);
     const auto bytes = count * KeyForm{type}.key_bytes();
@@ -213,8 +214,8 @@ void Sorter::State::rehearse(SortCall call, KeyType type, std::size_t count) {
     }
 }
 
-// Converts the keys, sorts those, and converts back. Every half is a float; a float that is not a half is refused or
-// rounded.
+// Converts the keys, sorts them, and converts them back. Every half is a float. A float that is not a half is rejected
+// or rounded.
 template <class Other, class Float>
 SortStats Sorter::State::converted(Task task, std::span<Float> keys) {
     const cpu::Stopwatch total;

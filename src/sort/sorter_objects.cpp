@@ -1,4 +1,4 @@
-// Sorts of keys that lie in textures and buffers of the host.
+// Sorts of keys in textures and buffers of the application.
 #include <algorithm>
 #include <bit>
 
@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* index_name = "the texture of the index";
 
-// Of what a sort of those texels copies.
+// Bytes of the copies that a sort of those texels makes.
 std::size_t texels_bytes(const KeysInTexture& keys) {
     return 4 * keys.part.texels() * gl::info(keys.part.format).bytes;
 }
@@ -40,9 +40,10 @@ SortStats Sorter::State::argsort_texture(std::uint32_t keys, std::uint32_t index
     if (n > std::min({texels(from), texels(to), most})) {
         throw InvalidArgument(std::string(function) + ": " + std::to_string(n) +
                               " keys do not fit: the texture of keys has " + std::to_string(texels(from)) +
-                              " texels, that of the index " + std::to_string(texels(to)) + ", and 2^28 is the most");
+                              " texels, that of the index " + std::to_string(texels(to)) +
+                              ", and at most 2^28 keys are allowed");
     }
-    if (keys == index) throw InvalidArgument(std::string(function) + ": keys and index must be two textures");
+    if (keys == index) throw InvalidArgument(std::string(function) + ": keys and index must be different textures");
     if (n == 0) return {.n = 0, .engine = by_bitonic ? Engine::Bitonic : Engine::Merge};
     const auto form = MergeSort::argsort_form(from.format(), order);
     if (!by_bitonic) check_space(function, form, n, texels(from) * sizeof(std::uint32_t));
@@ -60,7 +61,7 @@ SortStats Sorter::State::argsort_texture(std::uint32_t keys, std::uint32_t index
     return with_memory(stats);
 }
 
-// Of that many keys as one array, from memory.
+// Space for that many keys as one array in memory.
 MergeSpace Sorter::State::space_for(const char* function, const KeyForm& form, std::size_t count) const {
     const auto each = form.pair_keys();
     return {.function = function,
@@ -69,7 +70,7 @@ MergeSpace Sorter::State::space_for(const char* function, const KeyForm& form, s
             .tiles = tiles_for(context, options, form, {{1, count, count}})};
 }
 
-// Why Merge has no space for that many keys on the GPU, and `copy` bytes of copies, if it has none.
+// If the merge engine has no space on the GPU for that many keys and `copy` bytes of copies, the reason.
 std::optional<std::string> Sorter::State::no_space(const char* function, const KeyForm& form, std::size_t count,
                                                    std::size_t copy) const {
     auto space = space_for(function, form, count);
@@ -78,7 +79,7 @@ std::optional<std::string> Sorter::State::no_space(const char* function, const K
     return no_space(space);
 }
 
-// Throws InvalidArgument if it has none.
+// Throws InvalidArgument if there is no space.
 void Sorter::State::check_space(const char* function, const KeyForm& form, std::size_t count, std::size_t copy) const {
     if (const auto why = no_space(function, form, count, copy))
         throw InvalidArgument(std::string(function) + ": " + *why);
@@ -92,7 +93,8 @@ SortStats Sorter::State::argsort_region(const TextureRegion& keys, std::uint32_t
     const KeysInTexture from(device, function, "the texture of keys", keys, channel);
     const auto to = gl::host_texture(device, index, {gl::Format::R32ui}, function, index_name);
     const auto most = static_cast<std::size_t>(to.width()) * static_cast<std::size_t>(to.height());
-    if (keys.texture == index) throw InvalidArgument(std::string(function) + ": keys and index must be two textures");
+    if (keys.texture == index)
+        throw InvalidArgument(std::string(function) + ": keys and index must be different textures");
     if (from.count > most) {
         throw InvalidArgument(std::string(function) + ": " + std::to_string(from.count) +
                               " keys do not fit: the texture of the index has " + std::to_string(most) + " texels");
@@ -150,7 +152,7 @@ RankSample<T> Sorter::State::sample_region(const TextureRegion& keys, double eps
     return sample;
 }
 
-// With an index, that of the keys in order; otherwise the keys themselves.
+// With an index, writes the index of the sorted keys; otherwise sorts the keys themselves.
 SortStats Sorter::State::by_buffers(const char* function, const BufferKeys& keys, std::size_t count,
                                     std::optional<BufferKeys> index, Order order) {
     check_engine(function, {Engine::Merge}, "Engine::Merge");
@@ -187,7 +189,7 @@ SortStats Sorter::State::sort_by_blending(std::uint32_t input, std::uint32_t out
         const auto size = [](const gl::Texture& t) {
             return std::to_string(t.width()) + " x " + std::to_string(t.height());
         };
-        throw InvalidArgument(std::string(function) + ": both textures must have one size, not " + size(from) +
+        throw InvalidArgument(std::string(function) + ": both textures must have the same size, not " + size(from) +
                               " and " + size(to));
     }
     const gl::PlainAccess read(device, from), write(device, to);

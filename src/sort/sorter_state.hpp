@@ -1,4 +1,4 @@
-// What a Sorter is made of.
+// The state behind a Sorter.
 #pragma once
 
 #include <array>
@@ -43,10 +43,10 @@ struct Sorter::State {
     };
     PbsnTools& pbsn_tools() { return gpu ? *gpu : gpu.emplace(*detail::Access::of(context)); }
 
-    // Of keys in memory: sorter.cpp.
+    // For keys in memory: sorter.cpp.
     SortStats sort(const Task& task);
     SortStats top(const Task& task, Keys best);
-    // Of textures and buffers of the host: sorter_objects.cpp.
+    // For textures and buffers of the application: sorter_objects.cpp.
     SortStats argsort_texture(std::uint32_t keys, std::uint32_t index, std::optional<std::size_t> count, Order order);
     SortStats by_buffers(const char* function, const BufferKeys& keys, std::size_t count,
                          std::optional<BufferKeys> index, Order order);

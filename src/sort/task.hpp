@@ -1,4 +1,4 @@
-// What one call of a Sorter asks for, and which engine can do it.
+// The task of one call of a Sorter, and which engines can do it.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace quadmill::detail::sort {
 
-// What one call asks for.
+// The arguments of one call.
 struct Task {
     enum class What { Sort, SortWithIndex, Argsort, Windows, Segments, Top };
     What what;
@@ -22,26 +22,26 @@ struct Task {
     Keys keys;
     Order order;
     std::span<std::uint32_t> index{};
-    std::size_t window = 0;               // What::Windows
-    std::span<const std::size_t> ends{};  // What::Segments
+    std::size_t window = 0;               // for What::Windows
+    std::span<const std::size_t> ends{};  // for What::Segments
 
-    // How many pairs of blocks the keys fill in the merge engine.
+    // Pairs of blocks that the keys fill in the merge engine.
     [[nodiscard]] std::size_t pairs(const KeyForm& form) const;
-    // The keys as segments of one length, if they are.
+    // The keys as segments of equal length, if they are.
     [[nodiscard]] std::optional<EqualSegments> equal_segments() const;
     [[nodiscard]] Work work() const;
 };
 
-// The options with limits of the device, and powers of two where they must be. Throws InvalidArgument for what cannot
-// be.
+// The options with the device's limits applied, and with powers of two where required. Throws InvalidArgument for
+// invalid options.
 [[nodiscard]] SortOptions checked_options(const char* function, const ContextInfo& info, SortOptions options);
-// Throws InvalidArgument for a window that has no room in a texture.
+// Throws InvalidArgument for a window that does not fit into a texture.
 void check_pbsn_window(const char* function, const PbsnOptions& options, std::size_t window);
 
 [[nodiscard]] bool can(Engine engine, Task::What what);
-// The error that says so, and what to use instead.
+// The error for that engine and task; it says which engine to use instead.
 [[nodiscard]] InvalidArgument cannot(Engine engine, const Task& task);
-// Throws InvalidArgument when the options ask to convert the keys, which only sort() and sort_windows() do.
+// Throws InvalidArgument if the options ask to convert the keys. Only sort() and sort_windows() convert.
 void check_no_conversion(const SortOptions& options, const Task& task);
 
 }  // namespace quadmill::detail::sort

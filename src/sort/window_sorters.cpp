@@ -41,7 +41,7 @@ void LaneWindowSorter::begin_batch(const char* function, Keys keys, std::size_t 
 }
 
 void LaneWindowSorter::finish() {
-    const auto lane = finished_++ % lanes;  // free, also when this throws
+    const auto lane = finished_++ % lanes;  // the lane is free even if this throws
     const gl::Scope scope(*detail::Access::of(context_), "WindowSorter::finish");
     const auto times = finish_in(lane);
     times_.upload += times.upload;
@@ -96,7 +96,7 @@ WindowSorter::Times MergeWindowSorter::finish_in(std::size_t lane) {
 PbsnWindowSorter::PbsnWindowSorter(Context context, const SortOptions& options)
     : LaneWindowSorter(std::move(context), options) {}
 
-// A software renderer has its textures in the CPU's cache where they are small.
+// With small batches, a software renderer's textures fit into the CPU's cache.
 std::size_t PbsnWindowSorter::batch_bytes() const {
     return std::size_t{context_.info().software ? 4U : 16U} << 20U;
 }
@@ -166,7 +166,8 @@ WindowSorter::Times PbsnWindowSorter::finish_in(std::size_t lane) {
     return {.upload = upload, .sort = stats.sort_ms + stats.merge_ms + time.ms(), .readback = stats.readback_ms};
 }
 
-// Each key goes to the place of its upper word, in the order in which equal ones come; those are sorted by themselves.
+// Puts each key at the position of its upper word. Keys with equal upper words keep the order of input and are then
+// sorted by themselves.
 void PbsnWindowSorter::put_by_words(const Batch& batch) {
     const auto window = batch.window, windows = (batch.words.size() + window - 1) / window;
     cpu::visit(*batch.keys, [&]<class Key>(std::span<Key> keys) {
@@ -178,12 +179,12 @@ void PbsnWindowSorter::put_by_words(const Batch& batch) {
                 const auto part = keys.subspan(index * window, size);
                 const auto words = std::span(batch.words).subspan(index * window, size);
                 std::vector<Bits> sorted(size);
-                std::vector<std::uint32_t> there(size);  // keys of the word that begins at a place
+                std::vector<std::uint32_t> there(size);  // for each position where a word begins: keys put so far
                 for (const auto key : part) {
                     const auto bits = order.encode(cpu::KeyBits<Key>::of(key));
                     const auto place = static_cast<std::size_t>(
                         std::ranges::lower_bound(words, static_cast<std::uint32_t>(bits >> 32U)) - words.begin());
-                    // Words that the GPU has changed have no place for the key.
+                    // The GPU has changed a word: the key has no position.
                     if (place >= size || place + there[place] >= size) cpu::throw_not_sorted();
                     sorted[place + there[place]++] = bits;
                 }
@@ -237,7 +238,7 @@ HybridWindowSorter::HybridWindowSorter(const Context& context, const SortOptions
     const auto threads = cpu_threads(gpu_.workers());
     if (threads < 2) return;
     cpu_.emplace(threads, depth());
-    cpu_share_ = threads / (threads + 100.0);  // a GPU as good as 100 threads, to begin with
+    cpu_share_ = threads / (threads + 100.0);  // initial guess: the GPU is as fast as 100 threads
 }
 
 void HybridWindowSorter::begin(Keys keys, std::size_t window) {
@@ -256,8 +257,8 @@ void HybridWindowSorter::begin(Keys keys, std::size_t window) {
     const auto rest = cpu::part(keys, gpu_keys, cpu_keys);
     try {
         cpu_->begin(rest, window);
-    } catch (const std::bad_alloc&) {  // the GPU is at work already, so the batch must go on
-        for (std::size_t first = 0; first < cpu_keys; first += window)  // without any memory
+    } catch (const std::bad_alloc&) {  // the GPU is already working, so the batch must go on
+        for (std::size_t first = 0; first < cpu_keys; first += window)  // without further memory
             cpu::sort_keys(cpu::part(rest, first, std::min(window, cpu_keys - first)), Order::Ascending);
         under_way_.back().cpu_keys = 0;
     }

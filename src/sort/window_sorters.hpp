@@ -1,4 +1,4 @@
-// Sorters of windows on the graphics pipeline, behind include/quadmill/window_sorter.hpp.
+// Sorters of windows on the graphics pipeline, which implement include/quadmill/window_sorter.hpp.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@
 
 namespace quadmill::detail::sort {
 
-// Two batches in flight: while the GPU sorts one, the CPU empties the one before and fills the next.
+// Two batches in flight: while the GPU sorts one, the CPU empties the previous one and fills the next.
 class LaneWindowSorter : public WindowSorter {
   public:
     void begin(Keys keys, std::size_t window) final { begin_batch(cpu::begin_name, keys, window, 0); }
@@ -42,9 +42,9 @@ class LaneWindowSorter : public WindowSorter {
   protected:
     static constexpr std::size_t lanes = 2;
     LaneWindowSorter(Context context, const SortOptions& options);
-    // Throws InvalidArgument for what there is no room for, or the engine cannot sort.
+    // Throws InvalidArgument if there is no room for the keys, or the engine cannot sort them.
     virtual void check(Keys keys, std::size_t window) const = 0;
-    // In a session; the window is no longer than the keys, or 1. A step of 0 wants all of the keys back.
+    // Called in a session. The window is not longer than the keys, and at least 1. A step of 0 wants all keys back.
     virtual void begin_in(std::size_t lane, gl::Device& device, Keys keys, std::size_t window, std::size_t step) = 0;
     virtual Times finish_in(std::size_t lane) = 0;
     void begin_batch(const char* function, Keys keys, std::size_t window, std::size_t step);
@@ -60,13 +60,13 @@ class LaneWindowSorter : public WindowSorter {
 
 class MergeWindowSorter : public LaneWindowSorter {
   public:
-    // Where the sorted keys of a batch go; where they came from without one.
+    // The memory for a batch's sorted keys; without a Target they replace the input.
     using Target = std::function<Keys(Keys)>;
     MergeWindowSorter(const Context& context, const SortOptions& options, Target target = {});
     [[nodiscard]] std::string name() const override { return "merge"; }
     [[nodiscard]] bool can_sample() const override { return true; }
     void begin_sample(Keys keys, std::size_t window, std::size_t step) override;
-    // Why there is no room for the batch, if so.
+    // If there is no room for the batch, the reason.
     [[nodiscard]] std::optional<std::string> no_space(Keys keys, std::size_t window) const;
 
   private:
@@ -82,16 +82,16 @@ class MergeWindowSorter : public LaneWindowSorter {
     void check(Keys keys, std::size_t window) const override;
     void begin_in(std::size_t lane, gl::Device& device, Keys keys, std::size_t window, std::size_t step) override;
     Times finish_in(std::size_t lane) override;
-    // The same object for the same shape as the last time, so that it needs no new table.
+    // The same object if the shape is the same as last time, so that no new table is needed.
     const std::shared_ptr<const Segments>& segments(Keys keys, std::size_t window);
 
     Target target_;
     std::optional<Tools> gpu_;
-    std::array<std::size_t, 3> shape_{};  // of segments_: keys, window, keys of a pair of blocks
+    std::array<std::size_t, 3> shape_{};  // of segments_: keys, window, keys per pair of blocks
     std::shared_ptr<const Segments> segments_;
 };
 
-// SIGMOD'05: four windows, or the quarters of one, in the channels of a texture, sorted by blending.
+// SIGMOD'05: four windows, or the quarters of one, are in the channels of a texture and are sorted by blending.
 class PbsnWindowSorter : public LaneWindowSorter {
   public:
     PbsnWindowSorter(Context context, const SortOptions& options);
@@ -105,7 +105,7 @@ class PbsnWindowSorter : public LaneWindowSorter {
     [[nodiscard]] std::string name() const override { return "pbsn"; }
 
   private:
-    // A batch: its keys, or of those of 64 bits their upper words, in chunks of one texture each.
+    // A batch: its keys, or for keys of 64 bits their upper words, in chunks of one texture each.
     struct Batch {
         explicit Batch(gl::Device& device) : lane(device) {}
         Lane lane;
@@ -115,7 +115,7 @@ class PbsnWindowSorter : public LaneWindowSorter {
         std::vector<std::uint32_t> words;
         std::optional<ChunkSort<float>> floats;
         std::optional<ChunkSort<Half>> halves;
-        std::size_t begun = 0;  // chunks
+        std::size_t begun = 0;  // number of chunks
     };
     struct Tools {
         explicit Tools(gl::Device& device) : pbsn(device), batches{Batch(device), Batch(device)} {}
@@ -169,8 +169,8 @@ class SharedWindowSorter : public WindowSorter {
     std::optional<cpu::CpuWindowSorter> cpu_;
 };
 
-// Engine::Hybrid: both share the windows of each batch. The CPU's share grows while it is done before the GPU, and
-// shrinks when it is not.
+// Engine::Hybrid: the GPU and the CPU share the windows of each batch. The CPU's share grows if it finishes before the
+// GPU, and shrinks otherwise.
 class HybridWindowSorter : public SharedWindowSorter {
   public:
     HybridWindowSorter(const Context& context, const SortOptions& options);
@@ -186,7 +186,8 @@ class HybridWindowSorter : public SharedWindowSorter {
     double cpu_share_ = 0;
 };
 
-// Engine::Auto on a GPU: the CPU takes batches for which the GPU has no room, or which it was measured to sort faster.
+// Engine::Auto on a GPU: the CPU takes batches for which the GPU has no room, or which the CPU was measured to sort
+// faster.
 class AutoWindowSorter : public SharedWindowSorter {
   public:
     AutoWindowSorter(const Context& context, const SortOptions& options);
@@ -202,7 +203,7 @@ class AutoWindowSorter : public SharedWindowSorter {
   private:
     void begin_batch(Keys keys, std::size_t window, std::size_t step);
 
-    // With what the CPU has yet to sample.
+    // A batch, with the part that the CPU still has to sample.
     struct Batch {
         WindowSorter* sorter = nullptr;
         std::optional<cpu::WindowSample> sample{};

@@ -19,14 +19,14 @@ namespace {
 
 using Step = query::FormulaStep<std::string>;
 
-// A constant, or a sum of columns times constants as it is written.
+// A constant, or a sum of columns times constants, as written in the text.
 struct Sum {
     std::vector<Step> steps{};
-    std::vector<std::size_t> uses{};  // the places in the list of columns of those it names
+    std::vector<std::size_t> uses{};  // indices of its columns in the list of columns
 
-    // A column as it is.
+    // Whether it is a single column.
     [[nodiscard]] bool is_column() const { return steps.size() == 1 && steps[0].kind == query::Arithmetic::Column; }
-    // Constants among themselves are computed at once.
+    // Arithmetic of constants is computed immediately.
     [[nodiscard]] const query::Numeral* constant() const {
         return steps.size() == 1 && steps[0].kind == query::Arithmetic::Constant ? &steps[0].constant : nullptr;
     }
@@ -36,7 +36,7 @@ Sum sum_of(const query::Numeral& constant) {
     return {.steps = {{.kind = query::Arithmetic::Constant, .constant = constant}}};
 }
 
-// Any part of a condition. One grammar for all, as "(" may begin a condition or a sum.
+// Any part of a condition. Conditions and sums share one grammar, since both may begin with "(".
 struct Operand {
     std::size_t offset = 0;
     std::variant<Sum, std::string, Predicate> what;
@@ -45,7 +45,7 @@ struct Operand {
     [[nodiscard]] const std::string* text() const { return std::get_if<std::string>(&what); }
     [[nodiscard]] const query::Numeral* number() const { return sum() ? sum()->constant() : nullptr; }
     [[nodiscard]] bool is_constant() const { return text() || number(); }
-    // The constant that it is, where a predicate can have it.
+    // Its value as a constant of a predicate, if it is one.
     [[nodiscard]] std::optional<Value> constant() const {
         if (text()) return *text();
         return number() ? query::value_of(*number()) : std::nullopt;
@@ -84,7 +84,7 @@ constexpr std::array<Symbol, 8> comparisons{{{"=", Comparison::Equal},
                                              {"<", Comparison::Less},
                                              {">", Comparison::Greater}}};
 
-// The same of two constants that are numbers; with a NaN, only != holds.
+// A comparison of two constant numbers. With a NaN, only != holds.
 bool holds(Comparison op, const query::Numeral& a, const query::Numeral& b) {
     if (std::isnan(query::nearest_double(a)) || std::isnan(query::nearest_double(b))) return op == Comparison::NotEqual;
     return holds(op, query::order(a, b), 0);
@@ -179,7 +179,7 @@ void Parser::uses(const Sum& sum, const std::vector<Value>& constants, std::size
     }
 }
 
-// One node for a whole chain: a thousand ORs are no deeper than one.
+// One node for a whole chain, so that a thousand ORs are no deeper than one.
 Operand Parser::chain(const char* word, query::Expression::Kind kind, Operand (Parser::*part)()) {
     auto first = (this->*part)();
     if (!at_.token().is_word(word)) return first;
@@ -188,7 +188,7 @@ Operand Parser::chain(const char* word, query::Expression::Kind kind, Operand (P
     return {first.offset, query::junction(kind, all)};
 }
 
-// Everything that nests comes through here or through factor().
+// Everything that nests goes through here or through factor().
 Operand Parser::negation() {
     constexpr int deepest = 200;
     const auto offset = at_.token().begin;
@@ -240,7 +240,7 @@ Predicate Parser::between(const Operand& what) {
         uses(*what.sum(), {*least, *most}, low.offset);
         return as_column(what, "BETWEEN").between(*least, *most);
     }
-    auto again = what;  // named once more, beside what else it is compared with
+    auto again = what;  // a copy for the second comparison
     if (auto* sum = std::get_if<Sum>(&again.what)) {
         for (auto& use : sum->uses) {
             columns_.push_back(SqlColumn(columns_[use]));
@@ -271,7 +271,7 @@ Predicate Parser::compare_constants(const Operand& a, Comparison op, const Opera
     return Predicate::always(holds(op, *a.number(), *b.number()));
 }
 
-// What compares one column with a constant or another column is exact as such.
+// A comparison of one column with a constant or another column is exact without a formula.
 Predicate Parser::compare_sums(const Operand& a, Comparison op, const Operand& b) {
     auto x = as_sum(a);
     const auto& y = as_sum(b);
@@ -299,7 +299,7 @@ Predicate Parser::compare(const Operand& a, Comparison op, const Operand& b) {
     return compare_sums(a, op, b);
 }
 
-// Negate: of `a` alone.
+// Negate: only `a` is used.
 Sum Parser::applied(query::Arithmetic kind, Sum a, const Sum& b, std::size_t offset) {
     const bool one = kind == query::Arithmetic::Negate;
     const auto *x = a.constant(), *y = one ? x : b.constant();

@@ -1,4 +1,4 @@
-// Conditions of SQL text: what stands after WHERE.
+// Parses conditions of SQL text: what follows WHERE.
 #pragma once
 
 #include <functional>
@@ -10,11 +10,11 @@
 
 namespace quadmill::detail::sql {
 
-// The name of a column in the query, for one that is written, which goes to the end of the list of columns; throws when
-// it cannot be.
+// Returns the query's name for a column as written, and adds it to the end of the list of columns. Throws if there is
+// no such column.
 using ResolveColumn = std::function<std::string(const SqlReference&)>;
 
-// Says in the list of columns what each is compared with. Throws SqlError.
+// Also records in the list of columns what each is compared with. Throws SqlError.
 [[nodiscard]] Predicate parse_condition(SqlCursor& at, const ResolveColumn& resolve, std::vector<SqlColumn>& columns);
 
 }  // namespace quadmill::detail::sql

@@ -15,7 +15,7 @@ constexpr std::array<std::string_view, 18> keywords{"SELECT", "FROM",    "WHERE"
                                                     "IN",     "BETWEEN", "IS",    "NULL", "TRUE",  "FALSE",
                                                     "AS",     "ON",      "GROUP", "BY",   "LIMIT", "JOIN"};
 
-// What is SQL but not offered, and what to do instead.
+// SQL that is not supported, and what to use instead.
 struct Advice {
     std::string_view word, advice;
 };
@@ -127,7 +127,7 @@ query::Numeral SqlCursor::number(Sign sign) {
     }
     double value = 0;
     if (std::from_chars(text.data(), text.data() + text.size(), value).ec == std::errc()) return value;
-    return std::strtod(text.c_str(), nullptr);  // which knows the nearest of those out of range
+    return std::strtod(text.c_str(), nullptr);  // it returns the nearest double for those out of range
 }
 
 SqlToken SqlCursor::path() {

@@ -1,4 +1,4 @@
-// Where a parser of SQL is in its text, and how it says what it wants there.
+// The position of a parser in SQL text, and its error messages.
 #pragma once
 
 #include <optional>
@@ -10,22 +10,22 @@
 
 namespace quadmill::detail::sql {
 
-// A column as it is written: name or qualifier.name.
+// A column as written: name or qualifier.name.
 struct SqlReference {
     std::string qualifier{}, name{};
     std::size_t offset = 0;
-    bool in_double_quotes = false;  // which texts are not
+    bool in_double_quotes = false;  // then it is not a text
 };
 
-// All throw SqlError.
+// All functions throw SqlError.
 class SqlCursor {
   public:
     explicit SqlCursor(std::string_view text) : lexer_(text) {}
 
     [[nodiscard]] std::string_view text() const { return lexer_.text(); }
-    // The next one, not taken.
+    // The next token, without taking it.
     [[nodiscard]] const SqlToken& token();
-    // Where the last token that was taken ends.
+    // The end of the last token that was taken.
     [[nodiscard]] std::size_t taken() const { return taken_; }
     SqlToken take();
     // Takes the token if it is that word or symbol.
@@ -33,22 +33,22 @@ class SqlCursor {
     bool accept_symbol(std::string_view symbol);
     void expect_word(std::string_view word);
     void expect_symbol(std::string_view symbol);
-    // A word that is not a keyword, or a name in double quotes.
+    // Whether there is a word that is not a keyword, or a name in double quotes.
     [[nodiscard]] bool at_name();
     [[nodiscard]] std::string name(const char* what);
     [[nodiscard]] SqlReference reference();
-    // The rest of a reference whose first word is taken already.
+    // The rest of a reference whose first word has been taken.
     [[nodiscard]] SqlReference reference_from(const SqlToken& first);
-    // The number here, or what is 0 less it: an integer if it has neither point nor exponent, which must have at most
-    // 128 bits; otherwise the nearest double, which for 1e400 is infinity and for 1e-400 is 0.
+    // The number here, or with Sign::Minus its negation. It is an integer if it has neither point nor exponent; it must
+    // then fit into 128 bits. Otherwise it is the nearest double, which is infinity for 1e400 and 0 for 1e-400.
     enum class Sign { Plus, Minus };
     [[nodiscard]] query::Numeral number(Sign sign = Sign::Plus);
-    // Pre: nobody has looked at the next token, as which a path may be none.
+    // Pre: token() has not been called for the next token, which may not be valid SQL.
     [[nodiscard]] SqlToken path();
 
-    // Fails if the next token is SQL that is not offered.
+    // Fails if the next token is SQL that is not supported.
     void check_offered(const std::string& hint = {});
-    // The next token is not what is expected here; or not the name that is, as which a keyword needs quotes.
+    // Fails because the next token is not what is expected; says so if it is a keyword that needs quotes to be a name.
     [[noreturn]] void refuse(const std::string& expected);
     [[noreturn]] void refuse_name(const std::string& expected);
     [[noreturn]] void fail(const std::string& what, std::size_t offset) const;

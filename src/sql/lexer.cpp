@@ -9,14 +9,14 @@ namespace quadmill::detail::sql {
 
 namespace {
 
-// Not those of <cctype>: they ask the locale.
+// Not std::isspace: that depends on the locale.
 bool is_blank(char c) {
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
-// Bytes of UTF-8 beyond ASCII are letters.
+// Bytes of UTF-8 beyond ASCII count as letters.
 bool is_name_start(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || static_cast<unsigned char>(c) >= 0x80;
 }
@@ -83,7 +83,7 @@ SqlToken SqlLexer::quoted(SqlToken::Kind kind) {
                 token.end = at_ = i + 1;
                 return token;
             }
-            ++i;  // a quote written twice stands for itself
+            ++i;  // two quotes stand for one
         }
         token.text += text_[i];
     }

@@ -17,25 +17,25 @@ struct SqlToken {
         Symbol
     };
     Kind kind = Kind::End;
-    std::size_t begin = 0, end = 0;  // in the text
+    std::size_t begin = 0, end = 0;  // position in the text
     std::string text{};              // without quotes
 
-    // Whether it is that keyword, in whatever case.
+    // Whether it is that keyword, in upper or lower case.
     [[nodiscard]] bool is_word(std::string_view upper) const;
     [[nodiscard]] bool is_symbol(std::string_view symbol) const { return kind == Kind::Symbol && text == symbol; }
 };
 
-// Whether they differ in the case of letters of ASCII at most.
+// Whether they are equal except for the case of ASCII letters.
 [[nodiscard]] bool same_but_for_case(std::string_view a, std::string_view b);
 
-// All throw SqlError.
+// All functions throw SqlError.
 class SqlLexer {
   public:
     explicit SqlLexer(std::string_view text) : text_(text) {}
 
     [[nodiscard]] std::string_view text() const { return text_; }
     [[nodiscard]] SqlToken next();
-    // The path of a file from `begin` on: up to a blank, comma, semicolon or parenthesis, or in quotes.
+    // The path of a file that starts at `begin`: up to a blank, comma, semicolon or parenthesis, or in quotes.
     [[nodiscard]] SqlToken path(std::size_t begin);
 
   private:

@@ -24,17 +24,17 @@ constexpr std::size_t characters(std::string_view text) {
         std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80; }));
 }
 
-// The line of the text that the offset is on, and a caret below. A long line is cut around the character.
+// The line of the text with the offset, and a caret below it. A long line is cut around the character.
 std::string pointed_at(std::string_view text, std::size_t offset) {
     constexpr std::size_t most = 60;
     offset = std::min(offset, text.size());
-    auto begin = offset > 0 ? text.rfind('\n', offset - 1) + 1 : 0;  // 0 also when there is none
+    auto begin = offset > 0 ? text.rfind('\n', offset - 1) + 1 : 0;  // 0 also if there is none
     auto end = std::min(text.find('\n', offset), text.size());
     const bool cut_left = offset - begin > most, cut_right = end - offset > most;
     const auto inside = [&](std::size_t i) { return i < end && (static_cast<unsigned char>(text[i]) & 0xC0U) == 0x80; };
     if (cut_left) begin = offset - most;
     if (cut_right) end = offset + most;
-    while (inside(begin)) ++begin;  // not within a character
+    while (inside(begin)) ++begin;  // not within a UTF-8 character
     while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80) ++end;
     std::string line(text.substr(begin, end - begin));
     std::ranges::replace_if(
@@ -44,15 +44,15 @@ std::string pointed_at(std::string_view text, std::size_t offset) {
     return left + line + (cut_right ? "..." : "") + "\n" + std::string(width, ' ') + "^";
 }
 
-// a column, an aggregate of one or *, before it is known which tables there are.
+// A column, or an aggregate of a column or of *, before the tables are known.
 struct Item {
     std::optional<SqlReference> column{};
     std::optional<QueryAggregate> aggregate{};
-    std::string name{};  // empty: the column's own
+    std::string name{};  // empty: the column's own name
     std::size_t offset = 0;
 };
 
-// A few of them, for a message.
+// The first few of them, for a message.
 std::string list_of(const std::vector<std::string>& names) {
     constexpr std::size_t most = 20;
     std::string list;
@@ -60,7 +60,7 @@ std::string list_of(const std::vector<std::string>& names) {
     return list + (names.size() > most ? " and " + std::to_string(names.size() - most) + " more" : "");
 }
 
-// Without folder and extension, also that of a packed file: x of data/x.csv.gz.
+// The name without folder and extensions, also for a packed file: x for data/x.csv.gz.
 std::string name_of_file(const std::string& path) {
     auto name = path.substr(path.rfind('/') + 1);
     const auto cut = [&](std::size_t dot) {
@@ -109,7 +109,7 @@ class SqlParser {
     void group_by();
     [[nodiscard]] const Item* named_item(const SqlReference& name);
     void check_groups();
-    // Adds to `columns`.
+    // Adds the column to `columns`.
     [[nodiscard]] std::string resolve(const SqlReference& column);
     [[nodiscard]] std::string name_in_query(const SqlColumn& column) const;
     void find(const SqlReference& column, SqlColumn& found);
@@ -129,7 +129,7 @@ SqlQuery SqlParser::run() {
     at_.expect_word("FROM");
     source();
     if (at_.token().is_word("JOIN") || at_.token().is_word("INNER")) join();
-    // Before the columns are looked up, which may be those of a table that was not understood.
+    // Checked before columns are looked up: the table may not have been understood.
     at_.check_offered();
     if (at_.token().is_symbol(",") && out_.sources.size() == 1)
         at_.fail("two tables are FROM x.csv JOIN y.csv ON x.k = y.k", at_.token().begin);
@@ -185,7 +185,7 @@ Item SqlParser::call(const SqlToken& function) {
     Item found{.aggregate = QueryAggregate{.kind = known->kind}};
     const bool counts = known->kind == QueryAggregate::Kind::Count;
     if (counts && (at_.token().is_symbol("*") || at_.token().kind == SqlToken::Kind::Number)) {
-        at_.take();  // COUNT(1) is COUNT(*)
+        at_.take();  // COUNT(1) means COUNT(*)
         found.aggregate->kind = QueryAggregate::Kind::CountRows;
     } else {
         found.column = at_.reference();
@@ -273,7 +273,7 @@ void SqlParser::join_condition() {
     for (; open > 0; --open) at_.expect_symbol(")");
 }
 
-// ABS(x.k - y.k) <= d, from the minus on.
+// Parses ABS(x.k - y.k) <= d, beginning with the minus.
 void SqlParser::band(const SqlReference& left) {
     at_.expect_symbol("-");
     const auto right = at_.reference();
@@ -324,7 +324,7 @@ void SqlParser::outputs() {
     }
 }
 
-// All columns; of a join, with the table's name where both have one of that name.
+// All columns. In a join, names that both tables have get the table's name.
 void SqlParser::star(std::size_t offset) {
     if (!tables_) return out_.stars.push_back(out_.query.outputs.size());
     for (std::size_t i = 0; i < tables_->size(); ++i) {
@@ -340,7 +340,7 @@ void SqlParser::star(std::size_t offset) {
     }
 }
 
-// The output that a name after AS stands for; none where a table has a column of that name.
+// The output that a name after AS refers to; null if a table has a column of that name.
 const Item* SqlParser::named_item(const SqlReference& name) {
     if (!name.qualifier.empty()) return nullptr;
     for (const auto& table : tables_ ? *tables_ : std::vector<SqlNames>()) {
@@ -365,7 +365,7 @@ void SqlParser::group_by() {
     } while (at_.accept_symbol(","));
 }
 
-// What an output must be, where rows come together in groups.
+// Checks which outputs are allowed with GROUP BY.
 void SqlParser::check_groups() {
     const auto& by = out_.query.group_by;
     const bool all = std::ranges::none_of(items_, [](const Item& item) { return item.aggregate.has_value(); });
@@ -403,7 +403,7 @@ std::string SqlParser::name_in_query(const SqlColumn& column) const {
                                                     : column.name;
 }
 
-// Which column it is. Letters as they are written go before letters in another case.
+// Finds the column. A name with the same case goes before one with another case.
 void SqlParser::find(const SqlReference& column, SqlColumn& found) {
     struct Match {
         std::size_t source, place;
@@ -456,7 +456,7 @@ bool is_whole(const std::string& word) {
     return first <= 1 && word.find_first_not_of("0123456789", first) == std::string::npos;
 }
 
-// The number that a text is, if a predicate can have it: as in CSV, blanks around it are none of it.
+// The number that a text represents, if a predicate can have it. As in CSV, blanks around it are ignored.
 std::optional<Value> number_of(std::string_view text) {
     const auto word = without_blanks(text);
     if (word.empty() || word.find_first_of("xXpP") != std::string::npos) return {};
@@ -495,7 +495,7 @@ static bool same_column(const SqlColumn& a, const SqlColumn& b) {
 void spread_text(const SqlQuery& query, const std::vector<bool>& may, std::vector<bool>& is_text) {
     const auto& columns = query.columns;
     std::map<std::pair<std::size_t, std::string>, std::size_t> places;
-    std::vector<std::size_t> first;  // of those that name the same column
+    std::vector<std::size_t> first;  // for columns of the same name, the index of the first one
     for (const auto& column : columns)
         first.push_back(places.emplace(std::pair(column.source.value_or(0), column.name), first.size()).first->second);
     for (std::size_t i = 0; i < columns.size(); ++i) {
@@ -548,7 +548,7 @@ void check_types(std::string_view text, const SqlQuery& query, const SqlTypes& k
     }
 }
 
-// The same condition; in a comparison of those columns, texts become the numbers that they are.
+// The same condition, but in comparisons with those columns texts become numbers.
 static Predicate with_numbers(const query::Expression& expression, const std::set<std::string>& numbers) {
     auto copy = expression;
     for (auto& operand : copy.operands)
@@ -562,7 +562,7 @@ static Predicate with_numbers(const query::Expression& expression, const std::se
 
 Query typed(const SqlQuery& query, const SqlTypes& known) {
     auto result = query.query;
-    std::set<std::string> numbers;  // as the query names them
+    std::set<std::string> numbers;  // names of columns in the query
     for (std::size_t i = 0; i < query.columns.size(); ++i) {
         const auto& [name, source, offset, use, beside, texts] = query.columns[i];
         if (known.types[i] == ColumnType::Text || texts.empty()) continue;

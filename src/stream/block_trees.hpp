@@ -1,4 +1,4 @@
-// Blocks of a sliding window, many together: a tree of them from one merge sort of their values.
+// Many blocks of a sliding window together: one merge sort of their values gives a tree of blocks.
 #pragma once
 
 #include <algorithm>
@@ -14,10 +14,10 @@
 
 namespace quadmill::detail::stream {
 
-// A tree is 2^height base blocks and all blocks made of them. Its values arrive in sorted base blocks and are merged a
-// level at a time; each level's blocks are samples of their own values. So the time of merging summaries, on one
-// thread, and its error only begin above the tree. If an answer is requested before a tree is complete, its values go
-// the way of single blocks, and so do the values until the next tree can begin.
+// A tree has 2^height base blocks and all blocks that consist of them. Its values arrive as sorted base blocks and are
+// merged level by level. Each level's blocks are samples of their own values, so merging summaries, which takes time on
+// one thread and adds error, only begins above the tree. If an answer is requested before a tree is complete, its
+// values are added as single blocks, and so are later values until the next tree can begin.
 template <class T, class Summary>
 class BlockTrees {
   public:
@@ -37,12 +37,12 @@ class BlockTrees {
             times.merge += time.ms();
             window.add(std::move(tree));
         } catch (...) {
-            values_.clear();  // as a single block is lost where memory is: what is half merged is not a block
+            values_.clear();  // without memory it is lost like a single block: half merged values are not a block
             throw;
         }
         values_.clear();
     }
-    // No values wait afterwards. A block without memory is lost, as a single block would be, and no other.
+    // Afterwards no values wait. A block for which there is no memory is lost, like a single block, but no other.
     void flush(SlidingWindow<Summary>& window, StreamTimes& times) {
         std::exception_ptr failure;
         for (std::size_t at = 0; at < values_.size(); at += block()) {
@@ -55,7 +55,7 @@ class BlockTrees {
         values_.clear();
         if (failure) std::rethrow_exception(failure);
     }
-    // Values that wait.
+    // Number of waiting values.
     [[nodiscard]] std::uint64_t n() const { return values_.size(); }
     [[nodiscard]] std::size_t bytes() const { return (values_.capacity() + merged_.capacity()) * sizeof(T); }
 
@@ -73,12 +73,12 @@ class BlockTrees {
 
     // The blocks of a level, and their positions in the stream.
     struct Level {
-        std::size_t length;            // values of a block
-        std::uint64_t begin, needed;   // its first block among the values that wait, and the first that a window needs
+        std::size_t length;            // values per block
+        std::uint64_t begin, needed;   // positions of the first block of all, and of the first needed one
         double error;                  // of a block, in values
-        std::vector<Summary>& blocks;  // from the first needed
+        std::vector<Summary>& blocks;  // from the first needed one on
     };
-    // From the sorted blocks that begin at these positions.
+    // Samples the sorted blocks that begin at these positions.
     static void sample(const Level& level, const T* values, std::size_t first, std::size_t last) {
         for (auto b = (first + level.length - 1) / level.length; b * level.length < last; ++b) {
             if (level.begin + b < level.needed) continue;
@@ -87,7 +87,7 @@ class BlockTrees {
             if constexpr (requires { block.pack(); }) block.pack();
         }
     }
-    // Merges all pairs of sorted runs of that length, from that position to that.
+    // Merges all pairs of sorted runs of that length between the two positions.
     static void merge_pairs(const T* from, T* to, std::size_t length, std::size_t first, std::size_t last) {
         const cpu::KeyLess<T> less{cpu::TotalOrder<T>(Order::Ascending)};
         while (first < last) {
@@ -102,10 +102,10 @@ class BlockTrees {
         }
     }
 
-    // The tree of all waiting values, after that many earlier base blocks. Each thread takes subtrees that fit into its
-    // cache; then threads share each level.
+    // The tree of all waiting values, after that many earlier base blocks. First each thread takes subtrees that fit
+    // into its cache; then threads share each level.
     BlockTree<Summary> grow(std::uint64_t before, const SlidingWindow<Summary>& window, const Share& share) {
-        constexpr std::size_t piece = std::size_t{1} << 14U;  // values
+        constexpr std::size_t piece = std::size_t{1} << 14U;  // in values
         const auto after = before + leaves();
         const int height = plan_.tree_height();
         BlockTree<Summary> tree;

@@ -14,7 +14,7 @@ constexpr std::array<char, 4> magic{'Q', 'M', 'S', 'M'};
 constexpr std::uint8_t version = 2;
 constexpr std::size_t header_bytes = 8, checksum_bytes = 4;
 
-// CRC-32 as in zlib and PNG, eight bytes at once: table k is that of a byte with k more behind it.
+// CRC-32 as in zlib and PNG, eight bytes at a time: table k is for a byte that is followed by k more.
 using CrcTable = std::array<std::uint32_t, 256>;
 constexpr auto crc_tables = [] {
     std::array<CrcTable, 8> tables{};
@@ -44,7 +44,7 @@ std::uint32_t crc32(std::span<const std::byte> bytes) {
     return ~c;
 }
 
-// Bytes of a double in the other order: those that are often 0 come last.
+// The bytes of a double in reverse order, so that those that are often 0 come last.
 std::uint64_t turned(std::uint64_t bits) {
     std::uint64_t out = 0;
     for (int i = 0; i < 8; ++i, bits >>= 8U) out = out << 8U | (bits & 0xffU);
@@ -95,7 +95,7 @@ Reader::Reader(const char* function, std::span<const std::byte> bytes) : functio
     const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(bytes[i]); };
     if (byte(4) != version) {
         fail("it was saved in version " + std::to_string(byte(4)) + " of the format, and this program reads version " +
-             std::to_string(version) + "; make it anew, or read it with the quadmill that saved it");
+             std::to_string(version) + "; make it again, or read it with the quadmill that saved it");
     }
     if (bytes.size() < header_bytes + checksum_bytes) fail("the bytes end too soon");
     const auto body = bytes.first(bytes.size() - checksum_bytes);
@@ -120,7 +120,7 @@ std::uint8_t Reader::byte() {
     return value;
 }
 
-// Numbers are as short as they can be, so that the same summary has the same bytes.
+// Numbers must have as few bytes as possible, so that equal summaries have equal bytes.
 std::uint64_t Reader::u64() {
     std::uint64_t value = 0;
     for (unsigned shift = 0;; shift += 7) {

@@ -21,7 +21,7 @@ class Writer {
     explicit Writer(const Header& header);
     void u64(std::uint64_t value);
     void f64(double value);
-    // Ascending keys, as differences to the previous one.
+    // Ascending keys, written as differences to the previous key.
     template <class Summary>
     void keys(const Summary& of) {
         Key before = 0;
@@ -30,7 +30,7 @@ class Writer {
             before = of.key(i);
         }
     }
-    // Values at their full width.
+    // Writes values at their full width.
     template <class T>
     void values(std::span<const T> all) {
         u64(all.size());
@@ -39,7 +39,7 @@ class Writer {
             for (std::size_t i = 0; i < sizeof bits; ++i) bytes_.push_back(static_cast<std::byte>(bits >> (8 * i)));
         }
     }
-    // With the checksum of all before it.
+    // The bytes, with a checksum of everything before it.
     [[nodiscard]] std::vector<std::byte> take();
 
   private:
@@ -55,13 +55,13 @@ class Reader {
     [[nodiscard]] const Header& header() const { return header_; }
     [[nodiscard]] std::uint64_t u64();
     [[nodiscard]] double f64();
-    // The number of following items of at least that many bytes each; refused if more than the bytes allow.
+    // Number of the following items, each of at least that many bytes. Throws if the bytes are too few for that number.
     [[nodiscard]] std::size_t count(std::size_t bytes_each = 1);
-    // The same check for a number that has been read.
+    // Makes the same check for a number that has been read already.
     [[nodiscard]] std::size_t count_of(std::uint64_t things, std::size_t bytes_each = 1) const;
-    // A key that is `above` the previous one. Only keys of values of the type.
+    // A key that is `above` larger than the previous one. Only keys of values of the type are valid.
     [[nodiscard]] Key key(Key before);
-    // Prefixes are keys, too, up to that.
+    // Prefixes are keys, too, up to this one.
     void keys_up_to(Key most) { most_key_ = most; }
     template <class T>
     [[nodiscard]] std::vector<T> values(std::uint64_t most) {
@@ -78,7 +78,7 @@ class Reader {
         return all;
     }
     void end() const;
-    // Refuses the bytes unless `ok`: content must be valid, even with a right checksum.
+    // Throws unless `ok`: content must be valid even if the checksum is right.
     void require(bool ok, const char* rule) const;
     [[noreturn]] void fail(const std::string& why) const;
 
@@ -88,7 +88,7 @@ class Reader {
     const char* function_;
     std::span<const std::byte> rest_;
     Header header_{};
-    Key most_key_ = 0, no_key_ = 0;  // of the type: the greatest, and that of -0, which counts as 0
+    Key most_key_ = 0, no_key_ = 0;  // keys of the type: the largest one, and that of -0, which counts as 0
     bool is_float_ = false;
 };
 

@@ -11,7 +11,7 @@ namespace {
 using Amounts = CorrelatedSummary::Amounts;
 using Entry = CorrelatedSummary::Entry;
 
-// a + b, and what is lost of it (Knuth).
+// a + b, and the rounding error (Knuth).
 Twofold sum_of(double a, double b) {
     const double sum = a + b, from_b = sum - a;
     return {sum, (a - (sum - from_b)) + (b - from_b)};
@@ -21,7 +21,7 @@ double rounded_up(double sum) {
     return std::nextafter(sum, std::numeric_limits<double>::infinity());
 }
 
-// Adds up to 106 bits; what does not fit is added to `lost`.
+// Adds up to 106 bits. The rounding error is added to `lost`.
 Twofold add(const Twofold& a, const Twofold& b, double& lost) {
     const auto high = sum_of(a.high, b.high), low = sum_of(a.low, b.low);
     const auto middle = sum_of(high.low, low.high);
@@ -39,7 +39,7 @@ Amounts add(const Amounts& a, const Amounts& b, BySign<double>& lost) {
         {add(a.sums.positive, b.sums.positive, lost.positive), add(a.sums.negative, b.sums.negative, lost.negative)}};
 }
 
-// Scaled; the smallest weights lose bits.
+// Scaled. Very small weights lose bits.
 Twofold scaled(double weight, double& lost) {
     const double value = weight * Twofold::scale;
     if (value / Twofold::scale != weight) lost = rounded_up(lost + std::numeric_limits<double>::denorm_min());
@@ -58,7 +58,7 @@ bool CorrelatedSummary::further(const Amounts& a, const Amounts& b, const Gaps& 
            difference(a.sums.negative, b.sums.negative) > than.negative;
 }
 
-// An error of e allows a gap of 2 e. A rank counts the pair itself. (Differences of sums are rounded here.)
+// An error of e permits a gap of 2 e. A rank counts the pair itself. (Differences of sums are rounded here.)
 CorrelatedSummary::Gaps CorrelatedSummary::allowed(double max_error) const {
     const double part = 2 * max_error / static_cast<double>(n_), sums = part * (1 - 0x1p-40);
     return {part * static_cast<double>(n_) - 1, sums * total_.sums.positive.high, sums * total_.sums.negative.high};
@@ -80,11 +80,11 @@ CorrelatedSummary::CorrelatedSummary(std::span<const Pair> sorted, double max_er
     prune(max_error);
 }
 
-// What is at most a key that only one has, is in the other between two entries.
+// A key that only one summary has lies between two entries of the other, which bound the amounts there.
 CorrelatedSummary CorrelatedSummary::merged(const CorrelatedSummary& a, const CorrelatedSummary& b,
                                             CorrelatedSummary&& memory, const Share& /*share*/) {
     auto out = std::move(memory);
-    // Each sum is made by one addition, so the largest loss is that of any.
+    // Each sum is made by one addition, so the largest rounding error of these additions bounds the error of every sum.
     BySign<double> lost;
     const auto added = [&lost](const Amounts& from_a, const Amounts& from_b) {
         BySign<double> now;
@@ -96,7 +96,7 @@ CorrelatedSummary CorrelatedSummary::merged(const CorrelatedSummary& a, const Co
     out.total_ = added(a.total_, b.total_);
     out.entries_.clear();
     out.entries_.reserve(a.entries_.size() + b.entries_.size());
-    // What `in` has at most, and below, a key that is just before `at`, or in it.
+    // The amounts of `in` at most and below a key, which lies just before entry `at`, or is its key.
     const auto part = [](const CorrelatedSummary& in, const Entry* at, bool is_there) -> Entry {
         if (is_there) return *at;
         const bool first = at == in.entries_.data(), end = at == in.entries_.data() + in.entries_.size();
@@ -122,7 +122,7 @@ CorrelatedSummary CorrelatedSummary::merged(const CorrelatedSummary& a, const Co
     return out;
 }
 
-// As for quantiles: from each entry that is kept to the last one that all gaps allow.
+// As for quantiles: after a kept entry, keeps the last one that all gaps permit.
 void CorrelatedSummary::prune(double max_error, const Share& /*share*/) {
     if (entries_.size() < 3) return;
     const auto gaps = allowed(max_error);
@@ -202,7 +202,7 @@ double CorrelatedSummary::mean_sum(const Amounts& a, const Amounts& b) {
 }
 
 CorrelatedSummary::AtRank CorrelatedSummary::at_rank(std::uint64_t rank) const {
-    // The ranks of a key are from what is below it, and one, to what is at most it.
+    // The ranks of a key go from the number of pairs below it plus one to the number of pairs at or below it.
     const auto reached = std::partition_point(entries_.begin(), entries_.end(),
                                               [rank](const Entry& entry) { return entry.least.number < rank; });
     const auto passed = std::partition_point(entries_.begin(), entries_.end(),
@@ -221,7 +221,7 @@ CorrelatedSummary::AtRank CorrelatedSummary::at_rank(std::uint64_t rank) const {
 
 namespace {
 
-// Sums that are equal to others that are known are left out.
+// Sums that equal other known sums are not written.
 enum Known : std::uint64_t { None = 0, MostIsLeast = 1, BelowIsMostBefore = 2 };
 
 void write_sums(Writer& to, const BySign<Twofold>& sums) {
@@ -236,7 +236,7 @@ BySign<Twofold> read_sums(Reader& from) {
     for (auto* sum : {&sums.positive, &sums.negative}) {
         sum->high = from.f64();
         sum->low = from.f64();
-        constexpr double most = 0x1p1012;  // of 2^52 weights
+        constexpr double most = 0x1p1012;  // for 2^52 weights
         from.require(sum->high >= 0 && sum->high <= most && sum->high + sum->low == sum->high &&
                          !std::signbit(sum->high) && (sum->high > 0 || sum->low == 0),
                      "a sum");
@@ -306,7 +306,7 @@ CorrelatedSummary CorrelatedSummary::read(Reader& from) {
     from.require(
         little(summary.lost_.positive, total.positive.high) && little(summary.lost_.negative, total.negative.high),
         "what rounding lost");
-    // Except for rounding, sums do not fall.
+    // Sums never decrease, except for rounding.
     const Gaps none{0, 4 * summary.lost_.positive, 4 * summary.lost_.negative};
     const auto grows = [&](const Amounts& a, const Amounts& b) { return !further(b, a, none); };
     summary.entries_.resize(from.count(9));

@@ -15,27 +15,27 @@
 
 namespace quadmill::detail::stream {
 
-// A sum of 106 bits, as the two doubles that are nearest to it. Weights are scaled down by 2^64 in it, so that no sum
-// of doubles overflows.
+// A sum of 106 bits, stored as the nearest double and the remainder. Weights are scaled down by 2^64, so that no sum of
+// doubles overflows.
 struct Twofold {
     double high = 0, low = 0;
     bool operator==(const Twofold&) const = default;
     static constexpr double scale = 0x1p-64;
 };
 
-// The sums of positive weights, and of negative ones with the sign inverted; also for other quantities.
+// Two quantities: for positive weights, and for negative weights with inverted sign.
 template <class Of>
 struct BySign {
     Of positive{}, negative{};
     bool operator==(const BySign&) const = default;
 };
 
-// Three measures of the pairs up to an x: how many there are, and the two sums of weights. Entries ascend by key, no
-// two are equal, and the first and the last are the min and the max x. For each measure an entry has bounds of the
-// amount at or below its key, and an upper bound of the amount below it. So the amount at or below an x between two
-// entries is from the `least` of the first to the `below` of the second. The widest of these ranges is the gap. The
-// rounding error of the sums is known, too; it is 0 if all sums fit into 106 bits.
-// Source: SIGMOD'05 section 5.4; Ananthakrishna et al., TKDE 2003: quantile summaries of both columns, here in one.
+// Three measures of the pairs up to an x: their number, and the sums of positive and of negative weights. Entries
+// ascend by key without duplicates. The first and the last are the min and the max x. For each measure, an entry has
+// bounds of the amount at or below its key, and an upper bound of the amount below it. So the amount at or below an x
+// between two entries is between the `least` of the first and the `below` of the second. The widest of these ranges is
+// the gap. A bound of the sums' rounding error is kept, too; it is 0 if all sums fit into 106 bits. Source: SIGMOD'05
+// section 5.4; Ananthakrishna et al., TKDE 2003: quantile summaries of both columns, here combined.
 class CorrelatedSummary {
   public:
     struct Amounts {
@@ -53,7 +53,7 @@ class CorrelatedSummary {
     };
 
     CorrelatedSummary() = default;
-    // Summarizes pairs in order of key; an amount may be off by max_error / n of its total.
+    // Summarizes pairs in the order of their keys. An amount may be off by max_error / n of its total.
     CorrelatedSummary(std::span<const Pair> sorted, double max_error);
 
     static CorrelatedSummary merged(const CorrelatedSummary& a, const CorrelatedSummary& b, CorrelatedSummary&& memory,
@@ -64,20 +64,20 @@ class CorrelatedSummary {
     void prune(double max_error, const Share& share = alone);
 
     [[nodiscard]] std::uint64_t n() const { return n_; }
-    // In pairs; it is the same part of the sums.
+    // In pairs. For the sums it is the same fraction.
     [[nodiscard]] double max_error() const;
     [[nodiscard]] bool is_exact() const { return max_error() == 0; }
     [[nodiscard]] std::span<const Entry> entries() const { return entries_; }
     [[nodiscard]] std::size_t bytes() const { return entries_.capacity() * sizeof(Entry); }
 
-    // Bounds of the amounts at or below the key.
+    // Lower and upper bounds of the amounts at or below the key.
     [[nodiscard]] std::pair<Amounts, Amounts> at_most(Key key) const;
-    // Certain bounds of the exact sum of these weights.
+    // Guaranteed bounds of the exact sum of these weights.
     [[nodiscard]] double least_sum(const Amounts& positive, const Amounts& negative) const;
     [[nodiscard]] double greatest_sum(const Amounts& positive, const Amounts& negative) const;
-    // Their mean.
+    // The mean of the two sums.
     [[nodiscard]] static double mean_sum(const Amounts& a, const Amounts& b);
-    // Entries that are certainly at most, and at least, the x of that rank, and the nearest one.
+    // For a rank: an entry that is certainly at most its x, one that is certainly at least its x, and the nearest one.
     struct AtRank {
         Key lower, nearest, upper;
     };
@@ -97,7 +97,7 @@ class CorrelatedSummary {
 
     std::vector<Entry> entries_;
     Amounts total_{};
-    BySign<double> lost_{};  // the most that any sum may be off for rounding, scaled as they are
+    BySign<double> lost_{};  // max rounding error of any sum, scaled like the sums
     std::uint64_t n_ = 0;
 };
 

@@ -17,7 +17,7 @@ using namespace detail::stream;  // NOLINT(google-build-using-namespace): this f
 
 namespace {
 
-constexpr std::uint64_t most_pairs = std::uint64_t{1} << 52U;  // which doubles count exactly
+constexpr std::uint64_t most_pairs = std::uint64_t{1} << 52U;  // doubles count exactly up to it
 
 }  // namespace
 
@@ -36,7 +36,7 @@ struct CorrelatedSums<T>::State {
         histogram.add(std::move(summary));
         whole.reset();
     }
-    // Pairs that fill no window.
+    // Summary of the pairs in the incomplete window.
     CorrelatedSummary sample_of_rest(double max_error) {
         auto rest = pairs.rest();
         PairIntake<T>::sort(rest);
@@ -56,7 +56,7 @@ struct CorrelatedSums<T>::State {
     void settle() {
         pairs.settle([this](auto sorted) { take(std::move(sorted)); });
     }
-    // The summary of all pairs. While nothing was dropped of those in windows, neither is of the others.
+    // The summary of all pairs. If nothing was dropped from complete windows, nothing is dropped from the rest.
     const CorrelatedSummary& settled() {
         settle();
         if (!whole || whole->n() != n) {
@@ -68,7 +68,7 @@ struct CorrelatedSums<T>::State {
         }
         return *whole;
     }
-    // What is saved: where more pairs fill no window than a sample of them has entries, a sample.
+    // What is saved. If the incomplete window has more pairs than a sample of it has entries, a sample is saved.
     ExponentialHistogram<CorrelatedSummary> compact(std::vector<CorrelatedSummary::Pair>& rest) {
         settle();
         auto buckets = histogram;
@@ -81,7 +81,7 @@ struct CorrelatedSums<T>::State {
         return buckets;
     }
     [[nodiscard]] double eps() const { return histogram.plan().eps; }
-    // The mean of x is from the least to the greatest.
+    // The mean of x must be between min and max.
     void check_total(const Reader& from) const {
         if (n == 0) return from.require(total.finite.sign() == 0 && !total.rises && !total.falls, "the sum of x");
         auto least = KeyOf<T>::most, most = Key{0};
@@ -105,15 +105,15 @@ struct CorrelatedSums<T>::State {
         from.require(is_at_most<T>(least, mean) && above.sign() <= 0, "the sum of x");
     }
 
-    std::recursive_mutex mutex;  // of queries, which settle what has come; f may ask, too
+    std::recursive_mutex mutex;  // protects queries, which settle values; f may query, too
     std::function<double(double)> g;
     std::size_t window;
     PairIntake<T> pairs;
     ExponentialHistogram<CorrelatedSummary> histogram;
-    std::optional<CorrelatedSummary> whole;  // for answers
+    std::optional<CorrelatedSummary> whole;  // kept for answers
     std::uint64_t n = 0, nans = 0;
-    Total<T> total;     // of x
-    StreamTimes times;  // except for the histogram's
+    Total<T> total;     // sum of x
+    StreamTimes times;  // without those of the histogram
 };
 
 template <class T>
@@ -165,7 +165,7 @@ double CorrelatedSums<T>::eps() const {
 
 namespace {
 
-// Bounds and an estimate of AGG(x).
+// Bounds and an estimate of the aggregate at x.
 struct Estimate {
     Limit lower, estimate, upper;
 };
@@ -191,11 +191,11 @@ Estimate aggregate_of(const CorrelatedSummary& summary, const Aggregate& aggrega
     return {limit_at<T>(at.lower), limit_at<T>(at.nearest), limit_at<T>(at.upper)};
 }
 
-// Bounds of a quantile are bounds of the threshold only where f rises all the way, or falls.
+// Bounds of a quantile are bounds of the threshold only if f is monotonic.
 template <class T>
 void check_monotonic(const CorrelatedSummary& summary, const std::function<double(double)>& f) {
     std::optional<double> before;
-    double rose = 0, fell = 0;  // where it did
+    double rose = 0, fell = 0;  // an x where f rose, and one where it fell
     bool rises = false, falls = false;
     for (const auto& entry : summary.entries()) {
         const double x = number(KeyOf<T>::value(entry.key)), now = f(x);
@@ -272,7 +272,7 @@ void CorrelatedSums<T>::merge(const CorrelatedSums& other) {
     merged.merge(buckets);
     auto total = s.total;
     total.merge(from.total);
-    s.pairs.keep(rest);  // nothing is changed where what is above throws
+    s.pairs.keep(rest);  // if a line above throws, nothing is changed
     s.histogram = std::move(merged);
     s.total = std::move(total);
     s.whole.reset();

@@ -41,7 +41,7 @@ void ExactSum::add(const ExactSum& other, double factor) {
     }
 }
 
-// The bits below the lowest digit are 0: no product of two doubles has any there.
+// The bits below the lowest digit are 0: no product of two doubles has bits there.
 void ExactSum::add_bits(Wide bits, int exponent, bool negative) {
     if (bits == 0) return;
     const auto low_half = static_cast<std::uint64_t>(bits), high_half = static_cast<std::uint64_t>(bits >> 64U);
@@ -64,10 +64,10 @@ void ExactSum::add_bits(Wide bits, int exponent, bool negative) {
     adds_ = 0;
 }
 
-// All but the last one are from 0 to 2^32 - 1 then, and the last one has the sign of all.
+// Afterwards all digits but the last are between 0 and 2^32 - 1, and the last digit has the sign of the sum.
 void ExactSum::carry(Digits& all) {
     for (std::size_t i = 0; i + 1 < digits; ++i) {
-        const auto over = all[i] >> 32;  // rounds down
+        const auto over = all[i] >> 32;  // rounds towards -infinity
         all[i] -= over * base;
         all[i + 1] += over;
     }
@@ -100,7 +100,7 @@ double ExactSum::nearest(std::uint64_t divisor) const {
     }
     auto top = digits;
     while (top > 0 && all.digits[top - 1] == 0) --top;
-    if (top < 3) return 0;  // far below the least double
+    if (top < 3) return 0;  // far below the smallest double
     Wide bits = 0;
     for (std::size_t i = top; i-- > top - 3;) bits = bits << 32U | static_cast<std::uint64_t>(all.digits[i]);
     bool more = rest != 0;
@@ -109,8 +109,8 @@ double ExactSum::nearest(std::uint64_t divisor) const {
     const auto high = static_cast<std::uint64_t>(bits >> 64U);  // not 0
     const auto end = exponent + 64 + static_cast<int>(std::bit_width(high));
     constexpr int least = std::numeric_limits<double>::min_exponent - std::numeric_limits<double>::digits;
-    const auto last = std::max(end - std::numeric_limits<double>::digits, least);  // the exponent of the last bit
-    const auto off = last - exponent;                                              // from 12 on
+    const auto last = std::max(end - std::numeric_limits<double>::digits, least);  // exponent of the last bit
+    const auto off = last - exponent;                                              // at least 12
     if (off > 100) return 0;
     auto kept = static_cast<std::uint64_t>(bits >> static_cast<unsigned>(off));
     const auto half = Wide{1} << static_cast<unsigned>(off - 1);

@@ -1,4 +1,4 @@
-// Sums of doubles and of their products without any rounding.
+// Sums of doubles and of their products without rounding.
 #pragma once
 
 #include <array>
@@ -17,14 +17,14 @@ class ExactSum {
     explicit ExactSum(double value) { add(value); }
 
     void add(double value) { add(value, 1); }
-    // a * b.
+    // Adds a * b.
     void add(double a, double b);
-    // other * factor.
+    // Adds other * factor.
     void add(const ExactSum& other, double factor = 1);
     // -1, 0 or 1.
     [[nodiscard]] int sign() const;
-    // The double nearest to sum / divisor, ties to even; infinite if it is too large for doubles.
-    // Pre: 1 <= divisor < 2^63.
+    // The double nearest to sum / divisor, ties to even. Infinite if it is too large for a double. Pre: 1 <= divisor <
+    // 2^63.
     [[nodiscard]] double nearest(std::uint64_t divisor = 1) const;
     // The largest double at or below the sum, and the smallest at or above it.
     [[nodiscard]] double below() const;
@@ -35,12 +35,12 @@ class ExactSum {
 
   private:
     __extension__ using Wide = unsigned __int128;
-    // Digit i counts 2^(32 i - lowest); digits may have any sign, and are normalized before they overflow.
+    // Digit i counts 2^(32 i - lowest). Digits may have either sign, and are normalized before they overflow.
     static constexpr std::size_t digits = 138;
     static constexpr int lowest = 2176;
     using Digits = std::array<std::int64_t, digits>;
     struct Magnitude {
-        Digits digits{};  // from 0 to 2^32 - 1
+        Digits digits{};  // after carry(): from 0 to 2^32 - 1
         bool negative = false;
     };
     void add_bits(Wide bits, int exponent, bool negative);
@@ -48,7 +48,7 @@ class ExactSum {
     [[nodiscard]] Magnitude magnitude() const;
 
     Digits digits_{};
-    std::uint32_t adds_ = 0;  // since the last carry
+    std::uint32_t adds_ = 0;  // since the last carry()
 };
 
 }  // namespace quadmill::detail::stream

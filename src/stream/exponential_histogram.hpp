@@ -14,18 +14,18 @@
 
 namespace quadmill::detail::stream {
 
-// How the error is divided. A summary of a bucket of id b may be off by eps / 2 (1 + used(b)) of its values: a new
-// window, of id 1, by eps / 2, and each step to the next id adds to it. For known n, `levels` is the max number of ids,
-// and each adds eps / (2 levels): Greenwald and Khanna's B = levels / eps. (The paper's formula adds twice as much and
-// breaks eps.) After these each of the next 12 adds 1 / 15 of the rest, each of 24 more 1 / 150, and so on; a fifth of
-// the rest is always kept, so the sum never reaches all of it. Summaries of streams take eps / 4 for a new window
-// instead of eps / 2, which leaves more for merges: with little left, merging would keep more entries than a finer
-// sample has.
+// How the error is divided among buckets. The summary of bucket id b may be off by eps / 2 (1 + used(b)) of its values:
+// a new window, which has id 1, by eps / 2, and each step to the next id adds to it. For known n, `levels` is the max
+// number of ids, and each adds eps / (2 levels): Greenwald and Khanna's B = levels / eps. (The paper's formula adds
+// twice as much and exceeds eps.) After these, each of the next 12 ids adds 1 / 15 of the rest, each of 24 more 1 /
+// 150, and so on. A fifth of the rest is always kept, so the sum never reaches the total. Summaries of streams use eps
+// / 4 for a new window instead of eps / 2, which leaves more for merges: with little left, merging would keep more
+// entries than a finer sample has.
 struct ErrorPlan {
-    static constexpr std::size_t most_ids = 64;  // the last one may use all of eps, and takes what is left over
+    static constexpr std::size_t most_ids = 64;  // the last id may use up eps and takes everything that comes later
     double eps = 0.01;
     std::uint64_t levels = 1;
-    double window = 0.5;  // the part of eps that a new window may be off
+    double window = 0.5;  // fraction of eps that a new window may be off
     static ErrorPlan of_stream(double eps, std::uint64_t levels) { return {eps, levels, 0.25}; }
 
     static std::uint64_t levels_for(std::uint64_t windows) {
@@ -49,7 +49,7 @@ struct ErrorPlan {
         }
         return (planned - 1 + rest) / all;
     }
-    // In ranks or counts, of n values.
+    // Max error in ranks or counts, for n values.
     [[nodiscard]] double max_error(std::size_t id, std::uint64_t n) const {
         return eps * (window + (1 - window) * used(id)) * static_cast<double>(n);
     }
@@ -64,14 +64,14 @@ class ExponentialHistogram {
 
     explicit ExponentialHistogram(const ErrorPlan& plan) : plan_(plan) {}
 
-    // Adds a summary whose error is at most that of an id, by default of a window. Two of an id become one of the next.
+    // Adds a summary whose error is at most that of an id, by default of a window. Two summaries with the same id are
+    // merged into one with the next id.
     void add(Summary summary, std::size_t id = 1, const Share& share = alone) {
         combine(
             std::move(summary), id, [](const Summary&, std::size_t) {}, share);
     }
-    // Adds the summaries of that many windows, make(i, share), as if by add() one after the other. Threads make them at
-    // the same time, and merge those that lie next to each other into the bucket that they become. Returns the
-    // milliseconds of making.
+    // Adds the summaries of that many windows, made by make(i, share), as if by add() one after the other. Threads make
+    // them at the same time, and merge neighbours into the bucket that they become. Returns the milliseconds of making.
     template <class Make>
     double add_windows(std::size_t count, const Make& make, const Share& share) {
         constexpr std::size_t most_groups = 64;
@@ -115,7 +115,7 @@ class ExponentialHistogram {
 
     // Allows a larger error.
     void raise_eps(double eps) { plan_.eps = std::max(plan_.eps, eps); }
-    // Takes the other's buckets; a bucket of another plan gets the first id whose error bounds its own.
+    // Adds the other's buckets. A bucket from another plan gets the first id whose error bounds its own.
     void merge(const ExponentialHistogram& other, const Share& share = alone) {
         for (std::size_t i = 0; i < other.buckets_.size(); ++i) {
             if (!other.buckets_[i]) continue;
@@ -129,11 +129,11 @@ class ExponentialHistogram {
         }
     }
 
-    // Whether nothing was dropped.
+    // True if nothing was dropped.
     [[nodiscard]] bool is_exact() const {
         return std::ranges::all_of(buckets_, [](const auto& bucket) { return !bucket || bucket->is_exact(); });
     }
-    // All buckets, small ones first.
+    // All buckets, smallest first.
     [[nodiscard]] std::vector<const Summary*> parts() const {
         std::vector<const Summary*> parts;
         for (const auto& bucket : buckets_) {
@@ -141,7 +141,7 @@ class ExponentialHistogram {
         }
         return parts;
     }
-    // Their sum.
+    // All buckets merged into one summary.
     [[nodiscard]] Summary all(const Share& share = alone) const {
         Summary sum;
         for (const auto* part : parts()) sum = Summary::merged(sum, *part, {}, share);
@@ -158,7 +158,7 @@ class ExponentialHistogram {
         for (const auto& bucket : buckets_) n += bucket ? bucket->n() : 0;
         return n;
     }
-    // The memory of the buckets; and of all, with what the next merge uses.
+    // Bytes of the buckets; and of everything, including the memory that the next merge uses.
     [[nodiscard]] std::size_t bytes() const {
         std::size_t bytes = 0;
         for (const auto& bucket : buckets_) bytes += bucket ? bucket->bytes() : 0;
@@ -167,7 +167,7 @@ class ExponentialHistogram {
     [[nodiscard]] std::size_t memory() const {
         return bytes() + spare_.bytes() + buckets_.capacity() * sizeof(std::optional<Summary>);
     }
-    // The summary of an id, if there is one.
+    // The summary with that id, if there is one.
     [[nodiscard]] const Summary* bucket(std::size_t id) const {
         return id <= buckets_.size() && buckets_[id - 1] ? &*buckets_[id - 1] : nullptr;
     }
@@ -204,9 +204,9 @@ class ExponentialHistogram {
     }
 
   private:
-    // Windows that become one bucket, independent of others.
+    // Windows that become one bucket independently of others.
     static constexpr std::size_t group_levels = 4, group = std::size_t{1} << group_levels;
-    // Number of windows after the last group: the buckets are binary digits.
+    // Number of windows since the last complete group: the buckets are binary digits.
     [[nodiscard]] std::size_t past_group() const {
         std::size_t past = 0;
         for (std::size_t id = 1; id <= group_levels; ++id) past += bucket(id) ? std::size_t{1} << (id - 1) : 0;
@@ -243,7 +243,7 @@ class ExponentialHistogram {
                 part.windows.add(std::move(made));
             }
         });
-        // Wall time, divided among the steps by their shares of the threads' time.
+        // Divides the wall time among the steps by their shares of the threads' time.
         double make_ms = 0, merge_ms = 0, compress_ms = 0;
         for (const auto& part : parts) {
             make_ms += part.make_ms;
@@ -259,7 +259,7 @@ class ExponentialHistogram {
 
     ErrorPlan plan_;
     std::vector<std::optional<Summary>> buckets_;
-    Summary spare_;  // memory for the next sum
+    Summary spare_;  // memory for the next merge
     double merge_ms_ = 0, compress_ms_ = 0;
 };
 

@@ -6,7 +6,7 @@ using namespace detail::stream;  // NOLINT(google-build-using-namespace): this f
 
 namespace {
 
-// Counts the window; what may be missed is a part of all values so far and those of the window.
+// Counts the window. Counts may be off by a fraction of all values so far, including the window's.
 template <class T>
 void count_window(FrequencySummary& summary, const Window<T>& sorted, double eps, StreamTimes& times,
                   const Share& share) {
@@ -50,7 +50,7 @@ const FrequencySummary& Frequencies<T>::State::settled() {
     return *with_rest;
 }
 
-// What is saved: the rest is counted where it is long.
+// What is saved. A long incomplete window is counted, a short one saved unchanged.
 template <class T>
 std::pair<FrequencySummary, Window<T>> Frequencies<T>::State::compact() {
     const auto rest = settle_all();
@@ -97,7 +97,7 @@ std::vector<Frequent<T>> Frequencies<T>::frequent(double support) const {
     return frequent_of<T>(state_->settled(), least_count(support, n()));
 }
 
-// The rest is there as it is: what is counted in it is exact.
+// The incomplete window is saved unchanged, so it is counted exactly.
 template <class T>
 Count Frequencies<T>::count(T value) const {
     if (KeyOf<T>::is_nan(value)) throw InvalidArgument("Frequencies::count: NaNs are counted by nans()");
@@ -127,7 +127,7 @@ void Frequencies<T>::merge(const Frequencies& other) {
     const auto eps = std::max(s.eps, from.eps);
     auto merged = FrequencySummary::merged(s.summary, others);
     merged.prune(eps * static_cast<double>(merged.n()));
-    s.intake.keep(rest.values());  // nothing is changed where this or what is above throws
+    s.intake.keep(rest.values());  // if this or a line above throws, nothing is changed
     s.eps = eps;
     s.summary = std::move(merged);
     s.with_rest.reset();

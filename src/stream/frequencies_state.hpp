@@ -1,4 +1,4 @@
-// The state of a Frequencies; a sliding window makes one, too.
+// The state of a Frequencies. A sliding window makes one, too.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ struct Frequencies<T>::State {
     auto taker() {
         return detail::stream::one_by_one<T>([this](const detail::stream::Window<T>& sorted) { take(sorted); });
     }
-    // Passes windows on.
+    // Runs work that passes windows to the summary.
     template <class Work>
     auto counted(Work work) {
         const auto failed = [this] {
@@ -31,25 +31,25 @@ struct Frequencies<T>::State {
         };
         return intake.counted(failed, work);
     }
-    void settle();                           // whole windows that have come are in the summary then
-    detail::stream::Window<T> settle_all();  // and returns the rest
+    void settle();                           // moves complete windows to the summary
+    detail::stream::Window<T> settle_all();  // the same; returns the rest
     // The summary of all values.
     const detail::stream::FrequencySummary& settled();
     // What is saved.
     std::pair<detail::stream::FrequencySummary, detail::stream::Window<T>> compact();
 
-    std::mutex mutex;  // of queries, which settle what has come
+    std::mutex mutex;  // protects queries, which settle values
     double eps;
     std::size_t window;
     detail::stream::Intake<T> intake;
     detail::stream::FrequencySummary summary;
-    std::optional<detail::stream::FrequencySummary> with_rest;  // for answers
+    std::optional<detail::stream::FrequencySummary> with_rest;  // kept for answers
     StreamTimes times;                                          // of the summary
 };
 
 namespace detail::stream {
 
-// Every key that may occur that often, if each count may be too low by `missed` in addition.
+// Every key that may occur that often if counts may be too low by a further `missed`.
 template <class T>
 std::vector<Frequent<T>> frequent_of(const FrequencySummary& summary, std::uint64_t least, std::uint64_t missing = 0) {
     std::vector<Frequent<T>> out;

@@ -11,7 +11,7 @@ std::uint64_t FrequencySummary::less_than(double max_error) {
     return static_cast<std::uint64_t>(std::max(less, 0.0));
 }
 
-// What has no entry in the other may be there as often as what is absent there.
+// A key without an entry in one summary may occur there as often as an absent key.
 FrequencySummary FrequencySummary::merged(const FrequencySummary& a, const FrequencySummary& b,
                                           FrequencySummary&& memory, const Share& /*share*/) {
     auto out = std::move(memory);
@@ -22,7 +22,7 @@ FrequencySummary FrequencySummary::merged(const FrequencySummary& a, const Frequ
     const auto *const x_end = x + a.entries_.size(), *const y_end = y + b.entries_.size();
     auto* to = out.entries_.data();
     while (x != x_end && y != y_end) {
-        const bool take_x = x->key <= y->key, take_y = y->key <= x->key;  // no branch may depend on them
+        const bool take_x = x->key <= y->key, take_y = y->key <= x->key;  // no branch may depend on these
         *to++ = {take_x ? x->key : y->key, (take_x ? x->count : 0) + (take_y ? y->count : 0),
                  (take_x ? x->missed : a.absent_) + (take_y ? y->missed : b.absent_)};
         x += take_x;
@@ -46,7 +46,7 @@ FrequencySummary FrequencySummary::with(std::span<const Histogram> parts, std::u
     for (const auto& part : parts) {
         const auto *y = part.data(), *const y_end = y + part.size();
         while (x != x_end && y != y_end) {
-            const bool take_x = x->key <= y->key, take_y = y->key <= x->key;  // no branch may depend on them
+            const bool take_x = x->key <= y->key, take_y = y->key <= x->key;  // no branch may depend on these
             *to++ = {take_x ? x->key : y->key, (take_x ? x->count : 0) + (take_y ? y->count : 0),
                      take_x ? x->missed : absent_};
             x += take_x;
@@ -89,7 +89,8 @@ void FrequencySummary::write(Writer& to) const {
     }
 }
 
-// A key stays while it may occur more often than one that is absent; where none may be absent, all values are counted.
+// A key has an entry only if it may occur more often than an absent key. If no key may be absent, all values are
+// counted.
 FrequencySummary FrequencySummary::read(Reader& from) {
     FrequencySummary summary;
     summary.n_ = from.u64();

@@ -1,4 +1,4 @@
-// Manku and Motwani's lossy counts: the values of a stream that are frequent, each with bounds of its count.
+// Manku and Motwani's lossy counting: the frequent values of a stream, each with bounds of its count.
 #pragma once
 
 #include <algorithm>
@@ -17,10 +17,10 @@
 
 namespace quadmill::detail::stream {
 
-// Entries are in order of key. A key occurs at least `count` and at most count + missed times, and a key without an
-// entry at most max_error() times; no entry has missed more than that.
-// Source: Manku and Motwani, VLDB 2002; SIGMOD'05 section 5.1, with a corrected rule of compression: an entry is
-// dropped if count + missed is at most the allowed error.
+// Entries are in the order of their keys. A key occurs at least `count` and at most count + missed times. A key without
+// an entry occurs at most max_error() times, and no entry has missed more than that. Source: Manku and Motwani, VLDB
+// 2002; SIGMOD'05 section 5.1, with a corrected rule for compression: an entry is dropped if count + missed is at most
+// the permitted error.
 class FrequencySummary {
   public:
     struct Entry {
@@ -29,7 +29,7 @@ class FrequencySummary {
     };
 
     FrequencySummary() = default;
-    // Takes the keys of a sorted window that occur more often than that.
+    // Keeps the keys of a sorted window that occur more often than that.
     template <class T>
     static FrequencySummary of(const Window<T>& sorted, double max_error, const Share& share = alone) {
         FrequencySummary summary;
@@ -39,12 +39,11 @@ class FrequencySummary {
         return summary;
     }
 
-    // Counts exactly the window's keys that have an entry, or occur so often that they must have one; then drops what
-    // max_error, a count, allows. `prefix` maps the window's keys monotonically. Adds the times of the three operations
-    // of section 5.1. (In a window of 1 / eps values every key must have an entry, so the histogram is the paper's, of
-    // all keys.)
-    // Cost: about 2 log(m) reads for each entry and for each m keys of the window, where m is the growth of
-    // max_error().
+    // Counts the window's keys that have an entry, or occur so often that they must have one, exactly. Then drops what
+    // max_error, a count, permits. `prefix` maps the window's keys monotonically. Adds the times of the three
+    // operations of section 5.1. (In a window of 1 / eps values every key must have an entry, so the histogram is the
+    // paper's, of all keys.) Cost: about 2 log(m) reads per entry and per m keys of the window, where m is the growth
+    // of max_error().
     template <class T, class Prefix>
     void add(const Window<T>& sorted, double max_error, Prefix prefix, StreamTimes& times, const Share& share = alone) {
         *this = with(sorted, max_error, prefix, times, share);
@@ -75,7 +74,7 @@ class FrequencySummary {
     static FrequencySummary merged(const FrequencySummary& a, const FrequencySummary& b) {
         return merged(a, b, FrequencySummary());
     }
-    // Drops every key that need not have an entry when max_error() may be so large; `compress` of the papers.
+    // Drops every key that need not have an entry if max_error() may be that large; the papers' `compress`.
     void prune(double max_error, const Share& share = alone);
 
     [[nodiscard]] std::uint64_t n() const { return n_; }
@@ -95,8 +94,8 @@ class FrequencySummary {
         std::uint64_t count;
     };
     using Histogram = std::vector<Counted, Uncleared<Counted>>;
-    // Counts in n sorted keys, at(i), the keys that have an entry and those that may occur more often than `limit`. In
-    // parts that each begin with a new key.
+    // Counts the keys that have an entry and those that may occur more often than `limit`, among n sorted keys at(i).
+    // The work is split into parts that each begin with a new key.
     template <class At>
     [[nodiscard]] std::vector<Histogram> histogram_of(std::size_t n, std::uint64_t limit, const At& at,
                                                       const Share& share) const {
@@ -123,7 +122,7 @@ class FrequencySummary {
         }
         return parts;
     }
-    // Before a key: its first index in the window, and the first entry not before it.
+    // A position before a key: the key's first index in the window, and its entry or the next one.
     struct Cut {
         std::size_t place;
         const Entry* known;
@@ -134,7 +133,7 @@ class FrequencySummary {
         const auto* known = begin.known;
         out.reserve(static_cast<std::size_t>(end.known - known));
         auto from = begin.place;                      // all keys before it are counted
-        auto sample = from / step * step + step - 1;  // the first such place from there on
+        auto sample = from / step * step + step - 1;  // the first such index from there on
         while (known != end.known || sample < end.place) {
             const bool is_known = known != end.known && (sample >= end.place || known->key <= at(sample));
             const auto key = is_known ? (known++)->key : at(sample);
@@ -145,13 +144,14 @@ class FrequencySummary {
         }
         return out;
     }
-    // The summary plus the counts of n more values; keys without an entry may have been missed before.
+    // The summary plus the counts of n more values. Keys without an entry may have been missed before.
     [[nodiscard]] FrequencySummary with(std::span<const Histogram> parts, std::uint64_t n) const;
     void drop_up_to(std::uint64_t limit);
-    // The largest integer below it: a value that occurs max_error times must have an entry. (A number that is an
-    // integer up to rounding is one.)
+    // The largest integer below max_error: a value that occurs max_error times must have an entry. (A number that is an
+    // integer except for rounding counts as one.)
     static std::uint64_t less_than(double max_error);
-    // The first index from `from` on for which that is false; it is true before. Looks near `from` first.
+    // The first index >= `from` for which `below` is false. It is true for all earlier ones. The search begins near
+    // `from`.
     template <class Below>
     static std::size_t gallop(std::size_t from, std::size_t end, Below below) {
         std::size_t reach = 1;

@@ -23,13 +23,13 @@ Key prefix(Key key, int length) {
     return length == 0 ? 0 : key >> static_cast<unsigned>(bits_of<T> - length);
 }
 
-// The first value under it.
+// The first value with that prefix.
 template <class T>
 Key first_of(Key prefix, int length) {
     return length == 0 ? 0 : prefix << static_cast<unsigned>(bits_of<T> - length);
 }
 
-// The error of a length. Heavy prefixes that are taken off have (support - eps) n values each of their own, so there
+// The error of each length. Heavy prefixes that are subtracted have at least (support - eps) n values each, so there
 // are at most 2 / support of them.
 double each_eps(const HeavyPrefixOptions& options) {
     return options.eps / (1 + 2 / options.support);
@@ -47,14 +47,14 @@ void check(const HeavyPrefixOptions& options) {
     }
 }
 
-// One lossy count a length; what is sorted by value is sorted by each prefix.
+// One lossy count per length. Values that are sorted are also sorted by each prefix.
 template <class T>
 class Levels {
   public:
     explicit Levels(const HeavyPrefixOptions& options)
         : lengths_(options.lengths), eps_(each_eps(options)), counts_(lengths_.size()) {}
 
-    // Of all lengths, or, where memory ends, of none.
+    // Adds to all lengths or, if memory runs out, to none.
     void add(const Window<T>& sorted, StreamTimes& times) {
         const auto error = max_error(n() + sorted.size());
         std::vector<FrequencySummary> counts(counts_.size());
@@ -64,7 +64,7 @@ class Levels {
         }
         counts_ = std::move(counts);
     }
-    // Likewise. The options are those of both from then on.
+    // Merges all lengths or none. From then on the options are those of both.
     void merge(const Levels& other, const HeavyPrefixOptions& options) {
         std::vector<FrequencySummary> counts(counts_.size());
         for (std::size_t i = 0; i < counts.size(); ++i)
@@ -107,19 +107,19 @@ class Levels {
     std::vector<FrequencySummary> counts_;
 };
 
-// A heavy prefix that is under no other one yet.
+// A heavy prefix that no shorter heavy prefix covers yet.
 struct Heavy {
-    Key first, last;  // values under it
+    Key first, last;  // values that have the prefix
     Bounds count;
 };
 
-// From the longest prefixes on: what is under heavy ones is taken off, whatever it may be at the least; those that may
-// still be heavy are. Of each, all that is under it is taken off from then on.
+// Starts with the longest prefixes. From each prefix, the min count of heavy prefixes below it is subtracted; those
+// that may still be heavy are reported, and cover all that is below them from then on.
 template <class T>
 std::vector<HeavyPrefix<T>> Levels<T>::heavy(double support, HeavyRule rule) const {
     const auto least = least_count(support, n());
     std::vector<HeavyPrefix<T>> out;
-    std::vector<Heavy> covered;  // ascends
+    std::vector<Heavy> covered;  // ascending
     for (std::size_t i = counts_.size(); i-- > 0;) {
         const auto under = KeyOf<T>::most - first_of<T>(prefix<T>(KeyOf<T>::most, lengths_[i]), lengths_[i]);
         std::vector<Heavy> next;
@@ -171,7 +171,7 @@ struct HeavyPrefixes<T>::State {
     auto taker() {
         return one_by_one<T>([this](const Window<T>& sorted) { take(sorted); });
     }
-    // n() is of what the counts have, also where memory ends.
+    // n() always counts the values that the counts have, even if memory runs out.
     template <class Work>
     auto counted(Work work) {
         const auto failed = [this] {
@@ -195,19 +195,19 @@ struct HeavyPrefixes<T>::State {
         }
         return *with_rest;
     }
-    // What is saved: the rest is counted where it is long.
+    // What is saved. A long incomplete window is counted, a short one saved unchanged.
     std::pair<Levels<T>, Window<T>> compact() {
         const auto rest = settle_all();
         if (rest.size() <= most_kept(each_eps(options))) return {levels, rest};
         return {settled(), Window<T>(nullptr, 0)};
     }
 
-    std::mutex mutex;  // of queries, which settle what has come
+    std::mutex mutex;  // protects queries, which settle values
     HeavyPrefixOptions options;
     std::size_t window;
     Intake<T> intake;
     Levels<T> levels;
-    std::optional<Levels<T>> with_rest;  // for answers
+    std::optional<Levels<T>> with_rest;  // kept for answers
     StreamTimes times;                   // of the summary
 };
 
@@ -253,13 +253,13 @@ void HeavyPrefixes<T>::merge(const HeavyPrefixes& other) {
     const std::lock_guard lock(from.mutex);
     const auto [others, rest] = from.compact();
     s.settle();
-    // Both errors are to hold for the support that both can be asked for.
+    // Both errors must hold for the support that both can be asked for.
     auto options = s.options;
     options.support = std::max(options.support, from.options.support);
     options.eps = std::max(options.eps, from.options.eps);
     auto merged = s.levels;
     merged.merge(others, options);
-    s.intake.keep(rest.values());  // nothing is changed where this or what is above throws
+    s.intake.keep(rest.values());  // if this or a line above throws, nothing is changed
     s.levels = std::move(merged);
     s.options = std::move(options);
     s.with_rest.reset();

@@ -1,5 +1,4 @@
-// Takes values from the caller through a sorter into a summary, batch by batch; caller and sorter work at the same
-// time.
+// Passes the caller's values through a sorter to a summary, batch by batch. Caller and sorter work at the same time.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +27,7 @@ class Batch {
     [[nodiscard]] std::span<const T> values() const { return values_; }
     [[nodiscard]] std::size_t size() const { return values_.size(); }
     [[nodiscard]] std::size_t capacity() const { return values_.capacity(); }
-    // Space for that many values of any type.
+    // Space for that many more values of any type.
     std::span<T> append(std::size_t count, std::size_t most) {
         const auto size = values_.size() + count;
         if (size > capacity()) values_.reserve(std::max(size, std::min(2 * capacity(), most)));
@@ -42,7 +41,7 @@ class Batch {
     std::vector<T, Uncleared<T>> values_;
 };
 
-// Runs the first, and then the second even if the first throws.
+// Runs `work`, then `after`, even if `work` throws.
 template <class Work, class After>
 void whether_or_not(Work work, After after) {
     try {
@@ -54,12 +53,12 @@ void whether_or_not(Work work, After after) {
     after();
 }
 
-// Memory: depth + 2 batches of the sorter, each of at least one window. There is no queue: add() waits if the sorter is
-// behind.
+// Memory: depth + 2 batches of the sorter, each of at least one window. There is no queue: add() waits if the sorter
+// lags behind.
 template <class T>
 class Intake {
   public:
-    // Takes the windows of a batch, each sorted, in the order in which they came.
+    // Receives the sorted windows of a batch, in their original order.
     using Take = std::function<void(const Windows<T>& sorted)>;
 
     Intake(std::unique_ptr<WindowSorter> sorter, std::size_t window) : sorter_(std::move(sorter)), window_(window) {
@@ -69,25 +68,25 @@ class Intake {
     }
     Intake(Intake&&) noexcept = default;
     Intake& operator=(Intake&&) noexcept = default;
-    // The sorter must not write into freed memory.
+    // Waits, because the sorter must not write to freed memory.
     ~Intake() {
         while (sorter_ && !under_way_.empty()) {
             try {
                 finish([](const Windows<T>&) {});
             } catch (...) {  // NOLINT(bugprone-empty-catch)
-                // Nobody can be told any more.
+                // There is nobody to report an error to.
             }
         }
     }
 
-    // From now on only keys 0, step, 2 step, ... and the last one of each window are passed on, if that saves work in
-    // the sorter. Pre: no values have come; 1 <= step < window.
+    // From now on, only keys 0, step, 2 step, ... and the last one of each window are passed on, if that saves work in
+    // the sorter. Pre: no values were added yet; 1 <= step < window.
     void sample(std::size_t step) { step_ = sorter_->can_sample() && step >= worth_sampling ? step : 0; }
-    // 0: complete windows are passed on.
+    // 0 if complete windows are passed on.
     [[nodiscard]] std::size_t step() const { return step_; }
 
-    // Sets NaNs aside. If the sorter fails, values counted by n() and nans() were taken, and none is lost; samples that
-    // came back after the failed batch are passed on before it.
+    // Leaves NaNs out. If the sorter fails, the values counted by n() and nans() were taken, and none is lost. Samples
+    // that arrive after the failed batch are passed on before it.
     void add(std::span<const T> values, const Take& take) {
         while (!values.empty()) {
             if (filling_.size() < batch_) {
@@ -98,10 +97,10 @@ class Intake {
             if (filling_.size() >= batch_) begin(take, [this] { begin_windows(cut(batch_)); });
         }
     }
-    // The same, but does not use the sorter until the next call, so it cannot fail.
+    // Like add(), but does not use the sorter until the next call, so it cannot fail.
     void keep(std::span<const T> values) { copy(values); }
     // Runs work that passes windows on. If it throws, failed() gives the number of values in the summary, and n()
-    // counts the values that are left: windows without memory are lost.
+    // counts the values that are left. Windows for which there is no memory are lost.
     template <class Failed, class Work>
     auto counted(const Failed& failed, Work work) {
         try {
@@ -114,20 +113,21 @@ class Intake {
     }
     [[nodiscard]] std::uint64_t n() const { return n_; }  // without NaNs
     [[nodiscard]] std::uint64_t nans() const { return nans_; }
-    [[nodiscard]] std::uint64_t taken() const { return taken_; }  // by add() and keep(), also what is lost since
-    void note(std::uint64_t n, std::uint64_t nans) {              // that went past the intake
+    [[nodiscard]] std::uint64_t taken() const { return taken_; }  // by add() and keep(), including values lost since
+    void note(std::uint64_t n, std::uint64_t nans) {              // adds values that bypassed the intake
         n_ += n;
         nans_ += nans;
     }
 
-    // Sorts and passes on all complete windows; the remaining values are rest().
+    // Sorts and passes on all complete windows. rest() has the remaining values.
     void settle(const Take& take) {
         whether_or_not([&] { begin_whole(take); }, [&] { take_all(take); });
     }
-    // Values of the incomplete window, in their order. Pre: settle() was called last.
+    // The values of the incomplete window, in their original order. Pre: settle() was called last.
     [[nodiscard]] std::span<const T> rest() const { return filling_.values(); }
-    // settle(), which also returns the rest sorted, valid until new values or settle(): a copy that goes through the
-    // sorter right after the last windows. Repeated calls while a window fills sort only the new values.
+    // Like settle(), and returns the rest sorted; it is valid until values are added or settle() is called. A copy of
+    // the rest goes through the sorter right after the last windows. Repeated calls while a window fills sort only the
+    // new values.
     Window<T> settle_all(const Take& take) {
         whether_or_not(
             [&] {
@@ -140,12 +140,12 @@ class Intake {
     }
 
     [[nodiscard]] WindowSorter& sorter() { return *sorter_; }
-    // Shares the work on passed windows with the sorter's threads.
+    // Lets the sorter's threads share the work on windows.
     [[nodiscard]] Share share() {
         return [sorter = sorter_.get()](std::size_t count, const Work& work) { sorter->share(count, work); };
     }
     [[nodiscard]] const WindowSorter& sorter() const { return *sorter_; }
-    // Memory of the values in flight.
+    // Bytes of the values in flight.
     [[nodiscard]] std::size_t bytes() const {
         std::size_t values = filling_.capacity() + spare_.capacity() + sorted_.capacity();
         for (const auto& [batch, is_rest] : under_way_) values += batch.capacity();
@@ -153,11 +153,11 @@ class Intake {
     }
 
   private:
-    static constexpr std::size_t worth_sampling = 8;  // so that a sample is little next to its window
+    static constexpr std::size_t worth_sampling = 8;  // so that a sample is small compared with its window
 
     struct UnderWay {
         Batch<T> batch;
-        bool is_rest;  // a copy of values that wait
+        bool is_rest;  // whether it is a copy of waiting values
     };
 
     // Copies with the sorter's threads if there are many values. Returns the number of NaNs.
@@ -193,7 +193,7 @@ class Intake {
         nans_ += nans;
         taken_ += values.size();
     }
-    // Takes the first waiting values.
+    // Cuts off the first waiting values.
     Batch<T> cut(std::size_t count) {
         Batch<T> rest;
         const auto others = filling_.values().subspan(count);
@@ -212,12 +212,12 @@ class Intake {
         auto done = finish(take);
         whether_or_not(next, [&] { hand_on(std::move(done), take); });
     }
-    // One batch at a time: more wait if the sorter has failed.
+    // Begins one batch at a time: more than one waits if the sorter has failed.
     void begin_whole(const Take& take) {
         while (filling_.size() >= window_)
             begin(take, [&] { begin_windows(cut(std::min(filling_.size() / window_ * window_, batch_))); });
     }
-    // If the sorter fails, the values return to the waiting ones, in the order of their windows.
+    // If the sorter fails, the values become waiting ones again, in the order of their windows.
     void begin_windows(Batch<T> batch) {
         under_way_.push_back({std::move(batch), false});
         try {
@@ -261,7 +261,7 @@ class Intake {
                 if (is_sample) {
                     sampled.push_back(std::move(next));
                 } else if (!next.is_rest) {
-                    append(oldest.batch, next.batch);  // whole windows are sorted once more in any case
+                    append(oldest.batch, next.batch);  // complete windows are sorted once more
                 }
             }
             take_back(std::move(oldest.batch));
@@ -280,7 +280,8 @@ class Intake {
         sorted_.clear();
     }
     void take_oldest(const Take& take) { hand_on(finish(take), take); }
-    // Also after one that cannot be passed on: a copy of waiting values must not arrive after these have changed.
+    // Continues after a batch that cannot be passed on: a copy of waiting values must not arrive after these have
+    // changed.
     void take_all(const Take& take) {
         if (under_way_.empty()) return;
         whether_or_not([&] { take_oldest(take); }, [&] { take_all(take); });
@@ -311,7 +312,7 @@ class Intake {
     std::size_t window_, batch_ = 0, step_ = 0;
     std::uint64_t n_ = 0, nans_ = 0, taken_ = 0;
     Batch<T> filling_, spare_;
-    Batch<T> sorted_;  // the first of the values that wait, in order
+    Batch<T> sorted_;  // the first waiting values, sorted
     std::deque<UnderWay> under_way_;
 };
 

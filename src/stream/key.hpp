@@ -1,4 +1,4 @@
-// Types of summaries of streams: keys, ranks, and windows of sorted values.
+// Types for summaries of streams: keys, ranks, and windows of sorted values.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ using cpu::Key;
 using cpu::KeyOf;
 using cpu::rank_of;
 
-// Bounds of a rank, or of a count of values; both are possible.
+// Bounds of a rank or of a count of values, both inclusive.
 struct Bounds {
     std::uint64_t lower = 0, upper = 0;
     bool operator==(const Bounds&) const = default;
@@ -66,7 +66,7 @@ class Windows {
     std::size_t window_;
 };
 
-// Receives them one after the other.
+// Calls `take` for each of them.
 template <class T, class Take>
 auto one_by_one(Take take) {
     return [take](const Windows<T>& windows) {

@@ -1,5 +1,5 @@
-// The levels of a sliding window as in SIGMOD'05, section 5.3: each sorts all values itself, in sets that fit its
-// error, and makes its blocks of them.
+// The levels of a sliding window as in SIGMOD'05, section 5.3: each level sorts all values itself, in sets that fit its
+// error, and makes its blocks from them.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@
 
 namespace quadmill::detail::stream {
 
-// Leaves windows of fewer values than `least` to the CPU on the caller's thread.
+// Sorts windows of fewer than `least` values on the CPU, on the caller's thread.
 class LeastSorter final : public WindowSorter {
   public:
     LeastSorter(std::unique_ptr<WindowSorter> sorter, std::size_t least) : sorter_(std::move(sorter)), least_(least) {}
@@ -63,12 +63,12 @@ class LeastSorter final : public WindowSorter {
   private:
     std::unique_ptr<WindowSorter> sorter_;
     std::size_t least_;
-    std::deque<bool> by_sorter_;  // of the batches in flight
+    std::deque<bool> by_sorter_;  // for each batch in flight
     double sort_ms_ = 0;
 };
 
-// The incomplete block of a level, with the algorithm of section 5.2 or, for counts, 5.1. Pre: `n` values will come;
-// counts and ranks may be off by max_error.
+// The incomplete block of a level, made by the algorithm of section 5.2 or, for counts, 5.1. Pre: the block will have
+// `n` values; counts and ranks may be off by max_error.
 template <class Summary>
 class UnfinishedBlock;
 
@@ -124,12 +124,12 @@ class UnfinishedBlock<FrequencySummary> {
     FrequencySummary summary_;
 };
 
-// Cost: each value is sorted once per level. Memory: waiting values, at most the longest set and the last added values;
-// copies of up to four sets; the incomplete block of each level.
+// Cost: each value is sorted once per level. Memory: waiting values, at most the longest set and the values added last;
+// copies of up to four sets; and the incomplete block of each level.
 template <class T, class Summary>
 class LevelSorts {
   public:
-    // Sets of one length that are sorted together, one in each channel of a texture, as in the paper.
+    // Sets of the same length that are sorted together, one in each channel of a texture, as in the paper.
     static constexpr std::size_t sets_at_once = 4;
 
     explicit LevelSorts(const SlidingPlan& plan) : plan_(plan) {
@@ -142,7 +142,7 @@ class LevelSorts {
         waiting_.insert(waiting_.end(), values.begin(), values.end());
         for (auto& level : levels_) level.waiting += values.size();
     }
-    // Sorts all complete sets, and passes blocks on, longer ones first. If it throws, the next call does the rest.
+    // Sorts all complete sets and passes blocks on, longer ones first. If it throws, the next call continues.
     void summarize(WindowSorter& sorter, SlidingWindow<Summary>& blocks, StreamTimes& times) {
         for (auto l = levels_.size(); l-- > 0;) {
             while (true) {
@@ -204,16 +204,16 @@ class LevelSorts {
 
   private:
     struct Level {
-        std::uint64_t index;  // of the block
-        std::size_t window;   // values of a set
+        std::uint64_t index;  // index of the block
+        std::size_t window;   // values per set
         UnfinishedBlock<Summary> block;
-        std::size_t waiting;  // for a set to be complete: the last values that came
+        std::size_t waiting;  // number of the latest values that a complete set needs
     };
     struct Sets {
         std::size_t size, count;
     };
-    // Values of a set of that block. A window that uses the block has at least as many values as the stream has when it
-    // is complete.
+    // Values per set in that block. A window that uses the block has at least as many values as the stream when the
+    // block is complete.
     [[nodiscard]] std::size_t set_size(int l, std::uint64_t index) const {
         const auto length = static_cast<double>(plan_.length(l));
         const double error = plan_.block_error(l, (index + 1) * plan_.length(l));
@@ -227,7 +227,7 @@ class LevelSorts {
     [[nodiscard]] Level begun_at(std::size_t l, std::uint64_t n) const {
         return begun(static_cast<int>(l), n / plan_.length(static_cast<int>(l)));
     }
-    // The next complete sets of a level with one size. The end of a block ends a set.
+    // The next complete sets of a level that have the same size. A set ends where its block ends.
     [[nodiscard]] Sets next_sets(std::size_t l) const {
         const auto& level = levels_[l];
         const auto length = plan_.length(static_cast<int>(l));
@@ -247,7 +247,7 @@ class LevelSorts {
         }
         return sets;
     }
-    // Passes the block of a level on if it is complete.
+    // Passes a level's block on if it is complete.
     void end_block(std::size_t l, SlidingWindow<Summary>& blocks) {
         auto& level = levels_[l];
         if (level.block.n() < plan_.length(static_cast<int>(l))) return;
@@ -262,14 +262,14 @@ class LevelSorts {
         for (const auto& level : levels_) most = std::max(most, level.waiting);
         return most;
     }
-    // Sorts copies: waiting values keep their order.
+    // Sorts copies, because waiting values keep their order.
     void sort_sets(std::size_t l, std::size_t size, std::size_t count, WindowSorter& sorter) {
         const auto values = last(levels_[l].waiting).first(size * count);
         sets_.assign(values.begin(), values.end());
         sorter.begin(std::span(sets_), size);
         sorter.finish();
     }
-    // Drops values that no level needs, if they are more than half.
+    // Drops values that no level needs any more, if they are more than half of all.
     void forget() {
         const auto most = longest_wait();
         if (waiting_.size() / 2 < most) return;

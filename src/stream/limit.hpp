@@ -16,7 +16,7 @@ namespace quadmill::detail::stream {
 // sum += x * factor, for a finite x.
 template <class T>
 void add_to(ExactSum& sum, T x, double factor) {
-    if constexpr (std::is_integral_v<T> && sizeof(T) == 8) {  // in two parts, each of which a double holds
+    if constexpr (std::is_integral_v<T> && sizeof(T) == 8) {  // in two parts, each of which fits into a double
         constexpr auto low = T{0xffffffff};
         sum.add(static_cast<double>(x & ~low), factor);
         sum.add(static_cast<double>(x & low), factor);
@@ -25,7 +25,7 @@ void add_to(ExactSum& sum, T x, double factor) {
     }
 }
 
-// A number without rounding, sum / divisor; or an infinite one.
+// An exact number, sum / divisor, or an infinite one.
 struct Limit {
     ExactSum sum{};
     std::uint64_t divisor = 1;
@@ -61,10 +61,10 @@ bool is_at_most(Key key, const Limit& limit) {
     return difference.sign() >= 0;
 }
 
-// The largest key of a value at or below that; nothing if all are greater.
+// The largest key whose value is at or below that; nothing if all values are greater.
 template <class T>
 std::optional<Key> key_at_most(const Limit& limit) {
-    Key low = 0, high = KeyOf<T>::greatest();  // numbers ascend with keys
+    Key low = 0, high = KeyOf<T>::greatest();  // numbers and keys have the same order
     if (!is_at_most<T>(low, limit)) return {};
     while (low < high) {
         const auto middle = low + (high - low) / 2 + 1;
@@ -77,7 +77,7 @@ std::optional<Key> key_at_most(const Limit& limit) {
     return low;
 }
 
-// Whether a value of x's type equals it exactly: that of the largest key at or below it.
+// Whether a value of x's type equals it exactly. `key` is the largest key at or below it.
 template <class T>
 std::optional<T> exact_at(const std::optional<Key>& key, const Limit& limit) {
     if (!key) return {};
@@ -96,7 +96,7 @@ std::optional<T> exact_at(const std::optional<Key>& key, const Limit& limit) {
 template <class T>
 struct Total {
     ExactSum finite;
-    bool rises = false, falls = false;  // an infinite x came
+    bool rises = false, falls = false;  // whether +inf or -inf was added
 
     void add(T x) {
         if constexpr (cpu::is_float<T>) {
@@ -112,7 +112,7 @@ struct Total {
         rises = rises || other.rises;
         falls = falls || other.falls;
     }
-    // The sum over n.
+    // The sum divided by n.
     [[nodiscard]] Limit mean(std::uint64_t n) const {
         constexpr double infinity = std::numeric_limits<double>::infinity();
         if (rises && falls) return {.infinite = std::numeric_limits<double>::quiet_NaN()};

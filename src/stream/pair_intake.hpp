@@ -1,4 +1,4 @@
-// Takes pairs from the caller through a sorter of plain keys.
+// Passes the caller's pairs through a sorter of plain keys.
 #pragma once
 
 #include <algorithm>
@@ -17,8 +17,9 @@
 
 namespace quadmill::detail::stream {
 
-// Windows of pairs in order of x. The sorter sorts words of 64 bits: 32-bit keys above their index; for longer keys
-// first the lower half above the index, then the upper half above the resulting index.
+// Makes windows of pairs in the order of x. The sorter sorts words of 64 bits: the upper half is a 32-bit key, the
+// lower half its index. Longer keys are sorted twice: first by their lower half, then by their upper half with the
+// index from the first sort.
 template <class T>
 class PairIntake {
   public:
@@ -35,7 +36,7 @@ class PairIntake {
                  window_;
     }
 
-    // If memory runs out while pairs go to the summary, some are lost, and it is unknown which: all later questions
+    // If memory runs out while pairs go to the summary, some are lost, and it is unknown which. All later queries then
     // throw Error.
     void add(T x, double weight, const Take& take) {
         check();
@@ -49,7 +50,7 @@ class PairIntake {
                               }));
                 },
                 [&] {
-                    // Otherwise the sorter failed before.
+                    // Otherwise the sorter failed before it took the key.
                     if (keys_.n() > n_) note(weight);
                 });
         } else {
@@ -57,7 +58,7 @@ class PairIntake {
             if (rest_.size() >= batch_) take_whole(take);
         }
     }
-    // The same, but does not use the sorter until the next call, so it cannot fail.
+    // Like add(), but does not use the sorter until the next call, so it cannot fail.
     void keep(const std::vector<Pair>& pairs) {
         check();
         all_or_lost([&] {
@@ -73,7 +74,7 @@ class PairIntake {
             take_whole(take);
         }
     }
-    // Pairs of the incomplete window. Pre: settle() was called last.
+    // The pairs of the incomplete window. Pre: settle() was called last.
     [[nodiscard]] std::vector<Pair> rest() const {
         if constexpr (!packed) return rest_;
         std::vector<Pair> pairs;
@@ -95,7 +96,7 @@ class PairIntake {
         throw Error(
             "CorrelatedSums: memory ended before, and pairs were lost; make another one, or load() what save() gave");
     }
-    // Work that cannot be undone if it throws.
+    // Runs work that cannot be undone if it throws.
     template <class Work>
     void all_or_lost(Work work) {
         try {
@@ -116,7 +117,7 @@ class PairIntake {
         }
     }
     [[nodiscard]] std::uint64_t word_of(Key key) const { return key << 32U | place_; }
-    // Of the word that keys_ has taken.
+    // Stores the weight for the word that keys_ has taken.
     void note(double weight) {
         n_ = keys_.n();
         all_or_lost([&] { weights_.push_back(weight); });
@@ -147,7 +148,7 @@ class PairIntake {
             }
         });
     }
-    // The original index of each pair of the sorted window.
+    // For each pair of the sorted window, its original index.
     std::vector<std::uint32_t> order_of(std::span<const Pair> pairs) {
         std::vector<std::uint32_t> order(pairs.size());
         for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(i % window_);
@@ -162,7 +163,7 @@ class PairIntake {
                 differs |= words[i] ^ words[0];
                 words[i] |= place;
             }
-            if (differs == 0) continue;  // all are in order by this half
+            if (differs == 0) continue;  // this half is the same in all keys
             keys_.sorter().begin(std::span(words), window_);
             keys_.sorter().finish();
             for (std::size_t i = 0; i < words.size(); ++i)
@@ -178,7 +179,7 @@ class PairIntake {
     std::uint32_t place_ = 0;
     bool is_lost_ = false;
     std::deque<double> weights_;  // of all windows that have not been taken
-    std::vector<Pair> rest_;      // of keys of 64 bits: those of windows that have not been taken
+    std::vector<Pair> rest_;      // for keys of 64 bits: pairs of windows that have not been taken
 };
 
 }  // namespace quadmill::detail::stream

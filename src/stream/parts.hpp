@@ -26,8 +26,8 @@ namespace quadmill::detail::stream {
 
 inline constexpr std::uint64_t most_values = std::uint64_t{1} << 60U;
 
-// `function` begins the messages of all of these.
-// A number as people write it.
+// In all these functions, messages begin with `function`.
+// A number in its usual notation.
 inline std::string text_of(double value) {
     std::array<char, 32> text{};
     std::snprintf(text.data(), text.size(), "%g", value);
@@ -54,7 +54,7 @@ inline void check_merge(const std::string& function, std::uint64_t a, std::uint6
 
 constexpr double least_eps_of_window = 1e-9;
 
-// Values in a window: the caller's choice, or the sorter's.
+// Values per window: the caller's choice, or the sorter's.
 inline std::size_t window_for(const std::string& function, double eps, std::size_t wanted, const WindowSorter& sorter) {
     check_eps(function, eps, least_eps_of_window);
     if (wanted > std::size_t{1} << 28U)
@@ -62,7 +62,7 @@ inline std::size_t window_for(const std::string& function, double eps, std::size
     return wanted > 0 ? wanted : std::clamp<std::size_t>(sorter.window(eps), 1, std::size_t{1} << 28U);
 }
 
-// The same for lossy counts, whose windows each visit all entries, about 1 / eps.
+// window_for() for lossy counts: each window visits all entries, which are about 1 / eps.
 inline std::size_t counted_window_for(const std::string& function, double eps, std::size_t wanted,
                                       const WindowSorter& sorter) {
     constexpr double most = 0x1p24;
@@ -70,13 +70,13 @@ inline std::size_t counted_window_for(const std::string& function, double eps, s
     return std::max(window, static_cast<std::size_t>(std::ceil(std::min(1 / eps, most))));
 }
 
-// Up to that many values of an incomplete window are saved unchanged; more are saved as a sample, which needs no more
-// space and keeps eps, too.
+// Up to this many values of an incomplete window are saved unchanged. More are saved as a sample, which needs no more
+// space and also keeps eps.
 inline std::uint64_t most_kept(double eps) {
     return static_cast<std::uint64_t>(4 / eps);
 }
 
-// ceil(support n), from 1.
+// ceil(support n), but at least 1.
 inline std::uint64_t least_count(double support, std::uint64_t n) {
     return n == 0 ? 1 : rank_of(support, n);
 }
@@ -92,7 +92,7 @@ KeyType type_of() {
     return Keys(std::span<T>(&none, 0)).type();
 }
 
-// Values of an incomplete window, sorted: their order does not change answers.
+// The values of an incomplete window, sorted: their order does not change answers.
 template <class T>
 struct SortedKeys {
     Window<T> sorted;
@@ -118,7 +118,7 @@ std::vector<T> read_sorted(Reader& from, std::uint64_t most) {
     return values;
 }
 
-// Pre of every load: the bytes have that kind of summary and type.
+// Pre of every load: the bytes have a summary of that kind and type.
 template <class T>
 Reader open(const char* function, std::span<const std::byte> bytes, Kind kind) {
     Reader reader(function, bytes);

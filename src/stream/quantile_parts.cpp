@@ -25,7 +25,7 @@ Key QuantileParts::greatest() const {
     return greatest;
 }
 
-// The most that a part has before a place.
+// Max number of values that a part has before a position.
 std::uint64_t QuantileParts::ranks_after(std::size_t part, std::size_t place) const {
     const auto& of = *parts_[part];
     return place < of.size() ? of.entry(place).rank_max - 1 : of.n();
@@ -69,11 +69,11 @@ QuantileParts::Entry QuantileParts::entry(const Places& at, std::size_t part) co
     return entry;
 }
 
-// By bisection: the first key of which an entry is so far, then the first part, and the first entry in it, among those
-// of that key.
+// By bisection: finds the first key with an entry that reaches the rank, then the first part that has such an entry,
+// then the first such entry in that part.
 QuantileParts::Places QuantileParts::places_at(std::uint64_t rank) const {
     const auto parts = parts_.size();
-    Places from(parts, 0), to(parts);  // those up to the key are from here to here
+    Places from(parts, 0), to(parts);  // the range of positions that is left
     for (std::size_t i = 0; i < parts; ++i) to[i] = parts_[i]->size();
     const auto reaches = [&](const Places& at) {
         auto before = at;
@@ -96,7 +96,7 @@ QuantileParts::Places QuantileParts::places_at(std::uint64_t rank) const {
             std::swap(from, up_to);
         }
     }
-    // Those below the key do not reach it, those up to the key do.
+    // Positions below the key do not reach the rank, positions up to the key do.
     for (std::size_t part = 0; part < parts; ++part) {
         auto at = from;
         at[part] = to[part];

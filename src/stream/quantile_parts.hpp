@@ -1,4 +1,4 @@
-// Several summaries as one: the answers of their sum, without merging them.
+// Several summaries seen as one: gives the answers of their sum without merging them.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,10 @@
 
 namespace quadmill::detail::stream {
 
-// The entries of all parts in the order of a merge: equal keys are in the order of the parts. Rank bounds add up: each
-// other part adds its number of values before an entry. Every rank has an entry at most the sum of the parts' errors
-// away.
-// Pre: there is at least one value; the parts outlive this.
+// The entries of all parts in the order of a merge; equal keys are in the order of the parts. Rank bounds add up: each
+// other part adds its number of values before an entry. For every rank there is an entry within the sum of the parts'
+// errors.
+// Pre: there is at least one value; the parts outlive this object.
 class QuantileParts {
   public:
     using Entry = QuantileSummary::Entry;
@@ -21,25 +21,25 @@ class QuantileParts {
     explicit QuantileParts(std::vector<const QuantileSummary*> parts);
 
     [[nodiscard]] std::uint64_t n() const { return n_; }
-    [[nodiscard]] std::size_t size() const { return size_; }  // entries
+    [[nodiscard]] std::size_t size() const { return size_; }  // number of entries
     [[nodiscard]] Key least() const;
     [[nodiscard]] Key greatest() const;
-    // The entry whose rank is certainly nearest to that. Pre: 1 <= rank <= n.
-    // Cost: with p parts of up to e entries, about 64 p log2(e) reads, fewer for shorter keys.
+    // The entry whose rank is certainly nearest to that rank. Pre: 1 <= rank <= n. Cost: with p parts of up to e
+    // entries, about 64 p log2(e) reads; fewer for shorter keys.
     [[nodiscard]] Entry at_rank(std::uint64_t rank) const;
-    // The number of values at or below the key.
+    // Bounds of the number of values at or below the key.
     [[nodiscard]] Bounds count_at_most(Key key) const;
 
   private:
-    using Places = std::vector<std::size_t>;  // in each part, of the first entry that comes after a place of the sum
+    using Places = std::vector<std::size_t>;  // for each part, the index of its first entry after a position of the sum
 
-    // A position before the first entry whose rank_max is above that.
+    // A position before the first entry whose rank_max is above that rank.
     [[nodiscard]] Places places_at(std::uint64_t rank) const;
     [[nodiscard]] std::uint64_t ranks_after(std::size_t part, std::size_t place) const;
-    // The part of the next, or the previous, entry; none at the end, or the beginning.
+    // The part that has the next (or the previous) entry; none at the end (or the beginning).
     [[nodiscard]] std::size_t next(const Places& at) const;
     [[nodiscard]] std::size_t last(const Places& at) const;
-    // The next entry of that part, with its bounds among all.
+    // The next entry of that part, with its rank bounds among all values.
     [[nodiscard]] Entry entry(const Places& at, std::size_t part) const;
 
     std::vector<const QuantileSummary*> parts_;

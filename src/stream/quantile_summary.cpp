@@ -42,7 +42,7 @@ QuantileSummary QuantileSummary::merged(const QuantileSummary& a, const Quantile
     memory.unpack();
     auto out = std::move(memory);
     out.n_ = a.n_ + b.n_;
-    out.keys_.clear();  // or what they were is copied where they need more room
+    out.keys_.clear();  // so that a reallocation copies no old values
     out.ranks_.clear();
     out.keys_.resize(a.size() + b.size());
     const bool exact = a.is_exact() && b.is_exact();
@@ -67,7 +67,7 @@ std::size_t from_first(std::span<const Key> a, std::span<const Key> b, std::size
 
 }  // namespace
 
-// The largest of what work(piece, begin, end) returns.
+// The max of what work(piece, begin, end) returns.
 template <class Work>
 std::uint64_t QuantileSummary::largest(const Share& share, std::size_t size, const Work& work) {
     std::vector<std::uint64_t> of_piece(size / shared_piece + 1);
@@ -94,8 +94,8 @@ void QuantileSummary::merge(const QuantileSummary& a, const QuantileSummary& b, 
     });
 }
 
-// An entry of one has the rank that it had, and as many more as there are entries before it in the other: at least up
-// to its predecessor there, at most to before its successor. Of equal keys those of `a` come first.
+// The rank of a merged entry is its old rank plus the number of values before it in the other summary: at least those
+// up to its predecessor there, and at most those before its successor. Among equal keys, those of `a` come first.
 template <class RanksA, class RanksB>
 std::uint64_t QuantileSummary::merge_piece(const QuantileSummary& a, const QuantileSummary& b, std::size_t begin,
                                            std::size_t end) {
@@ -106,7 +106,7 @@ std::uint64_t QuantileSummary::merge_piece(const QuantileSummary& a, const Quant
     // rank_min of the predecessors
     std::uint64_t x_min = x > 0 ? ranks_a[x - 1].min : 0, y_min = y > 0 ? ranks_b[y - 1].min : 0, gap = 2;
     while (x < na && y < nb && x + y < end) {
-        const bool take_x = a.keys_[x] <= b.keys_[y];  // a coin toss: no branch may depend on it
+        const bool take_x = a.keys_[x] <= b.keys_[y];  // random: no branch may depend on it
         const auto in_a = ranks_a[x], in_b = ranks_b[y];
         const auto max = in_a.max + in_b.max - 1;
         gap = std::max(gap, max - (x_min + y_min));
@@ -129,7 +129,7 @@ std::uint64_t QuantileSummary::merge_piece(const QuantileSummary& a, const Quant
     return gap;
 }
 
-// Moves what it keeps of a piece to its front.
+// Moves the kept entries of a piece to its front.
 std::uint64_t QuantileSummary::prune_piece(std::size_t begin, std::size_t end, std::uint64_t allowed,
                                            std::size_t& count) {
     std::size_t kept = begin;
@@ -145,7 +145,7 @@ std::uint64_t QuantileSummary::prune_piece(std::size_t begin, std::size_t end, s
         if (ranks_[i + 1].max - ranks_[kept].min > allowed) keep(i);
     }
     if (end < size()) {
-        gap = std::max(gap, ranks_[end].max - ranks_[kept].min);  // the next piece keeps that
+        gap = std::max(gap, ranks_[end].max - ranks_[kept].min);  // the next piece keeps this entry
     } else if (last > begin) {
         keep(last);
     }
@@ -153,12 +153,12 @@ std::uint64_t QuantileSummary::prune_piece(std::size_t begin, std::size_t end, s
     return gap;
 }
 
-// From each entry that is kept to the last one that the gap allows. The one after that is too far, and at most the old
-// gap further; so each step gains more than the growth of the gap, and at most n / growth + 1 entries are kept. Each
-// piece keeps its first entry, so that it needs to know of no other.
+// After a kept entry, the last entry that the gap permits is kept. The one after that is too far, but by at most the
+// old gap. So each step gains more than the growth of the gap, and at most n / growth + 1 entries are kept. Each piece
+// keeps its first entry, so that pieces are independent.
 void QuantileSummary::prune(double max_error, const Share& share) {
     const auto allowed = gap_for(max_error);
-    if (allowed <= gap_ || n_ / (allowed - gap_) >= size()) return;  // few would go
+    if (allowed <= gap_ || n_ / (allowed - gap_) >= size()) return;  // too few would go
     unpack();
     if (is_stepped()) {
         QuantileSummary pruned;
@@ -167,7 +167,7 @@ void QuantileSummary::prune(double max_error, const Share& share) {
         *this = std::move(pruned);
         return;
     }
-    std::vector<std::size_t> kept(size() / shared_piece + 1);  // of each piece, moved to its front
+    std::vector<std::size_t> kept(size() / shared_piece + 1);  // number of kept entries in each piece
     gap_ = largest(share, size(), [&](std::size_t piece, std::size_t begin, std::size_t end) {
         return prune_piece(begin, end, allowed, kept[piece]);
     });
@@ -222,7 +222,7 @@ void QuantileSummary::unpack() {
     }
 }
 
-// Pruning leaves most ranks as far apart as the gap allows, so what is missing to that is small.
+// After pruning, most ranks are as far apart as the gap permits, so the differences to the gap are small.
 void QuantileSummary::write(Writer& to) const {
     to.u64(n_);
     if (n_ == 0) return;
@@ -255,7 +255,7 @@ QuantileSummary QuantileSummary::read(Reader& from) {
     return summary;
 }
 
-// The least has rank 1, the greatest rank n; some are as far apart as the gap says.
+// The first entry has rank 1, the last one rank n, and somewhere the distance equals the gap.
 void QuantileSummary::read_ranks(Reader& from) {
     from.require(size() >= 2 && size() <= n_ && gap_ >= 2 && gap_ <= n_, "the number of keys");
     ranks_.resize(size());

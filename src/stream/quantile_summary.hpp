@@ -14,11 +14,11 @@
 
 namespace quadmill::detail::stream {
 
-// Entries are in order of key. An entry is one of the n values, and its rank among them (from 1) is within [rank_min,
-// rank_max]. The first and the last are the min and the max value. The gap is the max of rank_max of an entry minus
-// rank_min of the previous one; every rank has an entry at most half a gap away. A sample at equal steps, the gap,
-// needs no ranks: entry i has the rank i * gap + 1, the last one n. A gap of 1 means that all n values are kept.
-// Source: Greenwald and Khanna, PODS 2004; SIGMOD'05 section 5.2.
+// Entries are in the order of their keys. An entry is one of the n values, and its rank among them (counted from 1) is
+// within [rank_min, rank_max]. The first and the last are the min and the max value. The gap is the max of rank_max of
+// an entry minus rank_min of the previous one. Every rank has an entry at most half a gap away. A sample at equal steps
+// needs no ranks: its step is the gap, entry i has the rank i * gap + 1, and the last one n. A gap of 1 means that all
+// n values are kept. Source: Greenwald and Khanna, PODS 2004; SIGMOD'05 section 5.2.
 class QuantileSummary {
   public:
     struct Entry {
@@ -27,8 +27,8 @@ class QuantileSummary {
     };
 
     QuantileSummary() = default;
-    // Takes ranks 1, 1 + step, 1 + 2 step, ... and the last of a sorted window, so that every rank is within
-    // `max_error` of one (section 5.2).
+    // Samples ranks 1, 1 + step, 1 + 2 step, ... and the last one of a sorted window, so that every rank is within
+    // `max_error` of a sampled one (section 5.2).
     template <class T>
     static QuantileSummary of(const Window<T>& sorted, double max_error, const Share& share = alone) {
         QuantileSummary summary;
@@ -37,7 +37,8 @@ class QuantileSummary {
         return summary;
     }
 
-    // Such a sample of n values, taken elsewhere; key(i) is that of its i-th value. Pre: 1 <= step < n, or both are 1.
+    // A sample of n values at equal steps that was taken elsewhere; key(i) is the key of its value i. Pre: 1 <= step <
+    // n, or both are 1.
     template <class KeyAt>
     static QuantileSummary of_sample(std::uint64_t n, std::uint64_t step, KeyAt key, const Share& share = alone) {
         QuantileSummary summary;
@@ -50,15 +51,15 @@ class QuantileSummary {
     // An error of e ranks allows a gap of 2 e; the min is 1.
     static std::uint64_t gap_for(double max_error);
 
-    // Summarizes both inputs together: the gap is at most the sum of both minus one. Reuses the memory of a summary
-    // that is no longer needed: clearing new memory takes the system longer than the merge.
+    // The summary of both inputs together. Its gap is at most the sum of both gaps minus one. Reuses the memory of a
+    // summary that is no longer needed: for the system, clearing new memory takes longer than the merge.
     static QuantileSummary merged(const QuantileSummary& a, const QuantileSummary& b, QuantileSummary&& memory,
                                   const Share& share = alone);
     static QuantileSummary merged(const QuantileSummary& a, const QuantileSummary& b) {
         return merged(a, b, QuantileSummary());
     }
-    // Drops entries while max_error() stays at most that, if worthwhile; `compress` of the papers. At most n / (2
-    // max_error - the gap so far) entries stay, plus two, plus one for each shared_piece entries.
+    // Drops entries while max_error() stays within that bound, if it is worthwhile; the papers' `compress`. At most n /
+    // (2 max_error - current gap) entries stay, plus two, plus one per shared_piece entries.
     void prune(double max_error, const Share& share = alone);
 
     [[nodiscard]] std::uint64_t n() const { return n_; }
@@ -70,7 +71,7 @@ class QuantileSummary {
         return {key(i), ranks.min, ranks.max};
     }
     [[nodiscard]] Key key(std::size_t i) const { return short_keys_.empty() ? keys_[i] : base_ + short_keys_[i]; }
-    // The first entry whose key is above that, of those from `from` to `to`.
+    // The first entry in [from, to) whose key is above that key.
     [[nodiscard]] std::size_t above(Key key, std::size_t from, std::size_t to) const {
         while (from < to) {
             const auto middle = from + (to - from) / 2;
@@ -87,10 +88,10 @@ class QuantileSummary {
         return keys_.capacity() * sizeof(Key) + ranks_.capacity() * sizeof(Ranks) +
                short_keys_.capacity() * sizeof(std::uint32_t) + short_ranks_.capacity() * sizeof(ShortRanks);
     }
-    // Halves the memory; answers are as fast, and merging or pruning unpacks first. Long summaries are not packed,
+    // Halves the memory. Answers are as fast, but merging or pruning unpacks first. Long summaries are not packed,
     // because packing would cost more than it saves.
     void pack();
-    // If nothing was dropped, all ranks are known.
+    // True if nothing was dropped; then all ranks are exact.
     [[nodiscard]] bool is_exact() const { return gap_ == 1; }
 
     void write(Writer& to) const;
@@ -104,10 +105,10 @@ class QuantileSummary {
     template <class T>
     using List = std::vector<T, Uncleared<T>>;
     struct Stepped;  // the ranks of a sample at equal steps
-    struct Bounded;  // and those that are kept
+    struct Bounded;  // stored ranks
 
     struct ShortRanks {
-        std::uint32_t min, more;  // the greatest rank is so many above the least
+        std::uint32_t min, more;  // the smallest rank, and the difference to the largest one
     };
     void unpack();
     [[nodiscard]] bool is_packed() const { return !short_keys_.empty() || !short_ranks_.empty(); }
@@ -143,8 +144,8 @@ class QuantileSummary {
     static std::uint64_t largest(const Share& share, std::size_t size, const Work& work);
 
     List<Key> keys_;
-    List<Ranks> ranks_;  // none of a sample at equal steps
-    // Or packed, if they fit: keys as differences to the first.
+    List<Ranks> ranks_;  // empty for a sample at equal steps
+    // Packed form, if the keys fit: differences to the first key.
     List<std::uint32_t> short_keys_;
     List<ShortRanks> short_ranks_;
     Key base_ = 0;

@@ -29,7 +29,7 @@ void Quantiles<T>::State::plan_samples() {
     intake.sample(std::min<std::uint64_t>(gap, std::max<std::size_t>(window, 2) - 1));
 }
 
-// A sample reads far apart, and waits for memory.
+// A sample reads values that are far apart, and waits for memory.
 template <class T>
 void Quantiles<T>::State::take(const Windows<T>& sorted) {
     times.sample += histogram.add_windows(
@@ -55,8 +55,8 @@ Window<T> Quantiles<T>::State::settle_all() {
     return counted([this](const auto& take) { return intake.settle_all(take); });
 }
 
-// While nothing was dropped of whole windows, neither is of the rest. The errors of parts add up. Few ranks are found
-// in the parts themselves; where many are asked for, it is faster to merge these first.
+// If nothing was dropped from complete windows, nothing is dropped from the rest. The errors of parts add up. A few
+// ranks are found in the parts themselves; for many ranks it is faster to merge the parts first.
 template <class T>
 template <class Ask>
 auto Quantiles<T>::State::ask(std::size_t ranks, Ask ask) {
@@ -72,7 +72,7 @@ auto Quantiles<T>::State::ask(std::size_t ranks, Ask ask) {
     auto list = histogram.parts();
     list.push_back(&*of_rest);
     const QuantileParts parts(list);
-    constexpr std::size_t merging_pays = 1024;  // entries for each rank
+    constexpr std::size_t merging_pays = 1024;  // entries per rank
     if (list.size() < 2 || ranks < parts.size() / merging_pays) return ask(parts);
     const detail::cpu::Stopwatch time;
     const auto all = QuantileSummary::merged(histogram.all(intake.share()), *of_rest, {}, intake.share());
@@ -227,7 +227,7 @@ void Quantiles<T>::merge(const Quantiles& other) {
         auto merged = s.histogram;
         merged.raise_eps(buckets.plan().eps);
         merged.merge(buckets, s.intake.share());
-        s.intake.keep(rest.values());  // nothing is changed where this or what is above throws
+        s.intake.keep(rest.values());  // if this or a line above throws, nothing is changed
         s.histogram = std::move(merged);
         s.of_rest.reset();
         s.intake.note(buckets.n(), other.nans());

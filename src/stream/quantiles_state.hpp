@@ -1,4 +1,4 @@
-// The state of a Quantiles; a sliding window makes one, too.
+// The state of a Quantiles. A sliding window makes one, too.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct Quantiles<T>::State {
     // Windows are sampled as the histogram's plan allows, in the sorter if it can. Pre: no values have come.
     void plan_samples();
     void take(const detail::stream::Windows<T>& sorted);
-    // Passes windows on to a given receiver.
+    // Runs work that passes windows to a given receiver.
     template <class HandOn>
     auto counted(HandOn hand_on) {
         const auto failed = [this] {
@@ -33,21 +33,22 @@ struct Quantiles<T>::State {
         };
         return intake.counted(failed, [&] { return hand_on([this](const auto& sorted) { take(sorted); }); });
     }
-    void settle();                           // whole windows that have come are in the histogram then
-    detail::stream::Window<T> settle_all();  // and returns the rest
-    // Calls `work` with all values, for that many ranks.
+    void settle();                           // moves complete windows to the histogram
+    detail::stream::Window<T> settle_all();  // the same; returns the rest
+    // Calls `work` with all values, for a query of that many ranks.
     template <class Ask>
     auto ask(std::size_t ranks, Ask ask);
-    // Calls `work` with the saved state: the histogram, with a sample of a long rest, or a short rest unchanged.
+    // Calls `work` with the state to save: the histogram, with a sample of a long incomplete window or with a short one
+    // unchanged.
     template <class Use>
     auto compact(Use use);
 
-    std::mutex mutex;  // of queries, which settle what has come
+    std::mutex mutex;  // protects queries, which settle values
     std::size_t window;
     detail::stream::Intake<T> intake;
     Histogram histogram;
-    std::optional<detail::stream::QuantileSummary> of_rest;  // for answers, made again where values have come since
-    StreamTimes times;                                       // except for the histogram's
+    std::optional<detail::stream::QuantileSummary> of_rest;  // kept for answers until values are added
+    StreamTimes times;                                       // without those of the histogram
 };
 
 namespace detail::stream {

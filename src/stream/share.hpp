@@ -1,4 +1,4 @@
-// Work that threads may share: a sorter's threads (WindowSorter::share), or only the caller's.
+// Work that may be shared among threads: a sorter's threads (WindowSorter::share), or only the caller's.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +7,11 @@
 namespace quadmill::detail::stream {
 
 using Work = std::function<void(std::size_t index)>;
-// Runs work(0) .. work(count - 1), in any order, perhaps at the same time.
+// Runs work(0) .. work(count - 1) in any order, possibly at the same time.
 using Share = std::function<void(std::size_t count, const Work& work)>;
 
-// On the caller's thread. It is a class, because std::function of a plain function would leave foreign symbols in the
-// library.
+// Runs all work on the caller's thread. A class, because std::function of a plain function would leave foreign symbols
+// in the library.
 struct Alone {
     void operator()(std::size_t count, const Work& work) const {
         for (std::size_t i = 0; i < count; ++i) work(i);
@@ -19,8 +19,8 @@ struct Alone {
 };
 inline constexpr Alone alone{};
 
-// The pieces of `size` items: few enough that waking threads pays. They do not depend on the number of threads, so
-// results do not, either.
+// Work on many items is cut into pieces of this size: large enough that waking threads pays. Pieces do not depend on
+// the number of threads, so results do not, either.
 inline constexpr std::size_t shared_piece = std::size_t{1} << 15U;
 
 // Calls work(piece, begin, end) for each piece; on the caller's thread if there is only one.

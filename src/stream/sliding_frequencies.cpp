@@ -69,7 +69,7 @@ StreamTimes SlidingFrequencies<T>::times() const {
     return state_->times();
 }
 
-// Where values are missing, a count may be as many too low.
+// If values are missing, a count may be too low by their number.
 template <class T>
 std::vector<Frequent<T>> SlidingFrequencies<T>::frequent(double support, std::optional<std::uint64_t> width) const {
     check_part("SlidingFrequencies::frequent", "support", support, options().eps);

@@ -73,7 +73,7 @@ Quantile<T> SlidingQuantiles<T>::quantile(double phi, std::optional<std::uint64_
     return quantiles(std::span<const double>(&phi, 1), width).front();
 }
 
-// Where values are missing, a rank may be as many higher.
+// If values are missing, a rank may be higher by their number.
 template <class T>
 std::vector<Quantile<T>> SlidingQuantiles<T>::quantiles(std::span<const double> phis,
                                                         std::optional<std::uint64_t> width) const {

@@ -19,7 +19,7 @@
 
 namespace quadmill::detail::stream {
 
-// The last values of a stream, in the order in which they came.
+// The last values of a stream, in the order of their arrival.
 template <class T>
 class Last {
   public:
@@ -30,7 +30,7 @@ class Last {
         if (values_.capacity() >= size) return;
         values_.reserve(2 * size >= most() ? most() : std::max(size, 2 * values_.capacity()));
     }
-    // Returns the number of NaNs, which are left out. Without memory nothing is changed.
+    // Returns the number of NaNs, which are left out. If memory runs out, nothing is changed.
     std::size_t add(std::span<const T> values) {
         std::size_t nans = 0;
         if (capacity_ == 0) return nans;
@@ -39,7 +39,7 @@ class Last {
             const auto part = values.first(std::min(values.size(), piece()));
             const auto left_out = static_cast<std::size_t>(std::count_if(part.begin(), part.end(), KeyOf<T>::is_nan));
             const auto size = values_.size() + part.size() - left_out;
-            if (size > most())  // so each value is moved four times at most
+            if (size > most())  // so each value is moved at most four times
                 values_.erase(values_.begin(), values_.begin() + static_cast<std::ptrdiff_t>(size - capacity_));
             std::copy_if(part.begin(), part.end(), std::back_inserter(values_),
                          [](T value) { return !KeyOf<T>::is_nan(value); });
@@ -47,7 +47,7 @@ class Last {
         }
         return nans;
     }
-    // At most as many as there are.
+    // Returns fewer if there are fewer.
     [[nodiscard]] std::span<const T> last(std::uint64_t count) const {
         return std::span(values_).last(static_cast<std::size_t>(std::min<std::uint64_t>(count, values_.size())));
     }
@@ -61,11 +61,11 @@ class Last {
     std::vector<T> values_;
 };
 
-// Some of the last values, sorted. A later call for the same number merges new values and removes old ones.
+// Some of the last values, sorted. A later call for the same number of values merges new values and removes old ones.
 template <class T>
 class SortedLast {
   public:
-    // The last `width` of all `n` values; `last` has them. `sort` sorts a vector.
+    // The last `width` of all `n` values, taken from `last`. `sort` sorts a vector.
     template <class Sort>
     Window<T> of(const Last<T>& last, std::uint64_t width, std::uint64_t n, Sort sort) {
         const auto size = std::min(width, n), fresh = n - n_, gone = values_.size() + fresh - size;
@@ -120,7 +120,7 @@ class SortedLast {
 template <class T, class Summary>
 class SlidingState {
   public:
-    // `name` begins the messages.
+    // Messages begin with `name`.
     SlidingState(const std::string& name, const SlidingOptions& options, std::unique_ptr<WindowSorter> sorter)
         : name_(name),
           options_((check(name, options), options)),
@@ -145,13 +145,13 @@ class SlidingState {
                        });
     }
 
-    // Calls `work` with a summary of the last `width` values, or of all if there are fewer.
+    // Calls `work` with a summary of the last `width` values, or of all values if there are fewer.
     template <class Use>
     auto ask(std::uint64_t width, Use use) {
         const std::lock_guard lock(mutex_);
         return use(std::as_const(covered(width)));
     }
-    // The same, or calls `work` with these values, sorted, if they are kept.
+    // The same, or, if the values themselves are kept, calls the other function with the sorted values.
     template <class UseValues, class Use>
     auto ask(std::uint64_t width, UseValues use_values, Use use) {
         const std::lock_guard lock(mutex_);
@@ -220,7 +220,7 @@ class SlidingState {
         if ((forms & variable) != 0) options.widths = Widths::Variable;
         if ((forms & never_raw) != 0) options.paper.raw = RawValues::Never;
         if ((forms & level_sorts) != 0) options.paper.blocks = SlidingBlocks::Sorted;
-        options.max_bytes = std::numeric_limits<std::uint64_t>::max();  // it was taken when it was made
+        options.max_bytes = std::numeric_limits<std::uint64_t>::max();  // was checked when it was made
         const auto n = from.u64(), nans = from.u64();
         from.require(n <= most_values && nans <= most_values, "the number of values");
         auto state = std::make_unique<State>(function, options, std::move(sorter));
@@ -272,7 +272,7 @@ class SlidingState {
     auto taker() {
         return one_by_one<T>([this](const Window<T>& values) { trees_.add(values, blocks_, intake_.share(), times_); });
     }
-    // As Intake::settle_all(); then all complete blocks exist.
+    // Like Intake::settle_all(). Afterwards all complete blocks exist.
     Window<T> settle_all() {
         return counted([&] {
             const auto rest = intake_.settle_all(taker());
@@ -284,7 +284,7 @@ class SlidingState {
     auto counted(Work work) {
         const auto failed = [this] {
             answer_.reset();
-            sorted_ = {};  // it counts what came by n()
+            sorted_ = {};  // it compares by n()
             return blocks_.n() + trees_.n();
         };
         return intake_.counted(failed, work);
@@ -297,11 +297,11 @@ class SlidingState {
         if (least == 0) return sorter;
         return std::make_unique<LeastSorter>(std::move(sorter), least);
     }
-    // Many at a time, so that sets of one size are sorted together. If a sorter fails, the values counted by n() and
-    // nans() were taken.
+    // Takes many values at a time, so that sets of the same size are sorted together. If a sorter fails, the values
+    // counted by n() and nans() were taken.
     void add_to_levels(std::span<const T> values) {
         constexpr std::size_t most = std::size_t{1} << 22U;
-        settle();  // what a sorter that failed has left, before there is more of it
+        settle();  // finishes what a failed sorter has left, before more values come
         std::vector<T> numbers;
         for (; !values.empty(); values = values.subspan(std::min(values.size(), most))) {
             const auto part = values.first(std::min(values.size(), most));
@@ -313,7 +313,7 @@ class SlidingState {
             settle();
         }
     }
-    // Then all complete blocks exist.
+    // Afterwards all complete blocks exist.
     void settle() {
         if (plan_.is_exact()) return;
         if (plan_.sorted) return sorts_.summarize(intake_.sorter(), blocks_, times_);
@@ -322,7 +322,7 @@ class SlidingState {
             trees_.flush(blocks_, times_);
         });
     }
-    // The values after the last block.
+    // Summary of the values after the last block.
     Summary rest() {
         if (plan_.sorted) {
             settle();
@@ -348,7 +348,7 @@ class SlidingState {
         times_.merge += time.ms() - sort_ms;
         return window;
     }
-    // The summary of the last `width` values, or of all if there are fewer.
+    // The summary of the last `width` values, or of all values if there are fewer.
     const Covered<Summary>& covered(std::uint64_t width) {
         const auto now = std::pair(intake_.n(), width);
         if (answer_ && answered_ == now) return *answer_;
@@ -368,19 +368,19 @@ class SlidingState {
         return *answer_;
     }
 
-    std::mutex mutex_;  // of queries, which settle what has come
+    std::mutex mutex_;  // protects queries, which settle values
     std::string name_;
     SlidingOptions options_;
     SlidingPlan plan_;
     Intake<T> intake_;
     Last<T> last_;
     SlidingWindow<Summary> blocks_;
-    BlockTrees<T, Summary> trees_;  // values on their way there
+    BlockTrees<T, Summary> trees_;  // collects values for blocks
     LevelSorts<T, Summary> sorts_;
-    SortedLast<T> sorted_;  // for answers
+    SortedLast<T> sorted_;  // kept for answers
     std::optional<Covered<Summary>> answer_;
-    std::pair<std::uint64_t, std::uint64_t> answered_;  // the n and the width of it
-    StreamTimes times_;                                 // except for the blocks'
+    std::pair<std::uint64_t, std::uint64_t> answered_;  // the n and the width for which answer_ was made
+    StreamTimes times_;                                 // without those of the blocks
 };
 
 }  // namespace quadmill::detail::stream

@@ -1,4 +1,4 @@
-// The last values of a stream as summaries of blocks of doubling lengths (SIGMOD'05 section 5.3).
+// The last values of a stream as summaries of blocks whose lengths double from level to level (SIGMOD'05 section 5.3).
 #pragma once
 
 #include <algorithm>
@@ -21,10 +21,11 @@ namespace quadmill::detail::stream {
     return static_cast<int>(std::bit_width(value)) - 1;
 }
 
-// Blocks of level l are 2^l base blocks long and begin at multiples of that. A window is made of at most two blocks of
-// each of L + 1 levels, so each may be off by eps W / (4 (L + 1)) values: that is eps_l of the paper times the length
-// of the block. The window's old end may lack a part of a block of the lowest kept level, a quarter of eps W. Its new
-// end comes from the chain of merges, and from the values of an incomplete base block, which are exact.
+// Blocks of level l are 2^l base blocks long and begin at multiples of that length. A window consists of at most two
+// blocks of each of L + 1 levels, so each block may be off by eps W / (4 (L + 1)) values: the paper's eps_l times the
+// length of the block. At its old end a window may lack a part of a block of the lowest kept level, which is a quarter
+// of eps W. Its new end comes from the chain of merges, and from the values of an incomplete base block, which are
+// exact.
 struct SlidingPlan {
     explicit SlidingPlan(const SlidingOptions& options)
         : eps(options.eps),
@@ -37,7 +38,7 @@ struct SlidingPlan {
         block = least_block;
         if (fixed) split(std::max<std::uint64_t>(static_cast<std::uint64_t>(eps * static_cast<double>(window) / 4), 1));
         top = log2_floor(std::max<std::uint64_t>(window / block, 1));
-        // Blocks, and summaries being merged, take as much memory as that many values.
+        // Blocks, and summaries that are being merged, take as much memory as this many values.
         const double entries = 4 * (levels + 1.0) * (levels + 1.0) / eps;
         const bool never = options.paper.raw == RawValues::Never;
         if (!never && static_cast<double>(window) <= entries) {
@@ -52,48 +53,48 @@ struct SlidingPlan {
     [[nodiscard]] double max_bytes(std::size_t value_bytes) const {
         constexpr double entry_bytes = 24;
         const double bytes = static_cast<double>(value_bytes), all = levels + 1.0, w = static_cast<double>(window);
-        if (is_exact()) return w * (3 * bytes + entry_bytes);  // the last values; an answer is made of as many
+        if (is_exact()) return w * (3 * bytes + entry_bytes);  // the last values, and as many for an answer
         const double blocks = fixed ? std::min(6 * all * all / eps, (all + 2) * w)
                                     : 6 * all * std::log(8 / eps) * std::log2(w * eps) / eps;
         if (sorted) return blocks * entry_bytes + 2 * std::min(4 * all / eps, w) * (2 * bytes + entry_bytes);
         const double waiting = tree_height() > 0 ? static_cast<double>(length(tree_height())) : 0;
         return blocks * entry_bytes + 4 * static_cast<double>(block + exact) * bytes + 2 * waiting * bytes;
     }
-    // Whether only the values themselves are kept.
+    // True if only the values themselves are kept.
     [[nodiscard]] bool is_exact() const { return exact == window; }
-    // eps_l of the paper: the part of its values that a block of level l, 2^l grains long, may be off. Times its length
-    // it is the same for all levels.
+    // The paper's eps_l: the fraction of its values that a block of level l, 2^l grains long, may be off. Multiplied by
+    // the length it is the same for all levels.
     [[nodiscard]] double level_error(int l) const { return eps / (2 * (2 * levels + 2)) * std::ldexp(1, levels - l); }
-    // The error in values of a block that a level with its own sorts completes at that position of the stream. (L and
-    // the grain are rounded, so that eps_l alone might be too much.)
+    // The error, in values, of a block that a level with its own sorts completes at that position of the stream. (L and
+    // the grain are rounded, so that eps_l alone might be too large.)
     [[nodiscard]] double block_error(int level, std::uint64_t end) const {
         return std::min(level_error(level) * static_cast<double>(length(level)), max_error(static_cast<double>(end)));
     }
-    // Values of a block.
+    // Number of values in a block.
     [[nodiscard]] std::uint64_t length(int level) const { return block << static_cast<unsigned>(level); }
-    // The height of trees of blocks (block_trees.hpp): large, so that a sample of the highest block is small compared
-    // with its values. 0: no trees, since they would be too large for the window.
+    // The height of trees of blocks (block_trees.hpp): large enough that a sample of the highest block is small
+    // compared with its values. 0: no trees, because they would be too large for the window.
     [[nodiscard]] int tree_height() const {
         constexpr std::uint64_t enough = std::uint64_t{1} << 17U;
         const int height = block < enough ? log2_floor((enough + block - 1) / block - 1) + 1 : 0;
         return sorted ? 0 : std::min(height, top);
     }
-    // In values, for a block that only windows of at least that width still use.
+    // In values, for a block that is only used by windows of at least that width.
     [[nodiscard]] double max_error(double width) const {
         return eps * std::min(static_cast<double>(window), width) / (4 * (levels + 1));
     }
-    // The errors of the chain that makes blocks: as small as the smallest of theirs.
+    // The error plan of the chain that makes blocks. Its errors are as small as the smallest block error.
     [[nodiscard]] ErrorPlan chain() const { return {eps / (4 * (levels + 1)), static_cast<std::uint64_t>(top) + 1}; }
-    // The level of the blocks that a window of that width begins with: a quarter of eps W long, or less.
+    // The level of the blocks that a window of that width begins with. Their length is at most a quarter of eps W.
     [[nodiscard]] int first_level(std::uint64_t width) const {
         if (fixed) return lowest;
         const double blocks = eps * static_cast<double>(width) / (4 * static_cast<double>(block));
         return std::min(log2_floor(static_cast<std::uint64_t>(std::max(blocks, 1.0))), top);
     }
-    // The first block of a level that a window can still use, after that many base blocks.
+    // The first block of a level that a window can still use after that many base blocks.
     [[nodiscard]] std::uint64_t first_needed(int level, std::uint64_t blocks) const {
         const double length = std::ldexp(1, level);
-        if (level < lowest) return blocks >> static_cast<unsigned>(level);  // none
+        if (level < lowest) return blocks >> static_cast<unsigned>(level);  // no block is needed
         double reach = static_cast<double>(window) / static_cast<double>(block) * (1 + eps / 4) + 2;
         if (!fixed) reach = std::min(reach, 10 * length / eps + 2);
         const double first = (static_cast<double>(blocks) - reach) / length;
@@ -102,13 +103,13 @@ struct SlidingPlan {
 
     double eps;
     std::uint64_t window;
-    bool fixed, sorted;                  // the levels sort for themselves: there is no chain
-    std::uint64_t block = 1, exact = 0;  // values of a base block; the last ones that are kept as they are
-    int levels = 0, top = 0;             // L; the level of the longest block
-    int lowest = 0;                      // the level of the shortest block that is kept
+    bool fixed, sorted;                  // levels have their own sorts, so there is no chain
+    std::uint64_t block = 1, exact = 0;  // values per base block; number of last values that are kept unchanged
+    int levels = 0, top = 0;             // L; level of the longest block
+    int lowest = 0;                      // level of the shortest block that is kept
 
   private:
-    // Base blocks are only as long as good samples need: all values in flight are in memory.
+    // Makes base blocks only as long as good samples need: all values in flight are in memory.
     void split(std::uint64_t grain) {
         block = grain;
         if (sorted) return;
@@ -117,15 +118,15 @@ struct SlidingPlan {
     }
 };
 
-// A window's summary, and the number of its oldest values that are missing in it.
+// A window's summary, and the number of its oldest values that are missing from it.
 template <class Summary>
 struct Covered {
     Summary summary;
     std::uint64_t missing = 0;
 };
 
-// Blocks of at most 2^height base blocks, in the order of the stream, those of each level that a window still needs;
-// and the state of the chain of merges.
+// A tree: for each level, the blocks that a window still needs, in the order of the stream; and the root. It covers up
+// to 2^height base blocks.
 template <class Summary>
 struct BlockTree {
     std::vector<std::vector<Summary>> levels;
@@ -133,15 +134,15 @@ struct BlockTree {
 };
 
 // Source: Arasu and Manku, PODS 2004. Blocks come from one chain of merges (Greenwald and Khanna's tree), so that each
-// value is sorted once; blocks of a window of variable width are pruned as they grow old.
+// value is sorted only once. Blocks of a window of variable width are pruned as they age.
 template <class Summary>
 class SlidingWindow {
   public:
     explicit SlidingWindow(const SlidingPlan& plan)
         : plan_(plan), chain_(plan.chain()), levels_(static_cast<std::size_t>(plan.top) + 1) {}
 
-    // If these throw, the block or tree was not added.
-    // Pre: of plan.block values, with an error of at most chain().max_error(1, block).
+    // If an add function throws, the block or tree was not added.
+    // Pre: the block has plan.block values and an error of at most chain().max_error(1, block).
     void add(Summary block) {
         Undo undo(*this);
         ++blocks_;
@@ -149,8 +150,8 @@ class SlidingWindow {
         go_on(std::move(block), 1);
         make_room(undo.drop());
     }
-    // Pre: n() is a multiple of the tree's values; its blocks are packed, their errors at most new_block_error(), that
-    // of its root what the chain allows.
+    // Pre: n() is a multiple of the tree's values; its blocks are packed, their errors are at most new_block_error(),
+    // and the root's error is within the chain's limit.
     void add(BlockTree<Summary> tree) {
         const auto height = tree.levels.size() - 1;
         Undo undo(*this);
@@ -158,7 +159,7 @@ class SlidingWindow {
         for (std::size_t l = 0; l <= height; ++l) {
             auto& blocks = tree.levels[l];
             auto& level = levels_[l];
-            if (blocks.size() < std::size_t{1} << (height - l)) {  // none of those before is needed
+            if (blocks.size() < std::size_t{1} << (height - l)) {  // none of the earlier blocks is needed
                 undo.keep(l);
                 level.first = (blocks_ >> l) - blocks.size();
             }
@@ -167,12 +168,12 @@ class SlidingWindow {
         go_on(std::move(tree.root), height + 1);
         make_room(undo.drop());
     }
-    // In values, for a block of that level after that many base blocks.
+    // The permitted error, in values, of a block of that level after that many base blocks.
     [[nodiscard]] double new_block_error(int level, std::uint64_t blocks) const {
         return plan_.max_error(static_cast<double>(plan_.fixed ? blocks * plan_.block : plan_.length(level)));
     }
-    // If levels sort themselves: their blocks, longer ones before shorter ones with the same end, each as accurate as
-    // the windows at its completion need.
+    // For levels with their own sorts: adds their blocks, of blocks with the same end longer ones first. Each is as
+    // accurate as the windows at its completion need.
     void add_formed(int level, Summary block) {
         pack(block);
         levels_[static_cast<std::size_t>(level)].blocks.push_back(std::move(block));
@@ -181,7 +182,7 @@ class SlidingWindow {
         make_room({});
     }
 
-    // The last `width` values; `rest` has those after the last block. Pre: rest < width.
+    // The last `width` values. `rest` summarizes the values after the last block. Pre: rest < width.
     [[nodiscard]] Covered<Summary> last(std::uint64_t width, const Summary& rest) const {
         const auto n = blocks_ * plan_.block + rest.n(), start = n - std::min(width, n);
         const auto lowest = static_cast<unsigned>(plan_.lowest);
@@ -196,7 +197,7 @@ class SlidingWindow {
             const auto aligned = at == 0 ? fits : static_cast<unsigned>(std::countr_zero(at));
             const auto level = std::min({fits, aligned, static_cast<unsigned>(plan_.top)});
             if (level < lowest) {
-                parts.push_back(*chain_.bucket(level + 1));  // that of a bit of the number of blocks
+                parts.push_back(*chain_.bucket(level + 1));  // it stands for a bit of the number of blocks
             } else {
                 const auto& from = levels_[level];
                 parts.push_back(from.blocks[static_cast<std::size_t>((at >> level) - from.first)]);
@@ -250,7 +251,7 @@ class SlidingWindow {
             }
         }
         window.chain_ = ExponentialHistogram<Summary>::read(from, plan.chain());
-        // The chain has the blocks that are the bits of their number, except for the complete ones.
+        // The chain has one block per bit of their number, except for blocks of the highest levels, which are complete.
         const auto in_chain = window.blocks_ % (std::uint64_t{1} << window.levels_.size());
         for (std::size_t l = 0; l < ErrorPlan::most_ids; ++l) {
             const auto* bucket = window.chain_.bucket(l + 1);
@@ -263,7 +264,7 @@ class SlidingWindow {
 
   private:
     struct Level {
-        std::uint64_t first = 0;  // of those that are kept
+        std::uint64_t first = 0;  // index of the first block that is kept
         std::deque<Summary> blocks;
 
         void swap(Level& other) noexcept {
@@ -271,7 +272,7 @@ class SlidingWindow {
             blocks.swap(other.blocks);
         }
     };
-    // Undoes what was stored since it was made, unless it is dismissed.
+    // Its destructor undoes what was stored since its construction, unless it is dismissed.
     class Undo {
       public:
         explicit Undo(SlidingWindow& window) : window_(window), blocks_(window.blocks_), were_(window.levels_.size()) {
@@ -289,12 +290,12 @@ class SlidingWindow {
             }
             window_.blocks_ = blocks_;
         }
-        // Leaves a level empty.
+        // Makes an empty level.
         void keep(std::size_t l) {
             were_[l].kept.emplace().swap(window_.levels_[l]);
             still_there_[l] = 0;
         }
-        // Returns the number of old blocks of each level that still exist.
+        // Drops blocks that are no longer needed. Returns for each level the number of old blocks that still exist.
         const std::vector<std::size_t>& drop() {
             is_dropped_ = true;
             return still_there_;
@@ -312,14 +313,14 @@ class SlidingWindow {
         bool is_dropped_ = false;
     };
 
-    // The chain takes a block of its id.
+    // Adds a block with its id to the chain.
     void go_on(Summary block, std::size_t id) {
         chain_.combine(std::move(block), id,
                        [this](const Summary& formed, std::size_t formed_id) { store(formed_id - 1, formed); });
-        chain_.drop(levels_.size());  // nothing longer is needed
+        chain_.drop(levels_.size());  // longer blocks are not needed
     }
-    // Blocks exist already; without memory some stay finer than needed, which is harmless. `before`: the number of old
-    // blocks of each level.
+    // The blocks exist already. If memory runs out, some stay finer than necessary, which is harmless. `before` has the
+    // number of old blocks of each level.
     void make_room(const std::vector<std::size_t>& before) {
         try {
             grow();
@@ -333,7 +334,7 @@ class SlidingWindow {
     static void pack(Summary& block) {
         if constexpr (requires { block.pack(); }) block.pack();
     }
-    // The length of the windows that use a block of that age; the last one of its level has age 1.
+    // Min length of the windows that use a block of that age. The newest block of its level has age 1.
     [[nodiscard]] double least_width(double length, std::uint64_t age) const {
         return plan_.fixed ? static_cast<double>(n()) : length * static_cast<double>(std::bit_floor(age));
     }
@@ -350,7 +351,7 @@ class SlidingWindow {
         }
     }
 
-    // Prunes a block of that age to the accuracy of the windows that use it from now on.
+    // Prunes a block of that age to the accuracy that windows need from now on.
     void prune(Summary& block, std::size_t l, std::size_t age) {
         const cpu::Stopwatch time;
         block.prune(
@@ -358,8 +359,8 @@ class SlidingWindow {
         pack(block);
         prune_ms_ += time.ms();
     }
-    // Blocks among the first `count` whose age doubled with the last of these: from then on only windows twice as wide
-    // use them.
+    // Prunes blocks among the first `count` whose age has doubled with the last of these: from now on only windows
+    // twice as wide use them.
     void prune_old(std::size_t l, std::size_t count) {
         for (std::size_t age = 2; !plan_.fixed && age <= count; age *= 2) prune(levels_[l].blocks[count - age], l, age);
     }
@@ -369,13 +370,13 @@ class SlidingWindow {
         blocks.push_back(std::move(block));
         prune(blocks.back(), l, 1);
     }
-    // At the start a window of fixed width is as wide as the stream is long.
+    // At the start, a window of fixed width has the length of the stream.
     void grow() {
         if (!plan_.fixed || !std::has_single_bit(blocks_) || n() / 2 >= plan_.window) return;
         const cpu::Stopwatch time;
         for (std::size_t l = 0; l < levels_.size(); ++l) {
             auto& level = levels_[l];
-            // Levels that sort themselves are ahead of the lowest one; that changes no block.
+            // Levels with their own sorts are ahead of the lowest level; that changes no block.
             const auto ended = std::min<std::uint64_t>(level.blocks.size(), (blocks_ >> l) - level.first);
             for (std::size_t i = 0; i < ended; ++i) {
                 level.blocks[i].prune(plan_.max_error(static_cast<double>(n())));

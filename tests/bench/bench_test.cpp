@@ -1,4 +1,4 @@
-// What `quadmill bench` sorts, how it checks results, and what it draws. No OpenGL.
+// Tests of `quadmill bench`: its inputs, its checks of results, and its plots. No OpenGL.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -49,8 +49,8 @@ std::size_t distinct(Keys keys) {
 
 }  // namespace
 
-TEST_CASE("A copy past the system's cache has all bytes, or says that the file system has no such transfers") {
-    for (const std::uint64_t records : {1U, 41U, 30'000U, 300'000U}) {  // less than a page, a block, all blocks, and more
+TEST_CASE("A copy past the system's cache has all bytes, or reports that the file system cannot do it") {
+    for (const std::uint64_t records : {1U, 41U, 30'000U, 300'000U}) {  // below a page, a block, all blocks, more
         const BenchFolder folder(std::filesystem::temp_directory_path().string());
         const auto found = run_files(folder, {direct_copy()}, records, 2);
         const auto& copy = found.results.front();
@@ -59,7 +59,7 @@ TEST_CASE("A copy past the system's cache has all bytes, or says that the file s
     }
 }
 
-TEST_CASE("inputs are what their distribution says, for every type") {
+TEST_CASE("inputs match their distribution, for every type") {
     for (const auto type : types) {
         CAPTURE(static_cast<int>(type));
         constexpr std::size_t n = 2000;
@@ -101,7 +101,7 @@ TEST_CASE("inputs are what their distribution says, for every type") {
     }
 }
 
-TEST_CASE("the check of a result sees one key changed, and nothing in another order") {
+TEST_CASE("the check of a result detects one changed key, and ignores the order") {
     for (const auto type : types) {
         KeyBuffer buffer(type, Distribution::Uniform, 1000, 3);
         auto changed = buffer, moved = buffer;
@@ -131,7 +131,7 @@ TEST_CASE("every rival that was built in sorts every type and distribution") {
     }
 }
 
-TEST_CASE("a rival that does not sort, or loses keys, is found out; engines without a context are refused") {
+TEST_CASE("a rival that does not sort, or loses keys, is detected; engines without a context are refused") {
     const Rival idle{"idle", nullptr, [](Keys) {}};
     const Rival careless{"careless", nullptr, [](Keys keys) {
                              cpu::visit(keys, [](auto values) { std::ranges::fill(values, values.front()); });
@@ -154,7 +154,7 @@ TEST_CASE("a rival that does not sort, or loses keys, is found out; engines with
     CHECK_FALSE(found.results[3].verified);
 }
 
-TEST_CASE("an LU that is none is found out, alone and among many; every rival's that was built in is one") {
+TEST_CASE("a wrong LU is detected, alone and among many; every built-in rival's is right") {
     const LuRival idle{"idle", "", Pivot::Partial, 1000, [](float*, std::size_t, LuOrder) { return 0; }};
     const LuRival failing{"failing", "", Pivot::Partial, 1000, [](float*, std::size_t, LuOrder) { return 3; }};
     std::vector<LuContender> contenders{{"idle", {}, &idle}, {"failing", {}, &failing}};
@@ -174,7 +174,7 @@ TEST_CASE("an LU that is none is found out, alone and among many; every rival's 
     for (const auto& times : bench.run_batch(5, 300).results) check(times);
 }
 
-TEST_CASE("a plot escapes its words and keeps all points on the page") {
+TEST_CASE("a plot escapes its text and keeps all points on the page") {
     const auto svg =
         plot({{"<a & b>", "x", "y", {{"one \"point\"", Line::Solid, {{1000, 5}}}, {"none", Line::Dashed, {}}}},
               {"empty", "x", "y", {}}});
@@ -202,8 +202,8 @@ TEST_CASE("The cache model: misses of a step, and the sum over all steps of a so
     CHECK(cache_misses(64, 32, 4, 8) == 2 * 64 * 32 / (4 * 8));
     CHECK(cache_fetches(1 << 20, 1) == 0.5 * 20 * 20);
     CHECK(cache_fetches(1 << 20, 8) == 7 * 19 + 0.5 * 17 * 17);
-    // What f(B) sums up: each of the steps with quads lower than a block fetches 2 B / h texels a texel instead of 2,
-    // and the closed form leaves out terms of the order lg n.
+    // The sum in f(B): each step with quads lower than a block fetches 2 B / h texels per texel instead of 2. The
+    // closed form leaves out terms of order lg n.
     for (const double block : {2.0, 4.0, 16.0}) {
         double sum = 0;
         for (int k = 1; k <= 24; ++k) sum += (24 - k + 1) * std::max(block / std::exp2(k - 1), 1.0);
@@ -211,8 +211,8 @@ TEST_CASE("The cache model: misses of a step, and the sum over all steps of a so
     }
 }
 
-TEST_CASE("A GPU is awake once its work gets no faster, and no earlier") {
-    // 5 ms at full clock, which a GPU that idled for seconds reaches after more than a second.
+TEST_CASE("A GPU counts as awake when its work gets no faster, and not before") {
+    // 5 ms at full clock, which a GPU reaches only after more than a second if it has idled for seconds.
     Steady steady(200);
     double spent = 0, ms = 0;
     do {
@@ -221,7 +221,7 @@ TEST_CASE("A GPU is awake once its work gets no faster, and no earlier") {
     } while (!steady.add(ms));
     CHECK(ms == 5);
     CHECK(spent < 1700);
-    Steady never_quiet(200);  // ends all the same
+    Steady never_quiet(200);  // ends nevertheless
     int times = 0;
     for (ms = 1000; !never_quiet.add(ms); ms *= 0.9) ++times;
     CHECK(times < 10);
@@ -229,7 +229,7 @@ TEST_CASE("A GPU is awake once its work gets no faster, and no earlier") {
     CHECK((once.add(7) || once.add(7)));
 }
 
-TEST_CASE("Tuning finds a GPU that wins only at many keys, and says never only where it never wins") {
+TEST_CASE("Tuning finds a GPU that wins only with many keys, and reports never only if it never wins") {
     const auto cpu = [](const TunePoint& p) { return p.cpu_ms; };
     const auto gpu = [](const TunePoint& p) { return p.gpu_ms; };
     struct Machine {
@@ -255,8 +255,8 @@ TEST_CASE("Tuning finds a GPU that wins only at many keys, and says never only w
         REQUIRE(from);
         CHECK(static_cast<double>(*from) == doctest::Approx(truth).epsilon(0.1));
     }
-    CHECK(furthest > quick.max_n);  // it looked there
-    // No time to look: by the lines alone.
+    CHECK(furthest > quick.max_n);  // it measured there
+    // No time to measure there: uses only the lines.
     constexpr TuneLimits short_of_time{std::size_t{1} << 12U, std::size_t{1} << 20U, 20};
     const auto from = crossing_of({4, 30, 2}, short_of_time, largest);
     REQUIRE(from);

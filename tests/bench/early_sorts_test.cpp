@@ -1,4 +1,4 @@
-// The sorts that GPUTeraSort was compared with, against std::stable_sort.
+// Compares the sorts that GPUTeraSort was compared with to std::stable_sort.
 #include "bench/early_sorts.hpp"
 
 #include <doctest/doctest.h>
@@ -42,14 +42,14 @@ TEST_CASE("The sorts of Purcell and Kipfer sort keys, and keys with pointers, of
     }
 }
 
-TEST_CASE("They make one pass a step, and refuse keys of other sizes") {
+TEST_CASE("They make one pass per step, and refuse keys of other sizes") {
     const auto context = Context::headless();
     for (const auto which : {EarlySort::Purcell, EarlySort::Kipfer}) {
         EarlySorter sorter(context, which);
         auto keys = keys_of<float>("any bits", 1000, 1);
         const auto stats = sorter.sort(keys, {});
         CHECK(stats.steps == 55);
-        CHECK(stats.passes == 57);  // and one to load, one to store
+        CHECK(stats.passes == 57);  // including one to load and one to store
         std::vector<double> wide(10);
         CHECK_THROWS_WITH_AS(sorter.sort(wide, {}), doctest::Contains("32 bits only"), InvalidArgument);
     }

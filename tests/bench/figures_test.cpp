@@ -1,4 +1,4 @@
-// The rules by which claims of the papers are judged, on numbers that make them fail, and CSVs of figures. No OpenGL.
+// The rules that judge claims of the papers, with numbers that make them fail, and CSVs of figures. No OpenGL.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ FigureData times() {
     return data;
 }
 
-// As measured once.
+// Sets a point with a single measurement.
 void set(FigurePoint& point, double y) {
     point.y = point.low = point.high = y;
 }
@@ -56,7 +56,7 @@ TEST_CASE("a figure has a name of its own, axes, and claims with rules") {
         for (const auto& said : one.claims) {
             CAPTURE(said.claim);
             CHECK_FALSE(said.rule.empty());
-            // Without numbers only arithmetic is decided.
+            // Without numbers only arithmetic can be decided.
             const auto verdict = judge(said, {});
             CHECK((verdict.kind == NotHere || said.claim.find("Table 1") == 0 || said.claim.find("records") < 40));
             if (verdict.kind == NotHere) CHECK_FALSE(verdict.why.empty());
@@ -64,7 +64,7 @@ TEST_CASE("a figure has a name of its own, axes, and claims with rules") {
     }
 }
 
-TEST_CASE("a claim of speed holds, or does not, by the ratio of times") {
+TEST_CASE("a claim of speed is decided by the ratio of times") {
     const auto data = times();
     const auto at = [&](At where, double least, double most = 1e300) {
         return judge(times_as_fast("", anything, "ms", "ours", "theirs", where, least, most), data).kind;
@@ -80,7 +80,7 @@ TEST_CASE("a claim of speed holds, or does not, by the ratio of times") {
     CHECK(fails.ours == "0.500 times at x = 16");
 }
 
-TEST_CASE("numbers on the page have three digits that count") {
+TEST_CASE("numbers on the page have three significant digits") {
     for (const auto& [value, words] : std::vector<std::pair<double, std::string>>{{0, "0"},
                                                                                   {1, "1.00"},
                                                                                   {0.27, "0.270"},
@@ -100,8 +100,8 @@ TEST_CASE("numbers on the page have three digits that count") {
     CHECK(at(At::Largest) == "2.00 at x = 2^23");
 }
 
-TEST_CASE("better than claimed is not a failure, and what spreads over a bound is not decided") {
-    auto data = times();  // 3 times at 256, once measured
+TEST_CASE("better than claimed is not a failure, and a range across a bound is not decided") {
+    auto data = times();  // 3 times at 256, measured once
     const auto at = [&](double least, double most, Better better = Better::Above) {
         return judge(times_as_fast("", anything, "ms", "ours", "theirs", At::Largest, least, most, better), data);
     };
@@ -114,7 +114,7 @@ TEST_CASE("better than claimed is not a failure, and what spreads over a bound i
     data.points[2].high = 20;
     CHECK(at(2, 10).kind == Noisy);
     CHECK(at(2, 10).ours == "3.00 times (1.50 to 6.00) at x = 256");
-    CHECK(at(1, 2).kind == Holds);  // what is on the other side is only better
+    CHECK(at(1, 2).kind == Holds);  // the other side is only better
     CHECK(at(1, 2, Better::Below).kind == Noisy);
     CHECK(at(7, 8).kind == Fails);
     CHECK(at(1.5, 6, Better::Neither).kind == Holds);
@@ -161,7 +161,7 @@ TEST_CASE("a claim of a value and of an order") {
     CHECK(judge(in_order("", anything, "ms", {"theirs", "ours"}), data).kind == Fails);
 }
 
-TEST_CASE("what was not measured, not on a GPU, or wrong") {
+TEST_CASE("measurements that are missing, not on a GPU, or wrong") {
     auto data = times();
     data.note_missing("absent", "no\ndriver");
     const auto missing = judge(times_as_fast("", anything, "ms", "absent", "theirs", At::Every, 1), data);
@@ -260,7 +260,7 @@ TEST_CASE("rules of figures can come out either way") {
         set(data.points[1], 2);
         CHECK(kind("slides-predicate", "20 times") == Fails);
     }
-    SUBCASE("where the cache model predicts no effect, nothing is decided") {
+    SUBCASE("if the cache model predicts no effect, nothing is decided") {
         data.add("a sort, times its fastest steps", Whose::Paper, "predicted", 512, 1.5);
         data.add("a sort, times its fastest steps", Whose::Ours, "measured", 512, 1.4);
         CHECK(kind("slides-cache", "whole sort") == Holds);
@@ -321,7 +321,7 @@ TEST_CASE("a CSV is read as it was written") {
         CHECK_THROWS_AS(static_cast<void>(FigureData::from_csv(bad)), Error);
     CHECK(svg_of(figure("mds09-fig6"), times()).find("theirs") != std::string::npos);
     CHECK(svg_of(figure("mds09-fig5"), {}).empty());
-    // A series has one colour in all panels, also where those before it have no points.
+    // A series has the same colour in all panels, even if earlier series have no points.
     FigureData panels;
     panels.add("no pivoting", Whose::Ours, "first", 64, 1);
     panels.add("full pivoting", Whose::Ours, "second", 64, 1);
@@ -331,7 +331,7 @@ TEST_CASE("a CSV is read as it was written") {
     for (auto at = svg.find("<title>second"); at != std::string::npos; at = svg.find("<title>second", at + 1))
         colors.insert(svg.substr(svg.find("stroke=", at), 16));
     CHECK(colors.size() == 1);
-    FigureData none_match;  // a linear axis has a place for 0, a logarithm has not
+    FigureData none_match;  // a linear axis has a position for 0, a logarithmic one has not
     none_match.add("ms", Whose::Ours, "ours", 0, 1.5);
     CHECK(svg_of(figure("mds09-fig6"), none_match).find("circle") != std::string::npos);
     none_match.points.front().panel = figure("slides-lu").panels.front().name;

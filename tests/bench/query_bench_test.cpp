@@ -1,4 +1,4 @@
-// What `quadmill bench query` asks, its rivals, and what it finds. No OpenGL.
+// The cases of `quadmill bench query`, its rivals, and its results. No OpenGL.
 #include "bench/query_bench.hpp"
 
 #include <doctest/doctest.h>
@@ -37,7 +37,7 @@ double number_at(const query::ColumnData& column, std::size_t row) {
     });
 }
 
-// By the definition, a row at a time.
+// By definition, one row at a time.
 bool holds(const query::TableData& table, const query::Leaf& leaf, std::size_t row) {
     if (const auto* range = std::get_if<query::Range>(&leaf)) {
         const auto key = key_at(*table.columns[range->column], row);
@@ -104,7 +104,7 @@ TEST_CASE("the table has columns for one plane of depths and for two, and NULLs"
     CHECK(nulls == doctest::Approx(rows / 8.0).epsilon(0.05));
 }
 
-TEST_CASE("plain scans, nth_element and SQLite answer every query as its definition says, for any number of rows") {
+TEST_CASE("plain scans, nth_element and SQLite give every query's defined answer, for any number of rows") {
     for (const std::size_t rows : {1U, 2U, 31U, 1000U, 2049U, 300000U}) {
         CAPTURE(rows);
         const auto table = detail::Access::of(query_table(rows, rows));
@@ -139,7 +139,7 @@ TEST_CASE("queries select neither all rows nor none") {
     }
 }
 
-TEST_CASE("times are in order, refusals have reasons, and kinds that are not asked for are left out") {
+TEST_CASE("times are in order, refusals have reasons, and kinds that were not requested are left out") {
     QueryBench bench(std::nullopt, "there is no OpenGL",
                      {{"depth", QueryBy::Depth},
                       {"cpu", QueryBy::Cpu},

@@ -54,7 +54,7 @@ TEST_CASE("Checksums and first keys are those of the benchmark's own generator")
     CHECK(text(lines, 298, 2) == "\r\n");
 }
 
-TEST_CASE("Parts of a file are those of the whole") {
+TEST_CASE("Parts of a file equal those of the whole") {
     for (const auto form : {binary, ascii, skewed, skewed_ascii}) {
         const auto whole = records_of(form, 0, 300);
         for (const std::uint64_t first : {0ULL, 1ULL, 9ULL, 64ULL, 255ULL, 299ULL}) {
@@ -62,7 +62,7 @@ TEST_CASE("Parts of a file are those of the whole") {
             CHECK(std::equal(part.begin(), part.end(), whole.begin() + static_cast<std::ptrdiff_t>(100 * first)));
         }
     }
-    // Squaring and multiplying is as many single steps.
+    // Squaring and multiplying gives the same result as single steps.
     CHECK(random_number(0) == 0);
     auto number = random_number((std::uint64_t{1} << 40U) + 12345);
     for (int i = 0; i < 7; ++i) {
@@ -72,8 +72,8 @@ TEST_CASE("Parts of a file are those of the whole") {
     }
 }
 
-TEST_CASE("Skewed keys begin as the key of the record whose number is the count of digits") {
-    constexpr std::size_t n = 1 << 16, from = 1 << 15;  // all of 16 digits
+TEST_CASE("Skewed keys begin like the key of the record whose number is the count of digits") {
+    constexpr std::size_t n = 1 << 16, from = 1 << 15;  // all numbers have 16 digits
     for (const auto& [form, plain] : {std::pair(skewed, binary), std::pair(skewed_ascii, ascii)}) {
         const auto like = text(records_of(plain, 16, 1), 0, 6);
         const auto records = records_of(form, from, n - from), others = records_of(plain, from, n - from);
@@ -81,7 +81,7 @@ TEST_CASE("Skewed keys begin as the key of the record whose number is the count 
         for (std::size_t at = 0; at < records.size(); at += record_bytes) {
             const auto key = text(records, at, 10), other = text(others, at, 10);
             REQUIRE(text(records, at + 10, 90) == text(others, at + 10, 90));
-            // What is not as in the plain record is as in the other.
+            // Whatever differs from the plain record equals the other one.
             std::size_t same = 0;
             while (same < 6 && key[same] == like[same]) ++same;
             const auto rest = std::min<std::size_t>(same + 1, 10);
@@ -96,17 +96,17 @@ TEST_CASE("Skewed keys begin as the key of the record whose number is the count 
     }
 }
 
-TEST_CASE("A check finds what is out of order and equal, and may be put together from parts") {
+TEST_CASE("A check finds unordered and equal keys, and can be combined from parts") {
     const auto records = sorted(records_of(ascii, 0, 1000));
     const auto good = check_records(records);
     CHECK(good.records == 1000);
     CHECK(good.unordered == 0);
     CHECK_FALSE(good.first_unordered);
     CHECK(good.duplicates == 0);
-    CHECK(to_hexadecimal(good.checksum) == "1f5dfb3631a");  // whatever the order
+    CHECK(to_hexadecimal(good.checksum) == "1f5dfb3631a");  // in any order
 
     auto bad = records;
-    std::copy_n(records.begin() + 50'000, 100, bad.begin() + 49'900);                    // one twice
+    std::copy_n(records.begin() + 50'000, 100, bad.begin() + 49'900);                    // one record twice
     std::swap_ranges(bad.begin() + 70'000, bad.begin() + 70'100, bad.begin() + 70'200);  // out of order
     const auto whole = check_records(bad);
     CHECK(whole.duplicates == 1);

@@ -1,4 +1,4 @@
-"""`quadmill bench external`: what the report says, that its numbers add up, and what it refuses.
+"""`quadmill bench external`: its report, whether its numbers add up, and wrong calls.
 
 usage: bench_external_test.py QUADMILL [unittest arguments]
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`quadmill bench figures`: what it writes, that a second run measures nothing, pages, and what it refuses.
+"""`quadmill bench figures`: its output, that a second run measures nothing, pages, and wrong calls.
 
 usage: bench_figures_test.py QUADMILL [unittest arguments]
 """
@@ -51,7 +51,7 @@ class BenchFigures(Command):
             if not name.startswith("summary"):
                 self.assertEqual(os.stat(os.path.join(folder, name)).st_mtime_ns, time, name)
         self.assertEqual(set(os.listdir(folder)), set(before))
-        # What is missing is measured, what is there is not.
+        # Only missing figures are measured.
         os.remove(os.path.join(folder, "mds09-fig5.csv"))
         said = self.figures("--quick", "--only", SMALL, "-o", folder)
         self.assertIn("mds09-fig5: measured in", said)
@@ -110,7 +110,7 @@ class BenchFigures(Command):
         self.assertIn("cannot be measured here", said)
 
     def test_an_engine_that_draws_nothing_is_not_measured(self):
-        """A program in place of the demo, which says how many passes it drew."""
+        """A program that replaces the demo and prints how many passes it drew."""
         fake = self.path("nbody", b'#!/bin/sh\necho "1,024 bodies, 10 steps, $PASSES passes: kept"\n'
                                   b'echo "5.00 steps/s, 0.10 GFLOP/s (22 operations an interaction)"\n')
         os.chmod(fake, 0o755)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`quadmill bench join`: the figures of MDS'09, their numbers, and what it refuses.
+"""`quadmill bench join`: the figures of MDS'09, their numbers, and wrong calls.
 
 usage: bench_join_test.py QUADMILL [unittest arguments]
 """

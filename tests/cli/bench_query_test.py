@@ -1,4 +1,4 @@
-"""`quadmill bench query`: what the report says, that its numbers add up, and what it refuses.
+"""`quadmill bench query`: its report, whether its numbers add up, and wrong calls.
 
 usage: bench_query_test.py QUADMILL [unittest arguments]
 """

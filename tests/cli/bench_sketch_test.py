@@ -1,4 +1,4 @@
-"""`quadmill bench sketch`: what the report says, and that its numbers add up.
+"""`quadmill bench sketch`: its report, and whether its numbers add up.
 
 usage: bench_sketch_test.py QUADMILL [unittest arguments]
 """
@@ -57,7 +57,7 @@ class BenchSketch(Command):
             self.assertIn(words, text)
         self.assertNotIn("cpu, 1", text)
         self.fails(2, "--loads", "bench", "sketch", "--loads", "0")
-        self.fails(2, "none of", "bench", "sketch", "--kinds", "block")
+        self.fails(2, "not one of", "bench", "sketch", "--kinds", "block")
 
 
 if __name__ == "__main__":

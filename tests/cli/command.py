@@ -1,4 +1,4 @@
-"""What the tests of the command share: the program is their first argument."""
+"""Common parts of the command's tests. The program is their first argument."""
 import array
 import json
 import os
@@ -44,7 +44,7 @@ class Command(unittest.TestCase):
             return file.read()
 
     def start(self, *args, **more):
-        """The command with pipes at all three ends, which goes on while the test does."""
+        """Starts the command with pipes for input, output and errors; it runs in parallel with the test."""
         process = subprocess.Popen([QUADMILL, *args], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, bufsize=0, **more)
         self.addCleanup(process.wait)
@@ -73,7 +73,7 @@ class Command(unittest.TestCase):
         return process.stdout.readline()
 
     def report(self, *args, **more):
-        """What it says with --json."""
+        """Its output with --json."""
         result = run(*args, "--json", **more)
         self.assertEqual(result.returncode, 0, result.stderr)
         return json.loads(result.stdout)

@@ -1,4 +1,4 @@
-"""The command as its users meet it: what it sorts, what it says, and what it leaves behind when it fails.
+"""The command as its users see it: sorted output, messages, and what is left after a failure.
 
 usage: command_line_test.py QUADMILL [unittest arguments]
 """
@@ -29,7 +29,7 @@ class Help(Command):
         self.assertIn(b"Examples:", run("sort", "--help").stdout)
 
     def help_texts(self):
-        """Each verb with what -h and --help print."""
+        """Each verb with the output of -h and --help."""
         left = [()]
         while left:
             verb = left.pop()
@@ -93,7 +93,7 @@ class Help(Command):
         self.fails(2, "terasort --key", "sort", "-k2")
 
     def test_flags_take_no_values(self):
-        # "--json=false" was on for some and off for others.
+        # "--json=false" used to turn some flags on and others off.
         for args in (["sort", "--text=foo"], ["sort", "--text=false"], ["sort", "--stats=false"], ["sort", "--no-early-stop=x"],
                      ["quantiles", "--json=false"], ["query", "SELECT a FROM x.csv", "--json=false"],
                      ["terasort", "a", "b", "--lines=false"], ["bench", "figures", "--quick=no"]):
@@ -171,7 +171,7 @@ class Help(Command):
         self.assertGreaterEqual(facts["max_texture_size"], 1024)
         self.assertIn(facts["renderer"], run("info").stdout.decode())
         self.fails(1, "device", "info", "--device", "99")
-        # Also where the CPU would do the work.
+        # Also if the CPU would do the work.
         for verb in (["sort"], ["sort", "--engine", "cpu"], ["quantiles", "--engine", "cpu"], ["quantiles"],
                      ["frequent"], ["hhh"], ["corrsum"], ["query", "SELECT a FROM -"],
                      ["query", "--engine", "cpu", "SELECT a FROM -"], ["limits"], ["bench", "sort"],
@@ -355,7 +355,7 @@ class Sorting(Command):
         self.assertIn("CPU", run("sort", "--engine", "cpu", "--profile", stdin=data).stderr.decode())
 
     def test_cost_as_the_paper_counts_it(self):
-        # n keys: n log^2(n / 4) comparisons by blending, four at a time, and n keys merged.
+        # n keys: n log^2(n / 4) comparisons with blending, four at a time, and n keys merged.
         n = 1 << 12
         data = floats(random.Random(5).random() for _ in range(n))
         for options, steps, moves in (([], 100, 1), (["--channel-merge", "two"], 100, 2),
@@ -485,7 +485,7 @@ class BenchSort(Command):
                 self.assertGreater(by_name["pbsn"]["percent_of_limit"], 0)
             self.assertTrue(by_name["cpu"]["ran"])
         self.assertIn("write RGBA32F", [limit["name"] for limit in report["limits"]])
-        # How far auto is behind the best of the others, at its worst.
+        # The worst ratio of auto to the best of the others.
         behind = [by["auto"]["ms"] / min(by[name]["ms"] for name in ("cpu", "pbsn", "merge", "bitonic", "hybrid") if by[name]["ran"])
                   for by in ({c["name"]: c for c in case["contenders"]} for case in report["cases"])]
         self.assertAlmostEqual(report["auto"]["times_the_best_engine"], max(behind))
@@ -498,7 +498,7 @@ class BenchSort(Command):
         self.assertEqual(sorted(by_name), ["bitonic-paper", "cpu", "kipfer", "pbsn", "purcell"])
         for name in ("bitonic-paper", "cpu", "kipfer", "purcell"):
             self.assertIs(by_name[name]["verified"], True, name)
-        # 2^12 keys take 78 steps, of which GPUTeraSort's single array makes the last two of each stage in one pass.
+        # 2^12 keys take 78 steps. GPUTeraSort's single array makes the last two steps of each stage in one pass.
         self.assertEqual({name: by_name[name]["passes"] for name in ("bitonic-paper", "kipfer", "purcell")},
                          {"bitonic-paper": 66 + 3, "kipfer": 78 + 3, "purcell": 78 + 3})
         self.assertEqual([by_name[name]["kind"] for name in ("bitonic-paper", "kipfer", "purcell")],
@@ -612,7 +612,7 @@ class WithoutOpenGL(Command):
         self.fails(1, "no EGL", "sort", "--engine", "pbsn", stdin=floats([1]), env=self.without_egl())
 
     def test_auto_and_cpu_go_on(self):
-        # So many that one thread takes longer than opening a context does.
+        # Enough keys that one thread takes longer than opening a context.
         source = random.Random(7)
         data = array.array("q", [source.randrange(-2048, 2049) for _ in range(1 << 17)] * 40).tobytes()
         how = ["--type", "i64", "--threads", "1", "--with-index", self.path("index")]

@@ -1,4 +1,4 @@
-"""`quadmill lu` and `quadmill bench linalg`: what they read, write and say, and what they refuse.
+"""`quadmill lu` and `quadmill bench linalg`: their input, output and messages, and wrong calls.
 
 usage: lu_test.py QUADMILL [unittest arguments]
 """
@@ -188,7 +188,7 @@ class LuVerb(Command):
     def test_refinement_has_the_matrix_in_double(self):
         a, b = self.path("a.mtx", MARKET + b"1 1\n16777217\n"), self.path("b.mtx", MARKET + b"1 1\n16777217\n")
         self.assertEqual(self.lu(a, "--solve", b, "--refine")["x"], [[1]])
-        # Singular in floats, and of a condition that only factors in double can do.
+        # Singular in floats, with a condition that only factors in double can handle.
         a = self.doubles("a.f64", [1 + 2**-30, 1, 1, 1])
         report = self.lu(a, "--solve", self.doubles("b.f64", [2 + 2**-30, 2]), "--refine")
         self.assertEqual((report["x"], report["info"], report["refinement"]["factors"]), ([[1, 1]], 2, "double"))

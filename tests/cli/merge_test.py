@@ -1,4 +1,4 @@
-"""Tests of saved summaries: save, load, merge, and what is refused.
+"""Tests of saved summaries: save, load, merge, and wrong calls.
 
 usage: merge_test.py QUADMILL [unittest arguments]
 """

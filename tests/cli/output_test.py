@@ -1,4 +1,4 @@
-"""Outputs of the command: what they replace, what they keep, and what is left of them.
+"""Outputs of the command: what they replace, what they keep, and what is left after a failure.
 
 usage: output_test.py QUADMILL [unittest arguments]
 """
@@ -19,10 +19,10 @@ from command import QUADMILL, Command, floats, run
 
 
 class Inputs(Command):
-    """No output replaces an input that could not be had back."""
+    """No output replaces an input that would be lost."""
 
     def with_input(self, path, *args, output=None):
-        """Runs the command with the file as standard input, and perhaps one as standard output that is not emptied."""
+        """Runs the command with the file as standard input, and optionally another as standard output, not truncated."""
         with open(path, "rb") as source, open(output, "r+b") if output else open(os.devnull, "wb") as target:
             result = subprocess.run([QUADMILL, *args], stdin=source, stdout=target, stderr=subprocess.PIPE)
         return result.returncode, result.stderr.decode()
@@ -173,7 +173,7 @@ class Files(Command):
         facts = os.stat(data)
         self.assertEqual((facts.st_uid, facts.st_gid, stat.S_IMODE(facts.st_mode)), (nobody, nobody, 0o640))
         self.assertEqual(self.read(data), floats([1, 2]))
-        # Nobody else may make a file that is root's.
+        # Only root can make a file that belongs to root.
         os.chmod(mine, 0o666)
         text = self.fails(1, "owner 0", "sort", mine, "-o", mine, "--engine", "cpu", user=nobody, group=0, extra_groups=[])
         self.assertIn("remove this one first", text)
@@ -276,7 +276,7 @@ class Files(Command):
         self.only("out")
 
     def test_a_leftover_with_a_name_is_removed_by_the_next(self):
-        # As file systems that know no files without a name have them.
+        # As on file systems without nameless files.
         out, mine = self.path("out"), self.path("out.part-mine01", b"mine")
         self.path("out.part-quadmill-abc123", b"left")
         locked = self.path("out.part-quadmill-abc124", b"of one that is at work")

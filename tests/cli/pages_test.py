@@ -1,4 +1,4 @@
-"""The manual page, the completion and what --version says: all made of the command's own help.
+"""The manual page, the completion and the output of --version, which are all made from the command's own help.
 
 usage: pages_test.py QUADMILL [unittest arguments]
 """
@@ -18,7 +18,7 @@ def said(*args):
 
 
 def verbs_of(*verb):
-    """Each verb of a verb, as its help has them."""
+    """The verbs of a verb, from its help."""
     text = said(*verb, "--help").partition("\nSubcommands:\n")[2].partition("\n\n")[0]
     return re.findall(r"^  ([\w-]+) ", text, re.MULTILINE)
 
@@ -62,11 +62,11 @@ class Pages(Command):
         self.assertEqual(set(re.findall(r"\w+", " ".join(re.findall(r"^\.TP\n(.*)$", named, re.MULTILINE)))), variables)
         command = (root / "docs" / "command.md").read_text()
         self.assertEqual([name for name in variables if f"`{name}" not in command], [])
-        # Nothing is said of an option more than once.
+        # Each option is described only once.
         entries = re.findall(r"^\.TP\n.*\n.*$", page, re.MULTILINE)
         self.assertGreater(len(entries), 100)
         self.assertEqual([entry for entry in set(entries) if entries.count(entry) > 1], [])
-        # What begins with a point is a request that a manual has.
+        # A line that begins with a period must be a request of roff.
         self.assertEqual(set(re.findall(r"^[.'](\w*)", page, re.MULTILINE)),
                          {"TH", "SH", "SS", "TP", "PP", "nf", "fi"})
 
@@ -77,7 +77,7 @@ class Pages(Command):
         self.assertIn(b"terasort", result.stdout)
 
     def complete(self, *words):
-        """What bash offers for the last word."""
+        """The words that bash offers for the last word."""
         script = self.path("completion", said("completion", "bash").encode())
         code = ('source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _quadmill; printf "%s\\n" "${COMPREPLY[@]}"')
         result = subprocess.run(["bash", "-euc", code, script, "quadmill", *words], capture_output=True, text=True)

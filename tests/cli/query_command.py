@@ -1,11 +1,11 @@
-"""What the tests of queries share: tables as CSV, and the command beside SQLite."""
+"""Common parts of the tests of queries: tables as CSV, and the command compared with SQLite."""
 import io
 
 from command import Command, run
 
 
 def csv_of(names, rows, **more):
-    """NULL is an empty field and an empty text is in quotes, which the csv module does not know."""
+    """NULL is an empty field and an empty text is in quotes; the csv module does not distinguish them."""
     out = io.StringIO()
     def field(value):
         if value is None:

@@ -1,4 +1,4 @@
-"""Tests of what `quadmill query` reads: CSV of all shapes, and batches.
+"""Tests of the input of `quadmill query`: CSV of all shapes, and batches.
 
 usage: query_input_test.py QUADMILL [unittest arguments]
 """
@@ -62,7 +62,7 @@ class Csv(Query):
         self.assertEqual(self.rows_of(b"a\n1e-999\n-1e999\n"), [["1e-999"], ["-1e999"]])
 
     def test_codes_are_text(self):
-        """Numbers that could not be printed back as they are written: article codes with an E in them."""
+        """Numbers that could not be printed as they were written: article codes with an E in them."""
         codes = ["12E12", "101E010031", "102E010031", "1E05", "10e3", "9E999", "0E1"]
         self.assertEqual(self.rows_of(csv_of(["a"], [[code] for code in codes])), [[code] for code in codes])
         counts = [[code, 1] for code in codes]
@@ -87,7 +87,7 @@ class Csv(Query):
         self.assertEqual(self.value("SELECT COUNT(*) FROM t.csv WHERE i > 9007199254740992.0"), 1)
 
     def test_arithmetic_as_it_is_written(self):
-        """Of floats as IEEE 754 has it, of integers exact, whichever the engine."""
+        """For floats as in IEEE 754, for integers exact, with every engine."""
         self.path("f.csv", b"x,y\n0.1,0.2\n0.7,0.1\n")
         self.path("i.csv", b"a,b\n9007199254740992,1\n9223372036854775807,9223372036854775807\n")
         floats = ("x + 0.4 = 0.5", "x + y = 0.3", "x + y > 0.3", "x + 0.1 < 0.8", "3 * x = 0.3", "3 * x > 0.3",
@@ -199,7 +199,7 @@ class Csv(Query):
         self.assertNotIn(b"\x1b", result.stderr)
 
     def test_many_columns(self):
-        """No work for each two of them: four times the columns take no more than some eight times as long."""
+        """No work per pair of columns: four times the columns take at most about eight times as long."""
         def seconds(n):
             self.path("w.csv", csv_of([f"column {i}" for i in range(n)], [list(range(n)), [0.5] * n]))
             begin = time.monotonic()

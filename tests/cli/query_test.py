@@ -1,4 +1,4 @@
-"""quadmill query from end to end: answers against sqlite3, and what is refused.
+"""quadmill query from end to end: answers compared with sqlite3, and wrong calls.
 
 usage: query_test.py QUADMILL [unittest arguments]
 """

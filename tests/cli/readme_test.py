@@ -1,4 +1,4 @@
-"""The examples that people are shown: sessions with their output in README.md and docs/, and the calls in help texts.
+"""The examples for users: sessions with their output in README.md and docs/, and the calls in help texts.
 
 usage: readme_test.py QUADMILL [unittest arguments]
        readme_test.py QUADMILL --write       puts what the command says now into the documents
@@ -16,7 +16,7 @@ from command import QUADMILL, Command, floats, run
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
 DOCUMENTS = [os.path.join(ROOT, "README.md"), *sorted(glob.glob(os.path.join(ROOT, "docs/*.md")))]
-# Without a GPU, so that it is the same everywhere.
+# Without a GPU, so that the output is the same everywhere.
 ENVIRONMENT = {**os.environ, "PATH": os.path.dirname(QUADMILL) + ":" + os.environ["PATH"],
                "__EGL_VENDOR_LIBRARY_FILENAMES": "/nonexistent"}
 
@@ -27,13 +27,13 @@ def shell(command, folder):
 
 
 def blocks_of(document):
-    """Those in fences that begin with a call."""
+    """The fenced blocks that begin with a call."""
     with open(document) as file:
         return re.findall(r"(?ms)^```[a-z]*\n(\$ .*?)^```$", file.read())
 
 
 def replayed(block, folder):
-    """The block with what the calls say now. A call goes on after a backslash."""
+    """The block with the current output of its calls. A call continues after a backslash."""
     out = ""
     for call in re.findall(r"(?m)^\$ (?:.*\\\n)*.*\n", block):
         out += call + shell(call[2:], folder).stdout
@@ -41,7 +41,7 @@ def replayed(block, folder):
 
 
 def normal(text):
-    """What differs from run to run is left out."""
+    """Without the parts that differ from run to run."""
     return re.sub(r"\b(bytes|values_per_s)\b(\"?:? ?)[0-9]+", r"\1\2N", re.sub(r"[0-9.]+ ms\b", "T ms", text))
 
 
@@ -54,7 +54,7 @@ class Sessions(Command):
 
 
 class HelpTexts(Command):
-    """The calls under "Examples:" run as they stand; a log that is followed for ever is read once."""
+    """The calls under "Examples:" run unchanged; a log that is followed forever is read once."""
     VERBS = ([], ["sort"], ["quantiles"], ["frequent"], ["hhh"], ["corrsum"], ["merge"], ["query"], ["show"], ["terasort"])
 
     def make_files(self):

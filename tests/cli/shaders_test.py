@@ -24,7 +24,7 @@ OLDER = (SHADERS / "pass" / "older_glsl.glsl").read_text()
 PRELUDES = {"4.50": "#version 450 core\n", "4.10": "#version 410 core\n", "3.30": "#version 330 core\n" + OLDER,
             "ES 3.00": "#version 300 es\n" + ES + OLDER}
 
-# By reason: the dialects that lack it, and the files that need it.
+# For each reason: the dialects that lack the feature, and the files that need it.
 OLD = ("3.30", "ES 3.00")
 KNOWN = {
     "doubles": (OLD, [
@@ -47,7 +47,7 @@ NOT_COMPILED = {
     "show_out_of_order.frag": "of the films",
     "query_nothing.frag": "is compiled under the names of at_depth.vert and at_next_bit.vert",
 }
-# Cases of the rooms' tests that compile what no verb does: a host's textures, regions and buffers, joins, windows.
+# Test cases that compile shaders which no verb uses: an application's textures, regions and buffers, joins, windows.
 CASES = {
     "test_gl": "a column is what *,argsort_texture *,sort_texture *,keys in a buffer *,texels of any *,the order of one *,"
                "a selection goes *,an aggregate goes *,a texture's sample *",
@@ -59,18 +59,18 @@ CASES = {
 
 
 def name_of(file):
-    """Of a dumped text: the shader's file with _ for /, and the stage."""
+    """For a dumped text: the shader's file with _ for /, and the stage."""
     return file.name.split(".")[0] + file.suffix
 
 
 def refused(files, folder, dialect):
-    """What glslang says of the texts that do not compile, by name."""
+    """glslang's errors for the texts that do not compile, by name."""
     folder.mkdir()
     for file in files:
         (folder / file.name).write_text(PRELUDES[dialect] + file.read_text())
     result = subprocess.run(["glslangValidator", "-t", *(folder / file.name for file in files)], capture_output=True,
                             text=True)
-    # Above what it says of a text stands the path, and nothing follows it if the text is right.
+    # glslang prints the path of each text, followed by its errors if there are any.
     said = re.split(rf"^{re.escape(str(folder))}/(.*)\n", result.stdout, flags=re.MULTILINE)[1:]
     assert len(said) == 2 * len(files), result.stdout[:1000] + result.stderr[:1000]
     return {name_of(pathlib.Path(name)): words for name, words in zip(said[::2], said[1::2]) if "ERROR" in words}

@@ -1,4 +1,4 @@
-"""`quadmill sketch`: what is built, asked, merged, and refused, against exact counts.
+"""`quadmill sketch`: building, queries and merging, compared with exact counts, and wrong calls.
 
 usage: sketch_test.py QUADMILL [unittest arguments]
 """
@@ -97,7 +97,7 @@ class Sketch(Command):
                 if k < 10:
                     self.assertIs(answer["sure"], True)
                     self.assertEqual({one["key"] for one in top}, {key for key, _ in counts.most_common(k)})
-        # Where no value is frequent, or bounds overlap, nothing is promised.
+        # If no value is frequent, or bounds overlap, nothing is guaranteed.
         self.assertIs(self.top("-k", "2", "--eps", "0.1", stdin=raw(range(1000)))["sure"], False)
         self.assertIs(self.top("-k", "2", "--eps", "0.01", stdin=raw(list(range(50)) * 9))["sure"], False)
         self.assertEqual(self.top("-k", "2", stdin=b""), {"n": 0, "top": [], "others": 0, "sure": True})
@@ -163,7 +163,7 @@ class Sketch(Command):
             for verb in (["info"], ["query"], ["merge", *out]):
                 text = self.fails(1, "not a readable sketch", "sketch", *verb, self.path("bad", damaged))
                 self.assertIn("bad", text)
-        # What is wrong with the keys is said of them, not of the sketch.
+        # Errors in the keys are reported for the keys, not for the sketch.
         keys = self.path("keys", b"no keys but\nlines of text\n" * 10)
         result = run("sketch", "query", self.path("fine", good), keys)
         self.assertEqual(result.returncode, 1)

@@ -1,4 +1,4 @@
-"""`quadmill gensort` and `quadmill valsort`: known answers, parts, and what is refused.
+"""`quadmill gensort` and `quadmill valsort`: known answers, parts, and wrong calls.
 
 usage: sort_records_test.py QUADMILL [unittest arguments]
 """

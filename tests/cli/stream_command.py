@@ -1,4 +1,4 @@
-"""What the tests of streams share: values as bytes and lines, and a command that reads them."""
+"""Common parts of the tests of streams: values as bytes and lines, and a command that reads them."""
 import bisect
 import json
 import math

@@ -1,4 +1,4 @@
-"""Tests of what the streams' verbs read: pipes, text, compressed files, and what is wrong with any.
+"""Tests of the input of the verbs on streams: pipes, text, compressed files, and errors in them.
 
 usage: stream_input_test.py QUADMILL [unittest arguments]
 """
@@ -78,7 +78,7 @@ class Reading(Stream):
         self.assertEqual((result.returncode, len(result.stdout.splitlines())), (3, 2))
 
     def broken(self, words, n, *args, stdin=b""):
-        """What could be read is answered, and saved, and the status is one of its own."""
+        """The answer is about what could be read, and is saved; the exit status is a special one."""
         saved = self.path("saved.broken")
         result = run(*args, "--json", "--engine", "cpu", "--save", saved, stdin=stdin)
         self.assertEqual(result.returncode, 3, result.stderr)
@@ -359,7 +359,7 @@ class Text(Stream):
 
 
 class Looks(Stream):
-    """Raw values are not read from what is plainly something else."""
+    """Raw values are not read from input that clearly has another format."""
     VERBS = (["quantiles"], ["quantiles", "--sliding", "10"], ["frequent", "--support", "0.1"], ["sort"],
              ["hhh", "--support", "0.1", "--hierarchy", "8"], ["corrsum", "--agg", "min"], ["show", "quantiles", "-o", "-"])
     TEXTS = (b"1\n2\n", b"1,2\n3,4\r\n", lines(range(100000)), "ä\n".encode() * 10, b"12345678\n" * 3)
@@ -471,7 +471,7 @@ class ClosedFiles(Stream):
 
 class WrongCalls(Stream):
     def test_options(self):
-        # A pipe that no one writes to: what is wrong is found before anything is read.
+        # A pipe that nobody writes to: the error is found before anything is read.
         read_end, write_end = os.pipe()
         self.addCleanup(os.close, write_end)
         self.addCleanup(os.close, read_end)
@@ -492,10 +492,10 @@ class WrongCalls(Stream):
                 ("--n", ["quantiles", "--sliding", "10", "--n", "5"]),
                 ("--window", ["quantiles", "--sliding", "10", "--window", "5"]),
                 ("at least 1e-6", ["quantiles", "--sliding", "10", "--eps", "1e-8"]),
-                ("none of f16, f32", ["quantiles", "--type", "f31"]),
-                ("none of auto, cpu, pbsn, merge, bitonic, hybrid", ["quantiles", "--engine", "sort"]),
-                ("none of auto, windows, split", ["quantiles", "--channels", "three"]),
-                ("none of four, two", ["quantiles", "--channel-merge", "three"]),
+                ("not one of f16, f32", ["quantiles", "--type", "f31"]),
+                ("not one of auto, cpu, pbsn, merge, bitonic, hybrid", ["quantiles", "--engine", "sort"]),
+                ("not one of auto, windows, split", ["quantiles", "--channels", "three"]),
+                ("not one of four, two", ["quantiles", "--channel-merge", "three"]),
                 ("--threads", ["quantiles", "--threads", "-1"]),
                 ("No such file", ["quantiles", "--save", self.path("no/such")]),
                 ("is empty", ["quantiles", "--save", ""]),
@@ -504,7 +504,7 @@ class WrongCalls(Stream):
                 ("--support is required", ["frequent"]),
                 ("--support", ["frequent", "--support", "2"]),
                 ("at least --eps", ["frequent", "--support", "0.01", "--eps", "0.02"]),
-                ("none of u32, u64", hhh + ["--type", "f32"]),
+                ("not one of u32, u64", hhh + ["--type", "f32"]),
                 ("--hierarchy is required", ["hhh", "--support", "0.1"]),
                 ("goes with --type u32", hhh + ["--type", "u64"]),
                 ("twice --eps", hhh + ["--eps", "0.1"]), ("at least 1e-6", hhh + ["--eps", "1e-7"]),

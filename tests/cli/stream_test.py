@@ -1,4 +1,4 @@
-"""Tests of the streams' verbs: quantiles, frequent, hhh and corrsum against exact answers.
+"""Tests of the verbs on streams: quantiles, frequent, hhh and corrsum, compared with exact answers.
 
 usage: stream_test.py QUADMILL [unittest arguments]
 """
@@ -136,7 +136,7 @@ class Quantiles(Stream):
         self.assertNotIn("blend", table)
 
     def test_profile_of_blending(self):
-        # Four windows of 2^8 values in a texture: 8 stages of 8 steps, each blends every texel.
+        # Four windows of 2^8 values in a texture: 8 stages of 8 steps, each of which blends every texel.
         table = run("quantiles", "--profile", "--engine", "pbsn", "--no-early-stop", "--window", "256", "--channels",
                     "windows", stdin=floats(range(1024))).stderr.decode()
         self.assertRegex(table, r"(?m)^comparisons by blending +6.554e\+04, 64 a key$")
@@ -340,7 +340,7 @@ class Corrsum(Stream):
         self.fails(2, "--scale", "corrsum", "--agg", "max", "--f", "x", "--scale", "2")
         self.fails(1, "must rise or fall", "corrsum", "--agg", "quantile:0.5", "--f", "(x - 2)^2", "--text", stdin=text)
         self.fails(1, "is not a number", "corrsum", "--agg", "min", "--f", "sqrt(-x)", "--text", stdin=text)
-        # A formula that is not finite somewhere ends the stream there, as a bad line does.
+        # A formula that is not finite for a value ends the stream there, like a bad line.
         saved = self.path("saved")
         result = run("corrsum", "--text", "--agg", "max", "--g", "1/(y-2)", "--json", "--save", saved,
                      stdin=b"1,3\n3,4\n3,2\n5,5\n")

@@ -1,4 +1,4 @@
-"""`quadmill terasort` as its users meet it: what comes out, how much memory it takes, and what is left when it is
+"""`quadmill terasort` as its users see it: its output, how much memory it takes, and what is left when it is
 killed, refused or stopped.
 
 usage: terasort_test.py QUADMILL [unittest arguments]

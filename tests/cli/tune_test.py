@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`quadmill tune`, the file that it writes, and what `auto` makes of it.
+"""`quadmill tune`, the file that it writes, and how `auto` uses it.
 
     tests/cli/tune_test.py PROGRAM
 """
@@ -32,7 +32,7 @@ class Tune(Command):
         self.file.write_text(json.dumps({"format": "quadmill tune", "version": 2, "entries": [entry], **head}))
 
     def bench(self, n):
-        """The engine that `auto` is, of n keys."""
+        """The engine that `auto` chooses for n keys."""
         done = self.run_it("bench", "sort", "--engines", "auto", "--n", str(n), "--repeat", "1", "--json")
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)["cases"][0]["contenders"][0]["engine"]
@@ -66,7 +66,7 @@ class Tune(Command):
         self.assertEqual([one["renderer"] for one in entries], ["another device", entry["renderer"]])
         self.assertEqual(entries[0], other)
 
-        # auto does as the file says, where it is about this device and as many threads.
+        # auto follows the file if the entry is for this device and number of threads.
         for n, expected in (10, "merge"), (None, "cpu"):
             entry["sort"]["keys"]["32"] = n
             entry["sort"]["hybrid"]["32"] = None
@@ -108,7 +108,7 @@ class Tune(Command):
 
         self.write(entry)
         self.assertEqual(context_ms(), 0)
-        # An entry of another machine, device or number of threads says nothing; the device has to be looked at.
+        # An entry for another machine, device or number of threads is ignored; the device must be opened.
         for change in {"machine": "nvidia0 999"}, {"device": 7}, {"threads": 2}:
             self.write({**entry, **change})
             self.assertGreater(context_ms(), 0, change)
@@ -132,7 +132,7 @@ class Tune(Command):
             for part in what, str(self.file), "run `quadmill tune` again":
                 self.assertIn(part, error)
             self.assertEqual(error.count("\n"), 1)
-        # Who names an engine does not need the file.
+        # With a named engine the file is not needed.
         for engine in "cpu", "merge":
             self.assertEqual(self.run_it("sort", "--engine", engine, stdin=keys).returncode, 0)
         done = self.run_it("tune", "--quick")
@@ -148,7 +148,7 @@ class Tune(Command):
         self.assertIn(b"cannot be made", done.stderr)
         keys = struct.pack("<2f", 2, 1)
         self.assertEqual(self.run_it("sort", "--precision", "f32", stdin=keys).returncode, 0)
-        # A relative folder is none, and so is an empty one.
+        # A relative folder is ignored, and so is an empty one.
         for home in "", "relative":
             done = self.run_it("sort", "--precision", "f32", stdin=keys, XDG_CONFIG_HOME=home, HOME=home)
             self.assertEqual(done.returncode, 0, done.stderr)

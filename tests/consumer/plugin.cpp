@@ -1,5 +1,5 @@
-// A plugin that links the library, in which everything is hidden but its own door: so must be the library. With it are
-// code of the library, templates and classes of its headers, and what it throws.
+// A plugin that links the library and exports only its own function. The library must be hidden, too: its code,
+// templates and classes of its headers, and the exceptions that it throws.
 #include <quadmill/error.hpp>
 #include <quadmill/stream.hpp>
 #ifdef WITH_OPENGL

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Builds the program in README.md as it stands there, with its CMake file, and runs it on an X server.
+"""Builds the program in README.md unchanged, with its CMake file, and runs it on an X server.
 
 usage: readme.py FOLDER CMAKE_ARGUMENT...
 """

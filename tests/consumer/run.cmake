@@ -1,8 +1,8 @@
 # Installs quadmill as its users do and builds and runs the projects of this folder with it, static or shared.
 #   cmake -DSHARED=ON|OFF [-DBUILT=...] -DWORK_DIR=... -DGENERATOR=... -DC=... -DCXX=... -DNM=... -P run.cmake
-# BUILT is the build that calls this, where that is plain and of this kind: then it is what gets installed. Else the
-# library is built here afresh and plainly, because outside projects know nothing of that build's flags: as a part of
-# another project, which installs it along. Both kinds share build folders: run them in turn.
+# BUILT is the calling build if that is plain and of this kind: then it is installed. Otherwise the library is built
+# again and plainly, because outside projects do not know that build's flags: as a part of another project, which
+# installs it, too. Both kinds share build folders, so they must not run at the same time.
 cmake_minimum_required(VERSION 3.25)
 set(CMAKE_EXECUTE_PROCESS_COMMAND_ECHO STDOUT)
 cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH source)
@@ -27,15 +27,15 @@ function(build from to)
     run("${CMAKE_COMMAND}" --build "${to}" --parallel ${jobs})
 endfunction()
 
-# 1. As a part of another project, where nothing is installed unless that project asks for it. That compiles the
-# library, so of two kinds only the one that is not built already is.
+# 1. As a part of another project, where nothing is installed unless that project requests it. This compiles the
+# library, so it is done for the kind that is not built already.
 set(flags -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON)
 if(NOT BUILT)
     build("${CMAKE_CURRENT_LIST_DIR}/subdirectory" "${WORK_DIR}/subdirectory" ${flags} -UQUADMILL_INSTALL -UINSTALL)
     run("${WORK_DIR}/subdirectory/consumer")
 endif()
 
-# Install, to another place than the one that the build was told.
+# Installs to another folder than the one that the build was configured with.
 file(REMOVE_RECURSE "${prefix}" "${prefix}_whole")
 if(BUILT)  # all of it, too: the command and its pages
     run("${CMAKE_COMMAND}" --install "${BUILT}" --prefix "${prefix}_whole")
@@ -49,8 +49,8 @@ foreach(component library dev)
     run("${CMAKE_COMMAND}" --install "${BUILT}" --prefix "${prefix}" --component ${component})
 endforeach()
 
-# 2. What was installed: headers that need only the standard library, files that name no folder of this build, nobody
-# else's symbols.
+# 2. The installed files: headers that need only the standard library, files that do not name a folder of this build,
+# and no foreign symbols.
 file(GLOB headers RELATIVE "${source}/include/quadmill" "${source}/include/quadmill/*.hpp")
 foreach(header IN LISTS headers)
     if(header STREQUAL "mpi.hpp")  # for programs that have MPI, and there only where the build found one
@@ -73,8 +73,8 @@ foreach(file IN LISTS texts)
     endforeach()
 endforeach()
 
-# Own: in namespace quadmill, or quadmill_ in C. Templates of std that a compiler puts into every program alike are weak
-# and fit any other; in a shared library they have no business either.
+# Own symbols are in namespace quadmill, or begin with quadmill_ in C. Templates of std that a compiler emits in every
+# program alike are weak and match any other copy; but in a shared library they must not appear.
 set(own "(_Z(T[A-Z]|Th[0-9n]+_|Tv[0-9n]+_n[0-9]+_|GV|GR)?Z?N?[KVRO]*8quadmill|quadmill_)")
 file(GLOB_RECURSE library "${prefix}/libquadmill.a")
 set(options --extern-only)
@@ -98,7 +98,7 @@ endif()
 # 3. The projects.
 file(STRINGS "${source}/include/quadmill/version.hpp" version REGEX "#define QUADMILL_VERSION ")
 string(REGEX MATCH "[0-9]+\\.[0-9]+" version "${version}")
-# A plugin that links a static library shows none of its symbols.
+# A plugin that links a static library exports none of its symbols.
 function(require_hidden plugin)
     execute_process(COMMAND "${NM}" --dynamic --defined-only "${plugin}" OUTPUT_VARIABLE symbols
         COMMAND_ERROR_IS_FATAL ANY)
@@ -153,6 +153,6 @@ foreach(from "${prefix}" "${prefix}_summary")
     require_hidden("${WORK_DIR}/summary_${kind}/libplugin.so")
 endforeach()
 
-# The sources configure where there is no OpenGL. (tests/CMakeLists.txt builds that project's program.)
+# The sources configure without OpenGL. (tests/CMakeLists.txt builds that project's program.)
 run("${CMAKE_COMMAND}" -S "${CMAKE_CURRENT_LIST_DIR}/summary" -B "${WORK_DIR}/summary" -G "${GENERATOR}"
     "-DCMAKE_CXX_COMPILER=${CXX}" "-DQUADMILL_SOURCES=${source}")

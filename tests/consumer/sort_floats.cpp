@@ -1,4 +1,4 @@
-// The outside program of find_package/, subdirectory/ and pkg_config/: 10,000 floats through the graphics pipeline.
+// The program of find_package/, subdirectory/ and pkg_config/: sorts 10,000 floats with the graphics pipeline.
 #include <quadmill/context.hpp>
 #include <quadmill/error.hpp>
 #include <quadmill/sort.hpp>
@@ -28,7 +28,7 @@ int main() {
             std::fprintf(stderr, "wrong result after %llu passes\n", static_cast<unsigned long long>(stats.passes));
             return 1;
         }
-        // What the library throws must be caught by type across the library's border.
+        // Exceptions of the library must be caught by type in another module.
         try {
             quadmill::Sorter(context).sort_texture(0, 0);
             std::fputs("sort_texture took a texture 0\n", stderr);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a host's compiler says of types that the library does not take: a few lines, which name the types that it does.
+"""The compiler's errors for types that the library does not accept: a few lines, which name the accepted types.
 
 usage: wrong_types.py CXX INCLUDE_FOLDER
 """
@@ -12,7 +12,7 @@ import tempfile
 
 compiler, include = sys.argv[1:3]
 KEYS = ["Half", "float", "double", "int32_t", "uint32_t", "int64_t", "uint64_t"]
-# A line of code, and what the message names; nothing for lines that compile.
+# A line of code, and the names in the message; nothing for lines that compile.
 CASES = [
     ("std::vector<long long> v; sorter.sort(v);", KEYS),
     ("std::vector<short> v; sorter.sort_with_index(v, index);", KEYS),
@@ -31,7 +31,7 @@ CASES = [
     ("HeavyHitters<double> h({}, {});", ["uint32_t", "uint64_t", "float"]),
     ("Table().add(\"x\", std::vector<short>{});", ["float", "double", "int32_t", "int64_t", "string"]),
     ("(void)QueryResult().column<int>(0);", ["int64_t", "double", "string"]),
-    # What is only read may be const, and a temporary.
+    # Arguments that are only read may be const, and temporaries.
     ("""
         const std::vector<float> v;
         const float array[3]{};
@@ -78,7 +78,7 @@ def check(headers, code, names):
 
 
 def check_debug():
-    """Containers of another layout: refused, unless the library has them, too."""
+    """Containers of another layout are refused, unless this standard library has the same layout."""
     program = "#include <quadmill/stream.hpp>"
     status, said = compile("-fsyntax-only", "-D_GLIBCXX_DEBUG", program=program)
     assert status != 0 and "-D_GLIBCXX_ASSERTIONS" in said and "QUADMILL_GLIBCXX_DEBUG" in said, said

@@ -9,7 +9,7 @@ using namespace quadmill;               // NOLINT(google-build-using-namespace)
 using namespace quadmill::test;         // NOLINT(google-build-using-namespace)
 using namespace quadmill::detail::cpu;  // NOLINT(google-build-using-namespace)
 
-TEST_CASE("Every half becomes the float it is, and comes back") {
+TEST_CASE("Every half converts to a float and back") {
     int wrong = 0;
     for (std::uint32_t bits = 0; bits < 0x10000U; ++bits) {
         const Half half{static_cast<std::uint16_t>(bits)};
@@ -38,7 +38,7 @@ TEST_CASE("Half::from_float rounds to the nearest, ties to even") {
             wrong += (half.bits & 0x7fffU) != 0x7c00U;
             continue;
         }
-        // No neighbour is nearer, and of two equally near ones the even one is taken.
+        // No neighbour is nearer. If two are equally near, the even one is taken.
         const auto distance = [&](unsigned h) {
             return std::abs(static_cast<double>(Half{static_cast<std::uint16_t>(h)}.value()) - magnitude);
         };
@@ -70,7 +70,7 @@ TEST_CASE_TEMPLATE("The total order is a bijection that agrees with the referenc
     }
 }
 
-TEST_CASE("Blendable are normal numbers, infinities and +0") {
+TEST_CASE("Normal numbers, infinities and +0 can be blended") {
     int wrong = 0;
     for (std::uint32_t bits = 0; bits < 0x10000U; ++bits) {
         const float value = Half{static_cast<std::uint16_t>(bits)}.value();

@@ -1,4 +1,4 @@
-// Merging runs on the CPU.
+// Merges of runs on the CPU.
 #include "cpu/merge.hpp"
 
 #include <doctest/doctest.h>
@@ -14,7 +14,7 @@
 using namespace quadmill::detail;       // NOLINT(google-build-using-namespace)
 using namespace quadmill::detail::cpu;  // NOLINT(google-build-using-namespace)
 
-TEST_CASE("Runs of any number, length and stride merge to the sorted whole") {
+TEST_CASE("Runs of any number, length and stride merge to one sorted run") {
     cpu::Workers workers(3);
     std::mt19937 random(11);
     for (int round = 0; round < 200; ++round) {
@@ -47,7 +47,7 @@ TEST_CASE("Runs of any number, length and stride merge to the sorted whole") {
     }
 }
 
-TEST_CASE("Four runs merge as two by two do: equal keys in the order of their runs") {
+TEST_CASE("Four runs merge like two by two: equal keys in the order of their runs") {
     struct Key {
         int value;
         std::size_t run, place;
@@ -81,8 +81,8 @@ TEST_CASE("Four runs merge as two by two do: equal keys in the order of their ru
     }
 }
 
-TEST_CASE("Merging four runs compares two or three times a key, and no merge could do with one") {
-    constexpr std::size_t n = 40'000;  // one piece, so that nothing is cut
+TEST_CASE("Merging four runs makes two or three comparisons per key, and no merge could do with one") {
+    constexpr std::size_t n = 40'000;  // one piece, so nothing is cut
     std::mt19937 random(19);
     std::array<std::vector<std::uint32_t>, 4> memory;
     std::vector<Run<std::uint32_t>> runs;
@@ -94,7 +94,7 @@ TEST_CASE("Merging four runs compares two or three times a key, and no merge cou
     }
     cpu::Workers workers(1);
     std::vector<std::uint32_t> out(n), scratch(n);
-    // Two rounds of one comparison each; or one of three, where the paper counts one.
+    // Two rounds with one comparison each, or one round with three, which the paper counts as one.
     for (const auto& [ways, each] : {std::pair{Ways::Two, 2U}, std::pair{Ways::Four, 3U}}) {
         std::size_t comparisons = 0;
         const auto less = [&](std::uint32_t a, std::uint32_t b) {
@@ -127,7 +127,7 @@ TEST_CASE("Extra keys merge into the front of a buffer that has room for them") 
     }
 }
 
-TEST_CASE("Runs that are not sorted are merged within their bounds or refused, and require_sorted finds each") {
+TEST_CASE("Unsorted runs are merged within their bounds or refused, and require_sorted finds each") {
     cpu::Workers workers(3);
     std::mt19937 random(12);
     for (int round = 0; round < 100; ++round) {
@@ -154,7 +154,7 @@ TEST_CASE("Runs that are not sorted are merged within their bounds or refused, a
         }
         if (sorted) continue;
         CHECK_THROWS_AS(require_sorted(runs, workers, std::less<>()), quadmill::GlError);
-        // One pair out of order, also where the pieces of threads meet.
+        // One pair is out of order, also where the pieces of threads meet.
         std::vector<int> once(150'000);
         std::iota(once.begin(), once.end(), 0);
         const auto at = round % 2 ? std::size_t{1} << 16U : 1 + random() % (once.size() - 1);

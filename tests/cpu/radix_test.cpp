@@ -1,4 +1,4 @@
-// The radix sort of 64-bit items: against std::stable_sort, over the bits that it is told to look at.
+// Compares the radix sort of 64-bit items with std::stable_sort, over the given bits.
 #include "cpu/radix.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// Engine::Cpu without a context: any type, order and number of threads, against std::stable_sort.
+// Engine::Cpu without a context: compares sorts of any type, order and number of threads with std::stable_sort.
 #include "cpu/sort.hpp"
 
 #include <doctest/doctest.h>
@@ -20,7 +20,7 @@ using namespace quadmill::detail::cpu;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
-// Three threads make runs of two lengths.
+// With three threads, runs have two lengths.
 constexpr std::array<std::size_t, 9> few_sizes{0, 1, 2, 3, 15, 33, 1000, 4097, 65'535};
 constexpr std::array<std::size_t, 2> many_sizes{131'072, 150'001};
 constexpr std::array<unsigned, 4> thread_counts{1, 2, 3, 7};
@@ -42,7 +42,7 @@ void sort_all_ways(const std::vector<Key>& input, Order order, std::span<const u
         sort_with_index_on_cpu(keys, index, order, threads);
         REQUIRE(same_bits(keys, sorted));
         REQUIRE(index == places);
-        const Workers workers(threads);  // all of these, whether they gain or not
+        const Workers workers(threads);  // uses all of them, even if they do not gain
         keys = input;
         sort_keys(keys, order, workers);
         REQUIRE(same_bits(keys, sorted));
@@ -56,7 +56,7 @@ void sort_all_ways(const std::vector<Key>& input, Order order, std::span<const u
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("Keys and places come out as by std::stable_sort, by any number of threads", Key, Half, float,
+TEST_CASE_TEMPLATE("Keys and indices equal those of std::stable_sort, with any number of threads", Key, Half, float,
                    double, std::int32_t, std::uint32_t, std::int64_t, std::uint64_t) {
     for (const auto order : {Order::Ascending, Order::Descending}) {
         for (const auto& distribution : distributions()) {
@@ -93,7 +93,7 @@ TEST_CASE_TEMPLATE("The best keys are the first of all, and no other key moves",
     }
 }
 
-TEST_CASE("Scratch memory that could not grow is there again for less") {
+TEST_CASE("Scratch memory that could not grow is still usable for less") {
     Scratch scratch;
     CHECK(scratch.of<std::uint64_t>(100).data() == static_cast<void*>(scratch.of<std::uint32_t>(200).data()));
     const auto too_much = std::numeric_limits<std::size_t>::max() / 2;
@@ -103,7 +103,7 @@ TEST_CASE("Scratch memory that could not grow is there again for less") {
     std::ranges::fill(again, 1U);
 }
 
-TEST_CASE("Segments of any lengths are sorted by themselves, long ones by all threads") {
+TEST_CASE("Segments of any length are sorted separately, long ones by all threads") {
     std::mt19937_64 random(17);
     for (const std::size_t longest : {10UL, 3000UL, 200'000UL}) {
         for (const unsigned threads : thread_counts) {
@@ -147,14 +147,14 @@ TEST_CASE_TEMPLATE("Numbers of every width are sorted, wide ones by their upper 
     }
 }
 
-TEST_CASE("Threads sort only where they gain, and only as many as gain") {
-    // vqsort with AVX-512: one thread takes 0.8 ms for 2^18 floats; merging gives back what two threads save.
+TEST_CASE("Threads sort only if they gain, and only as many as gain") {
+    // vqsort with AVX-512: one thread takes 0.8 ms for 2^18 floats. Merging takes the time that two threads save.
     const SortCosts fast{.sort_ns = 0.17, .merge_ns = 2}, slow{.sort_ns = 4, .merge_ns = 2};
     CHECK(threads_that_gain(fast, std::size_t{1} << 17U, 2) == 1);
     CHECK(threads_that_gain(fast, std::size_t{1} << 18U, 2) == 1);
     CHECK(threads_that_gain(fast, std::size_t{1} << 22U, 16) == 16);
     CHECK(threads_that_gain(fast, std::size_t{1} << 20U, 2) == 2);
-    CHECK(threads_that_gain(slow, std::size_t{1} << 13U, 2) == 1);  // half a millisecond
+    CHECK(threads_that_gain(slow, std::size_t{1} << 13U, 2) == 1);  // it would take half a millisecond
     CHECK(threads_that_gain(slow, std::size_t{1} << 15U, 2) == 2);
     CHECK(threads_that_gain(slow, std::size_t{1} << 22U, 3) == 3);
     for (const auto& costs : {fast, slow}) {
@@ -162,7 +162,7 @@ TEST_CASE("Threads sort only where they gain, and only as many as gain") {
         CHECK(threads_that_gain(costs, 1000, 16) == 1);
         CHECK(threads_that_gain(costs, std::size_t{1} << 30U, 1) == 1);
         unsigned before = 1;
-        for (std::size_t n = 1024; n <= std::size_t{1} << 28U; n *= 2) {  // more keys never want fewer threads
+        for (std::size_t n = 1024; n <= std::size_t{1} << 28U; n *= 2) {  // more keys never need fewer threads
             const auto gain = threads_that_gain(costs, n, 16);
             CHECK(gain >= before);
             before = gain;

@@ -16,7 +16,7 @@ using namespace quadmill::detail::cpu;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
-// How many times the other threads of this process have gone to sleep, each after it was woken.
+// How many times the other threads of this process have gone to sleep after they were woken.
 long sleeps_of_others() {
     const auto own = std::filesystem::read_symlink("/proc/thread-self").filename();
     long sum = 0;
@@ -33,7 +33,7 @@ long sleeps_of_others() {
 
 }  // namespace
 
-TEST_CASE("Workers do each piece once and keep the order that is asked for") {
+TEST_CASE("Workers do each piece once and keep the requested order") {
     for (const unsigned threads : {1U, 2U, 5U}) {
         Workers workers(threads);
         CHECK(workers.threads() == threads);
@@ -59,7 +59,7 @@ TEST_CASE("Workers do each piece once and keep the order that is asked for") {
     }
 }
 
-TEST_CASE("An exception in a worker reaches the caller, and the workers go on living") {
+TEST_CASE("An exception in a worker reaches the caller, and the workers continue") {
     Workers workers(3);
     const auto fail = [](std::size_t i) {
         if (i == 5) throw std::runtime_error("five");
@@ -74,7 +74,7 @@ TEST_CASE("An exception in a worker reaches the caller, and the workers go on li
     CHECK(sum == 45);
 }
 
-TEST_CASE("Workers share the process's threads: calls within calls and from many threads end, each within its number") {
+TEST_CASE("Workers share the process's threads: nested and concurrent calls end, each within its number of threads") {
     const Workers outer(4), inner(3), alone(1);
     std::atomic<int> sum = 0, most = 0, now = 0;
     outer.for_each(20, [&](std::size_t i) {
@@ -132,7 +132,7 @@ TEST_CASE("Only threads that can help are woken") {
     CHECK(woken_by([&] { all.for_each(0, nothing); }) < calls / 2);
     CHECK(woken_by([&] { alone.for_each(100, nothing); }) < calls / 2);
     CHECK(woken_by([&] { alone.after_in_order(3, nothing, nothing); }) < calls / 2);
-    // A thread that is woken may also have to wait for the pool's lock.
+    // A woken thread may also have to wait for the pool's lock.
     CHECK(woken_by([&] { two.for_each(2, nothing); }) <= 3 * calls);
     CHECK(woken_by([&] { all.for_each(3, nothing); }) <= 6 * calls);
 }

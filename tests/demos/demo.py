@@ -1,4 +1,4 @@
-"""What tests of demos share: calls, recorded frames, and the window on an X server of its own.
+"""Common parts of the tests of demos: calls, recorded frames, and the window on an X server of its own.
 
 usage of each: DEMO_test.py PROGRAM WINDOW [unittest arguments]     WINDOW: ON when it was built with one
 """
@@ -21,13 +21,13 @@ PATIENCE = 30  # seconds
 
 
 def run(*args, **more):
-    """Without ffmpeg, which takes its time."""
+    """Without ffmpeg, which takes long."""
     environment = {**WITHOUT_DISPLAY, "PATH": "/nowhere"}
     return subprocess.run([PROGRAM, *args], capture_output=True, text=True, env=environment, **more)
 
 
 def digests_of(paths):
-    """Of files: short, so that a test that fails can say how they differ."""
+    """A hash of files: short, so that a failing test can print how they differ."""
     def digest(path):
         with open(path, "rb") as file:
             return hashlib.sha256(file.read()).hexdigest()
@@ -35,7 +35,7 @@ def digests_of(paths):
 
 
 def until(test, what):
-    """Waits for the test to be true, and returns what it said."""
+    """Waits until the test is true, and returns its result."""
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
         if result := test():
@@ -59,19 +59,19 @@ class Demo(unittest.TestCase):
         return [os.path.join(folder, file) for file in sorted(os.listdir(folder))]
 
     def same(self, rows, others):
-        """Of pictures; to print how they differ would take unittest minutes."""
+        """Compares pictures; printing how they differ would take unittest minutes."""
         wrong = [y for y, (row, other) in enumerate(zip(rows, others)) if row != other]
         self.assertTrue(not wrong and len(rows) == len(others), f"{len(wrong)} rows differ, the first is {wrong[:1]}")
 
     def refused(self, words, *args):
-        """A wrong call, with a line that has the words."""
+        """A wrong call, whose error line has the words."""
         result = run(*args)
         self.assertEqual(result.returncode, 2, result.stderr)
         self.assertIn(words, result.stderr)
 
 
 class AnyDemo:
-    """Tests that each demo passes: mixed into one of its classes."""
+    """Tests for every demo, as a mixin for one of its classes."""
 
     def test_wrong_calls_of_any_demo(self):
         self.refused("640x479", "--size", "640x479")
@@ -98,7 +98,7 @@ class Window(Demo):
         for program in ("Xvfb", "xdotool"):
             assert shutil.which(program), f"{program} is missing: tests/setup.sh"
         read, write = os.pipe()
-        # Without -noreset it starts again whenever its last client leaves, and refuses others meanwhile.
+        # Without -noreset the server restarts when its last client leaves, and refuses others in the meantime.
         server = subprocess.Popen(["Xvfb", "-displayfd", str(write), "-screen", "0", "1400x1000x24", "-nolisten", "tcp",
                                    "-noreset"], pass_fds=[write], stderr=subprocess.DEVNULL)
         cls.addClassCleanup(lambda: (server.terminate(), server.wait()))
@@ -107,7 +107,7 @@ class Window(Demo):
             cls.environment = {**WITHOUT_DISPLAY, "DISPLAY": ":" + display.readline().strip()}
 
     def open(self, words, *args):
-        """Until the title ends with the words."""
+        """Waits until the title ends with the words."""
         self.program = subprocess.Popen([PROGRAM, "--size", f"640x{480 + BAR}", *args],
                                         cwd=self.folder, env=self.environment, stderr=subprocess.DEVNULL)
         self.addCleanup(lambda: (self.program.kill(), self.program.wait()))
@@ -140,11 +140,11 @@ class Window(Demo):
         self.wait_for(words, f"after {key}")
 
     def mouse(self, x, y, *then):
-        """To a place of the picture; above it, where y is below 0, is the bar."""
+        """Moves to a position of the picture. The bar is above it, where y is negative."""
         self.xdotool("mousemove", "--window", self.window, str(x), str(BAR + y), *then)
 
     def press_for_long(self, x, y):
-        """As a hand does: for some frames."""
+        """Like a hand: for some frames."""
         self.mouse(x, y, "mousedown", "1")
         time.sleep(0.3)
         self.xdotool("mouseup", "1")

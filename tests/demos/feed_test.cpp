@@ -36,7 +36,7 @@ void pause_for(int ms) {
 
 }  // namespace
 
-TEST_CASE("a reader that nobody takes values from holds their writer up, and loses none") {
+TEST_CASE("a reader whose values nobody takes blocks the writer, and loses none") {
     constexpr std::size_t n = std::size_t{1} << 22U;
     Pipe pipe;
     Reader reader(pipe.path(), {.form = Form::Raw});
@@ -63,7 +63,7 @@ TEST_CASE("a reader that nobody takes values from holds their writer up, and los
     CHECK(wrong == 0);
 }
 
-TEST_CASE("a reader ends at once, also while it waits for values or for room") {
+TEST_CASE("a reader ends immediately, even while it waits for values or for room") {
     Pipe silent;
     { const Reader reader(silent.path(), {.form = Form::Raw}); }
     const auto path = (std::filesystem::temp_directory_path() / ("feed_test." + std::to_string(getpid()))).string();

@@ -1,4 +1,4 @@
-"""Films of recorded frames, with ffmpeg and without: what stands in for it here says how it was called. Called as
+"""Films of recorded frames, with and without ffmpeg: its replacement here reports how it was called. Called as
 demo.py says, with sort_stages."""
 import json
 import os

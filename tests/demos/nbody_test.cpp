@@ -1,4 +1,4 @@
-// Bodies against sums in double, and laws that they must keep.
+// Compares bodies with sums in double, and checks conservation laws.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -29,7 +29,7 @@ std::array<double, 3> acceleration(const std::vector<Body>& bodies, std::size_t 
 
 }  // namespace
 
-TEST_CASE("accelerations are those of sums in double, towards the others") {
+TEST_CASE("accelerations equal sums in double, towards the other bodies") {
     for (const std::size_t count : {1U, 2U, 63U, 64U, 65U, 1025U}) {
         const auto bodies = galaxy(count, 3);
         Bodies on_gpu(quadmill::Context::headless(), bodies, softening);
@@ -44,7 +44,7 @@ TEST_CASE("accelerations are those of sums in double, towards the others") {
     }
 }
 
-TEST_CASE("energy by potentials is that of sums over pairs in double") {
+TEST_CASE("energy from potentials equals that of sums over pairs in double") {
     for (const std::size_t count : {1U, 2U, 65U, 700U}) {
         const auto bodies = galaxy(count, 5);
         Bodies on_gpu(quadmill::Context::headless(), bodies, softening);
@@ -52,8 +52,8 @@ TEST_CASE("energy by potentials is that of sums over pairs in double") {
     }
 }
 
-TEST_CASE("two bodies come round to where they were, and leap-frog keeps their energy") {
-    // On a circle of radius 1/2 about their middle; the softening counts for the speed.
+TEST_CASE("two bodies return to where they were, and leap-frog conserves their energy") {
+    // On a circle of radius 1/2 around their centre. Softening changes the speed.
     const double distance = 1, soft = distance * distance + static_cast<double>(softening) * softening;
     const double speed = std::sqrt(0.5 * distance * distance / (soft * std::sqrt(soft)));
     const auto v = static_cast<float>(speed);

@@ -4,8 +4,8 @@
 
 #include "window/window.hpp"
 
-// This program is linked with no_window.cpp, wherever the demos have windows.
-TEST_CASE("a demo that is built without a window says in a line what is missing and what works") {
+// This program is linked with no_window.cpp on every machine, even if demos have windows.
+TEST_CASE("a demo that is built without a window says in one line what is missing and what works") {
     std::string words;
     try {
         demo::run_window({.name = "demo", .size = {640, 480}}, {});

@@ -1,4 +1,4 @@
-"""The frames and the window of demos/query_view, as people meet them. Called as demo.py says."""
+"""The frames and the window of demos/query_view, as users see them. Called as demo.py says."""
 import os
 import re
 import unittest
@@ -31,7 +31,7 @@ class Record(demo.AnyDemo, demo.Demo):
 
 
 class Window(demo.Window):
-    # Heaps of rows, so that a rectangle need not be exact to the pixel to have an exact count.
+    # Clusters of rows, so that a rectangle has an exact count even if it is a few pixels off.
     HEAPS = {(100, 100): 17, (900, 900): 5, (100, 900): 3, (900, 100): 2, (400, 350): 70, (0, 0): 1, (1000, 1000): 1}
 
     def write_csv(self):

@@ -1,4 +1,4 @@
-"""The frames and the window of demos/sort_stages, as people meet them. Called as demo.py says."""
+"""The frames and the window of demos/sort_stages, as users see them. Called as demo.py says."""
 import unittest
 
 import demo
@@ -34,7 +34,7 @@ class Window(demo.Window):
         self.key("Left", "stage 4 of 4, step 3 of 4")
         self.key("Home", "input")
         self.key("space", "stage 4 of 4, step 4 of 4")  # plays to the end
-        # Drags the time line, whose 17 places are 36.8 pixels wide, and off it: that goes on.
+        # Drags on the time line, whose 17 positions are 36.8 pixels wide, and beyond it: the drag continues.
         self.mouse(30, 430, "mousedown", "1")
         self.wait_for("input", "after a click on the time line")
         self.mouse(98, 380)

@@ -1,4 +1,4 @@
-"""The frames of demos/splats: as if the CPU had sorted them, and not as without. Called as demo.py says."""
+"""The frames of demos/splats: as if the CPU had sorted, different from unsorted ones. Called as demo.py says."""
 import unittest
 
 import demo
@@ -19,7 +19,7 @@ class Record(demo.AnyDemo, demo.Demo):
         self.assertNotEqual(sorted_here, frames("e", "--seed", "2"))
 
     def test_the_knot_hides_what_is_behind_it(self):
-        """Sorted, far more of the picture is smooth: what is nearer covers what is farther."""
+        """When sorted, far more of the picture is smooth: nearer splats cover farther ones."""
         def roughness(*args):
             (path,) = self.record("x", "--splats", "100000", "--frames", "1", *args)
             _, _, rows = png.read(path)

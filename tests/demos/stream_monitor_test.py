@@ -1,4 +1,4 @@
-"""The frames and the window of demos/stream_monitor: of a stream that is made up, a file, a pipe. Called as demo.py says."""
+"""The frames and the window of demos/stream_monitor: for an invented stream, a file, a pipe. Called as demo.py says."""
 import os
 import random
 import signal

@@ -1,4 +1,4 @@
-// Water against the same scheme in double on the CPU, and what walls must keep.
+// Compares the water with the same scheme in double on the CPU, and checks what walls must conserve.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ double speed(const Exact& cell, Axis axis) {
     return std::abs(cell[static_cast<std::size_t>(axis)] / cell[0]) + std::sqrt(cell[0]);
 }
 
-// What flows from a to b, which is next to it along the axis.
+// The flow from a to b, its neighbour along the axis.
 Exact flow(const Exact& a, const Exact& b, Axis axis) {
     const auto along = static_cast<std::size_t>(axis);
     const double fastest = std::max(speed(a, axis), speed(b, axis));
@@ -56,7 +56,7 @@ std::vector<Exact> after_step(const std::vector<Exact>& cells, int width, int he
 
 }  // namespace
 
-TEST_CASE("waves are those of the same scheme in double, and come to every cell") {
+TEST_CASE("waves equal those of the same scheme in double, and reach every cell") {
     for (const auto& [width, height] : std::vector<std::pair<int, int>>{{1, 1}, {1, 40}, {37, 1}, {64, 64}, {65, 47}}) {
         INFO(width, " x ", height);
         const auto begin = pond_with_drops(width, height, 3);
@@ -77,7 +77,7 @@ TEST_CASE("waves are those of the same scheme in double, and come to every cell"
     }
 }
 
-TEST_CASE("walls keep the water and the dye; water at rest stays so") {
+TEST_CASE("walls conserve the water and the dye; water at rest stays at rest") {
     const auto begin = pond_with_drops(100, 60, 4);
     Water water(quadmill::Context::headless(), begin);
     std::array<double, 4> exact{};

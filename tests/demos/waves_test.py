@@ -1,4 +1,4 @@
-"""The frames and the window of demos/waves, and what it says. Called as demo.py says."""
+"""The frames, the window and the output of demos/waves. Called as demo.py says."""
 import re
 import unittest
 

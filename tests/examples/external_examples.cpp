@@ -1,4 +1,4 @@
-// The examples of external.hpp, as they are there.
+// The examples of external.hpp, unchanged.
 #include <doctest/doctest.h>
 #include <quadmill/external.hpp>
 
@@ -14,7 +14,7 @@ using namespace quadmill;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
-// A folder of its own, which is the current one meanwhile.
+// A folder that is the current one during a test.
 class Folder {
   public:
     Folder() : before_(std::filesystem::current_path()) {

@@ -1,4 +1,4 @@
-// The examples of context.hpp, and of sort.hpp on the caller's own objects, as they are there.
+// The examples of context.hpp, and those of sort.hpp on the caller's own objects, unchanged.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ TEST_CASE("context.hpp: adoption") {
     CHECK(context.info().platform == "adopted");
 }
 
-TEST_CASE("context.hpp: programs of one run for the next one") {
+TEST_CASE("context.hpp: programs of one run for the next") {
     auto context = Context::headless(), next = Context::headless();
     std::vector<float> keys{3, 1, 2};
     sort(context, keys, {.engine = Engine::Merge});
@@ -69,7 +69,7 @@ TEST_CASE("sort.hpp: buffers and regions") {
     CHECK(gl.GetError() == GL_NO_ERROR);
 }
 
-TEST_CASE("selection.hpp: selections for the host") {
+TEST_CASE("selection.hpp: selections for the application") {
     auto context = Context::headless();
     context.make_current();
     const auto& gl = detail::Access::of(context)->gl;
@@ -115,7 +115,7 @@ TEST_CASE("sort.hpp, stream.hpp: samples of textures") {
     CHECK(heights.quantile(1).value == 1000);
 }
 
-TEST_CASE("table.hpp, query.hpp: columns of the host, and aggregates for it") {
+TEST_CASE("table.hpp, query.hpp: columns of the application, and aggregates for it") {
     auto context = Context::headless();
     context.make_current();
     const auto& gl = detail::Access::of(context)->gl;

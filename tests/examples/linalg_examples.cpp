@@ -1,4 +1,4 @@
-// The examples of linalg.hpp and of docs/library.md's part on matrices, as they are there.
+// The examples of linalg.hpp and of the matrices in docs/library.md, unchanged.
 #include <doctest/doctest.h>
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// The examples of mpi.hpp, as they are there; on each of 1 to 4 ranks.
+// The examples of mpi.hpp, unchanged, on each of 1 to 4 ranks.
 #include <doctest/doctest.h>
 #include <quadmill/mpi.hpp>
 #include <quadmill/stream.hpp>

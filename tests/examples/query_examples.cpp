@@ -1,5 +1,4 @@
-// The examples of query.hpp, of the headers that it includes, and of docs/library.md's part on queries, as they are
-// there.
+// The examples of query.hpp, of the headers that it includes, and of the queries in docs/library.md, unchanged.
 #include <doctest/doctest.h>
 
 #include <quadmill/context.hpp>
@@ -27,7 +26,7 @@ TEST_CASE("query.hpp: a processor") {
     CHECK(n == 2);
 }
 
-TEST_CASE("query.hpp: counts under way") {
+TEST_CASE("query.hpp: pending counts") {
     Table table;
     table.add("a", std::vector<std::int32_t>{3, 1, 2});
     QueryProcessor processor(Context::headless());

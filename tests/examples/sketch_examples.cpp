@@ -1,4 +1,4 @@
-// The examples of sketch.hpp and of docs/library.md's part on sketches, as they are there.
+// The examples of sketch.hpp and of the sketches in docs/library.md, unchanged.
 #include <doctest/doctest.h>
 #include <quadmill/context.hpp>
 #include <quadmill/sketch.hpp>

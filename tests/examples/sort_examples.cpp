@@ -1,4 +1,4 @@
-// The examples of sort.hpp and of docs/library.md's part on sorting, as they are there.
+// The examples of sort.hpp and of the sorts in docs/library.md, unchanged.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The examples of stream.hpp and of docs/library.md's part on streams, as they are there.
+// The examples of stream.hpp and of the streams in docs/library.md, unchanged.
 #include <doctest/doctest.h>
 
 #include <quadmill/context.hpp>

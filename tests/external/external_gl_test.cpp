@@ -1,4 +1,4 @@
-// The external sort with a context: the sorter's thread owns it.
+// The external sort with a context, which the sorter's thread owns.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ std::string sorted_by(const std::string& input, const ExternalSortOptions& optio
 using detail::external::Plans;
 using detail::external::Sorting;
 
-// Runs of that many records, and merges of so many runs.
+// Runs of that many records, and merges of up to `fan_in` runs.
 Plans small_plans(std::size_t run, std::size_t fan_in) {
     using namespace detail::external;  // NOLINT(google-build-using-namespace)
     Plans plans;
@@ -50,7 +50,7 @@ std::string pushed_through(Sorting& sorting, const std::string& input) {
     return output;
 }
 
-// A device that fails at its pass of this number, and at all later ones.
+// A device that fails at its pass with this number, and at all later ones.
 class Failing final : public PassObserver {
   public:
     explicit Failing(int passes) : left_(passes) {}
@@ -66,7 +66,7 @@ class Failing final : public PassObserver {
     bool failed_ = false;
 };
 
-// Few keys, so that the order of equal ones shows.
+// Few different keys, so that the order of equal ones matters.
 struct Records {
     Records() {
         std::mt19937 random(5);
@@ -83,7 +83,7 @@ struct Records {
 
 }  // namespace
 
-TEST_CASE("Engines on the GPU give what the CPU gives, from a thread of their own") {
+TEST_CASE("GPU engines give the CPU's result, from a thread of their own") {
     std::mt19937 random(23);
     std::string input(24 * 50000, '\0');
     for (auto& b : input) b = static_cast<char>('a' + random() % 3);
@@ -96,10 +96,10 @@ TEST_CASE("Engines on the GPU give what the CPU gives, from a thread of their ow
         options.engine = engine;
         CHECK((sorted_by(input, options, context) == expected));
     }
-    context.make_current();  // it is this thread's again
+    context.make_current();  // it belongs to this thread again
 }
 
-TEST_CASE("Runs are merged by the merge engine as by the tree of losers, in several passes") {
+TEST_CASE("Runs are merged by the merge engine like by the tournament tree, in several passes") {
     using namespace detail::external;  // NOLINT(google-build-using-namespace)
     std::mt19937 random(31);
     constexpr std::size_t n = 20'000, run = 1'500, fan_in = 5;
@@ -128,7 +128,7 @@ TEST_CASE("The merge engine needs a context, records of one length and memory fo
                          InvalidArgument);
 }
 
-TEST_CASE("An adopted context is refused, since it belongs to its host's thread") {
+TEST_CASE("An adopted context is refused, since it belongs to the application's thread") {
     static auto host = Context::headless();
     host.make_current();
     const auto adopted = Context::adopt([](const char* name) { return host.proc_address(name); });
@@ -153,7 +153,7 @@ TEST_CASE("Devices of a group sort runs at the same time, and equal keys stay in
         keys += share.keys;
     }
     CHECK(keys == 2 * 60'000);
-    // And all at once, by one of them.
+    // All of them fail at the same time, at a pass of one of them.
     ExternalSorter sorter(records.options, group);
     sorter.push(std::as_bytes(std::span(records.input)));
     std::string output(records.input.size(), '\0');
@@ -161,7 +161,7 @@ TEST_CASE("Devices of a group sort runs at the same time, and equal keys stay in
     CHECK((output == records.expected));
 }
 
-TEST_CASE("What a device that fails had goes to the others, and nothing is lost") {
+TEST_CASE("The work of a failed device goes to the others, and nothing is lost") {
     const Records records;
     for (const int passes : {0, 3, 10, 60, 200}) {  // a GPU may need few, or leave more to the other device
         CAPTURE(passes);
@@ -182,7 +182,7 @@ TEST_CASE("What a device that fails had goes to the others, and nothing is lost"
     }
 }
 
-TEST_CASE("Once no device is left, the sort fails and the group says why") {
+TEST_CASE("When no device is left, the sort fails and the group reports the reason") {
     const Records records;
     auto first = Context::headless(), second = Context::headless();
     Failing early(0), late(60);

@@ -1,5 +1,5 @@
-// The sort in two phases against std::stable_sort, at every boundary of its plans, and what is left when a call of the
-// system fails.
+// Compares the sort in two phases with std::stable_sort, at every boundary of its plans, and checks what is left after
+// a failed system call.
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -26,7 +26,7 @@ using detail::files::page;
 
 namespace {
 
-// A folder for a test; gone when it ends.
+// A folder for a test. It is removed at the end.
 class Folder {
   public:
     Folder() : path_(std::filesystem::temp_directory_path() / ("quadmill-external-" + std::to_string(getpid()))) {
@@ -56,7 +56,7 @@ std::string read_file(const std::string& path) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// Bytes of few values, so that keys are often equal.
+// Random bytes with few values, so that keys are often equal.
 std::string random_bytes(std::size_t n, std::mt19937& random, int values) {
     std::string bytes(n, '\0');
     for (auto& b : bytes)
@@ -64,7 +64,7 @@ std::string random_bytes(std::size_t n, std::mt19937& random, int values) {
     return bytes;
 }
 
-// By what the fields mean, not by how the library makes keys. Bytes only.
+// By the meaning of the fields, independent of how the library makes keys. Bytes only.
 std::string sorted_records(const std::string& input, const RecordFormat& format) {
     std::vector<std::string> records;
     for (std::size_t i = 0; i < input.size(); i += format.bytes) records.push_back(input.substr(i, format.bytes));
@@ -95,7 +95,7 @@ std::string sorted_lines(const std::string& input) {
     return out;
 }
 
-// Runs of that many records (lines: bytes), merged so many at a time, in the smallest blocks.
+// Runs of that many records (for lines: bytes), merges of up to `fan_in` runs, and the smallest blocks.
 Plans small_plans(std::size_t run, std::size_t fan_in) {
     Plans plans;
     plans.runs = [run](const Format& format, std::size_t, const RunNeeds&) -> std::optional<RunPlan> {
@@ -147,7 +147,7 @@ std::string sort_by_pushing(const std::string& input, const ExternalSortOptions&
     }
 }
 
-// Sets the hook while it lives.
+// Sets the hook for the length of a scope.
 struct Faults {
     explicit Faults(detail::files::FaultHook hook) { detail::files::fault_hook = hook; }
     Faults(const Faults&) = delete;
@@ -161,7 +161,7 @@ RecordFormat plain(std::size_t bytes, std::size_t offset, std::size_t key) {
 
 }  // namespace
 
-TEST_CASE("records come out as std::stable_sort orders them, at each boundary of runs and merges") {
+TEST_CASE("records are ordered like std::stable_sort orders them, at each boundary of runs and merges") {
     const Folder folder;
     std::mt19937 random(16);
     const auto format = plain(9, 2, 3);
@@ -243,7 +243,7 @@ TEST_CASE("inputs in order, in the opposite order, and of one key") {
     }
 }
 
-TEST_CASE("lines, whatever they hold") {
+TEST_CASE("lines with any content") {
     const Folder folder;
     std::mt19937 random(19);
     const RecordFormat format{.kind = RecordFormat::Kind::Lines};
@@ -267,7 +267,7 @@ TEST_CASE("lines, whatever they hold") {
             }
         }
     }
-    // Runs that are full of lines before they are full of bytes.
+    // These runs are full of lines before they are full of bytes.
     auto plans = small_plans(8192, 5);
     plans.runs = [](const Format&, std::size_t, const RunNeeds&) -> std::optional<RunPlan> {
         return RunPlan{.slots = 3, .size = {20000, 100}, .block = page};
@@ -279,19 +279,19 @@ TEST_CASE("lines, whatever they hold") {
     CHECK(sort_by_pushing(input, options, plans, random) == sorted_lines(input));
 }
 
-TEST_CASE("lines of which the first ones are long, and there is memory for all at once") {
+TEST_CASE("lines of which the first ones are long, with memory for all") {
     const Folder folder;
     auto options = options_for({.kind = RecordFormat::Kind::Lines}, folder);
     const detail::cpu::Stopwatch time;
     options.progress = [&time](const ExternalProgress&) { return time.ms() < 60e3 ? Proceed::GoOn : Proceed::Stop; };
     std::string input;
-    for (int i = 0; i < 70; ++i) input += std::string(999, 'x') + "\n";  // what the others are guessed by
+    for (int i = 0; i < 70; ++i) input += std::string(999, 'x') + "\n";  // the estimate for the others
     for (int i = 0; i < 60'000; ++i) input += std::to_string(i * 7 % 100) + "\n";
     CHECK(sort_by_file(input, options, folder, {}) == sorted_lines(input));
     CHECK(sort_by_file(input + "7", options, folder, {}) == sorted_lines(input + "7\n"));
 }
 
-TEST_CASE("by the memory that there is: in one go, by runs, by the least") {
+TEST_CASE("with different memory: for one sort, for runs, the min") {
     const Folder folder;
     std::mt19937 random(20);
     const auto format = plain(100, 0, 10);
@@ -312,7 +312,7 @@ TEST_CASE("by the memory that there is: in one go, by runs, by the least") {
     options.memory = min_memory(format) - 1;
     CHECK_THROWS_WITH_AS(sort_by_file(input, options, folder, {}), doctest::Contains("takes at least"),
                          InvalidArgument);
-    // And the public calls.
+    // Also the public functions.
     options.memory = 8 << 20;
     ExternalSorter sorter(options);
     sorter.push(std::as_bytes(std::span(input)));
@@ -346,13 +346,13 @@ TEST_CASE("a merge of many runs of long records, planned by memory") {
             for (const auto longest : std::vector<std::size_t>{1, 100, 65535}) plan(memory, runs, longest);
         }
     }
-    CHECK(plan(250 << 20, 30, 100).block > 3 << 20);  // few runs have large blocks
+    CHECK(plan(250 << 20, 30, 100).block > 3 << 20);  // a few runs have large blocks
     CHECK(plan(250 << 20, 400, 100).fan_in == 400);
     CHECK_FALSE(plan_merge(1 << 20, 2, 1 << 20));
 }
 
-// Many short lines make the runs of short lines hold less; the long line is the last, without an end, or among others.
-TEST_CASE("a line that is too long is named, with the memory that sorts it") {
+// Many short lines leave less room in the runs. The long line is the last one, or without an end, or between others.
+TEST_CASE("a line that is too long is named, with the memory that would sort it") {
     const Folder folder;
     std::string many;
     for (int i = 0; i < 1'500'000; ++i) many += "x\n";
@@ -378,13 +378,13 @@ TEST_CASE("a line that is too long is named, with the memory that sorts it") {
         const auto out = read_file(folder / "out");
         CHECK(out == many + longest + (ends ? "\nz\n" : "\n"));
     }
-    // Nobody looks for the end of a line that comes from a program.
+    // For a line from a program, nobody searches its end.
     ExternalSorter sorter({.format = {.kind = RecordFormat::Kind::Lines}, .memory = std::size_t{24} << 20});
     CHECK_THROWS_WITH_AS(sorter.push(std::as_bytes(std::span(longest))),
                          doctest::Contains(": line 1, from byte 0 on, has at least "), IoError);
 }
 
-TEST_CASE("runs of lines hold a line of a sixteenth of the memory, however large the input") {
+TEST_CASE("runs hold a line of a sixteenth of the memory, for any size of input") {
     const Format format("test", {.kind = RecordFormat::Kind::Lines});
     for (const std::uint64_t gigabytes : {1U, 3U, 100U}) {
         const std::size_t memory = std::size_t{1} << 30;
@@ -394,7 +394,7 @@ TEST_CASE("runs of lines hold a line of a sixteenth of the memory, however large
     }
 }
 
-TEST_CASE("runs have the size that is asked for, also where all would fit into memory") {
+TEST_CASE("runs have the requested size, even if everything would fit into memory") {
     const Folder folder;
     std::mt19937 random(31);
     const auto format = plain(100, 0, 10);
@@ -414,7 +414,7 @@ TEST_CASE("runs have the size that is asked for, also where all would fit into m
     }
 }
 
-TEST_CASE("the plan of runs keeps to the memory and takes most of it") {
+TEST_CASE("the plan of runs keeps to the memory limit and uses most of it") {
     const Format format("test", plain(100, 0, 10));
     const auto memory_of = [&](const RunPlan& plan) {
         return plan.slots * plan.size.memory(format) + WideSorter::memory(plan.size.records) +
@@ -450,7 +450,7 @@ TEST_CASE("runs go to the folders in turn, one after the other") {
     CHECK(folder.names() == std::set<std::string>{"temp"});
 }
 
-TEST_CASE("whatever call fails, the input stays, there is no output, and nothing is left") {
+TEST_CASE("whichever call fails, the input is unchanged, there is no output, and nothing is left") {
     const Folder folder;
     std::mt19937 random(21);
     const auto format = plain(50, 3, 10);
@@ -459,7 +459,7 @@ TEST_CASE("whatever call fails, the input stays, there is no output, and nothing
     write_file(folder / "old", "old");
     const auto options = options_for(format, folder);
     static std::atomic<int> calls, wanted, error;
-    static std::vector<Call> last;  // on the thread of the test: what comes when all is written
+    static std::vector<Call> last;  // the test's own thread: calls after everything is written
     static std::atomic<std::size_t> most;
     const auto sort = [&](const std::string& name) {
         calls = 0;
@@ -506,7 +506,7 @@ TEST_CASE("whatever call fails, the input stays, there is no output, and nothing
     CHECK(read_file(folder / "old") == "old");
 }
 
-TEST_CASE("a sort that is stopped, at any moment, leaves nothing") {
+TEST_CASE("a sort that is stopped at any moment leaves nothing") {
     const Folder folder;
     std::mt19937 random(22);
     const auto format = plain(100, 0, 10);
@@ -527,13 +527,13 @@ TEST_CASE("a sort that is stopped, at any moment, leaves nothing") {
     }
     CHECK(read_file(folder / "in") == input);
     {
-        ExternalSorter sorter(options_for(format, folder));  // that is given up
+        ExternalSorter sorter(options_for(format, folder));  // abandoned
         sorter.push(std::as_bytes(std::span(input)));
     }
     CHECK(folder.names("temp").empty());
 }
 
-TEST_CASE("what cannot be sorted is refused with the place where it is") {
+TEST_CASE("input that cannot be sorted is refused with its position") {
     const Folder folder;
     const auto format = plain(100, 0, 10);
     auto options = options_for(format, folder);

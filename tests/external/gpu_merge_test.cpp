@@ -1,4 +1,4 @@
-// Phase 2 on the GPU: runs that come block by block are merged as std::stable_sort would order their keys.
+// Phase 2 on the GPU: runs that arrive block by block are merged like std::stable_sort orders their keys.
 #include "external/gpu_merge.hpp"
 
 #include <doctest/doctest.h>
@@ -32,7 +32,7 @@ struct Runs {
     }
 };
 
-// Each key ends with 4 bytes that do not count and tell it from all others.
+// Each key ends with 4 bytes that do not count but distinguish it from all others.
 Runs make_runs(const std::string& form, const std::vector<std::size_t>& sizes, std::size_t length) {
     Runs runs;
     std::size_t number = 0;
@@ -48,7 +48,7 @@ Runs make_runs(const std::string& form, const std::vector<std::size_t>& sizes, s
     return runs;
 }
 
-// Feeds blocks of at most `block` keys, as phase 2 does: what was not given stays, and is filled up.
+// Feeds blocks of at most `block` keys, as phase 2 does: what was not given out stays, and the block is refilled.
 std::vector<std::string> merge_by_blocks(GpuMerge& merge, const Runs& runs, std::size_t block, std::size_t length) {
     std::vector<std::size_t> next(runs.keys.size());
     std::vector<std::string> result;
@@ -78,7 +78,7 @@ std::vector<std::string> merge_by_blocks(GpuMerge& merge, const Runs& runs, std:
 
 }  // namespace
 
-TEST_CASE("Runs that come block by block are merged stably") {
+TEST_CASE("Runs that arrive block by block are merged stably") {
     GpuMerge merge(Context::headless(), 2);
     for (const auto& form : key_forms()) {
         CAPTURE(form);
@@ -104,12 +104,12 @@ TEST_CASE("Many keys: only the levels above the runs are merged, in slices of th
     CHECK(merge_by_blocks(merge, runs, 1 << 13, 10) == runs.merged());
     CHECK(merge.stats().merges == 1);
 
-    // The engine itself: 2^16 pairs of blocks, runs shorter and longer than the slice of a software renderer.
+    // The engine itself: 2^16 pairs of blocks, and runs shorter and longer than a software renderer's slice.
     auto& device = *detail::Access::of(context);
     const detail::gl::Scope scope(device, "test");
     detail::cpu::Workers workers(2);
     detail::sort::MergeSort engine(device, workers);
-    engine.plan().kernel = MergeKernel::Fragment;  // which alone merges what is in order already
+    engine.plan().kernel = MergeKernel::Fragment;  // only this kernel merges sorted runs
     std::mt19937_64 random(1);
     std::vector<std::uint64_t> keys((std::size_t{1} << 20U) - 1000);
     for (auto& key : keys) key = random();
@@ -128,7 +128,7 @@ TEST_CASE("Many keys: only the levels above the runs are merged, in slices of th
         CHECK(stats.passes < passes);
         passes = stats.passes;
     }
-    CHECK(passes <= 9);  // one level, and on a software renderer two slices
+    CHECK(passes <= 9);  // one level, or two slices on a software renderer
 }
 
 namespace {
@@ -178,7 +178,7 @@ std::vector<std::byte> all_of(Stream& stream, std::size_t piece) {
 
 }  // namespace
 
-TEST_CASE("As a stream, the bytes are those of the tree of losers, whatever the blocks") {
+TEST_CASE("As a stream, the bytes equal those of the tournament tree, for any blocks") {
     const auto context = Context::headless();
     constexpr auto page = detail::files::page;
     const std::vector<RecordFormat> formats{

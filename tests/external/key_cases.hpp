@@ -1,4 +1,4 @@
-// Wide keys of many forms, and their order by std::stable_sort, written apart from src/external.
+// Wide keys of many forms, and their order by std::stable_sort, independent of src/external.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -17,9 +17,8 @@
 
 namespace quadmill::test {
 
-// How keys are made: any bytes; few letters, so that long prefixes are equal; all equal; equal except for the last
-// byte; equal in the first 8 bytes; in order; in reverse order; bytes 0 and 1, so that zeros behind an end look like
-// bytes.
+// Forms of keys: any bytes; few letters, so that long prefixes are equal; all equal; equal except for the last byte;
+// equal in the first 8 bytes; in order; in reverse order; bytes 0 and 1, so that zeros after an end look like bytes.
 inline const std::vector<std::string>& key_forms() {
     static const std::vector<std::string> forms{"any",        "letters", "equal",    "last byte",
                                                 "equal in 8", "sorted",  "reversed", "zeros and ones"};
@@ -50,7 +49,7 @@ inline std::vector<std::string> make_keys(const std::string& form, std::size_t n
     return keys;
 }
 
-// The places of keys in order: std::string compares bytes as unsigned, the shorter one first.
+// The indices of keys in order. std::string compares bytes as unsigned, with the shorter string first.
 inline std::vector<std::uint32_t> stable_order(const std::vector<std::string>& keys) {
     std::vector<std::uint32_t> order(keys.size());
     std::iota(order.begin(), order.end(), 0U);
@@ -58,11 +57,11 @@ inline std::vector<std::uint32_t> stable_order(const std::vector<std::string>& k
     return order;
 }
 
-// Sorts keys of one length, which lie `gap` bytes apart, and compares.
+// Sorts keys of one length, which are `gap` bytes apart, and checks the order.
 inline detail::external::WideStats expect_order(detail::external::WideSorter& sorter,
                                                 const std::vector<std::string>& keys, std::size_t length,
                                                 std::size_t gap) {
-    // Exactly as large as it must be, so that reading behind the last key shows under a sanitizer.
+    // Memory of exactly the needed size, so that a sanitizer finds reads after the last key.
     const auto stride = length + gap, n = keys.size();
     std::vector<std::byte> bytes(n == 0 ? 0 : (n - 1) * stride + length, std::byte{0xee});
     for (std::size_t i = 0; i < n && length > 0; ++i) std::memcpy(bytes.data() + i * stride, keys[i].data(), length);
@@ -73,7 +72,7 @@ inline detail::external::WideStats expect_order(detail::external::WideSorter& so
     return stats;
 }
 
-// The same of keys of any lengths.
+// The same for keys of any lengths.
 inline detail::external::WideStats expect_order(detail::external::WideSorter& sorter,
                                                 const std::vector<std::string>& keys) {
     std::vector<std::byte> bytes;

@@ -1,4 +1,4 @@
-// Keys as bytes against what the fields mean.
+// Compares keys as bytes with the meaning of the fields.
 #include "external/records.hpp"
 
 #include <doctest/doctest.h>
@@ -62,7 +62,7 @@ TEST_CASE("keys of numbers compare as the numbers do") {
     }
 }
 
-TEST_CASE("fields stand one after the other, descending bytes turned round") {
+TEST_CASE("fields follow each other, with descending bytes inverted") {
     const FixedKeys keys("test", {.bytes = 8,
                                   .key = {{.offset = 6, .bytes = 2},
                                           {.offset = 0, .bytes = 3, .order = Order::Descending},
@@ -88,7 +88,7 @@ TEST_CASE("keys of many records, of each length") {
     }
 }
 
-TEST_CASE("formats that cannot be are refused") {
+TEST_CASE("invalid formats are refused") {
     const auto refused = [](const RecordFormat& format, const char* words) {
         CHECK_THROWS_WITH_AS(FixedKeys("sort_file", format), doctest::Contains(words), InvalidArgument);
     };
@@ -102,7 +102,7 @@ TEST_CASE("formats that cannot be are refused") {
     refused({.key = {{.offset = std::numeric_limits<std::size_t>::max(), .bytes = 2}}}, "is not within");
 }
 
-TEST_CASE("coded lines compare by memcmp as lines without their ends do, and come back") {
+TEST_CASE("coded lines compare with memcmp like lines without their ends, and decode again") {
     std::vector<std::string> lines;
     const std::array<char, 7> letters{'\0', '\1', '\t', '\v', 'a', '\x7f', '\xff'};
     for (const char a : letters) {

@@ -1,4 +1,4 @@
-// Sorting wide keys by the engines on the GPU: against std::stable_sort.
+// Sorts wide keys with the GPU engines and compares with std::stable_sort.
 #include <doctest/doctest.h>
 
 #include <bit>
@@ -13,14 +13,14 @@ using detail::external::WideSorter;
 
 namespace {
 
-// Rounds that keys of that many bytes may take: words are 4 bytes.
+// Max rounds for keys of that many bytes: words are 4 bytes.
 std::size_t max_rounds(std::size_t length) {
     return (length + 3) / 4;
 }
 
 }  // namespace
 
-TEST_CASE("Every engine: keys of every form, in at most one round a word") {
+TEST_CASE("Every engine: keys of every form, in at most one round per word") {
     const auto context = Context::headless();
     for (const auto engine : {Engine::Merge, Engine::Bitonic, Engine::Auto}) {
         CAPTURE(static_cast<int>(engine));
@@ -57,8 +57,8 @@ TEST_CASE("All equal keys take all rounds, none more: words are 4 bytes") {
     }
 }
 
-TEST_CASE("Keys that the paper's mask makes equal, or turns round, come in order") {
-    // Section 4.3 of GPUTeraSort overwrites the two highest bits of a word by "10".
+TEST_CASE("Keys that the paper's mask makes equal or reverses are sorted correctly") {
+    // Section 4.3 of GPUTeraSort overwrites the two highest bits of a word with "10".
     const auto masked = [](const std::string& key) {
         std::uint32_t word = 0;
         for (const auto c : key) word = word << 8U | static_cast<unsigned char>(c);

@@ -1,4 +1,4 @@
-// Sorting wide keys on the CPU: against std::stable_sort.
+// Sorts wide keys on the CPU and compares with std::stable_sort.
 #include <doctest/doctest.h>
 
 #include "key_cases.hpp"
@@ -8,7 +8,7 @@ using namespace quadmill;        // NOLINT(google-build-using-namespace)
 using namespace quadmill::test;  // NOLINT(google-build-using-namespace)
 using detail::external::WideSorter;
 
-TEST_CASE("Keys of 0 to 255 bytes come in the order of memcmp, equal ones in that of the input") {
+TEST_CASE("Keys of 0 to 255 bytes get the order of memcmp, equal ones that of the input") {
     for (const unsigned threads : {1U, 3U}) {
         WideSorter sorter({}, Engine::Auto, threads);
         CHECK(sorter.engine() == Engine::Cpu);
@@ -22,7 +22,7 @@ TEST_CASE("Keys of 0 to 255 bytes come in the order of memcmp, equal ones in tha
     }
 }
 
-TEST_CASE("Every form of keys, of sizes about the limits of the parts that threads take") {
+TEST_CASE("Every form of keys, in sizes near the limits of threads' parts") {
     WideSorter sorter({}, Engine::Cpu, 2);
     for (const auto& form : key_forms()) {
         CAPTURE(form);
@@ -53,7 +53,7 @@ TEST_CASE("Keys of any lengths, with zeros that look like an end") {
     expect_order(sorter, {"a\0"s, "a"s, ""s, "a\0\0"s, "a\0b"s, "\0"s, "a"s, "\xff"s, "b"s, "a\0"s});
 }
 
-TEST_CASE("Very long equal keys are compared, not sorted by a few bytes for ever") {
+TEST_CASE("Very long equal keys are compared, not sorted in endless rounds") {
     WideSorter sorter({}, Engine::Cpu, 2);
     std::vector<std::string> keys(200, std::string(100'000, 'x'));
     for (std::size_t i = 0; i < keys.size(); i += 3) keys[i].back() = 'w';
@@ -68,7 +68,7 @@ TEST_CASE("Ten bytes of random keys take one round on the CPU, and equal ones tw
     WideSorter sorter({}, Engine::Cpu, 2);
     CHECK(expect_order(sorter, make_keys("any", 50'000, 10, 10, 1), 10, 0).rounds == 1);
     auto keys = make_keys("any", 50'000, 10, 10, 1);
-    keys[49'000] = keys[7];  // a short run is compared at once
+    keys[49'000] = keys[7];  // a short run is compared immediately
     const auto pair = expect_order(sorter, keys, 10, 0);
     CHECK(pair.rounds == 1);
     CHECK(pair.tied == 2);

@@ -48,7 +48,7 @@ BlockIo::Done wait(BlockIo& io) {
     return *done;
 }
 
-// That of the only ring of this process; -1 if there is none.
+// The descriptor of the only ring of this process; -1 if there is none.
 int ring_descriptor() {
     for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
         std::error_code gone;
@@ -62,7 +62,7 @@ std::byte pattern(std::size_t i) {
     return static_cast<std::byte>(i * 2654435761U >> 13U);
 }
 
-// Sets the hook while it lives.
+// Sets the hook for the length of a scope.
 struct Faults {
     explicit Faults(FaultHook hook) { fault_hook = hook; }
     Faults(const Faults&) = delete;
@@ -72,7 +72,7 @@ struct Faults {
 
 }  // namespace
 
-TEST_CASE("blocks come back as they were written, whatever the order") {
+TEST_CASE("blocks are read as they were written, in any order") {
     constexpr std::size_t block = 3 * page, blocks = 100;  // more than a ring holds
     for (const auto method : methods()) {
         for (const bool direct : {false, true}) {
@@ -101,7 +101,7 @@ TEST_CASE("blocks come back as they were written, whatever the order") {
     }
 }
 
-TEST_CASE("what is short or fails is told") {
+TEST_CASE("short and failed transfers are reported") {
     for (const auto method : methods()) {
         const TemporaryFile file(folder());
         REQUIRE(pwrite(file.descriptor(), "hello", 5, 0) == 5);
@@ -128,7 +128,7 @@ TEST_CASE("what is short or fails is told") {
     }
 }
 
-TEST_CASE("a transfer goes on where the system took a part of it, also of a direct file") {
+TEST_CASE("a transfer of which the system did a part continues, even with a direct file") {
     const Faults faults([](Call call) {
         Fault fault;
         if (call == Call::Read || call == Call::Write) fault.most = 1000;
@@ -158,8 +158,8 @@ TEST_CASE("transfers of one direct file that the file system refuses at the same
         make_direct(file.descriptor());
         static std::atomic<std::size_t> refused;
         refused = 0;
-        // Where faults are answers, all are refused before one of them goes on; a ring is given odd places instead,
-        // which file systems may refuse.
+        // Injected faults are answers, and all are refused before any transfer continues. For a ring, odd offsets are
+        // used instead, which file systems may refuse.
         const Faults faults([](Call call) {
             if (call != Call::Read || refused >= many) return Fault{};
             for (++refused; refused < many;) std::this_thread::yield();
@@ -183,7 +183,7 @@ TEST_CASE("transfers of one direct file that the file system refuses at the same
     }
 }
 
-TEST_CASE("what the kernel does not take ends with its error, and leaves the ring as it was") {
+TEST_CASE("a request that the kernel rejects ends with its error, and leaves the ring unchanged") {
     const TemporaryFile file(folder());
     const Memory written(2 * page), read(2 * page);
     for (std::size_t i = 0; i < written.size(); ++i) written.data()[i] = pattern(i);
@@ -205,7 +205,7 @@ TEST_CASE("what the kernel does not take ends with its error, and leaves the rin
         REQUIRE(dup2(kept, ring) == ring);
         close(kept);
         close(none);
-        // The first one finds the ring full, and empties it.
+        // The first transfer finds the ring full, and empties it.
         io.read(file.descriptor(), {read.data(), page}, 0, 1);
         CHECK(wait(io).error == 0);
         CHECK(std::equal(read.data(), read.data() + page, written.data()));
@@ -214,7 +214,7 @@ TEST_CASE("what the kernel does not take ends with its error, and leaves the rin
     }
 }
 
-TEST_CASE("a stream is read and written in order, and its end does not wait for anybody") {
+TEST_CASE("a stream is read and written in order, and ends without waiting") {
     std::array<int, 2> pipe{};
     REQUIRE(::pipe(pipe.data()) == 0);
     const Memory written(40 * page), read(40 * page);
@@ -228,12 +228,12 @@ TEST_CASE("a stream is read and written in order, and its end does not wait for 
         CHECK(std::equal(written.data(), written.data() + written.size(), read.data()));
         from.read(pipe[0], {read.data(), page}, 0, 5);
         CHECK_FALSE(from.next(20ms));
-    }  // nobody will ever write
+    }  // nobody will ever write to it
     close(pipe[0]);
     close(pipe[1]);
 }
 
-TEST_CASE("a temporary file has no name, also where one is needed to make it") {
+TEST_CASE("a temporary file has no name, even if one is needed to make it") {
     const auto place = std::filesystem::path(folder()) / ("quadmill-test-" + std::to_string(getpid()));
     std::filesystem::create_directory(place);
     {
@@ -241,7 +241,7 @@ TEST_CASE("a temporary file has no name, also where one is needed to make it") {
         CHECK(std::filesystem::is_empty(place));
         CHECK(pwrite(file.descriptor(), "x", 1, 0) == 1);
     }
-    // What a program that was killed in between left, and what one at work holds.
+    // What a program that was killed has left, and what a running one holds.
     const auto [at_work, held] = create_locked(place / "runs");
     REQUIRE(at_work >= 0);
     std::ofstream(place / "runs.part-quadmill-abcdef") << "left";

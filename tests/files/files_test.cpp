@@ -1,4 +1,4 @@
-// Inputs and outputs that are opened.
+// Opening inputs and outputs.
 #include "files/files.hpp"
 
 #include <doctest/doctest.h>
@@ -28,7 +28,7 @@ std::ptrdiff_t open_files() {
     return std::distance(begin(entries), end(entries));
 }
 
-// A folder that is gone with it.
+// A folder that is removed at the end.
 struct Folder {
     Folder() { std::filesystem::create_directory(path); }
     Folder(const Folder&) = delete;
@@ -46,7 +46,7 @@ mode_t mode_of(const std::filesystem::path& path) {
 
 }  // namespace
 
-TEST_CASE("an input that is refused stays open nowhere") {
+TEST_CASE("a refused input does not stay open") {
     const Folder folder;
     const auto before = open_files();
     for (int i = 0; i < 10; ++i) {
@@ -55,7 +55,7 @@ TEST_CASE("an input that is refused stays open nowhere") {
     CHECK(open_files() == before);
 }
 
-TEST_CASE("an output has the permissions that new files have, and files that others make meanwhile, too") {
+TEST_CASE("an output has the permissions of new files, and so have files that others make in the meantime") {
     const Folder folder;
     const auto before = umask(027);
     std::atomic<bool> is_over = false;
@@ -81,7 +81,7 @@ TEST_CASE("an output has the permissions that new files have, and files that oth
     umask(before);
 }
 
-TEST_CASE("a read at an offset goes to the end, and tells an error") {
+TEST_CASE("a read at an offset reads to the end, and reports errors") {
     const Folder folder;
     const auto path = folder.path / "ten";
     OutputFile output(path.string(), OutputFile::OnSignal::LeaveAlone);
@@ -102,7 +102,7 @@ TEST_CASE("a read at an offset goes to the end, and tells an error") {
     CHECK(got.error == EBADF);
 }
 
-TEST_CASE("an unfinished output has a name only where the system needs one") {
+TEST_CASE("an unfinished output has a name only if the system needs one") {
     const Folder folder;
     const auto path = folder.path / "output";
     const auto names = [&] {

@@ -1,4 +1,4 @@
-// CSV: the first byte says the delimiter, the rest is the file. All its columns are read, on one thread and on two.
+// CSV: the first byte is the delimiter, the rest is the file. Reads all columns, on one thread and on two.
 #include "fuzz.hpp"
 #include "input/csv.hpp"
 

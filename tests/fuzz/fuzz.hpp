@@ -1,5 +1,5 @@
-// What the fuzzers share: each file of this folder gives one reader bytes that anybody may have made. A reader may
-// refuse them with an error of the library; anything else is a fault.
+// Common parts of the fuzzers. Each file in this folder gives one reader arbitrary bytes. A reader may reject them with
+// an error of the library; anything else is a fault.
 #pragma once
 
 #include <sys/mman.h>
@@ -38,7 +38,7 @@ class MemoryFile {
     int file_;
 };
 
-// Calls read(); errors of the library are answers, too.
+// Calls read(). Errors of the library are allowed.
 template <class Read>
 void try_to(const Read& read) {
     try {
@@ -48,7 +48,7 @@ void try_to(const Read& read) {
     }
 }
 
-// The bytes with the checksum that they should end with, so that a reader looks behind it.
+// The bytes with a correct checksum at their end, so that a reader looks at the rest.
 template <class Sum>
 std::vector<std::byte> with_checksum(std::span<const std::byte> bytes, Sum (*sum)(std::span<const std::byte>)) {
     std::vector<std::byte> whole(bytes.begin(), bytes.end());

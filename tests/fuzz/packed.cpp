@@ -1,4 +1,4 @@
-// Files packed by gzip or zstd, read as a whole and as a stream.
+// Files compressed with gzip or zstd, read as a whole and as a stream.
 #include "fuzz.hpp"
 #include "input/unpack.hpp"
 

@@ -1,4 +1,4 @@
-// Saved programs, with the checksum put right.
+// Saved programs with a corrected checksum.
 #include "fuzz.hpp"
 #include "quadmill/context.hpp"
 

@@ -1,4 +1,4 @@
-// Saved sketches, with the checksum put right.
+// Saved sketches with a corrected checksum.
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 

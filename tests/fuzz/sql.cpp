@@ -1,4 +1,4 @@
-// SQL: the text alone, then with the names of a table's columns.
+// SQL: the text alone, then with the column names of a table.
 #include "fuzz.hpp"
 #include "sql/sql.hpp"
 

@@ -1,4 +1,4 @@
-// Saved summaries of all kinds, with the checksum put right.
+// Saved summaries of all kinds with a corrected checksum.
 #include <zlib.h>
 
 #include "fuzz.hpp"
@@ -13,7 +13,7 @@ std::uint32_t sum(std::span<const std::byte> bytes) {
         crc32(0, reinterpret_cast<const Bytef*>(bytes.data()), static_cast<uInt>(bytes.size())));
 }
 
-// What loads must also be saved and loaded again.
+// Everything that loads must also be saved and loaded again.
 template <class Summary>
 void load(std::span<const std::byte> bytes) {
     try_to([&] {

@@ -1,4 +1,4 @@
-// Opening contexts, taking the host's, and giving the thread back what was current before.
+// Opening contexts, adopting the application's, and restoring what was current on the thread.
 #include "quadmill/context.hpp"
 
 #include <doctest/doctest.h>
@@ -26,7 +26,7 @@ namespace {
 
 constexpr SortOptions by_pbsn{.engine = Engine::Pbsn, .threads = 1};
 
-// Sorts with the context, by passes, and checks the result.
+// Sorts with the context and checks the result and that passes were drawn.
 void check_sorts(const Context& context, std::uint64_t seed = 7, std::size_t n = 200) {
     Random random(seed);
     auto keys = sample_keys<float>(random, n, Specials::Some);
@@ -39,7 +39,7 @@ bool has(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
 }
 
-// The environment variable as long as this lives.
+// Sets the environment variable for the length of a scope.
 class DeviceVariable {
   public:
     explicit DeviceVariable(const char* value) {
@@ -61,7 +61,7 @@ EGLContext current() {
 
 }  // namespace
 
-TEST_CASE("Context::headless works with either surface and says which") {
+TEST_CASE("Context::headless works with either surface and reports which") {
     using Surface = HeadlessOptions::Surface;
     for (const auto& [surface, name] :
          {std::pair{Surface::Surfaceless, "none"}, std::pair{Surface::Pbuffer, "pbuffer"}}) {
@@ -75,7 +75,7 @@ TEST_CASE("Context::headless works with either surface and says which") {
     }
 }
 
-TEST_CASE("the facts about a context are there") {
+TEST_CASE("a context reports its facts") {
     Host host;
     for (const auto& context : {host.context, Host::adopt()}) {
         const auto& info = context.info();
@@ -83,7 +83,7 @@ TEST_CASE("the facts about a context are there") {
         for (const auto& text : {info.renderer, info.vendor, info.version, info.shading_language, info.platform}) {
             CHECK_FALSE(text.empty());
         }
-        CHECK(info.max_texture_size >= 16384);  // what OpenGL 4.5 promises
+        CHECK(info.max_texture_size >= 16384);  // OpenGL 4.5 guarantees it
         CHECK(info.max_array_layers >= 2048);
         CHECK(info.max_draw_buffers >= 8);
         CHECK(info.max_viewport_width >= 1);
@@ -125,7 +125,7 @@ TEST_CASE("a device that does not exist is a ContextError with the count") {
     CHECK_THROWS_AS(Context::headless(), ContextError);
 }
 
-TEST_CASE("a device that is no index is an InvalidArgument") {
+TEST_CASE("a device that is not an index is an InvalidArgument") {
     HeadlessOptions options;
     options.device = -2;
     CHECK_THROWS_AS(Context::headless(options), InvalidArgument);
@@ -155,7 +155,7 @@ TEST_CASE("debug messages reach the callback") {
                                "another one");
     CHECK(messages == std::vector<std::string>{text, "another one"});
     check_sorts(host.context);
-    host.gl.Enable(GL_NONE);  // the driver's own words about a mistake
+    host.gl.Enable(GL_NONE);  // the driver's own message about a mistake
     CHECK(messages.size() > 2);
     CHECK(error_names(take_errors(host.gl)) == error_names({GL_INVALID_ENUM}));
 }
@@ -166,7 +166,7 @@ TEST_CASE("Context::adopt refuses a null pointer, no context, and an old one") {
     CHECK_THROWS_AS(Context::adopt(proc_address), ContextError);
     CHECK_THROWS_AS(Context::adopt([](const char*) -> void (*)() { return nullptr; }), ContextError);
 
-    // A context that says it is of version 4.4.
+    // A context that claims to be of version 4.4.
     const Host host;
     const auto lying = [](const char* name) -> void (*)() {
         if (std::string(name) != "glGetString") return proc_address(name);
@@ -183,7 +183,7 @@ TEST_CASE("Context::adopt refuses a null pointer, no context, and an old one") {
     CHECK_MESSAGE(has(message, "3.2 oldie"), message);
 }
 
-TEST_CASE("what was current before a call is current again after it") {
+TEST_CASE("the context that was current before a call is current again after it") {
     Host host;
     const auto other = Context::headless();
     CHECK(current() == host.handle());
@@ -205,7 +205,7 @@ TEST_CASE("what was current before a call is current again after it") {
     }
     CHECK(current() == host.handle());
     {
-        // Also when the guard refuses the call.
+        // Also if the guard rejects the call.
         auto context = other;
         GLuint query = 0;
         context.make_current();
@@ -229,7 +229,7 @@ TEST_CASE("what was current before a call is current again after it") {
     CHECK(error_names(take_errors(host.gl)) == "");
 }
 
-TEST_CASE("making and ending contexts leaves the thread's current one alone") {
+TEST_CASE("making and destroying contexts does not change the thread's current one") {
     const Host host;
     {
         const auto other = Context::headless();
@@ -244,13 +244,13 @@ TEST_CASE("making and ending contexts leaves the thread's current one alone") {
         auto other = Context::headless();
         other.make_current();
         CHECK(current() != host.handle());
-    }  // a context that ends while it is current is current no longer
+    }  // a context that ends while it is current is no longer current
     CHECK(current() == EGL_NO_CONTEXT);
 }
 
-TEST_CASE("the thread's client API comes back too") {
+TEST_CASE("the thread's client API is restored, too") {
     const auto& egl = Egl::get();
-    if (!egl.bind_api(EGL_OPENGL_ES_API)) return;  // a driver without OpenGL ES has nothing to mix up
+    if (!egl.bind_api(EGL_OPENGL_ES_API)) return;  // a driver without OpenGL ES cannot mix them up
     const auto context = Context::headless();
     CHECK(egl.query_api() == EGL_OPENGL_ES_API);
     egl.bind_api(EGL_OPENGL_ES_API);
@@ -259,7 +259,7 @@ TEST_CASE("the thread's client API comes back too") {
     egl.bind_api(EGL_OPENGL_API);
 }
 
-TEST_CASE("two headless contexts in turns on one thread") {
+TEST_CASE("two headless contexts alternate on one thread") {
     auto a = Context::headless(), b = Context::headless();
     Sorter with_a(a, by_pbsn), with_b(b, by_pbsn);
     Random random(3);
@@ -296,7 +296,7 @@ TEST_CASE("Sessions of two contexts, one in the other, keep their contexts apart
     }
     CHECK(current() == host.handle());
     {
-        // Ended in the order of their beginning.
+        // They end in the order in which they began.
         std::optional<Session> on_a(std::in_place, a), on_b(std::in_place, b);
         check(with_a);
         check(with_b);
@@ -313,8 +313,8 @@ TEST_CASE("Sessions of two contexts, one in the other, keep their contexts apart
 }
 
 TEST_CASE("two headless contexts, one on each of two threads") {
-    // Mesa's llvmpipe (22.3) looks into the scenes of every context of the process whenever it draws, without a lock,
-    // and crashes once in a dozen runs; there the threads take turns.
+    // Mesa's llvmpipe (22.3) reads the scenes of every context of the process whenever it draws, without a lock, and
+    // crashes about once in a dozen runs. With it the threads take turns.
     const bool take_turns = Context::headless().info().software;
     std::mutex turn;
     const auto in_turn = [&](auto&& step) {
@@ -342,7 +342,7 @@ TEST_CASE("two headless contexts, one on each of two threads") {
     CHECK(right[1] == 20);
 }
 
-TEST_CASE("a headless context goes from thread to thread, but serves one at a time") {
+TEST_CASE("a headless context can move between threads, one at a time") {
     auto context = Context::headless();
     check_sorts(context);
     std::string message;
@@ -358,7 +358,7 @@ TEST_CASE("a headless context goes from thread to thread, but serves one at a ti
 
 namespace {
 
-// A driver that says less of itself than the real one beneath.
+// A driver that offers less than the real one below it.
 struct LesserDriver {
     static inline std::optional<Context> real;
     static inline const char* version = "";
@@ -374,7 +374,7 @@ struct LesserDriver {
 
 }  // namespace
 
-TEST_CASE("a context of a version that is too old is refused with what to ask the toolkits for") {
+TEST_CASE("a context with too old a version is refused; the message says what to request from toolkits") {
     auto& context = LesserDriver::real.emplace(Context::headless());
     context.make_current();
     for (const char* version : {"2.1.0 of long ago", "3.2.0 of long ago", "OpenGL ES 2.0 of a telephone"}) {
@@ -391,7 +391,7 @@ TEST_CASE("a context of a version that is too old is refused with what to ask th
     LesserDriver::real.reset();
 }
 
-TEST_CASE("adopt() finds the loader by itself, and takes those of any toolkit") {
+TEST_CASE("adopt() finds the loader by itself, and accepts those of any toolkit") {
     const Host host(each_profile());
     check_sorts(Context::adopt());
     check_sorts(Context::adopt(proc_address));
@@ -413,7 +413,7 @@ TEST_CASE("adopt() finds the loader by itself, and takes those of any toolkit") 
     CHECK(has(message_of([] { Context::adopt(); }), "no OpenGL context is current"));
 }
 
-TEST_CASE("in the compatibility profile, what would swallow passes is refused, and goes on unharmed") {
+TEST_CASE("in the compatibility profile, state that would swallow passes is refused and stays unchanged") {
     const Host host(Profile::Compatibility);
     const auto context = Context::adopt();
     std::vector<float> keys{2, 1};
@@ -430,6 +430,6 @@ TEST_CASE("in the compatibility profile, what would swallow passes is refused, a
     CHECK(host.gl.RenderMode(GL_RENDER) == 0);
     call();
     CHECK(keys == std::vector<float>{1, 2});
-    host.gl.CallList(list);  // nothing of a call is in it
+    host.gl.CallList(list);  // the list contains no call
     CHECK(error_names(take_errors(host.gl)) == "");
 }

@@ -1,4 +1,4 @@
-// Debug groups around calls and passes, as a tool that records OpenGL calls sees them.
+// Debug groups around calls and passes, as seen by a tool that records OpenGL calls.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -29,12 +29,12 @@ void GLAD_API_PTR pop() {
     groups.emplace_back();
     pop_of_driver();
 }
-// NVIDIA's driver has messages of its own for each buffer.
+// NVIDIA's driver sends messages of its own for each buffer.
 void GLAD_API_PTR count_message(GLenum, GLenum type, GLuint, GLenum, GLsizei, const GLchar*, const void*) {
     messages += type == GL_DEBUG_TYPE_PUSH_GROUP || type == GL_DEBUG_TYPE_POP_GROUP ? 1 : 0;
 }
 
-// A context whose groups are written down, as apitrace does it.
+// A context whose groups are recorded, as apitrace does it.
 Context adopt_recorded() {
     groups.clear();
     return Context::adopt([](const char* name) -> void (*)() {
@@ -68,7 +68,7 @@ void sort(const Context& context) {
 
 }  // namespace
 
-TEST_CASE("calls and passes are named where the environment asks for it, and the host hears nothing of it") {
+TEST_CASE("calls and passes get debug groups if the environment requests it, without messages to the application") {
     const Host host(each_profile());
     const Wish wish("1");
     host.gl.DebugMessageCallback(count_message, nullptr);
@@ -94,7 +94,7 @@ TEST_CASE("calls and passes are named where the environment asks for it, and the
     host.gl.DebugMessageCallback(nullptr, nullptr);
 }
 
-TEST_CASE("without the wish, and where the environment says 0, no group is pushed") {
+TEST_CASE("without the environment variable, or if it is 0, no group is pushed") {
     const Host host;
     sort(adopt_recorded());
     CHECK(groups.empty());
@@ -103,7 +103,7 @@ TEST_CASE("without the wish, and where the environment says 0, no group is pushe
     CHECK(groups.empty());
 }
 
-TEST_CASE("a full stack of the host's groups is left as it is") {
+TEST_CASE("a full stack of the application's groups is not changed") {
     const Host host;
     const Wish wish("1");
     const auto context = adopt_recorded();

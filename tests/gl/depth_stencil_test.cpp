@@ -1,4 +1,4 @@
-// Depth and stencil tests, and points, against an emulation on the CPU.
+// Compares depth and stencil tests, and points, with an emulation on the CPU.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -62,7 +62,7 @@ int after(StencilOp op, int stored, int reference) {
     return stored;
 }
 
-// Some of few values, so that every comparison holds somewhere and fails somewhere.
+// Some values are from a small set, so that every comparison holds for some of them and fails for others.
 template <class T>
 std::vector<T> few_values(Random& random, std::size_t count, const std::vector<T>& of) {
     std::vector<T> values(count);
@@ -126,7 +126,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("a stencil test keeps and counts the fragments that the CPU emulation does, and changes the stencil alike") {
+TEST_CASE("a stencil test keeps, counts and changes the same as the CPU emulation") {
     Bench bench;
     auto& device = bench.device;
     const Program one(device, "one", detail::shaders::bench_one_frag);
@@ -180,7 +180,7 @@ TEST_CASE("a stencil test keeps and counts the fragments that the CPU emulation 
     }
 }
 
-TEST_CASE("a stencil test beside one of depths compares and writes the bits that it is told to, as the CPU emulation") {
+TEST_CASE("a stencil test with a depth test compares and writes the given bits, like the CPU emulation") {
     Bench bench;
     auto& device = bench.device;
     const Program program(device, "depth from a texture",
@@ -188,7 +188,7 @@ TEST_CASE("a stencil test beside one of depths compares and writes the bits that
                           "    gl_FragDepth = texelFetch(texture0, ivec2(texel), 0).x;\n}");
     struct Texel {
         float depth;
-        std::uint32_t stencil;  // in the low 8 bits; the others are nothing
+        std::uint32_t stencil;  // in the low 8 bits; the others are undefined
     };
     Random random(17);
     const DrawnTexture source(device, Format::R32f, test_width, test_height);
@@ -252,7 +252,7 @@ TEST_CASE("a stencil test beside one of depths compares and writes the bits that
     }
 }
 
-TEST_CASE("points land where their vertex shader puts them and add up, between passes of quads") {
+TEST_CASE("points are drawn where their vertex shader puts them and are added, between passes of quads") {
     Bench bench;
     auto& device = bench.device;
     const Program scatter(device, "scatter", {detail::shaders::bench_scatter_vert, detail::shaders::bench_one_frag}),
@@ -286,7 +286,7 @@ TEST_CASE("points land where their vertex shader puts them and add up, between p
     }
 }
 
-TEST_CASE("a stencil is cleared also behind a pass that was skipped") {
+TEST_CASE("a stencil is cleared even after a pass that was skipped") {
     Bench bench;
     auto& device = bench.device;
     const Program nothing(device, "nothing", "out float value;\nvoid main() { value = 0.0; discard; }");

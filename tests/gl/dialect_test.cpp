@@ -1,5 +1,5 @@
-// The versions of OpenGL below 4.5: what the library draws in them, and that their state comes back. Calls here are those
-// that OpenGL 3.3 and OpenGL ES 3.0 have in common.
+// Versions of OpenGL below 4.5: what the library draws with them, and that their state is restored. The calls here are
+// common to OpenGL 3.3 and OpenGL ES 3.0.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ struct Version {
 constexpr std::array<Version, 3> versions{
     {{OpenGl::Desktop41, "gl41"}, {OpenGl::Desktop33, "gl33"}, {OpenGl::Es3, "es3"}}};
 
-// A host's context of that version, current on this thread, and the library's table of its functions.
+// An application's context of that version, current on this thread, and the library's table of its functions.
 class OlderHost {
   public:
     explicit OlderHost(const Version& version)
@@ -48,7 +48,7 @@ class OlderHost {
 
 using State = std::vector<std::pair<std::string, std::int64_t>>;
 
-// What both kinds of OpenGL have getters for.
+// State for which both kinds of OpenGL have getters.
 State state_of(const Api& gl) {
     State all;
     const auto add = [&](const char* name, GLenum what, std::size_t count = 1) {
@@ -113,7 +113,7 @@ State state_of(const Api& gl) {
     return all;
 }
 
-// Sets nearly all of that to something that would harm passes, or be harmed by them.
+// Sets nearly all of that state to values that would harm passes, or be harmed by them.
 class Disturbed {
   public:
     explicit Disturbed(const Api& of) : gl(of) {
@@ -206,7 +206,7 @@ std::vector<std::uint32_t> order_of(const std::vector<std::uint32_t>& keys) {
 
 }  // namespace
 
-TEST_CASE("A context of an older version says which one the library works with") {
+TEST_CASE("A context of an older version reports which version the library uses") {
     for (const auto& version : versions) {
         CAPTURE(version.name);
         const auto context = Context::headless({.api = version.api});
@@ -215,7 +215,7 @@ TEST_CASE("A context of an older version says which one the library works with")
     CHECK(Context::headless().info().api == OpenGl::Desktop45);
 }
 
-TEST_CASE("In each version of OpenGL, sorts are right and the host's state comes back") {
+TEST_CASE("In each version of OpenGL, sorts are right and the application's state is restored") {
     const auto keys = some_keys(10'000);
     auto expected = keys;
     std::ranges::sort(expected);
@@ -243,7 +243,7 @@ TEST_CASE("In each version of OpenGL, sorts are right and the host's state comes
     }
 }
 
-TEST_CASE("In each version of OpenGL, the texels of a host's texture are sorted, and their order is written") {
+TEST_CASE("In each version of OpenGL, the texels of an application's texture are sorted, and their order is written") {
     constexpr GLint width = 100, height = 70;
     const auto keys = some_keys(width * height);
     auto expected = keys;
@@ -272,7 +272,7 @@ TEST_CASE("In each version of OpenGL, the texels of a host's texture are sorted,
     }
 }
 
-TEST_CASE("In each version of OpenGL, keys in a host's buffer are sorted, and their order is written") {
+TEST_CASE("In each version of OpenGL, keys in an application's buffer are sorted, and their order is written") {
     const auto keys = some_keys(5'000);
     auto expected = keys;
     std::ranges::sort(expected);
@@ -308,7 +308,7 @@ TEST_CASE("In each version of OpenGL, keys in a host's buffer are sorted, and th
     }
 }
 
-TEST_CASE("What a version of OpenGL cannot do is refused with the reason, and Auto takes another engine") {
+TEST_CASE("Features that a version of OpenGL lacks are refused with the reason, and Auto takes another engine") {
     Table table;
     table.add("value", std::vector<float>{3, 1, 2});
     for (const auto& version : versions) {
@@ -327,7 +327,7 @@ TEST_CASE("What a version of OpenGL cannot do is refused with the reason, and Au
     }
 }
 
-TEST_CASE("Pbsn is refused where the driver does not blend floats") {
+TEST_CASE("Pbsn is refused if the driver does not blend floats") {
     const auto context = Context::headless({.api = OpenGl::Es3});
     detail::Access::of(context)->features.float_blending = false;
     std::vector<float> keys(1000);

@@ -1,4 +1,4 @@
-// What a device says it can do, and the switch of the workarounds.
+// The features that a device reports, and the switch for workarounds.
 #include "gl/features.hpp"
 
 #include <doctest/doctest.h>
@@ -24,7 +24,7 @@ TEST_CASE("Features of an OpenGL 4.5 device") {
     CHECK(features.fill_rectangle == is_named("GL_NV_fill_rectangle"));
 }
 
-TEST_CASE("Workarounds have names, and are left out one by one or all") {
+TEST_CASE("Workarounds have names and can be disabled one by one or all together") {
     std::set<std::string_view> names;
     for (const auto& one : workarounds) {
         CHECK(names.insert(one.name).second);

@@ -1,5 +1,5 @@
-// An adopted context is the host's to make current. While another one is, or none, calls are refused and nothing there
-// is touched, whatever names its objects have.
+// Only the application can make an adopted context current. While another context or none is current, calls are refused
+// and nothing in that context is touched, even if its objects have the same names.
 #include <doctest/doctest.h>
 
 #include <memory>
@@ -19,7 +19,7 @@ using namespace quadmill::test;
 
 namespace {
 
-// Objects of every kind, with all of the low names.
+// Objects of every kind, which take all low names.
 class Belongings {
   public:
     explicit Belongings(const Api& gl) : gl_(gl) {
@@ -49,7 +49,7 @@ class Belongings {
     std::vector<GLuint> textures_, buffers_, framebuffers_, arrays_, queries_, programs_;
 };
 
-// But for programs, which belong to a Context (programs_test.cpp).
+// Counts all objects except for programs, which belong to a Context (programs_test.cpp).
 GLuint count(const Api& gl) {
     GLuint objects = 0;
     for (GLuint name = 1; name < 1000; ++name) {
@@ -86,7 +86,7 @@ struct Users {
 
 }  // namespace
 
-TEST_CASE("while another context is current, or none, calls are refused and it is left alone") {
+TEST_CASE("while another context or none is current, calls are refused and change nothing there") {
     Host mine;
     auto context = Host::adopt();
     const auto before_all = count(mine.gl);
@@ -116,7 +116,7 @@ TEST_CASE("while another context is current, or none, calls are refused and it i
     users.reset();
     CHECK(difference(before, Snapshot::take(other.gl)) == "");
     CHECK(belongings.all_there());
-    // What could not be deleted there goes when its context is current again.
+    // Objects that could not be deleted there are deleted when their context is current again.
     mine.context.make_current();
     CHECK(count(mine.gl) > before_all);
     { const Session session(context); }
@@ -124,11 +124,11 @@ TEST_CASE("while another context is current, or none, calls are refused and it i
     other.context.make_current();
 }
 
-TEST_CASE("a handle of a context that is gone leaves one that took its place alone") {
+TEST_CASE("a handle of a destroyed context does not touch a context that replaced it") {
     auto host = std::make_unique<Host>();
     auto users = std::make_unique<Users>(Host::adopt());
     host.reset();
-    for (int i = 0; i < 4; ++i) {  // one of them may lie where the first one lay
+    for (int i = 0; i < 4; ++i) {  // one of them may be at the address of the first one
         const Host next;
         const Belongings belongings(next.gl);
         std::vector<float> keys{2, 1};
@@ -141,7 +141,7 @@ TEST_CASE("a handle of a context that is gone leaves one that took its place alo
     }
 }
 
-TEST_CASE("a Session that ends while another context is current does not touch that one") {
+TEST_CASE("a Session that ends while another context is current does not touch the other one") {
     Host mine;
     auto context = Host::adopt();
     auto session = std::make_unique<Session>(context);
@@ -157,7 +157,7 @@ TEST_CASE("a Session that ends while another context is current does not touch t
     other.context.make_current();
 }
 
-TEST_CASE("a context adopted again goes on, and copies of a Context are one") {
+TEST_CASE("a context can be adopted again, and copies of a Context are the same") {
     Host host;
     auto first = Host::adopt(), second = Host::adopt();
     const auto before = count(host.gl);
@@ -168,6 +168,6 @@ TEST_CASE("a context adopted again goes on, and copies of a Context are one") {
             sort(context, keys, {.engine = Engine::Merge});
         CHECK(keys == std::vector<float>{1, 2});
     }
-    CHECK(count(host.gl) <= before + 2);  // the markers of sessions of the two that remain
+    CHECK(count(host.gl) <= before + 2);  // markers of the sessions of the remaining two
     CHECK(error_names(take_errors(host.gl)) == "");
 }

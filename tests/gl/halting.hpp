@@ -1,4 +1,4 @@
-// An end in the middle of a call, for tests.
+// Ends a call in the middle, for tests.
 #pragma once
 
 #include "quadmill/context.hpp"

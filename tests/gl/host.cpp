@@ -73,7 +73,7 @@ EGLContext make_current(Context opened) {
     return Egl::get().current_context();
 }
 
-// On the display of the current context, by its config; becomes the current one.
+// Uses the display and config of the current context. The new context becomes current.
 EGLContext make_compatible(EGLDisplay display, EGLContext current) {
     const auto& egl = Egl::get();
     EGLint number = 0, found = 0;
@@ -189,7 +189,7 @@ void raise(const Api& gl, GLenum error) {
             gl.BeginQuery(GL_SAMPLES_PASSED, 0);
             break;
         case GL_INVALID_FRAMEBUFFER_OPERATION: {
-            // Reading from a framebuffer without attachments.
+            // Reads from a framebuffer without attachments.
             GLuint bare = 0, pixel = 0;
             GLint before = 0, pack_buffer = 0;
             gl.GetIntegerv(GL_READ_FRAMEBUFFER_BINDING, &before);

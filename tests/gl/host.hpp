@@ -1,4 +1,4 @@
-// A host program that owns an OpenGL context, as the library meets one: with EGL and a function table of its own.
+// An application ("host") that owns an OpenGL context, with EGL and a function table of its own.
 #pragma once
 
 #include <quadmill_glad/egl.h>
@@ -16,7 +16,7 @@ namespace quadmill::test {
 using Api = detail::gl::Api;
 using Enums = std::initializer_list<GLenum>;
 
-// The few functions of EGL that tests call themselves, beside the library's own loader.
+// The few functions of EGL that tests call themselves, independent of the library's loader.
 struct Egl {
     PFNEGLGETPROCADDRESSPROC get_proc_address;
     PFNEGLGETCURRENTCONTEXTPROC current_context;
@@ -31,17 +31,17 @@ struct Egl {
     static const Egl& get();
 };
 
-// What a host passes to Context::adopt.
+// The argument for Context::adopt.
 void (*proc_address(const char* name))();
 
 // Leaves the thread without a current context.
 void release_current();
 
 enum class Profile { Core, Compatibility };
-// For a test that runs once in each profile: "Host host(each_profile());".
+// Makes a test run once in each profile: "Host host(each_profile());".
 Profile each_profile();
 
-// A context that is current on this thread as long as the Host lives.
+// A context that is current on this thread for the life of the Host.
 class Host {
   public:
     explicit Host(const HeadlessOptions& options = {});
@@ -50,8 +50,8 @@ class Host {
     Host& operator=(const Host&) = delete;
     ~Host();
 
-    // The library's view of the context as the host's own; `context` is its view of the same as a headless one, or in
-    // the compatibility profile, which those never have, another one as the host's own.
+    // Adopts the context as the application's. `context` is a headless view of the same context, or in the
+    // compatibility profile, which headless contexts never have, another adopted view.
     [[nodiscard]] static Context adopt() { return Context::adopt(proc_address); }
     [[nodiscard]] EGLContext handle() const { return handle_; }
 
@@ -65,25 +65,25 @@ class Host {
     Api gl{};
 };
 
-// Every error that is pending, read away.
+// Reads and returns all pending errors.
 std::vector<GLenum> take_errors(const Api& gl);
-// Whether the context knows the name: a driver may list an extension in a profile that lacks its state. Pre: no error is
-// pending.
+// Whether the context knows the name. A driver may list an extension in a profile that lacks its state. Pre: no error
+// is pending.
 bool has_capability(const Api& gl, GLenum name);
 bool has_capability_of_viewport(const Api& gl, GLenum name);
 bool has_integer(const Api& gl, GLenum name);
 
-// Their numbers as text, " 0x500 0x502", for tests to compare and print.
+// The numbers of errors as text, " 0x500 0x502", for tests to compare and print.
 std::string error_names(const std::vector<GLenum>& errors);
 
-// What a call that must be refused says.
+// The message of a call that must be refused.
 std::string message_of(const std::function<void()>& call);
 
-// The host makes a mistake on purpose.
+// Raises that error on purpose.
 void raise(const Api& gl, GLenum error);
 
-// A program of the host: links the sources given (no version line needed; null for none), with the varying `captured`
-// of the vertex shader fed back where wanted.
+// Links a program of the application from the given sources (no version line needed; null for none). If `captured` is
+// given, that varying of the vertex shader is captured by transform feedback.
 GLuint make_program(const Api& gl, const char* vertex, const char* fragment, bool separable = false,
                     bool feedback = false);
 

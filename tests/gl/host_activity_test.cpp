@@ -1,4 +1,5 @@
-// What a host has under way (queries, conditional rendering, transform feedback, stencil masks) goes on or is refused.
+// Active work of the application (queries, conditional rendering, transform feedback, stencil masks) continues, or the
+// call is refused.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -48,12 +49,12 @@ void main() {
 
 }  // namespace
 
-TEST_CASE("an active query that the passes would feed is refused and goes on unharmed") {
+TEST_CASE("an active query that passes would change is refused and stays correct") {
     Host host(each_profile());
     auto context = Host::adopt();
     const PointScene scene(host.gl);
     Sorter sorter(context, pbsn(Order::Ascending, EarlyStop::Yes));
-    // What a query counts of five points, two before something and three after it.
+    // The count of a query over five points: two before `between` and three after it.
     const auto counted = [&](GLenum target, const std::function<void()>& between) {
         GLuint query = 0, result = 0;
         host.gl.GenQueries(1, &query);  // Mesa's glCreateQueries knows no statistics
@@ -77,8 +78,8 @@ TEST_CASE("an active query that the passes would feed is refused and goes on unh
         CAPTURE(target);
         const bool any = target == GL_ANY_SAMPLES_PASSED || target == GL_ANY_SAMPLES_PASSED_CONSERVATIVE;
         const auto expected = counted(target, [] {});
-        // A driver may shade more fragments than there are. The vertices of the second draw may be among those of the
-        // first, and whether a driver shades these again can differ from one time to the next.
+        // A driver may shade more fragments than there are. The second draw may reuse vertices of the first, and
+        // whether a driver shades these again can differ from run to run.
         const bool vertices = target == GL_VERTEX_SHADER_INVOCATIONS;
         if (target == GL_FRAGMENT_SHADER_INVOCATIONS) {
             CHECK(expected >= 5);
@@ -104,7 +105,7 @@ TEST_CASE("an active query that the passes would feed is refused and goes on unh
     CHECK(error_names(take_errors(host.gl)) == "");
 }
 
-TEST_CASE("a statistic of a stage that no pass has goes on through a call and counts nothing of it") {
+TEST_CASE("a statistics query of a stage that no pass has stays active through a call and does not count it") {
     Host host(each_profile());
     if (!host.gl.ARB_pipeline_statistics_query) return;
     Sorter sorter(Host::adopt(), pbsn(Order::Ascending, EarlyStop::Yes));
@@ -126,14 +127,14 @@ TEST_CASE("a statistic of a stage that no pass has goes on through a call and co
     CHECK(error_names(take_errors(host.gl)) == "");
 }
 
-TEST_CASE("conditional rendering of the host is refused and goes on unharmed, errors of the host too") {
+TEST_CASE("the application's conditional rendering is refused and unchanged, and so are its errors") {
     Host host(each_profile());
     auto context = Host::adopt();
     const auto& gl = host.gl;
     const PointScene scene(gl);
     Sorter sorter(context, pbsn(Order::Ascending, EarlyStop::Yes));
     std::vector<float> keys{2, 1};
-    sorter.sort(std::span(keys));  // the library has seen the driver outside of it
+    sorter.sort(std::span(keys));  // now the library has seen the driver outside of conditional rendering
     std::array<GLuint, 2> queries{};
     gl.CreateQueries(GL_SAMPLES_PASSED, 2, queries.data());
     const auto [nothing, seen] = queries;
@@ -166,7 +167,7 @@ TEST_CASE("conditional rendering of the host is refused and goes on unharmed, er
     gl.DeleteQueries(2, queries.data());
 }
 
-TEST_CASE("masks of the stencil of any 32 bits come back, as pixels show") {
+TEST_CASE("stencil masks of any 32 bits are restored, as pixels show") {
     Host host(each_profile());
     auto context = Host::adopt();
     const auto& gl = host.gl;
@@ -193,7 +194,7 @@ TEST_CASE("masks of the stencil of any 32 bits come back, as pixels show") {
         gl.ReadPixels(0, 0, 1, 1, GL_STENCIL_INDEX, GL_UNSIGNED_BYTE, &value);
         return value;
     };
-    // Passes where the value under the mask is that of the reference under it; then it becomes the reference.
+    // Passes where the masked value equals the masked reference; then the value becomes the reference.
     const GLuint program = make_program(gl,
                                         "out gl_PerVertex { vec4 gl_Position; };\n"
                                         "void main() { gl_Position = vec4(0.0, 0.0, 0.0, 1.0); }",
@@ -230,7 +231,7 @@ TEST_CASE("masks of the stencil of any 32 bits come back, as pixels show") {
     CHECK(error_names(take_errors(gl)) == "");
 }
 
-TEST_CASE("a query of elapsed time goes on through a call") {
+TEST_CASE("a query of elapsed time stays active through a call") {
     Host host(each_profile());
     auto context = Host::adopt();
     Sorter sorter(context, pbsn(Order::Ascending, EarlyStop::Yes));
@@ -247,7 +248,7 @@ TEST_CASE("a query of elapsed time goes on through a call") {
     host.gl.DeleteQueries(1, &query);
 }
 
-TEST_CASE("transform feedback of the host goes on after a call as if there had been none") {
+TEST_CASE("the application's transform feedback continues after a call as if there had been none") {
     Host host(each_profile());
     auto context = Host::adopt();
     const auto& gl = host.gl;
@@ -286,7 +287,7 @@ TEST_CASE("transform feedback of the host goes on after a call as if there had b
     CHECK(error_names(take_errors(gl)) == "");
 }
 
-TEST_CASE("a program that is flagged for deletion is refused, since it could not be brought back") {
+TEST_CASE("a program that is flagged for deletion is refused, since it could not be restored") {
     Host host(each_profile());
     auto context = Host::adopt();
     const PointScene scene(host.gl);
@@ -304,7 +305,7 @@ TEST_CASE("a program that is flagged for deletion is refused, since it could not
     CHECK(keys == std::vector<float>{1, 2});
 }
 
-TEST_CASE("objects whose names were used before are bound anew within one Session") {
+TEST_CASE("objects that reuse names are bound again within one Session") {
     Host host(each_profile());
     auto context = Host::adopt();
     Random random(20261120);

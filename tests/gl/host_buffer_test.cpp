@@ -1,4 +1,5 @@
-// Keys in buffers of the host are sorted where they lie, and their order goes to a buffer, whatever else is in either.
+// Keys in buffers of the application are sorted in place, and their order is written to a buffer. Other content of
+// either buffer is not changed.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -61,7 +62,7 @@ Bytes noise(Random& random, std::size_t bytes) {
     return content;
 }
 
-// Any bits are a key.
+// All bit patterns are keys.
 template <class Key>
 std::vector<Key> keys_in(const Bytes& content, const BufferKeys& where, std::size_t n) {
     std::vector<Key> keys(n);
@@ -82,7 +83,7 @@ template <class Key>
 const KeyType type_of = Keys(std::span<Key>{}).type();
 
 struct Case {
-    std::size_t n, offset, stride, behind;  // in keys' parts of 2 or 4 bytes; stride 0: tight
+    std::size_t n, offset, stride, behind;  // in units of 2 or 4 bytes; stride 0: tight
 };
 
 template <class Key>
@@ -143,15 +144,15 @@ TEST_CASE_TEMPLATE("keys in a buffer are argsorted and sorted in place, with off
     }
 }
 
-TEST_CASE("more words than go to a buffer at a time") {
+TEST_CASE("more words than are copied to a buffer at a time") {
     const Host host;
     Sorter sorter(Host::adopt(), {.engine = Engine::Merge});
     Random random(7);
-    // 2^22 words are a piece, and a stride of 63 words does not divide it.
+    // A piece is 2^22 words, which a stride of 63 words does not divide.
     check<std::uint32_t>(host, sorter, random, {(std::size_t{1} << 17U) + 5, 1, 62, 0}, Order::Ascending);
 }
 
-TEST_CASE("keys and their order may be parts of one buffer, and elements draw by it") {
+TEST_CASE("keys and their order may be parts of one buffer, which is used as an element buffer") {
     const Host host;
     Sorter sorter(Host::adopt(), {.engine = Engine::Merge});
     HostBuffers buffers(host.gl);
@@ -165,7 +166,7 @@ TEST_CASE("keys and their order may be parts of one buffer, and elements draw by
           std::string::npos);
 }
 
-TEST_CASE("a buffer that cannot be is refused, and says why") {
+TEST_CASE("an invalid buffer is refused with the reason") {
     const Host host(each_profile());
     Sorter sorter(Host::adopt(), {.engine = Engine::Merge}), by_blending(Host::adopt(), {.engine = Engine::Pbsn});
     HostBuffers buffers(host.gl);
@@ -239,7 +240,7 @@ TEST_CASE("keys further apart than a buffer texture has for a row of them are re
     sorter.argsort_buffer(where, n, index, 0);
     host.gl.GetNamedBufferSubData(index, 0, static_cast<GLsizeiptr>(n * sizeof(std::uint32_t)), found.data());
     CHECK(found == order);
-    CHECK(observer.reads > 1);  // llvmpipe reads beyond what it says it can; others do not
+    CHECK(observer.reads > 1);  // llvmpipe can read more than it reports; others cannot
     auto too_far = where;
     // Four of them take more than a texture has.
     const auto side = static_cast<std::size_t>(context.info().max_texture_size);

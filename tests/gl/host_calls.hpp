@@ -1,4 +1,4 @@
-// Every kind of call of the library, each with keys, textures and buffers of a host made and checked.
+// Calls of every kind of the library, each with keys, textures and buffers of an application that it makes and checks.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -93,7 +93,7 @@ class TextureJobs {
     std::vector<std::unique_ptr<Job>> jobs_;
 };
 
-// Every public function that touches OpenGL, on one context. The sorters live on from round to round.
+// Every public function that uses OpenGL, on one context. The sorters are reused in each round.
 class Calls {
   public:
     explicit Calls(Context context) : context_(std::move(context)) {
@@ -116,7 +116,7 @@ class Calls {
         std::function<void()> run;
     };
 
-    // In some order; each must leave the state alone, and checks its own result.
+    // In random order. Each must leave the state alone, and checks its own result.
     std::vector<Call> of_round(Random& random, TextureJobs& jobs) {
         auto& sorter = sorters_[random.index(static_cast<GLuint>(sorters_.size()))];
         auto& other = sorters_[random.index(static_cast<GLuint>(sorters_.size()))];
@@ -178,10 +178,11 @@ class Calls {
                  Sorter by_blending(context_, pbsn(Order::Ascending, EarlyStop::No));
                  context_.observe(&observer);
                  auto& unsorted = texture;
-                 const Session session(context_);  // thrown through a session as well
+                 const Session session(context_);  // thrown within a session, too
                  CHECK_THROWS_AS(by_blending.sort_texture(unsorted.output, unsorted.output), Halt);
                  context_.observe(nullptr);
-                 // An earlier call sorted it and this one was to sort it again; it stopped before the way back.
+                 // An earlier call sorted it. This one was to sort it again, but stopped before the result was copied
+                 // back.
              }},
             {"sort_windows(0)",
              [&] {
@@ -258,7 +259,7 @@ class Calls {
         CHECK(bits_differ(expected, keys) == "");
     }
 
-    // A sorter of windows, whose batches stay under way through other calls, and rounds.
+    // A sorter of windows whose batches stay in flight across other calls and rounds.
     struct Stream {
         struct Batch {
             std::vector<float> keys, expected;
@@ -287,7 +288,7 @@ class Calls {
         const auto& gl = detail::Access::of(context_)->gl;
         const auto width = static_cast<GLsizei>(keys.size());
         std::array<GLuint, 2> textures{};
-        std::optional<Session> session(context_);  // the host's state is not fit for transfers
+        std::optional<Session> session(context_);  // the application's state does not allow transfers
         gl.CreateTextures(GL_TEXTURE_2D, 2, textures.data());
         gl.TextureStorage2D(textures[0], 1, GL_R32F, width, 1);
         gl.TextureStorage2D(textures[1], 1, GL_R32UI, width, 1);
@@ -304,7 +305,7 @@ class Calls {
         CHECK(bits_differ(gathered, sorted(keys, Order::Ascending)) == "");
     }
 
-    // A sketch by either kind of points, or by sorting.
+    // A sketch filled by either kind of points, or by sorting.
     void sketch(Random& random, std::size_t n) {
         using enum SketchEngine;
         const std::array engines{BlendCounters, BlendBuckets, BlendPacked, Sort};
@@ -337,7 +338,7 @@ class Calls {
         for (std::size_t i = 0; i < keys.size(); ++i) CHECK(found[i] == expected.query(keys[i]).estimate);
     }
 
-    // By two engines; another one that was asked for is refused.
+    // With two engines; any other engine is refused.
     static void sort_texture(Sorter& sorter, TextureJobs::Job& job) {
         if (sorter.options().engine != Engine::Pbsn && sorter.options().engine != Engine::Merge) {
             CHECK_THROWS_AS(sorter.sort_texture(job.input, job.output), InvalidArgument);
@@ -359,8 +360,8 @@ class Calls {
         CHECK(passes == stats.passes);
     }
 
-    // What no public function draws yet, but `quadmill limits` and other engines do: depth and stencil tests, points,
-    // sums.
+    // Passes that no public function draws yet, but `quadmill limits` and other engines do: depth and stencil tests,
+    // points, sums.
     void draw_every_kind() {
         namespace gl = detail::gl;
         auto& device = *detail::Access::of(context_);
@@ -380,7 +381,7 @@ class Calls {
         fill_stencil(device, stencil, 4);
         gl::Pass pass{.name = "test", .program = &one, .target = &with_depth, .quads = &quads, .first = 0, .count = 1};
         pass.depth = gl::DepthTest{.pass_if = gl::Compare::Less, .write = gl::DepthWrite::On};
-        draw(device, pass);  // a quad lies at depth 0
+        draw(device, pass);  // the quad is at depth 0
         CHECK(read_texels<float>(device, color) == ones);
         CHECK(read_texels<float>(device, depth) == std::vector<float>(texels, 0));
         pass.depth.reset();
@@ -414,7 +415,7 @@ class Calls {
         gl::CountList counts(device, 2);
         clear_stencil(device, target, 0x53);
         gl::Pass pass{.name = "test", .program = &program, .target = &target, .quads = &quads, .first = 0, .count = 1};
-        pass.inputs[2] = &counts.texture();  // bound, and not read
+        pass.inputs[2] = &counts.texture();  // bound, but not read
         pass.count_samples = &query;
         pass.depth = gl::DepthTest{.pass_if = gl::Compare::Always, .write = gl::DepthWrite::On};
         pass.stencil = gl::StencilTest{.pass_if = gl::Compare::Equal,
@@ -437,11 +438,11 @@ class Calls {
         CHECK(query.result() == 0);
     }
 
-    // The sorter must be as good as before.
+    // The sorter must work as before.
     void halt(Sorter& sorter, Random& random) {
         auto keys = sample_keys<float>(random, 120, Specials::None);
         const auto expected = sorted(keys, sorter.options().order);
-        // By subgroups it is one pass that merges nothing.
+        // With subgroups it is one pass, which merges nothing.
         const auto engine = sorter.options().engine;
         const bool one_pass = engine == Engine::Merge || engine == Engine::Hybrid;
         HaltingObserver observer(one_pass ? 1 : random.number(1, 5), random.flag());
@@ -457,7 +458,7 @@ class Calls {
     std::vector<Stream> streams_;
 };
 
-// Makes a call, which changes no state of the host's.
+// Makes a call, and checks that it changes no state of the application.
 inline void make(const Calls::Call& call, const Host& host, const Snapshot& before) {
     CAPTURE(call.name);
     call.run();

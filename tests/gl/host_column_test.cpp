@@ -1,4 +1,4 @@
-// Columns that lie in the host's buffers and textures answer as those in memory do.
+// Columns in the application's buffers and textures give the same answers as columns in memory.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -24,7 +24,7 @@ namespace {
 
 using Kind = QueryAggregate::Kind;
 
-// Both tables have one column, "x", of the same values.
+// Both tables have a column "x" with the same values.
 void compare(const Context& context, const Host& host, Random& random, const Table& of_host, const Table& in_memory,
              const Value& middle) {
     QueryProcessor cpu;
@@ -48,7 +48,7 @@ std::vector<T> numbers(Random& random, std::size_t n) {
     std::vector<T> values(n);
     for (auto& value : values) {
         const auto bits = random.bits();
-        std::memcpy(&value, &bits, sizeof(T));  // any bits: NaNs, -0 and denormals, too
+        std::memcpy(&value, &bits, sizeof(T));  // any bits, including NaNs, -0 and denormals
         if (random.flag()) value = static_cast<T>(random.number(0, 9));
     }
     return values;
@@ -73,7 +73,7 @@ void check_buffer(const Context& context, const Host& host, Random& random, std:
 
 }  // namespace
 
-TEST_CASE("a column in the host's buffer answers as one in memory does") {
+TEST_CASE("a column in the application's buffer gives the same answers as one in memory") {
     const Host host(each_profile());
     const auto context = Host::adopt();
     Random random(20261130);
@@ -87,7 +87,7 @@ TEST_CASE("a column in the host's buffer answers as one in memory does") {
     }
 }
 
-TEST_CASE("halves in the host's buffer are a column of floats") {
+TEST_CASE("halves in the application's buffer are a column of floats") {
     const Host host;
     const auto context = Host::adopt();
     Random random(4);
@@ -105,7 +105,7 @@ TEST_CASE("halves in the host's buffer are a column of floats") {
     compare(context, host, random, of_host, in_memory, Value(0.001));
 }
 
-TEST_CASE("more rows of a buffer than are read at a time, and what was written since") {
+TEST_CASE("more rows of a buffer than are read at a time, and new content of the buffer") {
     const Host host;
     QueryProcessor processor(Host::adopt(), {.engine = QueryEngine::Bitmap, .threads = 1});
     std::vector<std::uint32_t> values((std::size_t{1} << 20U) + 70000);
@@ -122,7 +122,7 @@ TEST_CASE("more rows of a buffer than are read at a time, and what was written s
     CHECK(processor.kth_largest(table, "x", 1) == Value(std::int64_t{most}));
 }
 
-TEST_CASE("a channel of a rectangle, layer or face answers as a column in memory does") {
+TEST_CASE("a channel of a rectangle, layer or face gives the same answers as a column in memory") {
     const Host host(each_profile());
     const auto context = Host::adopt();
     Random random(20261201);
@@ -170,7 +170,7 @@ TEST_CASE("a channel of a rectangle, layer or face answers as a column in memory
     }
 }
 
-TEST_CASE("objects that cannot be columns are refused, and say why") {
+TEST_CASE("objects that cannot be columns are refused with the reason") {
     const Host host;
     const auto context = Host::adopt();
     QueryProcessor processor(context, {.engine = QueryEngine::Bitmap}), without;

@@ -1,4 +1,4 @@
-// Aggregates as handles, and as numbers in the host's buffers and textures.
+// Aggregates as handles, and as numbers in the application's buffers and textures.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ namespace {
 
 using Kind = QueryAggregate::Kind;
 
-// As the documentation has it.
+// As documented.
 template <class To>
 To converted(const Value& value) {
     if (const auto* integer = std::get_if<std::int64_t>(&value)) {
@@ -51,7 +51,7 @@ To converted(const Value& value) {
     }
 }
 
-// Sums and averages may be off by their last bits; floats of 32 bits flushed.
+// Sums and averages may differ in their last bits; 32-bit floats may be flushed.
 template <class To>
 bool close(To expected, To found, double slack) {
     if constexpr (std::is_floating_point_v<To>) {
@@ -90,7 +90,7 @@ void check_place(const Host& host, const std::function<void(const NumberPlace&)>
     host.gl.DeleteTextures(1, &texture);
 }
 
-// In one type: all of them would take a test of minutes.
+// Checks one type: all of them would take minutes.
 void check_some_place(const Host& host, Random& random, const std::function<void(const NumberPlace&)>& write,
                       const Value& expected, double slack) {
     const auto type = random.index(5);
@@ -136,7 +136,7 @@ std::vector<QueryAggregate> questions(Random& random, std::size_t n) {
 
 }  // namespace
 
-TEST_CASE("an aggregate under way is the one that is waited for, and the host's state stays") {
+TEST_CASE("a pending aggregate gives its own answer, and the application's state does not change") {
     const Host host(each_profile());
     const auto context = Host::adopt();
     Random random(20261202);
@@ -165,7 +165,7 @@ TEST_CASE("an aggregate under way is the one that is waited for, and the host's 
     }
 }
 
-TEST_CASE("an aggregate goes to the host's buffer or texture as a number of any type") {
+TEST_CASE("an aggregate goes to the application's buffer or texture as a number of any type") {
     const Host host(each_profile());
     const auto context = Host::adopt();
     Random random(20261203);
@@ -199,7 +199,7 @@ TEST_CASE("an aggregate goes to the host's buffer or texture as a number of any 
     CHECK(error_names(take_errors(host.gl)) == "");
 }
 
-TEST_CASE("a sum beyond 64 bits goes to the host as the nearest float, or as the end of the type") {
+TEST_CASE("a sum beyond 64 bits is written as the nearest float, or as the limit of the type") {
     const Host host(each_profile());
     const auto context = Host::adopt();
     constexpr auto most = std::numeric_limits<std::int64_t>::max();
@@ -227,8 +227,8 @@ TEST_CASE("a sum beyond 64 bits goes to the host as the nearest float, or as the
     }
 }
 
-TEST_CASE("nothing of an aggregate for the host is read back, and nothing waits") {
-    // Of columns in the host's buffer: the passes are drawn, and no texel crosses.
+TEST_CASE("an aggregate for the application is neither read back nor waited for") {
+    // For columns in the application's buffer: the passes are drawn, and no texel goes to the CPU.
     const Host host;
     auto context = Host::adopt();
     QueryProcessor processor(context);
@@ -252,7 +252,7 @@ TEST_CASE("nothing of an aggregate for the host is read back, and nothing waits"
     CHECK(median.get() == Value(2499.0));
 }
 
-TEST_CASE("where a number cannot go is refused, and says why") {
+TEST_CASE("invalid targets of a number are refused with the reason") {
     const Host host;
     QueryProcessor processor(Host::adopt(), {.engine = QueryEngine::Bitmap}), without;
     Table table;

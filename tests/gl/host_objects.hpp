@@ -1,4 +1,4 @@
-// Objects of a host, gone with their end, and what tests compare.
+// Objects of an application that free themselves, and comparisons for tests.
 #pragma once
 
 #include <cmath>
@@ -32,7 +32,7 @@ class HostBuffer {
     GLuint id_ = 0;
 };
 
-// NaNs are alike.
+// All NaNs count as equal.
 inline bool same(const Value& a, const Value& b) {
     const auto* const x = std::get_if<double>(&a);
     const auto* const y = std::get_if<double>(&b);

@@ -1,4 +1,4 @@
-// Hosts that are refused since their state could not be brought back, and drivers that return nonsense.
+// Applications that are refused because their state could not be restored, and drivers that return nonsense.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -18,8 +18,8 @@ using namespace quadmill::test;
 
 namespace {
 
-// A second context of the host's display, with the first one's config. Makes it current; the first one is again at the
-// end.
+// A second context with the display and config of the first. It is current until its end; then the first one is current
+// again.
 class SecondContext {
   public:
     enum class Kind { Sharing, NoError };
@@ -33,7 +33,7 @@ class SecondContext {
         REQUIRE(egl.choose_config(display_, config_wish.data(), &config, 1, &found) != EGL_FALSE);
         std::vector<EGLint> wish{EGL_CONTEXT_MAJOR_VERSION, 4, EGL_CONTEXT_MINOR_VERSION, 5};
         if (kind == Kind::NoError) wish.insert(wish.end(), {EGL_CONTEXT_OPENGL_NO_ERROR_KHR, EGL_TRUE});
-        // Contexts that share must agree on what becomes of them when the GPU is reset.
+        // Contexts that share must have the same behaviour on a GPU reset.
         if (kind == Kind::Sharing && host.context.info().robust) {
             wish.insert(wish.end(), {EGL_CONTEXT_OPENGL_ROBUST_ACCESS, EGL_TRUE,
                                      EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY, EGL_LOSE_CONTEXT_ON_RESET});
@@ -60,7 +60,7 @@ class SecondContext {
     EGLContext made_ = nullptr;
 };
 
-// A driver that reports success and draws nothing.
+// A driver that reports success but draws nothing.
 Context adopt_without_draws() {
     return Context::adopt([](const char* name) -> void (*)() {
         if (std::string(name) != "glDrawArraysInstancedBaseInstance") return proc_address(name);
@@ -70,7 +70,7 @@ Context adopt_without_draws() {
 
 }  // namespace
 
-TEST_CASE("a context that reports no errors is refused, and the message says which") {
+TEST_CASE("a context without errors is refused, and the message names it") {
     Host host;
     const SecondContext second(host, SecondContext::Kind::NoError);
     const auto message = message_of([] { static_cast<void>(Host::adopt()); });
@@ -78,7 +78,7 @@ TEST_CASE("a context that reports no errors is refused, and the message says whi
     CHECK(message.find("KHR_no_error") != std::string::npos);
 }
 
-TEST_CASE("what was deleted in a sharing context and is still bound is refused and stays bound") {
+TEST_CASE("an object that was deleted in a sharing context and is still bound is refused and stays bound") {
     Host host;
     const auto& gl = host.gl;
     auto context = Host::adopt();
@@ -128,7 +128,7 @@ TEST_CASE("what was deleted in a sharing context and is still bound is refused a
     }
 }
 
-TEST_CASE("between glBegin and glEnd a call says so, and does nothing") {
+TEST_CASE("a call between glBegin and glEnd is refused with that reason and does nothing") {
     Host host(Profile::Compatibility);
     const auto& gl = host.gl;
     auto context = Host::adopt();
@@ -149,12 +149,12 @@ TEST_CASE("between glBegin and glEnd a call says so, and does nothing") {
     CHECK(sorting.find("between glBegin and glEnd") != std::string::npos);
     CHECK(adopting.find("between glBegin and glEnd") != std::string::npos);
     CHECK(keys == std::vector<float>{2, 1});
-    take_errors(gl);  // OpenGL makes one of any question in between, and answers none
+    take_errors(gl);  // in between, OpenGL raises an error for any query
     sorter.sort(keys);
     CHECK(keys == std::vector<float>{1, 2});
 }
 
-TEST_CASE("a driver that draws nothing makes an error or a wrong answer, and no access out of bounds") {
+TEST_CASE("a driver that draws nothing causes an error or a wrong answer, but no access out of bounds") {
     Host host;
     auto context = adopt_without_draws();
     const auto shuffled = [](auto n) {

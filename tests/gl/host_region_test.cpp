@@ -1,4 +1,5 @@
-// Channels, rectangles, layers and faces of the host's textures are sorted, and what is around them stays.
+// Channels, rectangles, layers and faces of the application's textures are sorted, and everything around them stays
+// unchanged.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -81,8 +82,8 @@ class HostLayers {
     }
 
   private:
-    // Halves on their way, as integers, which no driver converts: as RGBA16F some make signalling NaNs quiet, NVIDIA's in
-    // the compatibility profile, once pixel transfers were set.
+    // Halves are transferred as integers, which no driver converts. As RGBA16F, some drivers make signalling NaNs
+    // quiet; NVIDIA's does so in the compatibility profile after pixel transfers were set.
     struct Halves {
         Halves(const Api& api, int depth) : gl(api), layers_(depth) {
             gl.CreateTextures(GL_TEXTURE_2D_ARRAY, 1, &id);
@@ -111,7 +112,7 @@ class HostLayers {
     GLuint id_ = 0;
 };
 
-// Where value i of a region is, in values of the channel.
+// The position of value i of a region, counted in values of the channel.
 std::vector<std::size_t> places(const TextureRegion& region, const Kind& kind, int channel, int step) {
     const auto width = region.width == 0 ? side - region.x : region.width;
     const auto height = region.height == 0 ? side - region.y : region.height;
@@ -157,7 +158,7 @@ constexpr std::array<GLenum, 5> targets{GL_TEXTURE_2D, GL_TEXTURE_2D_ARRAY, GL_T
 
 }  // namespace
 
-TEST_CASE("texels of any rectangle, layer or face are sorted, each channel by itself or all as one") {
+TEST_CASE("texels of any rectangle, layer or face are sorted, each channel separately or all together") {
     const Host host(each_profile());
     Sorter sorter(Host::adopt(), {.engine = Engine::Merge});
     constexpr std::uint64_t seed = 20261123;
@@ -223,7 +224,7 @@ TEST_CASE("the order of one channel's keys, of every format that a sampler reads
             CAPTURE(format.internal);
             CAPTURE(target);
             const HostLayers keys(host.gl, target, format.internal, random.flag());
-            // Through floats: those of a depth texture, or of four channels.
+            // Read through floats: those of a depth texture, or of four channels.
             const Kind floats{format.internal,
                               GLenum(format.depth           ? GL_DEPTH_COMPONENT
                                      : format.channels == 4 ? GL_RGBA
@@ -268,7 +269,7 @@ TEST_CASE("the order of one channel's keys, of every format that a sampler reads
     }
 }
 
-TEST_CASE("a region that cannot be is refused, and says why") {
+TEST_CASE("an invalid region is refused with the reason") {
     const Host host(each_profile());
     Sorter sorter(Host::adopt(), {.engine = Engine::Merge}), by_blending(Host::adopt(), {.engine = Engine::Pbsn});
     const HostLayers plain(host.gl, GL_TEXTURE_2D, GL_R32F, false),
@@ -293,15 +294,15 @@ TEST_CASE("a region that cannot be is refused, and says why") {
     has("no channel 1", {.texture = plain.id()}, 1);
     has("no channel 4", {.texture = array.id()}, 4);
     has("fewer than", {.texture = plain.id(), .width = 2, .height = 2, .count = 5});
-    has("two textures", {.texture = index.id()});
+    has("different textures", {.texture = index.id()});
     const auto sorts = [&](const char* part, const TextureRegion& from, const TextureRegion& to, Sorter& by) {
         const auto message = message_of([&] { by.sort_texture(from, to); });
         CAPTURE(message);
         CHECK((message.find(part) != std::string::npos));
     };
     sorts("keys of argsort_texture alone", {.texture = bytes.id()}, {.texture = bytes.id()}, sorter);
-    sorts("one format", {.texture = plain.id()}, {.texture = array.id()}, sorter);
-    sorts("one format", {.texture = plain.id(), .width = 3}, {.texture = plain.id(), .width = 2}, sorter);
+    sorts("the same format", {.texture = plain.id()}, {.texture = array.id()}, sorter);
+    sorts("the same format", {.texture = plain.id(), .width = 3}, {.texture = plain.id(), .width = 2}, sorter);
     sorts("Engine::Merge", {.texture = plain.id()}, {.texture = plain.id()}, by_blending);
     CHECK(error_names(take_errors(host.gl)) == "");
 }

@@ -1,4 +1,4 @@
-// Selected rows in textures and buffers of the host.
+// Selected rows in textures and buffers of the application.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -16,7 +16,7 @@
 using namespace quadmill;
 using namespace quadmill::test;
 
-TEST_CASE("a selection goes to the host's texture as bits, and to its buffers as rows and their count") {
+TEST_CASE("a selection goes to the application's texture as bits, and to its buffers as rows and their count") {
     const Host host(each_profile());
     const auto context = Host::adopt();
     Random random(20261125);
@@ -78,7 +78,7 @@ TEST_CASE("a selection goes to the host's texture as bits, and to its buffers as
     }
 }
 
-TEST_CASE("where a selection cannot go is refused, and says why") {
+TEST_CASE("invalid targets of a selection are refused with the reason") {
     const Host host;
     QueryProcessor processor(Host::adopt(), {.engine = QueryEngine::Bitmap}), without;
     Table table;
@@ -104,7 +104,7 @@ TEST_CASE("where a selection cannot go is refused, and says why") {
     has("do not fit", [&] { chosen.write_rows(buffer, 8, buffer, 0); });
     has("over their count", [&] { chosen.write_rows(buffer, 0, buffer, 396); });
     CHECK_NOTHROW(chosen.write_rows(buffer, 4, buffer, 0));
-    // Where level 0 is hidden, bits get there if its storage cannot change; else drivers may lose them.
+    // If level 0 is hidden, bits are written if its storage is immutable; otherwise drivers may lose them.
     const std::vector<std::uint32_t> before(4 * 2, 77);
     std::vector<std::uint32_t> after(before.size());
     for (const bool is_mutable : {false, true}) {

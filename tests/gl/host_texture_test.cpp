@@ -1,4 +1,4 @@
-// A texture of the host is read, and written, whatever its parameters are, and they stay as they are.
+// A texture of the application is read and written correctly whatever its parameters are, and they do not change.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ struct Parameter {
     GLint value;
 };
 
-// Each by itself, then all at once; the first one leaves the defaults, of which integers are the victims.
+// Each alone, then all together. The first one is the defaults, with which textures of integers are incomplete.
 const std::vector<std::vector<Parameter>> poisons = [] {
     std::vector<std::vector<Parameter>> each{{},
                                              {{GL_TEXTURE_MIN_FILTER, GL_NEAREST}, {GL_TEXTURE_MAG_FILTER, GL_NEAREST}},
@@ -54,7 +54,7 @@ const std::vector<std::vector<Parameter>> poisons = [] {
     return each;
 }();
 
-// What the host asked for, its storage mutable or not, with one level or more, or a view of a level.
+// The storage of the application's texture: mutable or not, with one level or more, or a view of a level.
 enum class Storage { Mutable, MutableLevels, Immutable, ImmutableLevels, View };
 constexpr std::array storages{Storage::Mutable, Storage::MutableLevels, Storage::Immutable, Storage::ImmutableLevels,
                               Storage::View};
@@ -71,7 +71,7 @@ constexpr Kind four_floats{GL_RGBA32F, GL_RGBA, GL_FLOAT, 4};
 constexpr GLsizei width = 6, height = 4;
 constexpr std::size_t texels = std::size_t{width} * height;
 
-// Level 0 has `values`, all others, of the view's parent too, have ones.
+// Level 0 has `values`. All other levels, including those of the view's parent, have ones.
 class PoisonedTexture {
   public:
     template <class T>
@@ -161,8 +161,8 @@ void for_each_storage(const std::function<void(Storage, const std::vector<Parame
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("a column is what level 0 of the host's texture holds, whatever its parameters", T, std::uint32_t,
-                   std::int32_t, float) {
+TEST_CASE_TEMPLATE("a column is what level 0 of an application's texture holds, whatever its parameters", T,
+                   std::uint32_t, std::int32_t, float) {
     constexpr auto type = std::is_same_v<T, float>          ? ColumnType::F32
                           : std::is_same_v<T, std::int32_t> ? ColumnType::I32
                                                             : ColumnType::U32;
@@ -189,8 +189,8 @@ TEST_CASE_TEMPLATE("a column is what level 0 of the host's texture holds, whatev
     CHECK(error_names(take_errors(host.gl)) == "");
 }
 
-TEST_CASE_TEMPLATE("argsort_texture reads and writes level 0 of the host's textures, whatever their parameters", T,
-                   std::uint32_t, std::int32_t, float) {
+TEST_CASE_TEMPLATE("argsort_texture reads and writes level 0 of the application's textures, whatever their parameters",
+                   T, std::uint32_t, std::int32_t, float) {
     Host host;
     Sorter sorter(Host::adopt());
     const auto keys = some_keys<T>(texels);
@@ -200,7 +200,7 @@ TEST_CASE_TEMPLATE("argsort_texture reads and writes level 0 of the host's textu
     for_each_storage([&](Storage storage, const std::vector<Parameter>& poison) {
         const PoisonedTexture from(host.gl, kind_of<T>, storage, poison, keys),
             to(host.gl, kind_of<std::uint32_t>, storage, poison, std::vector<std::uint32_t>(texels, 77));
-        // NVIDIA loses what is written to level 0 of a mutable texture of integers that begins at level 1.
+        // NVIDIA's driver loses what is written to level 0 of a mutable integer texture whose base level is 1.
         const bool hidden = std::ranges::any_of(poison, [](auto p) { return p.name == GL_TEXTURE_BASE_LEVEL; });
         if (hidden && (storage == Storage::Mutable || storage == Storage::MutableLevels)) {
             CHECK_THROWS_AS(sorter.argsort_texture(from.id(), to.id()), InvalidArgument);
@@ -208,7 +208,7 @@ TEST_CASE_TEMPLATE("argsort_texture reads and writes level 0 of the host's textu
         } else {
             sorter.argsort_texture(from.id(), to.id());
             CHECK(to.template read<std::uint32_t>() == order);
-            std::vector<std::uint32_t> first(texels, 77);  // of fewer keys, and in a line that does not end with them
+            std::vector<std::uint32_t> first(texels, 77);  // fewer keys, which end within a line
             const PoisonedTexture few(host.gl, kind_of<std::uint32_t>, storage, poison, first);
             constexpr std::size_t count = texels / 2 + 1;
             std::ranges::copy_if(order, first.begin(), [](auto i) { return i < count; });
@@ -221,7 +221,7 @@ TEST_CASE_TEMPLATE("argsort_texture reads and writes level 0 of the host's textu
     CHECK(error_names(take_errors(host.gl)) == "");
 }
 
-TEST_CASE("sort_texture reads and writes level 0 of the host's textures, whatever their parameters") {
+TEST_CASE("sort_texture reads and writes level 0 of the application's textures, whatever their parameters") {
     Host host;
     Sorter sorter(Host::adopt());
     const auto keys = some_keys<float>(4 * texels);

@@ -1,4 +1,4 @@
-// The RAII objects of OpenGL.
+// The RAII classes for OpenGL objects.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -43,7 +43,7 @@ Handle<TextureTraits> make_texture(Device& device) {
 
 }  // namespace
 
-TEST_CASE("a Handle frees its object once, whoever holds it in the end") {
+TEST_CASE("a Handle frees its object once, whichever Handle is the last owner") {
     Host host;
     auto& device = *detail::Access::of(host.context);
     const auto lives = [&](GLuint id) { return host.gl.IsTexture(id) == GL_TRUE; };
@@ -74,7 +74,7 @@ TEST_CASE("a Handle frees its object once, whoever holds it in the end") {
     { const auto wrapped = Handle<TextureTraits>::wrap(device.shared_from_this(), released); }
     CHECK(lives(released));
     {
-        // Owning or not goes with the object.
+        // Whether it owns moves with the object.
         auto wrapped = Handle<TextureTraits>::wrap(device.shared_from_this(), released);
         auto owned = make_texture(device);
         a_id = owned.id();
@@ -121,7 +121,7 @@ TEST_CASE("a Texture that is too large is a GlError with the bytes, and leaves n
     CHECK(difference(before, Snapshot::take(host.gl)) == "");
 }
 
-TEST_CASE("a Texture has one level of the size and format asked for, read without filtering") {
+TEST_CASE("a Texture has one level of the requested size and format, read without filtering") {
     Host host;
     auto& device = *detail::Access::of(host.context);
     const Scope scope(device, "test");
@@ -152,7 +152,7 @@ TEST_CASE("a Texture has one level of the size and format asked for, read withou
     scope.check();
 }
 
-TEST_CASE("mapped memory that no machine has is a GlError with the bytes") {
+TEST_CASE("more mapped memory than any machine has is a GlError with the bytes") {
     Host host;
     auto& device = *detail::Access::of(host.context);
     const Scope scope(device, "test");
@@ -175,7 +175,7 @@ TEST_CASE("a Program that does not compile or link is a GlError with its name an
             const Program program(device, "broken.frag", "out vec4 value;\nvoid main() { value = no_such_variable; }");
         });
         CHECK_MESSAGE(has(compile, "broken.frag"), compile);
-        CHECK_MESSAGE(has(compile, "no_such_variable"), compile);  // what every driver's log names
+        CHECK_MESSAGE(has(compile, "no_such_variable"), compile);  // every driver's log names it
         const auto link = gl_error_of([&] {
             const Program program(device, "unlinked.frag",
                                   "vec4 nowhere();\nout vec4 v;\nvoid main() { v = nowhere(); }");
@@ -250,12 +250,12 @@ TEST_CASE("timestamps run forward") {
     first.note_time();
     second.note_time();
     CHECK(first.result() <= second.result());
-    CHECK(before <= first.result() + 1'000'000);  // one clock, up to a millisecond
+    CHECK(before <= first.result() + 1'000'000);  // the same clock, within a millisecond
     CHECK(second.ready());                        // its result has been read
     scope.check();
 }
 
-TEST_CASE("a host's texture is taken only when it is what it should be") {
+TEST_CASE("an application's texture is accepted only if its kind and format are right") {
     Host host;
     auto& device = *detail::Access::of(host.context);
     const auto& gl = host.gl;

@@ -1,4 +1,4 @@
-// A texture that a test makes by its own OpenGL calls, as the program around the library does.
+// A texture that a test makes with its own OpenGL calls, like an application.
 #pragma once
 
 #include "gl/api.hpp"

@@ -1,4 +1,4 @@
-// A device with a session open, drawn textures, and the quad that tests of depth, stencil and points draw.
+// A device with an open session, drawn textures, and the quad that tests of depth, stencil and points draw.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -12,7 +12,7 @@
 
 namespace quadmill::test {
 
-// A device with a session open, and the program that copies texels.
+// A device with an open session, and the program that copies texels.
 struct Bench {
     Bench()
         : device(*detail::Access::of(host.context)),
@@ -39,7 +39,7 @@ inline std::vector<detail::gl::Quad> whole(int width, int height) {
 }
 
 constexpr int test_width = 13, test_height = 9;
-// Leaves a guard of texels that must stay as they are.
+// Leaves a margin of texels that must not change.
 inline const detail::gl::Quad test_quad{{2, 1, 11, 7}, {2, 1, 11, 7}};
 
 template <class Each>

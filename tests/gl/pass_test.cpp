@@ -1,4 +1,4 @@
-// draw() and copy() against an emulation on the CPU.
+// Compares draw() and copy() with an emulation on the CPU.
 #include "gl/pass.hpp"
 
 #include <doctest/doctest.h>
@@ -27,7 +27,7 @@ namespace {
 using Texel = std::array<float, 4>;
 using Texels = std::vector<Texel>;
 
-// What the texels are in memory: floats as they are, or as halves.
+// The texels' representation in memory: floats, or halves.
 template <class Raw>
 std::array<Raw, 4> raw(const Texel& texel) {
     std::array<Raw, 4> values{};
@@ -48,7 +48,7 @@ std::vector<std::array<Raw, 4>> raw(const Texels& texels) {
     return values;
 }
 
-// Values that a 16-bit float holds exactly and that every driver blends exactly: normal numbers of either sign.
+// Values that a 16-bit float represents exactly and every driver blends exactly: normal numbers of either sign.
 Texels random_texels(Random& random, int width, int height) {
     Texels texels(static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
     for (auto& texel : texels) {
@@ -66,7 +66,7 @@ struct Image {
     [[nodiscard]] const Texel& at(int x, int y) const { return texels[static_cast<std::size_t>(y * width + x)]; }
 };
 
-// The quads one after the other, each target texel reading the source texel that its centre maps to.
+// Draws the quads one after the other. Each target texel reads the source texel at its centre.
 void emulate(Image& target, const Image& source, std::span<const Quad> quads, Blend blend) {
     for (const auto& quad : quads) {
         const auto& [x0, y0, x1, y1] = quad.target;
@@ -89,7 +89,7 @@ void emulate(Image& target, const Image& source, std::span<const Quad> quads, Bl
     }
 }
 
-// Quads that keep `guard` texels clear of the target's edge, each reading its source forwards or backwards.
+// Quads at a distance of `guard` texels from the target's edge, each reading its source forwards or backwards.
 std::vector<Quad> random_quads(Random& random, int width, int height, int guard, int count) {
     std::vector<Quad> quads;
     for (int i = 0; i < count; ++i) {
@@ -117,7 +117,7 @@ void check_drawing(Format format) {
     constexpr int guard = 2;
     for (const auto& [width, height] : {std::pair{16, 16}, std::pair{33, 7}, std::pair{5, 64}, std::pair{6, 6}}) {
         for (const auto blend : {Blend::None, Blend::Min, Blend::Max, Blend::Add}) {
-            if (blend == Blend::Add && format == Format::Rgba16f) continue;  // the sums are no halves
+            if (blend == Blend::Add && format == Format::Rgba16f) continue;  // the sums are not halves
             CAPTURE(width);
             CAPTURE(static_cast<int>(blend));
             const DrawnTexture source(device, format, width, height), target(device, format, width, height);
@@ -126,7 +126,7 @@ void check_drawing(Format format) {
             write_texels(device, source.texture, raw<Raw>(from.texels));
             write_texels(device, target.texture, raw<Raw>(to.texels));
             const QuadList quads(device, random_quads(random, width, height, guard, 9));
-            // A range of the list, so that quads before and after it must not be drawn.
+            // A range of the list: quads before and after it must not be drawn.
             const std::size_t first = 2, count = 5;
             draw(device, {.name = "test",
                           .program = &bench.fetch,
@@ -165,15 +165,15 @@ void check_drawing(Format format) {
 
 }  // namespace
 
-TEST_CASE("draw() writes and blends what the CPU emulation does, and no texel around it: 32-bit floats") {
+TEST_CASE("draw() writes and blends like the CPU emulation, and changes no texel around it: 32-bit floats") {
     check_drawing<std::uint32_t>(Format::Rgba32f);
 }
 
-TEST_CASE("draw() writes and blends what the CPU emulation does, and no texel around it: 16-bit floats") {
+TEST_CASE("draw() writes and blends like the CPU emulation, and changes no texel around it: 16-bit floats") {
     check_drawing<std::uint16_t>(Format::Rgba16f);
 }
 
-TEST_CASE("draw() moves integers whole") {
+TEST_CASE("draw() copies all bits of integers") {
     Bench bench;
     auto& device = bench.device;
     const Program fetch(device, "fetch integers",
@@ -257,7 +257,7 @@ TEST_CASE(
                 if (fits(from.texels[i])) written[i] = from.texels[i];
             }
             CHECK(read_texels<std::array<std::uint32_t, 4>>(device, target.texture) == raw<std::uint32_t>(written));
-            // Now a pass on that condition, and one without after it.
+            // A pass with that condition, and one without it afterwards.
             write_texels(device, target.texture, raw<std::uint32_t>(blank));
             Image to{width, height, blank};
             const Pass conditional{.name = "conditional",
@@ -286,7 +286,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("a count within a pass that is skipped is zero, so conditions can follow each other") {
+TEST_CASE("the count of a skipped pass is zero, so conditions can follow each other") {
     Bench bench;
     auto& device = bench.device;
     constexpr int side = 8;
@@ -408,7 +408,7 @@ TEST_CASE("the observer sees the passes of a sort, stage by stage") {
     CHECK(counter.minima == expected);
 }
 
-TEST_CASE("copy() keeps every bit, whatever the floats are") {
+TEST_CASE("copy() keeps every bit of any float") {
     Bench bench;
     auto& device = bench.device;
     Random random(14);
@@ -427,10 +427,10 @@ TEST_CASE("copy() keeps every bit, whatever the floats are") {
     copy(device, "copy", floats, more);
     copy(device, "copy", more, back);
     CHECK(read_texels<std::uint32_t>(device, back) == bits);
-    CHECK(read_texels<std::uint32_t>(device, more) == bits);  // and so does the way out of a float texture
+    CHECK(read_texels<std::uint32_t>(device, more) == bits);  // reading from a float texture does not change them
     write_texels(device, floats, bits);
     copy(device, "copy", floats, back);
-    CHECK(read_texels<std::uint32_t>(device, back) == bits);  // and the way in
+    CHECK(read_texels<std::uint32_t>(device, back) == bits);  // nor does writing
 
     std::vector<std::uint16_t> halves(std::size_t{4} * width * height);
     for (auto& value : halves) value = static_cast<std::uint16_t>(random.bits());
@@ -445,7 +445,7 @@ namespace {
 struct Value {
     std::uint32_t bits;
     const char* name;
-    bool exact;  // every driver must order it exactly
+    bool exact;  // whether every driver must order it exactly
 };
 
 std::string name_of(std::span<const Value> values, std::uint32_t bits, const char* format) {
@@ -457,8 +457,8 @@ std::string name_of(std::span<const Value> values, std::uint32_t bits, const cha
     return text.data();
 }
 
-// Blends every value (the source, down) with every other (the target, across), prints what comes out, and checks those
-// that all drivers agree on. `Raw` holds the bits of one channel.
+// Blends every value (the source, down) with every other (the target, across), prints the results, and checks those on
+// which all drivers agree. `Raw` holds the bits of one channel.
 template <class Raw, class ToFloat>
 void blend_table(Format format, const char* hex, const std::vector<Value>& values, ToFloat to_float) {
     Bench bench;

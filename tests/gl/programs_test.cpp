@@ -1,5 +1,5 @@
-// Programs belong to the context: compiled once for all that works in it, ahead of time where that is asked for, and kept
-// by the host between runs.
+// Programs belong to the context: they are compiled once for everything that uses it, ahead of time on request, and the
+// application can keep them between runs.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -38,7 +38,7 @@ double argsort_ms(Sorter& sorter, std::vector<float>& keys) {
 
 }  // namespace
 
-TEST_CASE("what one sorter or processor has compiled, the next one finds") {
+TEST_CASE("programs that one sorter or processor has compiled are reused by the next one") {
     const auto context = Context::headless();
     Random random(5);
     auto keys = sample_keys<float>(random, 5000, Specials::Some);
@@ -61,13 +61,13 @@ TEST_CASE("what one sorter or processor has compiled, the next one finds") {
     CHECK(compiled(context) == with_query);
 }
 
-TEST_CASE("the first argsort of a second sorter takes at most twice as long as a warm one, and its textures") {
+TEST_CASE("the first argsort of a second sorter takes at most twice as long as a warm one, apart from its textures") {
     const auto context = Context::headless();
     Random random(9);
     auto keys = sample_keys<float>(random, std::size_t{1} << 16U, Specials::None);
     Sorter warm(context, by_merge);
     const auto cold = argsort_ms(warm, keys);
-    // The least of several: other programs run here, too.
+    // The min of several times, since other programs run, too.
     double again = argsort_ms(warm, keys), first = again * 1000;
     for (int i = 0; i < 7; ++i) {
         again = std::min(again, argsort_ms(warm, keys));
@@ -77,7 +77,7 @@ TEST_CASE("the first argsort of a second sorter takes at most twice as long as a
     std::printf(
         "argsort of 2^16 keys on %s: %.1f ms of a context's first sorter, %.1f ms warm, %.1f ms of a second sorter\n",
         context.info().renderer.c_str(), cold, again, first);
-    // To make them, on a GPU as long as a warm call takes or longer.
+    // Making textures takes as long as a warm call or longer on a GPU.
     const double textures_ms = context.info().software ? 0 : 1;
     CHECK(first <= 2 * again + textures_ms);
 }
@@ -153,7 +153,7 @@ TEST_CASE("prepare() compiles in slices, changes no state, and leaves nothing to
     }
 }
 
-TEST_CASE("programs of one run serve the next one, where the driver keeps them") {
+TEST_CASE("programs of one run are used by the next one if the driver can save them") {
     std::vector<std::byte> saved;
     auto keys = std::vector<float>{3, 1, 2};
     std::size_t before = 0;
@@ -177,7 +177,7 @@ TEST_CASE("programs of one run serve the next one, where the driver keeps them")
     CHECK(compiled(next) == (formats == 0 ? before : 0));
     CHECK(next.load_programs({}) == 0);
     if (saved.empty()) return;
-    // Damaged anywhere, or cut off, it is refused.
+    // If it is damaged anywhere or truncated, it is rejected.
     for (const std::size_t at : {std::size_t{0}, std::size_t{20}, saved.size() / 2, saved.size() - 1}) {
         auto damaged = saved;
         damaged[at] ^= std::byte{4};
@@ -186,7 +186,7 @@ TEST_CASE("programs of one run serve the next one, where the driver keeps them")
     }
 }
 
-TEST_CASE("a context takes its programs with it") {
+TEST_CASE("the programs of a context end with it") {
     Host host(each_profile());
     const auto programs = [&] {
         std::size_t found = 0;

@@ -1,7 +1,7 @@
-// Calls at random, one after the other, in hosts of every kind and whatever state they are in: each result is right, no
-// state changes, and in the end there are as many objects as before, the host's as they were.
-//     QUADMILL_RANDOM_CALLS   how many in each kind of host; 300 by default
-//     QUADMILL_RANDOM_SEED    of the first round
+// Random calls, one after the other, in applications of every kind and in any state. Each result is right, no state
+// changes, and at the end there are as many objects as before, with the application's unchanged.
+//     QUADMILL_RANDOM_CALLS   number of calls in each kind of application; 300 by default
+//     QUADMILL_RANDOM_SEED    seed of the first round
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ std::uint64_t number_of(const char* variable, std::uint64_t usual) {
     return text ? std::strtoull(text, nullptr, 10) : usual;
 }
 
-// How many objects of each kind have a name.
+// The number of objects of each kind that have a name.
 std::array<int, 11> objects(const Api& gl) {
     std::array<int, 11> found{};
     for (GLuint name = 1; name < 20'000; ++name) {
@@ -56,7 +56,7 @@ std::vector<std::byte> bytes_of(const std::vector<T>& values) {
     return {bytes.begin(), bytes.end()};
 }
 
-// Calls on the host's own buffers and textures, beside those of Calls.
+// Calls on the application's own buffers and textures, in addition to Calls.
 class ObjectCalls {
   public:
     ObjectCalls(const Host& host, const Context& context)
@@ -124,7 +124,7 @@ class ObjectCalls {
         CHECK(bits_differ(sorted(made.keys, Order::Descending), in_buffer(keys.read(), made.keys.size())) == "");
     }
 
-    // A texture made, used and read where pixel transfers are tight.
+    // A texture that is made, used and read with tight pixel transfers.
     class Texels {
       public:
         Texels(const Context& context, const Api& gl, GLenum internal, int width, int height,
@@ -308,7 +308,7 @@ class ObjectCalls {
     QueryProcessor cpu_;
 };
 
-// What no call has any business with.
+// Objects that no call may touch.
 struct Bystanders {
     explicit Bystanders(const Host& host)
         : buffer(host.gl, bytes_of(std::vector<float>(500, 1.5F))), texture(host.gl) {}
@@ -336,7 +336,7 @@ struct Bystanders {
 
 }  // namespace
 
-TEST_CASE("random calls in random states are right, change no state and leave no object behind") {
+TEST_CASE("random calls in random states are right, change no state and leak no object") {
     const auto calls_wanted = number_of("QUADMILL_RANDOM_CALLS", 300);
     const auto first_seed = number_of("QUADMILL_RANDOM_SEED", 20261205);
     Host host(each_profile());

@@ -1,4 +1,4 @@
-// Keys for the sorts that tests of other things make, and what must come out.
+// Keys for sorts in tests of other things, and their expected order.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace quadmill::test {
 
 enum class Specials { None, Some };
 
-// The engine whose passes touch the most state: it blends.
+// The engine whose passes change the most state: it blends.
 inline SortOptions pbsn(Order order, EarlyStop early_stop, std::size_t max_texels = std::size_t{1} << 24) {
     return {.order = order,
             .engine = Engine::Pbsn,
@@ -24,13 +24,13 @@ inline SortOptions pbsn(Order order, EarlyStop early_stop, std::size_t max_texel
             .paper = {.pbsn = {.early_stop = early_stop, .max_texels = max_texels}}};
 }
 
-// Numbers, infinities and ties; and with Specials::Some now and then what blending cannot order.
+// Numbers, infinities and ties. With Specials::Some also values that blending cannot order.
 template <class Float>
 std::vector<Float> sample_keys(Random& random, std::size_t n, Specials specials) {
     return make<Float>(specials == Specials::Some ? "mixed with specials" : "mixed", n, random.bits());
 }
 
-// The keys in the library's order, by std::sort; window 0 for all of them.
+// The keys in the library's order, sorted with std::sort. Window 0 means all keys.
 template <class Float>
 std::vector<Float> sorted(std::vector<Float> keys, Order order, std::size_t window = 0) {
     if (window == 0) {
@@ -41,7 +41,7 @@ std::vector<Float> sorted(std::vector<Float> keys, Order order, std::size_t wind
     return keys;
 }
 
-// Empty when both hold the same bits, else where they first differ.
+// Empty if both have the same bits, otherwise the first difference.
 template <class Float>
 std::string bits_differ(const std::vector<Float>& expected, const std::vector<Float>& found) {
     if (expected.size() != found.size()) return "sizes differ";

@@ -1,5 +1,5 @@
-// Guest manners: whatever the host's OpenGL state is, each call of the library leaves it as it was, also when it
-// throws, and none of it can change a result.
+// Whatever the application's OpenGL state is, each call of the library leaves it unchanged, even if it throws, and no
+// state can change a result.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ std::string base_name(const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("no call changes the host's state, and none of that state changes a result") {
+TEST_CASE("no call changes the application's state, and none of that state changes a result") {
     Host host(each_profile());
     Calls as_headless(host.context), as_adopted(Host::adopt());
     for (int round = 0; round < rounds; ++round) {
@@ -55,7 +55,7 @@ TEST_CASE("no call changes the host's state, and none of that state changes a re
     std::printf("state guard: %d rounds from seed %llu\n", rounds, static_cast<unsigned long long>(first_seed));
 }
 
-TEST_CASE("queries, counts under way and joins leave a poisoned host's state alone, and are right in it") {
+TEST_CASE("queries, pending counts and joins do not change poisoned state, and give right answers") {
     Host host(each_profile());
     const auto adopted = Host::adopt();
     std::vector<float> a(3000), b(3000), k(700);
@@ -117,7 +117,7 @@ TEST_CASE("destroying objects changes no state") {
     }
     auto profiler = std::make_unique<PassProfiler>(*adopted);
     std::vector<float> keys{2, 1};
-    sorters.back()->sort(std::span(keys));  // leaves queries with the profiler
+    sorters.back()->sort(std::span(keys));  // leaves queries to the profiler
     auto windows = window_sorter(*adopted, {.engine = Engine::Merge});
     windows->begin(keys, 2);
     const Poison poison(host.gl, first_seed);
@@ -141,7 +141,7 @@ TEST_CASE("the poison reaches every name in the snapshot") {
             if (auto& values = seen[base_name(entry.name)]; values.size() < 3) values.insert(entry.values);
         }
     }
-    // Errors and queries of samples have tests of their own; stacks are at one depth, and other modes are refused.
+    // Errors and sample queries have tests of their own. Stacks have a fixed depth, and other modes are refused.
     const std::set<std::string> may_stay{"ATTRIB_STACK_DEPTH",
                                          "CLIENT_ATTRIB_STACK_DEPTH",
                                          "MODELVIEW_STACK_DEPTH",
@@ -157,12 +157,12 @@ TEST_CASE("the poison reaches every name in the snapshot") {
     }
 }
 
-TEST_CASE("a throw at any pass brings the state back and leaves a permutation of the keys") {
+TEST_CASE("an exception at any pass restores the state and leaves a permutation of the keys") {
     Host host(each_profile());
     auto context = Host::adopt();
     Random random(first_seed);
     for (const auto early_stop : {EarlyStop::Yes, EarlyStop::No}) {
-        // 400 keys in textures of 32 texels: several chunks, of which some are done when the throw comes.
+        // 400 keys in textures of 32 texels: several chunks, some of which are done when the exception is thrown.
         Sorter sorter(context, pbsn(Order::Ascending, early_stop, 32));
         auto warm = sample_keys<float>(random, 400, Specials::Some);
         const auto passes = static_cast<int>(sorter.sort(std::span(warm)).passes);
@@ -189,7 +189,7 @@ TEST_CASE("a throw at any pass brings the state back and leaves a permutation of
     }
 }
 
-TEST_CASE("a throw inside a Session leaves the session fit for more") {
+TEST_CASE("an exception inside a Session leaves the session usable") {
     Host host(each_profile());
     auto context = Host::adopt();
     Random random(first_seed);
@@ -197,7 +197,7 @@ TEST_CASE("a throw inside a Session leaves the session fit for more") {
     const auto before = Snapshot::take(host.gl);
     {
         const Session session(context);
-        // The objects of a sorter that stopped half-way go, and new ones may get their names.
+        // The objects of a sorter that stopped half-way are deleted, and new ones may get their names.
         for (int pass = 1; pass < 40; pass += 3) {
             CAPTURE(pass);
             Sorter sorter(context, pbsn(Order::Descending, EarlyStop::Yes));
@@ -218,7 +218,7 @@ TEST_CASE("a throw inside a Session leaves the session fit for more") {
     CHECK(difference(before, Snapshot::take(host.gl)) == "");
 }
 
-TEST_CASE("pending errors of the host are still there after a call, and the call succeeds") {
+TEST_CASE("pending errors of the application are still pending after a call, and the call succeeds") {
     Host host(each_profile());
     auto context = Host::adopt();
     Sorter sorter(context, pbsn(Order::Ascending, EarlyStop::Yes));
@@ -230,7 +230,7 @@ TEST_CASE("pending errors of the host are still there after a call, and the call
     const auto is_left_by = [&](GLenum error, auto&& call) {
         raise(host.gl, error);
         REQUIRE(error_names(take_errors(host.gl)) ==
-                error_names({error}));  // else the test's own mistake is none on this driver
+                error_names({error}));  // otherwise the test's own mistake is not one on this driver
         const auto before = Snapshot::take(host.gl);
         raise(host.gl, error);
         call();
@@ -245,7 +245,7 @@ TEST_CASE("pending errors of the host are still there after a call, and the call
         is_left_by(error, [&] { const Session session(context); });
         is_left_by(error, [&] { static_cast<void>(Host::adopt()); });
         is_left_by(error, [&] { CHECK_THROWS_AS(sorter.sort_texture(0, 0), InvalidArgument); });
-        if (error == GL_STACK_UNDERFLOW) continue;  // the poison may leave debug groups open, so it is no error there
+        if (error == GL_STACK_UNDERFLOW) continue;  // the poison may leave debug groups open
         for (std::uint64_t seed = first_seed; seed < first_seed + 6; ++seed) {
             CAPTURE(seed);
             const Poison poison(host.gl, seed);
@@ -254,14 +254,14 @@ TEST_CASE("pending errors of the host are still there after a call, and the call
     }
 }
 
-TEST_CASE("several pending errors come back as the driver keeps them") {
+TEST_CASE("several pending errors are restored in the way that the driver keeps them") {
     Host host(each_profile());
     auto context = Host::adopt();
     const auto raise_all = [&] {
         for (const GLenum error : Enums{GL_INVALID_VALUE, GL_INVALID_ENUM, GL_INVALID_OPERATION}) raise(host.gl, error);
     };
     raise_all();
-    auto before = take_errors(host.gl);  // one, or one of each: both are legal
+    auto before = take_errors(host.gl);  // one error, or one of each: both are legal
     raise_all();
     { const Session session(context); }
     auto after = take_errors(host.gl);
@@ -270,7 +270,7 @@ TEST_CASE("several pending errors come back as the driver keeps them") {
     CHECK(error_names(before) == error_names(after));
 }
 
-TEST_CASE("handing an error back sends the host no debug message") {
+TEST_CASE("restoring an error sends no debug message to the application") {
     Host host(each_profile());
     auto context = Host::adopt();
     int messages = 0;
@@ -292,9 +292,9 @@ TEST_CASE("handing an error back sends the host no debug message") {
     host.gl.DebugMessageCallback(nullptr, nullptr);
 }
 
-TEST_CASE("no call makes a mistake that the driver's debug output knows of") {
+TEST_CASE("no call makes a mistake that the driver's debug output reports") {
     HeadlessOptions options;
-    options.on_debug_message = [](std::string_view) {};  // asks for a debug context
+    options.on_debug_message = [](std::string_view) {};  // requests a debug context
     Host host(options);
     std::vector<std::string> mistakes;
     host.gl.DebugMessageCallback(
@@ -318,8 +318,8 @@ TEST_CASE("no call makes a mistake that the driver's debug output knows of") {
     host.gl.DebugMessageCallback(nullptr, nullptr);
 }
 
-TEST_CASE("a host's texture that no sampler could read is sorted all the same, and its parameters stay") {
-    // With levels missing, or its parameters set against reading level 0; a driver may refuse to copy such a texture.
+TEST_CASE("an application's texture that no sampler could read is sorted nevertheless, and its parameters stay") {
+    // With levels missing, or parameters that prevent reading level 0. A driver may refuse to copy such a texture.
     Host host(each_profile());
     const auto& gl = host.gl;
     Sorter sorter(Host::adopt(), pbsn(Order::Ascending, EarlyStop::Yes));
@@ -360,7 +360,7 @@ TEST_CASE("a host's texture that no sampler could read is sorted all the same, a
     }
 }
 
-TEST_CASE("what the guard costs" * doctest::description("printed, not judged")) {
+TEST_CASE("the cost of the guard" * doctest::description("printed, not judged")) {
     Host host;
     const auto median_us = [](Context context) {
         std::vector<double> times;

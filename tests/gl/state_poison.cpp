@@ -61,7 +61,7 @@ Poison::Poison(const Api& gl, std::uint64_t seed) : gl_(gl), random_(seed) {
     debug();
     if (get(gl, GL_CONTEXT_PROFILE_MASK) == GL_CONTEXT_COMPATIBILITY_PROFILE_BIT) old_state();
     begin_queries();
-    begin_feedback();  // the last one: little may change while it is active
+    begin_feedback();  // last, since little may change while it is active
     const auto errors = take_errors(gl);
     REQUIRE_MESSAGE(errors.empty(), "the poison is not legal OpenGL 4.5: errors", error_names(errors));
 }
@@ -151,7 +151,7 @@ GLuint Poison::color_texture() {
     return made(id, [](const Api& gl, GLuint name) { gl.DeleteTextures(1, &name); });
 }
 
-// Complete with many attachments, complete with a few, or without any and so incomplete.
+// Complete with many attachments, complete with a few, or incomplete because it has none.
 GLuint Poison::framebuffer() {
     GLuint id = 0;
     gl_.CreateFramebuffers(1, &id);
@@ -163,7 +163,7 @@ GLuint Poison::framebuffer() {
         gl_.NamedFramebufferTexture(id, point, color_texture(), 0);
         draw[static_cast<std::size_t>(i)] = random_.flag() ? point : GLenum{GL_NONE};
     }
-    // Any order, each attachment once.
+    // In any order, with each attachment once.
     for (std::size_t i = draw.size() - 1; i > 0; --i)
         std::swap(draw[i], draw[random_.index(static_cast<GLuint>(i + 1))]);
     gl_.NamedFramebufferDrawBuffers(id, static_cast<GLsizei>(draw.size()), draw.data());
@@ -261,13 +261,13 @@ void Poison::vertices() {
                 break;
         }
     }
-    // The old way, which sets format and binding at once and remembers a pointer.
+    // The old way: sets format and binding together and remembers a pointer.
     gl_.BindVertexArray(array);
     gl_.BindBuffer(GL_ARRAY_BUFFER, buffer());
     const GLuint old_way = random_.index(attributes);
     gl_.VertexAttribPointer(old_way, 2, GL_FLOAT, GL_FALSE, random_.number(8, 40),
                             reinterpret_cast<const void*>(random_.bits() % 64));
-    constexpr int rarely = 6;  // without a vertex array there is little to see
+    constexpr int rarely = 6;  // without a vertex array there is little to test
     gl_.BindVertexArray(random_.number(1, rarely) == 1 ? 0 : array);
 }
 
@@ -378,7 +378,7 @@ void Poison::textures() {
         gl_.SamplerParameteri(sampler, GL_TEXTURE_COMPARE_MODE, random_.one_of({GL_NONE, GL_COMPARE_REF_TO_TEXTURE}));
         gl_.BindSampler(unit, random_.number(0, 3) == 0 ? 0 : sampler);
     };
-    // The units that every program uses get all; others, the last one too, get something here and there.
+    // The units that every program uses get everything. Some others, including the last one, get something.
     for (const GLuint unit : {0U, 1U, 2U, 3U, 4U, 31U, units - 1, random_.index(units), random_.index(units)}) {
         bind_sampler(unit);
         for (const GLenum target :
@@ -448,7 +448,7 @@ void Poison::framebuffers() {
     gl_.BindRenderbuffer(GL_RENDERBUFFER, renderbuffer);
 }
 
-// Nothing, a program, a pipeline, or both (the program wins); each has a varying to feed back.
+// Nothing, a program, a pipeline, or both (then the program is used). Each has a varying for transform feedback.
 void Poison::programs() {
     const auto destroy = [](const Api& gl, GLuint name) { gl.DeleteProgram(name); };
     const bool use_program = random_.flag(), use_pipeline = random_.flag();
@@ -473,7 +473,7 @@ void Poison::programs() {
     });
 }
 
-// Of both stages of what is in use: `one` and the elements of `more` may be any of three, `moved` of two.
+// For both stages that are in use: `one` and the elements of `more` may be any of three, `moved` any of two.
 void Poison::choose_subroutines() {
     const GLuint moved = random_.index(2);
     const std::array<GLuint, 3> shades{random_.index(3), random_.index(3), random_.index(3)};
@@ -481,7 +481,7 @@ void Poison::choose_subroutines() {
     gl_.UniformSubroutinesuiv(GL_FRAGMENT_SHADER, static_cast<GLsizei>(shades.size()), shades.data());
 }
 
-// State of extensions, where this context has it: NVIDIA's core profile lists extensions of the compatibility profile.
+// State of extensions, if this context has it: NVIDIA's core profile lists extensions of the compatibility profile.
 void Poison::extensions() {
     const auto set = [this](int has, GLenum capability) {
         if (has && has_capability(gl_, capability)) (random_.flag() ? gl_.Enable : gl_.Disable)(capability);
@@ -532,7 +532,7 @@ void Poison::extensions() {
     });
 }
 
-// What the compatibility profile alone has.
+// State that only the compatibility profile has.
 void Poison::old_state() {
     // The poison of later rounds starts from the same depth of the stacks.
     gl_.PushAttrib(GL_ALL_ATTRIB_BITS);
@@ -588,8 +588,8 @@ void Poison::old_state() {
     old_transfers();
 }
 
-// NVIDIA's driver treats it as drawing: it wants something to draw into, and while an advanced blend equation is enabled
-// it reports no error but loses draws that follow, the host's own among them.
+// NVIDIA's driver treats it as drawing: it needs a target. If an advanced blend equation is enabled, it reports no
+// error but loses later draws, including the application's own.
 void Poison::raster_position() {
     if (gl_.CheckFramebufferStatus(GL_DRAW_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE) return;
     std::vector<GLboolean> blends(limit(gl_, GL_MAX_DRAW_BUFFERS));
@@ -670,8 +670,8 @@ void Poison::debug() {
     });
 }
 
-// Those that a call allows: time, primitives fed back, and primitives of the vertex streams that only a geometry shader
-// feeds.
+// Those that a call permits: time, captured primitives, and primitives of vertex streams that only a geometry shader
+// fills.
 void Poison::begin_queries() {
     const auto begin = [this](GLenum target, GLuint stream) {
         if (!random_.flag()) return;

@@ -1,5 +1,5 @@
-// Makes a context such as no sane host leaves it: every piece of state of OpenGL 4.5 at some random, odd, legal value,
-// with real objects bound everywhere.
+// Puts a context into a state in which no sane application leaves it: every piece of state of OpenGL 4.5 has some
+// random, odd, legal value, and real objects are bound everywhere.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@
 
 namespace quadmill::test {
 
-// Numbers that are the same on every machine: <random>'s distributions are not.
+// Numbers that are the same on every machine, which those of <random>'s distributions are not.
 class Random {
   public:
     explicit Random(std::uint64_t seed) : engine_(seed) {}
     std::uint64_t bits() { return engine_(); }
-    // One of from .. to, both included.
+    // A number from `from` to `to`, both included.
     int number(int from, int to) {
-        const auto count = static_cast<std::uint64_t>(std::int64_t{to} - from + 1);  // more than an int holds, perhaps
+        const auto count = static_cast<std::uint64_t>(std::int64_t{to} - from + 1);  // may not fit into an int
         return static_cast<int>(from + static_cast<std::int64_t>(engine_() % count));
     }
     GLuint index(GLuint count) { return static_cast<GLuint>(engine_() % count); }
@@ -36,8 +36,8 @@ class Random {
     std::mt19937_64 engine_;
 };
 
-// Poisons on construction; clear() (or the end) ends what is active, deletes the objects and makes pixel transfers
-// tight again, so that a test can look at textures.
+// Poisons on construction. clear() (or the destructor) ends what is active, deletes the objects and makes pixel
+// transfers tight again, so that a test can read textures.
 class Poison {
   public:
     Poison(const Api& gl, std::uint64_t seed);
@@ -77,7 +77,7 @@ class Poison {
     const Api& gl_;
     Random random_;
     std::vector<std::function<void()>> undo_;  // run from the last to the first
-    bool feedback_program_ = false;            // what is in use has a varying to feed back
+    bool feedback_program_ = false;            // whether the current program has a varying for transform feedback
 };
 
 }  // namespace quadmill::test

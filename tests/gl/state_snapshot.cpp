@@ -42,10 +42,10 @@ class Recorder {
         gl.GetIntegerv(name, &value);
         return value;
     }
-    // One to four values of state that has no index.
+    // One to four values of state without an index.
     void integers(std::initializer_list<Named> names) {
         for (const auto& what : names) {
-            // Wide, as a driver may clamp a mask of 2^31 or more to what GLint holds.
+            // 64 bits, as a driver may clamp a mask of 2^31 or more to the range of GLint.
             std::array<GLint64, 4> values{};
             gl.GetInteger64v(what.value, values.data());
             add<GLint64>(what.name, values);
@@ -84,14 +84,14 @@ class Recorder {
 
     const Api& gl;
     Snapshot snapshot;
-    std::string unknown;  // what the driver would not tell
+    std::string unknown;  // state that the driver did not return
 };
 
 // Tables 23.2 to 23.5: current attributes, patches, the bound vertex array, vertex buffers.
 void vertex_state(Recorder& to) {
     const auto& gl = to.gl;
     const GLuint attributes = to.limit(GL_MAX_VERTEX_ATTRIBS);
-    // In the compatibility profile, the first one is the vertex itself.
+    // In the compatibility profile, attribute 0 is the vertex itself.
     const bool compatible = to.get(GL_CONTEXT_PROFILE_MASK) == GL_CONTEXT_COMPATIBILITY_PROFILE_BIT;
     for (GLuint i = compatible ? 1 : 0; i < attributes; ++i) {
         std::array<GLfloat, 4> value{};
@@ -104,7 +104,7 @@ void vertex_state(Recorder& to) {
                  NAMED(PRIMITIVE_RESTART_INDEX)});
     to.flags({NAMED(PRIMITIVE_RESTART), NAMED(PRIMITIVE_RESTART_FIXED_INDEX)});
 
-    if (to.get(GL_VERTEX_ARRAY_BINDING) == 0) return;  // the core profile has no vertex array 0 to ask about
+    if (to.get(GL_VERTEX_ARRAY_BINDING) == 0) return;  // the core profile has no vertex array 0 to query
     to.integers({NAMED(ELEMENT_ARRAY_BUFFER_BINDING)});
     for (GLuint i = 0; i < attributes; ++i) {
         for (const auto& what :
@@ -182,7 +182,7 @@ void texture_state(Recorder& to) {
         for (const auto& target : targets) to.add(Recorder::indexed(target.name, unit), to.get(target.value));
         to.add(Recorder::indexed("SAMPLER_BINDING", unit), to.get(GL_SAMPLER_BINDING));
     }
-    // What hangs on the textures and samplers of the first units belongs to the host too.
+    // The textures and samplers of the first units belong to the application, too.
     for (GLuint unit = 0; unit < 8; ++unit) {
         gl.ActiveTexture(GL_TEXTURE0 + unit);
         const auto texture = static_cast<GLuint>(to.get(GL_TEXTURE_BINDING_2D));
@@ -214,8 +214,8 @@ void texture_state(Recorder& to) {
     }
 }
 
-// The compatibility profile clamps these where it clamps fragments. GL_FIXED_ONLY depends on the framebuffer that
-// NVIDIA's driver drew into last, which is not state.
+// The compatibility profile clamps these if it clamps fragments. GL_FIXED_ONLY depends on the framebuffer that NVIDIA's
+// driver drew into last, which is not state.
 void colors(Recorder& to) {
     const bool old = to.get(GL_CONTEXT_PROFILE_MASK) == GL_CONTEXT_COMPATIBILITY_PROFILE_BIT;
     const GLint clamped = old ? to.get(GL_CLAMP_FRAGMENT_COLOR) : GL_FALSE;
@@ -250,8 +250,8 @@ void pixel_state(Recorder& to) {
     }
 }
 
-// One framebuffer object that is bound to `target`. Those of the window system have other attachments; their names
-// suffice.
+// One framebuffer object that is bound to `target`. Framebuffers of the window system have other attachments; their
+// names are enough.
 void framebuffer_object(Recorder& to, GLenum target, const char* name, GLenum binding) {
     const auto& gl = to.gl;
     const auto id = static_cast<GLuint>(to.get(binding));
@@ -334,7 +334,7 @@ void program_state(Recorder& to) {
 }
 
 // Tables 23.45 and 23.5x: queries, hints, debug output. The number of logged messages is left out: drivers log remarks
-// on any call, and no one can take them back.
+// on any call, and nobody can undo that.
 void other_state(Recorder& to) {
     const auto& gl = to.gl;
     for (const auto& what : {NAMED(SAMPLES_PASSED), NAMED(ANY_SAMPLES_PASSED), NAMED(ANY_SAMPLES_PASSED_CONSERVATIVE),
@@ -361,7 +361,7 @@ void other_state(Recorder& to) {
     }
 }
 
-// What the compatibility profile alone has.
+// State that only the compatibility profile has.
 void old_state(Recorder& to) {
     const auto& gl = to.gl;
     if (to.get(GL_CONTEXT_PROFILE_MASK) != GL_CONTEXT_COMPATIBILITY_PROFILE_BIT) return;
@@ -457,7 +457,7 @@ void old_state(Recorder& to) {
                NAMED(POST_CONVOLUTION_RED_SCALE), NAMED(POST_CONVOLUTION_ALPHA_BIAS)});
 }
 
-// Which subroutines the stages of the program in use, or of the pipeline, call.
+// The subroutines that the stages of the current program or pipeline call.
 void subroutine_state(Recorder& to) {
     const auto& gl = to.gl;
     const auto program = static_cast<GLuint>(to.get(GL_CURRENT_PROGRAM));
@@ -486,7 +486,7 @@ void subroutine_state(Recorder& to) {
     }
 }
 
-// State of extensions, where this context has it.
+// State of extensions, if this context has it.
 void extension_state(Recorder& to) {
     const auto& gl = to.gl;
     const auto flag = [&](int extension, const Named& what) {

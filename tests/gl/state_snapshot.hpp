@@ -1,6 +1,6 @@
-// All state of an OpenGL 4.5 core context that a program can ask for and that a library could change, in the order of
-// the state tables of the specification (chapter 23). Written from those tables and not from the library's guard, so
-// that comparing two snapshots proves the guard right.
+// All state of an OpenGL 4.5 core context that a program can query and a library could change, in the order of the
+// state tables of the specification (chapter 23). It is written from those tables and not from the library's guard, so
+// comparing two snapshots proves the guard right.
 #pragma once
 
 #include <string>
@@ -18,11 +18,11 @@ struct Snapshot {
     };
     std::vector<Entry> entries;
 
-    // Reads pending errors away; they are the first entry. Changes nothing else.
+    // Reads and clears pending errors, which are the first entry. Changes nothing else.
     static Snapshot take(const Api& gl);
 };
 
-// One line for each entry that differs, up to a dozen; empty when all are equal.
+// One line for each entry that differs, up to a dozen. Empty if all are equal.
 std::string difference(const Snapshot& before, const Snapshot& after);
 
 }  // namespace quadmill::test

@@ -1,4 +1,4 @@
-// Texels in and out of the library's textures, for tests.
+// Writes and reads texels of the library's textures, for tests.
 #pragma once
 
 #include <cstring>

@@ -1,4 +1,4 @@
-// Textures as windows of a stream: sorted on the GPU, sampled, and as good as values that were added.
+// Textures as windows of a stream: sorted on the GPU and sampled. Answers are as good as for values that were added.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -49,7 +49,7 @@ GLuint texture_of(const Api& gl, const std::vector<T>& values, int width) {
     return id;
 }
 
-// Ranks against those of all values, in order.
+// Compares ranks with those among all values, sorted.
 template <class T>
 void check_ranks(const Quantiles<T>& summary, std::vector<T> all, double eps) {
     std::erase_if(all, [](T value) { return value != value; });
@@ -59,7 +59,7 @@ void check_ranks(const Quantiles<T>& summary, std::vector<T> all, double eps) {
         const auto found = summary.quantile(i / 100.0);
         const auto least = static_cast<double>(std::ranges::lower_bound(all, found.value) - all.begin()) + 1,
                    most = static_cast<double>(std::ranges::upper_bound(all, found.value) - all.begin());
-        REQUIRE(least <= most);  // it is one of them
+        REQUIRE(least <= most);  // the value occurs
         const auto asked = static_cast<double>(found.rank), slack = eps * static_cast<double>(all.size());
         CHECK(least <= asked + slack);
         CHECK(most >= asked - slack);
@@ -89,7 +89,7 @@ void check_stream(const Host& host, const Context& context, Random& random, doub
             if (random.flag()) values.front() = -0.0F;
         }
         all.insert(all.end(), values.begin(), values.end());
-        if (random.number(0, 3) == 0) {  // among others that come from memory
+        if (random.number(0, 3) == 0) {  // between others that come from memory
             summary.add(values);
             continue;
         }
@@ -110,7 +110,7 @@ void check_stream(const Host& host, const Context& context, Random& random, doub
 
 }  // namespace
 
-TEST_CASE("quantiles of textures keep eps, with n known or not, among values from memory") {
+TEST_CASE("quantiles of textures keep eps, with n known or not, mixed with values from memory") {
     const Host host(each_profile());
     const auto context = Host::adopt();
     Random random(20261204);
@@ -124,7 +124,7 @@ TEST_CASE("quantiles of textures keep eps, with n known or not, among values fro
     CHECK(error_names(take_errors(host.gl)) == "");
 }
 
-TEST_CASE("a texture's sample has the ranks that it says, and few texels") {
+TEST_CASE("a texture's sample has the ranks that it reports, and few texels") {
     const Host host;
     Sorter sorter(Host::adopt(), {.engine = Engine::Merge, .threads = 1});
     std::vector<float> values(10'000);
@@ -153,7 +153,7 @@ TEST_CASE("a texture's sample has the ranks that it says, and few texels") {
     host.gl.DeleteTextures(1, &other);
 }
 
-TEST_CASE("samples that are none are refused, and say why") {
+TEST_CASE("invalid samples are refused with the reason") {
     const Host host;
     Sorter sorter(Host::adopt()), by_pbsn(Host::adopt(), {.engine = Engine::Pbsn});
     const auto texture = texture_of(host.gl, std::vector<float>(100, 1), 10);

@@ -1,4 +1,5 @@
-// A process that has used OpenGL and CPU threads, and its child: the child is refused the one and has the other again.
+// A process that has used OpenGL and CPU threads, and its child: in the child OpenGL is refused, and CPU threads work
+// again.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,7 +24,7 @@ std::vector<float> falling(std::size_t n) {
     return keys;
 }
 
-// Whether it throws ContextError that names the fork.
+// Whether it throws a ContextError that mentions the fork.
 template <class Work>
 bool is_refused(const char* what, Work work) {
     try {
@@ -53,7 +54,7 @@ int main() {
 
     const pid_t child = fork();
     if (child == 0) {
-        alarm(60);  // a hang ends the child by a signal
+        alarm(60);  // if it hangs, a signal ends the child
         auto own = falling(1 << 20);
         bool good = is_refused("sort", [&] { sorter->sort(own); });
         good = is_refused("make_current", [&] { context->make_current(); }) && good;
@@ -71,7 +72,7 @@ int main() {
     int status = 0;
     waitpid(child, &status, 0);
     auto again = falling(1 << 12);
-    sorter->sort(again);  // the parent goes on
+    sorter->sort(again);  // the parent continues
     const bool good = WIFEXITED(status) && WEXITSTATUS(status) == 0 && std::is_sorted(again.begin(), again.end());
     if (!good) std::printf("the child ended with status %d\n", status);
     return good ? 0 : 1;

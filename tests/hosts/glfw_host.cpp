@@ -1,4 +1,5 @@
-// A program of GLFW: as it opens windows by default, which is in the compatibility profile, and in the core profile.
+// A GLFW program, with the windows that it opens by default, which have the compatibility profile, and with the core
+// profile.
 #define GLFW_INCLUDE_NONE
 #include <GLFW/glfw3.h>
 

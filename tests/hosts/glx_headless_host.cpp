@@ -1,5 +1,5 @@
-// A headless context of the library in a thread where GLX's is current: both work, and GLX's is current after each
-// call.
+// A headless context of the library on a thread where a GLX context is current: both work, and GLX's is current after
+// each call.
 #define GLFW_INCLUDE_NONE
 #include <GLFW/glfw3.h>
 

@@ -1,5 +1,5 @@
-// A program of GTK 4: a GtkGLArea, which draws to a framebuffer of its own, in the core profile; as it comes by
-// default, and with 4.5 asked for.
+// A GTK 4 program with a GtkGLArea, which draws to a framebuffer of its own in the core profile; with the default
+// version, and with 4.5 requested.
 #include <gtk/gtk.h>
 
 #include "scene.hpp"

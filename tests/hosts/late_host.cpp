@@ -1,4 +1,4 @@
-// A host that asks before it has loaded any OpenGL, is refused, and asks again with a context.
+// An application that asks before it has loaded OpenGL, is refused, and asks again with a context.
 #include <cstdio>
 #include <exception>
 

@@ -1,5 +1,5 @@
-// A program of Qt 6: a QOpenGLWidget as it comes by default, which is in the compatibility profile and draws to a
-// framebuffer of its own, and in the core profile.
+// A Qt 6 program with a QOpenGLWidget: by default, with the compatibility profile and a framebuffer of its own; and
+// with the core profile.
 #define GL_GLEXT_PROTOTYPES  // Qt includes what it takes of OpenGL
 #include <QApplication>
 #include <QOpenGLContext>

@@ -1,6 +1,6 @@
-// A program that goes about it as raylib does, which Debian 12 does not have: GLFW asked for 3.3 of the core profile
-// (on macOS forward compatible), and a batch of vertices in one array object with buffers for positions, colours and
-// elements, drawn with blending and culling on. Drivers may give 4.5 then, as Mesa's do.
+// A program that uses OpenGL like raylib, which Debian 12 does not have: it requests version 3.3 of the core profile
+// from GLFW (on macOS forward compatible), and draws a batch of vertices from one array object with buffers for
+// positions, colours and elements, with blending and culling on. Drivers may return 4.5 then, as Mesa's do.
 #define GLFW_INCLUDE_NONE
 #include <GLFW/glfw3.h>
 
@@ -50,7 +50,7 @@ class Batch {
         glBlendFunc(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA);
         glEnable(GL_CULL_FACE);
     }
-    // What rlDrawRenderBatchActive() comes to.
+    // The equivalent of rlDrawRenderBatchActive().
     void draw() const {
         glClearColor(0.1F, 0.2F, 0.3F, 1);
         glClear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);

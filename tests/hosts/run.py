@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs a program on an X server of its own: run.py PROGRAM; exits as it does."""
+"""Runs a program on an X server of its own: run.py PROGRAM. Exits with its status."""
 import os
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-// What every host of these tests does between two frames: the library adopts its context, and sorts in its buffers.
+// What every program of these tests does between two frames: the library adopts its context, and sorts in its buffers.
 #pragma once
 
 #define GL_GLEXT_PROTOTYPES
@@ -21,7 +21,7 @@ namespace hosts {
 
 inline constexpr int side = 64;
 
-// By the oldest of OpenGL, with state that would spoil a guest's work, where the profile has it.
+// With the oldest functions of OpenGL and, if the profile has it, with state that would spoil the library's work.
 inline void draw_old_scene() {
     glClearColor(0.1F, 0.2F, 0.3F, 1);
     glClear(GL_COLOR_BUFFER_BIT);
@@ -42,7 +42,7 @@ inline void draw_old_scene() {
     glEnd();
 }
 
-// In the core profile.
+// For the core profile.
 inline void draw_new_scene() {
     glClearColor(0.5F, 0.25F, 0.125F, 1);
     glClear(GL_COLOR_BUFFER_BIT);
@@ -67,9 +67,9 @@ inline GLuint buffer_of(const void* content, std::size_t bytes) {
     return id;
 }
 
-// Whatever the driver answers of all numbers that may name a state, but for clocks and free memory, which go on by
-// themselves, and for what the device is called, of which Mesa 22.3 crashes. There is no list that could lack one; what
-// is indexed is the business of tests/gl.
+// The driver's answers for all numbers that may name a state, except for clocks and free memory, which change by
+// themselves, and for the device's name, with which Mesa 22.3 crashes. So no list of states can be incomplete. State
+// with an index is tested in tests/gl.
 inline std::map<GLenum, std::vector<double>> state() {
     struct Range {
         GLenum first, last;
@@ -91,8 +91,8 @@ inline std::map<GLenum, std::vector<double>> state() {
     return all;
 }
 
-// Draws a frame, lets `context` sort, and draws it again: the answer must be right, and state and both frames the same.
-// Returns what the program exits with.
+// Draws a frame, lets `context` sort, and draws it again. The answer must be right, and state and both frames the same.
+// Returns the program's exit status.
 template <class Draw>
 int check(const char* host, const quadmill::Context& context, const Draw& draw) {
     constexpr std::size_t n = 5000;

@@ -1,4 +1,5 @@
-// A program of SDL2: as it opens windows by default, which is in the compatibility profile, and in the core profile.
+// An SDL2 program, with the windows that it opens by default, which have the compatibility profile, and with the core
+// profile.
 #define SDL_MAIN_HANDLED
 #include <SDL.h>
 

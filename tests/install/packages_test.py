@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The packages of a build: made by cpack, looked at, unpacked to a folder, and used from there.
+"""The packages of a build: made by cpack, inspected, unpacked to a folder, and used from there.
 
 usage: packages_test.py BUILD_FOLDER SOURCE_FOLDER CMAKE GENERATOR
 """
@@ -29,7 +29,7 @@ def check(found, what):
 
 with tempfile.TemporaryDirectory() as folder:
     folder = pathlib.Path(folder)
-    # Alike but for how hard it compresses, which is what takes time.
+    # The same except for the compression level, since compression takes long.
     run(pathlib.Path(cmake).with_name("cpack"), "--config", build / "CPackConfig.cmake", "-B", folder / "made",
         "-D", "CPACK_DEBIAN_COMPRESSION_TYPE=gzip", cwd=build)
     packages = {run("dpkg-deb", "-f", deb, "Package").strip(): deb for deb in (folder / "made").glob("*.deb")}
@@ -46,7 +46,7 @@ with tempfile.TemporaryDirectory() as folder:
                        for line in run("dpkg-deb", "-c", deb).splitlines() if not line.startswith("d")}
         check(all(file.startswith("/usr/") for file in files[name]), files[name])
         run("dpkg-deb", "-x", deb, folder / "root")
-        # What Debian's policy asks for.
+        # Required by Debian's policy.
         documents = folder / "root/usr/share/doc" / name
         check((documents / "copyright").read_text() == (source / "LICENSE").read_text(), name)
         changes = gzip.decompress((documents / "changelog.gz").read_bytes()).decode()

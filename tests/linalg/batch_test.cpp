@@ -1,4 +1,4 @@
-// Many small matrices at once: against Eigen and LAPACK's residual, each by itself, with singular ones among them.
+// Many small matrices together, some of them singular: compares each with Eigen and with LAPACK's residual.
 #include <doctest/doctest.h>
 
 #include <Eigen/Dense>
@@ -18,7 +18,7 @@ using namespace quadmill::test;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
-// The factors of one of many, as those of a single matrix.
+// The factors of one matrix of the batch, in the form for a single matrix.
 Factors factors_of(const BatchFactors& all, std::size_t system, std::size_t n) {
     const auto part = [&](const auto& values, std::size_t size) {
         const auto begin = values.begin() + static_cast<std::ptrdiff_t>(system * size);
@@ -51,7 +51,7 @@ std::vector<float> product(const std::vector<float>& all, const std::vector<floa
 
 }  // namespace
 
-TEST_CASE("many matrices are factorized as each one alone, whatever their size, and solved") {
+TEST_CASE("many matrices of any size are factorized and solved like each one alone") {
     auto opened = context();
     LuBatch batch(opened);
     for (const std::size_t n : {1U, 2U, 3U, 4U, 5U, 7U, 8U, 9U, 15U, 16U, 17U, 31U, 32U}) {
@@ -77,7 +77,7 @@ TEST_CASE("many matrices are factorized as each one alone, whatever their size, 
             const auto found = batch.solve(b, sides);
             REQUIRE(found.size() == b.size());
             const auto back = product(all, found, n, sides);
-            // The backward error, by each system's own sizes.
+            // The backward error, relative to the sizes of each system.
             for (std::size_t system = 0; system < systems; ++system) {
                 double most_x = 0, left = 0;
                 for (auto i = system * n * sides; i < (system + 1) * n * sides; ++i) {
@@ -90,7 +90,7 @@ TEST_CASE("many matrices are factorized as each one alone, whatever their size, 
     }
 }
 
-TEST_CASE("pivots of many matrices are those of Eigen") {
+TEST_CASE("pivots of many matrices equal Eigen's") {
     const std::size_t n = 30, systems = 20;
     const auto all = random_matrix(systems * n, n, 5).values;
     LuBatch batch(context());
@@ -106,7 +106,7 @@ TEST_CASE("pivots of many matrices are those of Eigen") {
     }
 }
 
-TEST_CASE("singular matrices are reported each by itself, and their solutions are NaNs") {
+TEST_CASE("singular matrices are reported separately, and their solutions are NaNs") {
     for (const std::size_t n : {3U, 6U, 32U}) {
         const std::size_t systems = 9;
         auto all = random_matrix(systems * n, n, 9).values;
@@ -127,8 +127,9 @@ TEST_CASE("singular matrices are reported each by itself, and their solutions ar
     }
 }
 
-// Of the same random matrices, as they are and times powers of two: by one for all, and by one for each row and column.
-TEST_CASE("matrices of any range are scaled each by itself, by powers of two that change no digit") {
+// The same random matrices unchanged and multiplied by powers of two: one for the whole matrix, and one for each row
+// and column.
+TEST_CASE("matrices of any range are scaled separately, by powers of two that change no digit") {
     for (const std::size_t n : {1U, 3U, 8U, 32U}) {
         CAPTURE(n);
         const std::size_t systems = 300;
@@ -181,7 +182,7 @@ TEST_CASE("matrices of any range are scaled each by itself, by powers of two tha
 
 TEST_CASE("extreme matrices of a batch, and their conditions") {
     LuBatch batch(context());
-    // Condition 2, at the end of floats' range; subnormal; singular; of a condition beyond floats.
+    // Condition 2 near the end of floats' range; subnormal; singular; with a condition beyond floats.
     const std::vector<float> all{3e38F, 3e38F, -3e38F, 3e38F, 1e-40F, 0, 0, 1e-40F, 1, 2, 2, 4, 1, 1, 1, 1 + 0x1p-22F};
     const auto stats = batch.factor(all, 2);
     CHECK(stats.info == std::vector<std::uint32_t>{0, 0, 2, 0});
@@ -199,14 +200,14 @@ TEST_CASE("extreme matrices of a batch, and their conditions") {
     CHECK_THROWS_WITH_AS(static_cast<void>(batch.conditions(std::vector<float>(4))),
                          "LuBatch::conditions: 4 matrices of 2 x 2 were factorized, which are not 4 values",
                          InvalidArgument);
-    // A solution beyond floats is infinite, and of its own system alone.
+    // A solution beyond floats becomes infinite, only in its own system.
     batch.factor(std::vector<float>{1e-30F, 1}, 1);
     const auto beyond = batch.solve(std::vector<float>{1e30F, 2});
     CHECK(std::isinf(beyond[0]));
     CHECK(beyond[1] == 2);
 }
 
-TEST_CASE("condition numbers of a batch are those of Lu") {
+TEST_CASE("condition numbers of a batch equal those of Lu") {
     const std::size_t n = 12, systems = 40;
     const auto all = random_matrix(systems * n, n, 31).values;
     LuBatch batch(context());
@@ -220,7 +221,7 @@ TEST_CASE("condition numbers of a batch are those of Lu") {
     }
 }
 
-TEST_CASE("more matrices than a texture has rows lie side by side") {
+TEST_CASE("more matrices than a texture has rows are placed next to each other") {
     const auto most = static_cast<std::size_t>(context().info().max_texture_size);
     for (const std::size_t systems : {most, most + 1, 2 * most + 3}) {
         std::vector<float> all(systems), b(systems), wanted(systems);
@@ -234,7 +235,7 @@ TEST_CASE("more matrices than a texture has rows lie side by side") {
         CHECK(batch.solve(b) == wanted);
         CHECK(batch.factors().lu == all);
     }
-    // Three a row of texels: larger ones, where the last row has one.
+    // Three per row of texels. For larger ones the last row has one.
     const std::size_t n = 5, systems = 2 * most + 1;
     const auto few = random_matrix(64 * n, n, 3).values;
     std::vector<float> all;
@@ -251,7 +252,7 @@ TEST_CASE("more matrices than a texture has rows lie side by side") {
     CHECK(wrong == 0);
 }
 
-TEST_CASE("wrong calls for many matrices are refused with what to do") {
+TEST_CASE("wrong calls for many matrices are refused with advice") {
     LuBatch batch(context());
     CHECK_THROWS_WITH_AS(static_cast<void>(batch.factors()),
                          "LuBatch::factors: nothing was factorized; call factor() first", InvalidArgument);
@@ -286,7 +287,7 @@ TEST_CASE("wrong calls for many matrices are refused with what to do") {
     CHECK(!BatchLu::grid_of(16384 * 17, 32, 16384));
 }
 
-TEST_CASE("a wrong call leaves what was factorized before") {
+TEST_CASE("a wrong call keeps the previous factorization") {
     LuBatch batch(context());
     batch.factor(std::vector<float>{2, 1, 4, 1}, 2);
     {

@@ -1,4 +1,4 @@
-"""LAPACK's own tester, unchanged, with sgetrf by passes: every ratio below its threshold, and its error exits. What
+"""LAPACK's own tester, unchanged, with sgetrf in passes: every ratio below its threshold, and its error exits. What
 passes cannot do is LAPACK's own to answer.
 
 usage: lapack_test.py LIBQUADMILL_LAPACK.SO XLINTSTS [unittest arguments]
@@ -35,13 +35,13 @@ SGE   11               List types on next line if 0 < NTYPES < 11
 
 
 OWN = "liblapack.so.3"
-# Passes for matrices of any size: by default, small ones are LAPACK's own to answer.
+# Passes for matrices of any size: by default, LAPACK itself answers for small ones.
 PASSES = {"QUADMILL_SGETRF_MIN": "0"}
-# The first line of standard error, where a call was not answered by passes; there is none where all were.
+# The first line of standard error if a call was not answered by passes; none if all were.
 NOTE = "libquadmill_lapack: sgetrf: "
 ANSWERS = "; LAPACK's own sgetrf answers"
 
-# A matrix on standard input, column after column: what sgetrf makes of it, by the name that a program would find.
+# Reads a matrix, column after column, and prints the result of the sgetrf that a program would find by name.
 CALLER = """
 import ctypes, json, sys
 library = ctypes.CDLL(sys.argv[1] or None)
@@ -153,7 +153,7 @@ class Lapack(unittest.TestCase):
         self.assertEqual(json.loads(found.stdout)[1:], [[2, 2], 0])
 
     def check_factors(self, matrix, found):
-        """P A = L U, by the exchanges of ipiv."""
+        """P A = L U, with the exchanges of ipiv."""
         self.assertEqual(found.returncode, 0, found.stderr)
         m, n, values = matrix
         content, ipiv, info = json.loads(found.stdout)

@@ -1,5 +1,5 @@
-// LU by every way of pivoting, swapping and blocking: LAPACK's residual, its kinds of matrices, singular ones, and what
-// factors serve.
+// LU with every way of pivoting, swapping and blocking: LAPACK's residual and kinds of matrices, singular ones, and
+// uses of the factors.
 #include <doctest/doctest.h>
 
 #include <Eigen/Dense>
@@ -46,7 +46,7 @@ bool is_permutation_of_places(std::vector<std::uint32_t> places, std::size_t siz
     return places == all;
 }
 
-// Without pivoting only this is stable.
+// Only these are stable without pivoting.
 Matrix dominant(Matrix matrix) {
     for (std::size_t i = 0; i < std::min(matrix.rows, matrix.columns); ++i)
         matrix.at(i, i) += static_cast<float>(std::max(matrix.rows, matrix.columns));
@@ -64,7 +64,7 @@ double max_lower(const Factors& factors, std::size_t columns) {
 
 }  // namespace
 
-TEST_CASE("nothing is read that no pass wrote") {
+TEST_CASE("no texel is read before a pass wrote it") {
     auto opened = context();
     for (const auto& [name, options] : ways()) {
         for (const auto& [rows, columns] :
@@ -84,7 +84,7 @@ TEST_CASE("nothing is read that no pass wrote") {
     }
 }
 
-TEST_CASE("factors multiply to the matrix, whatever its shape and the way") {
+TEST_CASE("factors multiply to the matrix for every shape and method") {
     for (const auto& [name, options] : ways()) {
         Lu lu(context(), options);
         for (const auto& [rows, columns] : std::vector<std::pair<std::size_t, std::size_t>>{{0, 0},
@@ -139,7 +139,7 @@ TEST_CASE("a matrix of 2,048 rows") {
     Lu lu(context());
     const auto a = random_matrix(2048, 2048, 13);
     CHECK(lu.factor(a.view()).info == 0);
-    CHECK(detail::linalg::residual_ratio(a.view(), lu.factors()) < 30);  // the estimate, as n^3 would take too long
+    CHECK(detail::linalg::residual_ratio(a.view(), lu.factors()) < 30);  // the estimate, since n^3 would take too long
 }
 
 TEST_CASE("tall and wide matrices: searches of any number of parts") {
@@ -156,7 +156,7 @@ TEST_CASE("tall and wide matrices: searches of any number of parts") {
     }
 }
 
-TEST_CASE("the estimated residual is at most LAPACK's, and finds an error where that does") {
+TEST_CASE("the estimated residual is at most LAPACK's, and finds the same errors") {
     const auto a = random_matrix(100, 100, 14);
     Lu lu(context());
     lu.factor(a.view());
@@ -168,7 +168,7 @@ TEST_CASE("the estimated residual is at most LAPACK's, and finds an error where 
 }
 
 TEST_CASE("quotients are within the 2.5 units in the last place that GLSL allows, whatever the pivot's size") {
-    // A matrix of one column: L is that over its first element. Drivers differ; what this one does is said.
+    // For a matrix of one column, L is the column divided by its first element. Drivers differ; this prints the result.
     for (const auto& [name, options] : ways()) {
         if (options.pivot != Pivot::Diagonal) continue;
         double worst = 0;
@@ -194,7 +194,7 @@ TEST_CASE("quotients are within the 2.5 units in the last place that GLSL allows
     }
 }
 
-TEST_CASE("pivots are those of Eigen") {
+TEST_CASE("pivots equal Eigen's") {
     for (const auto& [name, options] : ways()) {
         if (options.pivot != Pivot::Partial) continue;
         INFO(std::string(name));
@@ -215,8 +215,8 @@ TEST_CASE("pivots are those of Eigen") {
     }
 }
 
-TEST_CASE("of equal pivots the first row wins, as rows are ordered by then") {
-    // Hadamard's matrices with rows in any order: exact in floats, and full of ties.
+TEST_CASE("among equal pivots the first row in the current order wins") {
+    // Hadamard's matrices with rows in any order: exact in floats, and with many ties.
     for (const std::size_t n : {8U, 16U, 64U}) {
         for (unsigned seed = 0; seed < 4; ++seed) {
             std::vector<std::size_t> order(n);
@@ -250,7 +250,7 @@ TEST_CASE("of equal pivots the first row wins, as rows are ordered by then") {
     }
 }
 
-TEST_CASE("full pivoting takes the largest of all that are left, so U's diagonal descends") {
+TEST_CASE("full pivoting takes the largest of all remaining elements, so U's diagonal descends") {
     for (const auto swap : {Swap::Pointer, Swap::Copy}) {
         const auto a = random_matrix(40, 40, 5);
         Lu lu(context(), {.pivot = Pivot::Full, .swap = swap});
@@ -264,14 +264,14 @@ TEST_CASE("full pivoting takes the largest of all that are left, so U's diagonal
     }
 }
 
-TEST_CASE("passes are as many as documented") {
+TEST_CASE("the number of passes is as documented") {
     const auto a = random_matrix(64, 64, 1);
     const auto passes = [&](const LuOptions& options) { return Lu(context(), options).factor(a.view()).passes; };
-    CHECK(passes({.pivot = Pivot::Diagonal, .block = 1}) == 63 + 2);  // and pointers, and the last gather
+    CHECK(passes({.pivot = Pivot::Diagonal, .block = 1}) == 63 + 2);  // plus pointers and the last gather
     CHECK(passes({.pivot = Pivot::Partial, .swap = Swap::Pointer, .block = 1}) <
           64 * 4 + 2);  // search, fold, swap, eliminate
-    CHECK(passes({.pivot = Pivot::Partial, .swap = Swap::Copy, .block = 1}) < 64 * 7 + 2);  // and three to copy
-    // A panel takes a search a column, an elimination for four, and some more.
+    CHECK(passes({.pivot = Pivot::Partial, .swap = Swap::Copy, .block = 1}) < 64 * 7 + 2);  // plus three to copy
+    // A panel takes one search per column, one elimination per four columns, and some more.
     CHECK(passes({.pivot = Pivot::Partial, .block = 32}) <= 64 + 16 + 20);
     CHECK(passes({.pivot = Pivot::Diagonal, .block = 32}) <= 16 + 20);
 }
@@ -321,14 +321,14 @@ TEST_CASE("matrices of LAPACK's tests") {
             for (std::size_t j = 0; j < 12; ++j) a.at(i, j) = 1.0F / static_cast<float>(i + j + 1);
         }
         CHECK(lu.factor(a.view()).rows == 12);
-        CHECK(lu_ratio(a, lu.factors()) < 30);  // Hilbert's, near singular
+        CHECK(lu_ratio(a, lu.factors()) < 30);  // Hilbert's matrix, nearly singular
         a = Matrix{n, n};
         for (std::size_t i = 0; i < n; ++i) a.at(i, (i * 7 + 3) % n) = static_cast<float>(i + 1);
         check("a permutation, scaled", a, 0);
     }
 }
 
-TEST_CASE("without pivoting, a zero on the diagonal is reported and brings no NaN") {
+TEST_CASE("without pivoting, a zero on the diagonal is reported and gives no NaN") {
     for (const std::size_t block : {1U, 8U}) {
         auto a = random_matrix(20, 20, 31);
         a.at(0, 0) = 0;
@@ -339,7 +339,7 @@ TEST_CASE("without pivoting, a zero on the diagonal is reported and brings no Na
 }
 
 TEST_CASE("denormals count as zero") {
-    // Of the scaled matrix: 1e-40 beside 1 is scaled to be none, but not what elimination leaves.
+    // For the scaled matrix: 1e-40 next to 1 is scaled to 0, but not the remainders of elimination.
     for (const auto& [name, options] : ways()) {
         INFO(std::string(name));
         Matrix a{2, 2};
@@ -349,7 +349,7 @@ TEST_CASE("denormals count as zero") {
         CHECK(lu.determinant().log_magnitude == doctest::Approx(std::log(static_cast<double>(1e-40F))));
         a.values = {1, 1, 1, 1};
         CHECK(lu.factor(a.view()).info != 0);
-        const std::vector<double> wide{1, 1, 0, 1, 1, 1e-60, 0, 1, 1};  // 1e-60 has no row or column to be scaled by
+        const std::vector<double> wide{1, 1, 0, 1, 1, 1e-60, 0, 1, 1};  // 1e-60 has no row or column that scales it
         CHECK(lu.factor(DoubleMatrixView{wide, 3, 3}).info != 0);
         for (const float x : lu.factors().lu) CHECK(std::isfinite(x));
     }
@@ -396,7 +396,7 @@ TEST_CASE("solves, inverts, and finds determinants") {
     }
 }
 
-TEST_CASE("refinement reaches double accuracy, and says when it cannot") {
+TEST_CASE("refinement reaches double accuracy, or reports that it cannot") {
     for (const auto pivot : {Pivot::Partial, Pivot::Full}) {
         const std::size_t n = 100;
         const auto a = random_matrix(n, n, 51);
@@ -439,7 +439,7 @@ TEST_CASE("refinement ends where its corrections leave the range of floats") {
     for (const double value : found) CHECK(std::isfinite(value));
 }
 
-TEST_CASE("a refined solution may take the place of its right-hand side, or a part of it") {
+TEST_CASE("a refined solution may overwrite its right-hand side, or a part of it") {
     const std::size_t n = 20, sides = 2;
     const auto a = random_matrix(n, n, 52);
     Lu lu(context());
@@ -458,7 +458,7 @@ TEST_CASE("a refined solution may take the place of its right-hand side, or a pa
     }
 }
 
-TEST_CASE("sides as long as a texture's, whatever the form") {
+TEST_CASE("right-hand sides as long as a texture's side, in every form") {
     const auto most = static_cast<std::size_t>(context().info().max_texture_size);
     for (const auto layout : {Layout::Scalars, Layout::Tiles}) {
         for (const std::size_t block : {1U, 8U, 16U, 32U}) {
@@ -480,7 +480,7 @@ TEST_CASE("sides as long as a texture's, whatever the form") {
     }
 }
 
-TEST_CASE("wrong calls are refused with what to do") {
+TEST_CASE("wrong calls are refused with advice") {
     Lu lu(context());
     const auto a = random_matrix(3, 2, 1);
     CHECK_THROWS_WITH_AS(static_cast<void>(lu.factors()), "Lu::factors: nothing was factorized; call factor() first",

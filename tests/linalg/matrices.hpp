@@ -12,13 +12,13 @@
 
 namespace quadmill::test {
 
-// One for all tests.
+// One context for all tests.
 inline Context context() {
     static const auto opened = Context::headless();
     return opened;
 }
 
-// As if textures were smaller, while it lives: what does not fit can be tried without the memory for it.
+// Pretends that textures are smaller, for the length of a scope, so that matrices that do not fit need no memory.
 class SmallTextures {
   public:
     explicit SmallTextures(int size) : most_(detail::Access::of(opened_)->info.max_texture_size), before_(most_) {
@@ -50,7 +50,7 @@ inline Matrix random_matrix(std::size_t rows, std::size_t columns, unsigned seed
     return made;
 }
 
-// The largest sum of absolute values in a column.
+// The largest column sum of absolute values.
 inline double one_norm(std::size_t rows, std::size_t columns, const std::vector<double>& values) {
     double most = 0;
     for (std::size_t j = 0; j < columns; ++j) {
@@ -61,7 +61,7 @@ inline double one_norm(std::size_t rows, std::size_t columns, const std::vector<
     return most;
 }
 
-// |L U - P A Q| / (n |A| eps) in 1-norms, sums in double; n is the number of columns, as in LAPACK's SGET01.
+// |L U - P A Q| / (n |A| eps) in 1-norms, with sums in double; n is the number of columns, as in LAPACK's SGET01.
 inline double lu_ratio(const Matrix& a, const Factors& factors) {
     const auto rows = a.rows, columns = a.columns, steps = std::min(rows, columns);
     if (steps == 0) return 0;

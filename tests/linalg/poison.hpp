@@ -10,9 +10,9 @@
 
 namespace quadmill::test {
 
-// Fills each target with NaNs (or ones) before the first pass that writes it, so that whoever reads what no pass wrote
-// is found. Except for the two textures in turn of the form that eliminates a row a pass: the matrix was sent to one of
-// them.
+// Fills each target with NaNs (or ones) before the first pass that writes it, to find reads of texels that no pass
+// wrote. Leaves out the two alternating textures of the form that eliminates one row per pass: the matrix was uploaded
+// to one of them.
 class Poison final : public PassObserver {
   public:
     explicit Poison(Context& context) : context_(context), before_(context.observe(this)) {}

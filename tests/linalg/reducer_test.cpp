@@ -1,4 +1,4 @@
-// Reductions against loops in double, within the bound that the header states.
+// Compares reductions with loops in double, within the bound that the header states.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -72,7 +72,7 @@ TEST_CASE("sums, dot products and norms are within their bound") {
     }
 }
 
-TEST_CASE("norms neither overflow nor vanish") {
+TEST_CASE("norms neither overflow nor underflow") {
     Reducer reducer(context());
     for (const float scale : {1e-37F, 1e-30F, 1e30F, 1e37F}) {
         const std::vector<float> values{3 * scale, 0, 4 * scale, 0};
@@ -81,7 +81,7 @@ TEST_CASE("norms neither overflow nor vanish") {
     CHECK(reducer.norms(MatrixView{std::vector<float>(6), 2, 3}, Along::Rows) == std::vector<float>(2));
 }
 
-TEST_CASE("extremes: the first of equal ones, NaNs passed over, zeros equal") {
+TEST_CASE("extremes: the first of equal ones, NaNs ignored, zeros equal") {
     Reducer reducer(context());
     for (const auto& [rows, columns] : shapes) {
         auto a = random_matrix(rows, columns, 3);
@@ -111,7 +111,7 @@ TEST_CASE("extremes: the first of equal ones, NaNs passed over, zeros equal") {
     CHECK(!reducer.most(MatrixView{std::vector{std::numeric_limits<float>::quiet_NaN()}, 1, 1}).front());
 }
 
-TEST_CASE("sums of integers are exact, beyond 32 bits too") {
+TEST_CASE("sums of integers are exact, even beyond 32 bits") {
     Reducer reducer(context());
     std::mt19937 random(4);
     for (const auto& [rows, columns] : shapes) {
@@ -137,7 +137,7 @@ TEST_CASE("sums of integers are exact, beyond 32 bits too") {
     }
 }
 
-TEST_CASE("a vector longer than a texture is wide") {
+TEST_CASE("a vector that is longer than the width of a texture") {
     Reducer reducer(context());
     std::vector<float> values(100001, 1.0F);
     values[70000] = -2;
@@ -149,13 +149,13 @@ TEST_CASE("a vector longer than a texture is wide") {
                          "Reducer::sums: 2 rows and 2 columns do not make 100001 values", InvalidArgument);
 }
 
-TEST_CASE("a texture to reduce from holds 2^30 elements, or as many as it can") {
+TEST_CASE("a texture for a reduction holds 2^30 elements, or its limit") {
     using detail::linalg::size_to_reduce;
     const auto size = [](std::size_t rows, std::size_t columns, std::size_t most) {
         const auto [width, height] = size_to_reduce("f", rows, columns, Along::All, most);
         return std::pair{width, height};
     };
-    CHECK(size(16384, 16384, 16384) == std::pair{16384, 16384});  // as it is
+    CHECK(size(16384, 16384, 16384) == std::pair{16384, 16384});  // unchanged
     CHECK(size(1, 16385, 16384) == std::pair{8192, 3});
     CHECK(size(16385, 1, 16384) == std::pair{8192, 3});
     const auto half = std::size_t{1} << 27U, most_elements = std::size_t{1} << 30U;
@@ -197,7 +197,7 @@ TEST_CASE("wrong arguments are refused before OpenGL is called") {
     const std::vector<std::uint32_t> words(6);
     const std::vector<float> many(static_cast<std::size_t>(opened.info().max_texture_size) + 1);
     const MatrixView wrong{values, 2, 2}, right{values, 2, 3}, other{values, 3, 2}, wide{many, 1, many.size()};
-    // While this thread has the context, another one could not begin to use it.
+    // While this thread holds the context, another one could not begin to use it.
     const detail::gl::Scope scope(*detail::Access::of(opened), "test");
     std::thread([&] {
         CHECK_THROWS_AS(static_cast<void>(reducer.sums(right)), ContextError);
@@ -214,7 +214,7 @@ TEST_CASE("wrong arguments are refused before OpenGL is called") {
     }).join();
 }
 
-TEST_CASE("textures of the caller are read where they are, beside views") {
+TEST_CASE("textures of the caller are read in place, next to views") {
     const auto opened = context();
     auto& device = *detail::Access::of(opened);
     const auto a = random_matrix(70, 33, 6), b = random_matrix(70, 33, 7);

@@ -1,5 +1,5 @@
-// Matrices beyond the range or the digits of floats: scaling, refinement in double, and estimates of conditions,
-// against Eigen's LU in double.
+// Matrices beyond the range or the digits of floats: compares scaling, refinement in double, and estimates of
+// conditions with Eigen's LU in double.
 #include <doctest/doctest.h>
 
 #include <Eigen/Dense>
@@ -38,7 +38,7 @@ Doubles random_doubles(std::size_t n, unsigned seed) {
     return made;
 }
 
-// Of that condition in the 2-norm: singular values from 1 down to its inverse.
+// A matrix with that condition in the 2-norm: singular values from 1 down to its inverse.
 Doubles of_condition(std::size_t n, double condition, unsigned seed) {
     const auto size = static_cast<Eigen::Index>(n);
     const Eigen::HouseholderQR<Dense> left(random_doubles(n, seed).dense()), right(random_doubles(n, ~seed).dense());
@@ -53,7 +53,7 @@ double exact_condition(const Dense& a) {
     return a.cwiseAbs().colwise().sum().maxCoeff() * Dense(a.inverse()).cwiseAbs().colwise().sum().maxCoeff();
 }
 
-// b = A x, rounded once or so.
+// b = A x, rounded about once.
 std::vector<double> product(const Doubles& a, const std::vector<double>& x) {
     std::vector<double> b(a.n);
     for (std::size_t i = 0; i < a.n; ++i) {
@@ -76,7 +76,7 @@ double error_of(const std::vector<double>& found, const std::vector<double>& wan
 
 }  // namespace
 
-TEST_CASE("a matrix of doubles is refined as it is, not as floats round it") {
+TEST_CASE("a matrix of doubles is refined in double, not rounded to floats") {
     Lu lu(context());
     const std::vector<double> one{16777217};
     lu.factor(DoubleMatrixView{one, 1, 1});
@@ -113,7 +113,7 @@ TEST_CASE("conditions beyond floats are refined by a factorization in double, an
             CHECK(error_of(found, solution) <= 4 * exact * 0x1p-53);
             if (condition >= 1e11) REQUIRE(refinement.condition);
             if (condition <= 1e5) CHECK(!refinement.condition);
-            if (condition == 1e8) continue;  // beyond floats, but within reach of refinement: neither way is certain
+            if (condition == 1e8) continue;  // beyond floats, but refinement may reach it: both results are possible
             const double estimate = refinement.condition.value_or(lu.condition(a.view()));
             CHECK(estimate <= exact * 1.1);
             CHECK(estimate >= exact / 10);
@@ -121,7 +121,7 @@ TEST_CASE("conditions beyond floats are refined by a factorization in double, an
     }
 }
 
-TEST_CASE("what is singular in floats is solved in double, and what is singular there is refused") {
+TEST_CASE("a matrix that is singular in floats is solved in double; one that is singular in double is refused") {
     Lu lu(context());
     const Doubles a{2, {1 + 0x1p-30, 1, 1, 1}};
     CHECK(lu.factor(a.view()).info == 2);
@@ -189,7 +189,7 @@ TEST_CASE("rows and columns of any size") {
     }
 }
 
-TEST_CASE("a small right-hand side beside a large one is refined as if it were alone") {
+TEST_CASE("a small right-hand side next to a large one is refined as if it were alone") {
     const std::size_t n = 30;
     const auto a = random_doubles(n, 9);
     Lu lu(context());
@@ -204,7 +204,7 @@ TEST_CASE("a small right-hand side beside a large one is refined as if it were a
     for (std::size_t i = 0; i < n; ++i) CHECK(x[2 * i] == doctest::Approx(alone[i]).epsilon(1e-12).scale(0));
 }
 
-TEST_CASE("a component far below the others is refined as well") {
+TEST_CASE("a component that is far smaller than the others is refined, too") {
     const Doubles a{2, {1, 0, 0, 1e-20}};
     const double third = 1e-20 / 3;
     std::vector<double> x(2);
@@ -214,7 +214,7 @@ TEST_CASE("a component far below the others is refined as well") {
     CHECK(x[1] == doctest::Approx(1.0 / 3).epsilon(1e-15));
 }
 
-TEST_CASE("without pivoting, a zero pivot is said to need it") {
+TEST_CASE("without pivoting, the error for a zero pivot says that pivoting is needed") {
     const std::vector<float> a{0, 1, 1, 0};
     Lu lu(context(), {.pivot = Pivot::Diagonal});
     CHECK(lu.factor(MatrixView{a, 2, 2}).info == 1);
@@ -237,7 +237,7 @@ TEST_CASE("a solution that does not fit into floats is refused, and found in dou
     CHECK(x[0] == doctest::Approx(1e60));
 }
 
-TEST_CASE("the CPU's factorization is Eigen's") {
+TEST_CASE("the CPU's factorization equals Eigen's") {
     const detail::cpu::Workers workers;
     for (const auto& [rows, columns] : std::vector<std::pair<std::size_t, std::size_t>>{
              {1, 1}, {7, 7}, {64, 64}, {65, 65}, {200, 200}, {90, 150}, {150, 90}}) {

@@ -8,7 +8,7 @@ int main(int argc, char** argv) {
     int has = 0;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &has);
     const int failed = doctest::Context(argc, argv).run();
-    // A rank that has failed on its own would leave the others waiting.
+    // If only one rank has failed, the others would wait for it.
     if (failed != 0) MPI_Abort(MPI_COMM_WORLD, failed);
     MPI_Finalize();
     return failed;

@@ -1,4 +1,4 @@
-// What the cases ask about the world.
+// Facts about the job that the cases need.
 #pragma once
 
 #include <vector>
@@ -17,7 +17,7 @@ inline int ranks() {
     return size;
 }
 
-// What all ranks have, one after the other, on every rank.
+// The elements of all ranks, one rank after the other, on every rank.
 template <class T>
 std::vector<T> all_of(const std::vector<T>& mine) {
     int bytes = static_cast<int>(mine.size() * sizeof(T));

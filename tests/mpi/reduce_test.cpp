@@ -1,4 +1,4 @@
-// Summaries of all ranks as one, against exact counts of all values.
+// Compares the merged summaries of all ranks with exact counts of all values.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -63,7 +63,7 @@ TEST_CASE("frequencies and prefixes count the values of all ranks") {
     CHECK(heavy->heavy(0.5).size() == 1);
 }
 
-TEST_CASE("correlated sums, whose g is given again") {
+TEST_CASE("correlated sums, whose f is given again") {
     const auto square = [](double y) { return y * y; };
     CorrelatedSums<float> sums({.eps = 0.01, .g = square});
     sums.add(std::vector<float>(10, static_cast<float>(rank())), std::vector<double>(10, 2.0));
@@ -73,8 +73,8 @@ TEST_CASE("correlated sums, whose g is given again") {
     if (all) CHECK(all->sum({.kind = Aggregate::Kind::Max}).sum == doctest::Approx(40.0 * ranks()));
 }
 
-TEST_CASE("what does not fit together is an error on all ranks, and the next call works") {
-    // The lengths of the last rank's prefixes are others.
+TEST_CASE("mismatched summaries are an error on all ranks, and the next call works") {
+    // The last rank has prefixes of other lengths.
     const std::vector<int> lengths = rank() > 0 && rank() == ranks() - 1 ? std::vector{0, 16} : std::vector{0, 8};
     HeavyPrefixes<std::uint32_t> prefixes({.eps = 0.01, .support = 0.1, .lengths = lengths});
     if (ranks() > 1) {

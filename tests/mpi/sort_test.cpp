@@ -1,4 +1,4 @@
-// Keys over ranks against one sort of all: the same bits, in parts of the promised sizes.
+// Compares keys that ranks sort together with one sort of all: the same bits, in parts of the documented sizes.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -42,7 +42,7 @@ void check_sort(const std::vector<T>& mine, Order order = Order::Ascending) {
         return all.size() * static_cast<std::size_t>(r) / static_cast<std::size_t>(ranks());
     };
     REQUIRE(part.size() == begin(rank() + 1) - begin(rank()));
-    // By bits: NaNs and both zeros are where the total order has them.
+    // Compares bits: NaNs and both zeros are in the total order.
     CHECK((part.empty() || std::memcmp(part.data(), all.data() + begin(rank()), part.size() * sizeof(T)) == 0));
 }
 
@@ -61,7 +61,7 @@ TEST_CASE("sizes: none, fewer than ranks, one more and one less, only one rank's
     check_sort(random_bits<double>(rank() == 0 ? 5000 : 0, 4));
 }
 
-TEST_CASE("distributions: equal, sorted, turned round, two values, skewed") {
+TEST_CASE("distributions: equal, sorted, reversed, two values, skewed") {
     const std::size_t n = 4001;
     check_sort(std::vector<std::uint32_t>(n, 42));
     check_sort(std::vector<std::uint64_t>(n, std::numeric_limits<std::uint64_t>::max()));
@@ -81,7 +81,7 @@ TEST_CASE("distributions: equal, sorted, turned round, two values, skewed") {
 TEST_CASE("messages of any length") {
     const detail::mpi::Comm comm("test", MPI_COMM_WORLD);
     for (const std::size_t message : {1U, 3U, 1000U}) {
-        // Rank r sends r + to + 1 bytes of its number.
+        // Rank r sends r + to + 1 bytes, each of which is its number.
         std::vector<std::uint64_t> sent{0}, come{0};
         for (int r = 0; r < ranks(); ++r) {
             const auto bytes = static_cast<std::uint64_t>(rank() + r + 1);
@@ -98,7 +98,7 @@ TEST_CASE("messages of any length") {
     }
 }
 
-TEST_CASE("part of a communicator of the host's") {
+TEST_CASE("part of a communicator of the application") {
     MPI_Comm half = MPI_COMM_NULL;
     MPI_Comm_split(MPI_COMM_WORLD, rank() % 2, 0, &half);
     const auto part = mpi::sort<std::uint32_t>(half, random_bits<std::uint32_t>(100, 6));
@@ -111,7 +111,7 @@ TEST_CASE("part of a communicator of the host's") {
     MPI_Comm_free(&half);
 }
 
-TEST_CASE("what one rank throws, all do, with its number") {
+TEST_CASE("an exception on one rank is thrown on all, with the rank's number") {
     const detail::mpi::Comm comm("test", MPI_COMM_WORLD);
     const int bad = ranks() - 1;
     const auto fail = [&] {

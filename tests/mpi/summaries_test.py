@@ -1,4 +1,4 @@
-"""Verbs on streams under mpirun: the answer of rank 0 against exact counts of what all ranks have read.
+"""Verbs on streams under mpirun: the answer of rank 0, compared with exact counts of the values of all ranks.
 
 usage: summaries_test.py QUADMILL MPIEXEC [unittest arguments]
 """
@@ -140,7 +140,7 @@ class Summaries(Command):
                 self.assertIn(words, said[0])
 
     def test_what_one_rank_finds_is_said(self):
-        """A limit on files that only rank 2 has."""
+        """A limit on the size of files for rank 2 only."""
         source = self.path("in", bytes(100) * 50000)
         script = 'if [ "$OMPI_COMM_WORLD_RANK" = 2 ]; then ulimit -f 100; fi; exec "$0" "$@"'
         result = subprocess.run([MPIEXEC, "-n", "3", "bash", "-c", script, QUADMILL, "terasort", source, self.path("out"),

@@ -1,4 +1,4 @@
-"""`mpirun -n N quadmill terasort`: what comes out, with what memory, and what is left when a rank fails or is killed.
+"""`mpirun -n N quadmill terasort`: its output, its memory, and what is left when a rank fails or is killed.
 
 usage: terasort_test.py QUADMILL MPIEXEC [unittest arguments]
 """
@@ -16,7 +16,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "cli"))
 MPIEXEC = sys.argv.pop(2)
 from command import QUADMILL, Command  # noqa: E402
 
-# Two cores are enough for any number of ranks, and the tests may be anybody's.
+# Two cores are enough for any number of ranks, and any user may run the tests.
 os.environ.update({"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                    "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none"})
 
@@ -33,7 +33,7 @@ def run(ranks, *args, **more):
 
 
 def records(n, key, seed=1):
-    """Of 100 bytes: a key of 10 and, behind it, what tells them apart."""
+    """Records of 100 bytes: a key of 10 bytes, followed by bytes that distinguish them."""
     chooser = random.Random(seed)
     return b"".join(key(chooser, i) + b"%089d\n" % i for i in range(n))
 
@@ -155,7 +155,7 @@ class Refused(Terasort):
         data = records(40000, KEYS["random"])
         source, out = self.path("in", data), self.path("out", b"old")
         for most in (100, 3000):  # KiB of a file: a rank's run is longer, or the output
-            # Of the ranks alone, and over TCP: MPI itself has files for shared memory.
+            # Only for the ranks, and over TCP: MPI itself uses files for shared memory.
             limited = ["bash", "-c", f'ulimit -f {most}; exec "$0" "$@"', QUADMILL]
             job = start(2, "terasort", source, out, program=limited, env={**os.environ, "OMPI_MCA_btl": "tcp,self"})
             _, err = job.communicate(timeout=120)
@@ -168,7 +168,7 @@ class Refused(Terasort):
 
 class Killed(Terasort):
     def pid_of(self, job, rank):
-        """The process of a rank, when it has started."""
+        """The process of a rank, once it has started."""
         wanted = f"OMPI_COMM_WORLD_RANK={rank}".encode()
         for _ in range(1000):
             with open(f"/proc/{job.pid}/task/{job.pid}/children") as file:
@@ -194,7 +194,7 @@ class Killed(Terasort):
         for _ in range(4000):
             if self.whole_runs():
                 break
-            # It gets on a little at a time, behind rank 0.
+            # It proceeds in small steps, behind rank 0.
             os.kill(slow, signal.SIGSTOP)
             time.sleep(0.005)
             if self.whole_runs():

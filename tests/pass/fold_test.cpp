@@ -1,4 +1,4 @@
-// Folds against a loop on the CPU: rules, directions, sizes about powers of 16.
+// Compares folds with a loop on the CPU: rules, directions, sizes around powers of 16.
 #include "pass/fold.hpp"
 
 #include <doctest/doctest.h>
@@ -72,7 +72,7 @@ std::vector<Texel<T>> folded(Host& host, const Case& of, const std::vector<Texel
     return results;
 }
 
-// `join(result, texel)`, in any order.
+// `join(result, texel)` in any order.
 template <class T, class Join>
 void compare(pass::FoldBy rule, Texel<T> nothing, const std::vector<Texel<T>>& texels, const Join& join) {
     Host host;
@@ -109,7 +109,7 @@ auto by_channel(const Pick& pick) {
 
 }  // namespace
 
-TEST_CASE("Sums of floats: exact where every partial sum is") {
+TEST_CASE("Sums of floats: exact if every partial sum is") {
     const auto texels =
         random_texels<float>(1, [](auto& random) { return static_cast<float>(random() % 2001) - 1000; });
     compare<float>(pass::FoldBy::Sums, {}, texels, by_channel<float>([](float a, float b) { return a + b; }));

@@ -1,4 +1,4 @@
-// The kit for passes: targets, programs that are kept, uniforms by name, blending by render target, how many are drawn.
+// The tools for passes: targets, stored programs, uniforms by name, blending by render target, and the number of draws.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -45,7 +45,7 @@ std::string message(const auto& work) {
 
 }  // namespace
 
-TEST_CASE("A pass draws all quads from the first one on, unless it says how many") {
+TEST_CASE("A pass draws all quads from the first one on, unless it has a count") {
     Room room;
     const gl::Program program(room.device, "constant", constant_frag);
     const pass::Target target(room.device, gl::Format::R32f, 3, 1);
@@ -73,7 +73,7 @@ TEST_CASE("A pass draws all quads from the first one on, unless it says how many
     room.scope.check();
 }
 
-TEST_CASE("A uniform that no shader declares is an error; one without effect is none; arrays go by element") {
+TEST_CASE("A uniform that no shader declares is an error, one without effect is not; arrays are set by element") {
     Room room;
     const pass::Target target(room.device, gl::Format::R32f, 1, 1);
     const gl::Program program(room.device, "sums",
@@ -105,7 +105,7 @@ TEST_CASE("Each render target blends in its own way, and the next pass in its ow
                   .quads = &target.whole};
     draw(room.device, pass);
     pass.blend = {gl::Blend::Min, gl::Blend::Max, gl::Blend::Add, gl::Blend::None};
-    if (!room.device.features.direct_state_access) {  // older versions have one blend for all
+    if (!room.device.features.direct_state_access) {  // older versions have the same blending for all
         CHECK_THROWS_AS(draw(room.device, pass), GlError);
         return;
     }

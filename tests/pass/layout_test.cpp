@@ -1,4 +1,4 @@
-// Layouts; no OpenGL.
+// Layouts, without OpenGL.
 #include "pass/layout.hpp"
 
 #include <doctest/doctest.h>
@@ -23,7 +23,7 @@ TEST_CASE("FourArray has the width and height of routine 4.3") {
     CHECK(log2_ceil(1025) == 11);
 }
 
-TEST_CASE("Blocks lie whole in rows, or in whole rows") {
+TEST_CASE("Blocks are within rows, or consist of whole rows") {
     for (int k = 0; k <= 10; ++k) {
         for (const std::size_t blocks : {1UL, 2UL, 3UL, 5UL, 100UL}) {
             const auto shape = FourArray::of_blocks(k, blocks);

@@ -28,7 +28,7 @@ struct Transfers {
 
 }  // namespace
 
-TEST_CASE("What is uploaded comes back, every format and size, also through memory that is used again") {
+TEST_CASE("Uploads are read back unchanged: every format and size, also with reused memory") {
     Transfers transfers;
     auto& [context, device, scope, workers, uploader, readback] = transfers;
     std::mt19937_64 random(1);
@@ -54,7 +54,7 @@ TEST_CASE("What is uploaded comes back, every format and size, also through memo
     scope.check();
 }
 
-TEST_CASE("Parts of an upload are told in order, each once it is on its way") {
+TEST_CASE("Parts of an upload are reported in order, each when it is in flight") {
     Transfers transfers;
     auto& [context, device, scope, workers, uploader, readback] = transfers;
     const gl::Texture texture(device, gl::Format::Rgba32ui, 1024, 2500);  // 40 MB
@@ -78,7 +78,7 @@ TEST_CASE("Parts of an upload are told in order, each once it is on its way") {
     scope.check();
 }
 
-TEST_CASE("Copies are timed without what they wait for, and those of the last upload alone") {
+TEST_CASE("Copies are timed without waiting, and only those of the last upload") {
     Transfers transfers;
     auto& [context, device, scope, workers, untimed, readback] = transfers;
     pass::Uploader uploader(pass::Uploader::Clock::OfCopies);

@@ -1,4 +1,4 @@
-"""Contexts: the module's own, and those of moderngl, whose textures are sorted where they are."""
+"""Contexts: the module's own, and those of moderngl, whose textures are sorted in place."""
 import concurrent.futures
 
 import moderngl

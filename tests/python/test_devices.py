@@ -1,4 +1,4 @@
-"""Several contexts on one device that work as a group, and what is timed in one."""
+"""Several contexts on one device that work as a group, and the times within one."""
 import numpy as np
 import pytest
 

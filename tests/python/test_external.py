@@ -1,4 +1,4 @@
-"""Files of records: sorted, told about, stopped, and refused."""
+"""Files of records: sorting, progress, stopping, and wrong calls."""
 import os
 import signal
 import threading
@@ -11,7 +11,7 @@ import quadmill
 
 @pytest.fixture
 def records(rng, tmp_path):
-    """16 MB of keys, more than twice what the sort may take."""
+    """16 MB of keys, more than twice the memory of the sort."""
     made = rng.integers(0, 2**62, 1 << 21, dtype=np.uint64)
     made.tofile(tmp_path / "in")
     return made

@@ -1,4 +1,4 @@
-"""Programs of pyglet and PyOpenGL as hosts: their textures are sorted in the contexts that they have made."""
+"""Programs of pyglet and PyOpenGL: their textures are sorted in the contexts that they have made."""
 import os
 import pathlib
 import subprocess
@@ -6,7 +6,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
-# What both do with OpenGL's own calls, once a context is current: `gl` is either's module.
+# What both do with OpenGL's own calls when a context is current. `gl` is the module of either.
 SORTED = """
 import ctypes
 import numpy

@@ -1,4 +1,4 @@
-// Conditions bound to a table mean what they say, for values and constants of all types.
+// Conditions that are bound to a table keep their meaning, for values and constants of all types.
 #include <doctest/doctest.h>
 
 #include "quadmill/error.hpp"
@@ -8,8 +8,8 @@ using namespace reference;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
-// The first row at which the bound condition is not what the expression means, or the number of rows; or one more where
-// a range ends at a key that no value has.
+// The first row for which the bound condition differs from the expression, or the number of rows if there is none. One
+// more if a range ends at a key that no value has.
 std::size_t first_wrong(const TableData& table, const Predicate& predicate) {
     check("test", detail::Access::of(predicate), table.infos);
     const auto bound = bind("test", detail::Access::of(predicate), table);
@@ -75,7 +75,7 @@ std::size_t leaf_count(const Columns::Clauses& all) {
     return n;
 }
 
-// All 64 rows of six truth values, where each third has NULLs of its own.
+// All 64 rows of six truth values. In each third other rows have NULLs.
 Table truth_table() {
     Table table;
     for (std::size_t b = 0; b < 6; ++b) {
@@ -112,7 +112,7 @@ TEST_CASE("A column compares exactly with constants of any type") {
     }
 }
 
-TEST_CASE("What the least and the most value decide is decided, and right") {
+TEST_CASE("Conditions that the min and max value decide become constant, and right") {
     for (std::uint64_t seed = 0; seed < 150; ++seed) {
         const auto table = hard_table(seed % 4, seed);
         std::mt19937_64 random(seed);
@@ -176,7 +176,7 @@ TEST_CASE("Columns compare with columns exactly or not at all") {
             CHECK_THROWS_AS(static_cast<void>(first_wrong(*detail::Access::of(edges), inexact)), InvalidArgument);
 }
 
-TEST_CASE("formulas are computed as they are written, or refused") {
+TEST_CASE("formulas are computed as written, or refused") {
     const auto table = hard_table(300, 17);
     std::mt19937_64 random(5);
     const std::vector<std::vector<std::string>> lists{{"d"},           {"f"},      {"e", "g", "i"}, {"l"},
@@ -236,7 +236,7 @@ TEST_CASE("Leaves are as small as they can be") {
     const auto member = bound_leaf<Member>(table, column("i").in({9, -5, 2.5, 9, 1000, std::nan("")}));
     CHECK(member.keys == std::vector<Key>{I::key(-5), I::key(9)});
     CHECK(!bound_leaf<Always>(table, !(column("i") > -6 || column("f") < 0)).value);
-    // Ranges of a column that are all asked for are one.
+    // Ranges of the same column in a conjunction are merged.
     const auto narrow = bound_leaf<Range>(table, column("i") >= -3 && (column("i") <= 8 && column("i") > -2));
     CHECK(narrow.low == I::key(-1));
     CHECK(narrow.high == I::key(8));
@@ -280,7 +280,7 @@ TEST_CASE("Trees and their conjunctive normal forms have the same truth tables")
     CHECK(too_long < 300);
 }
 
-TEST_CASE("What does not go together is refused, saying why") {
+TEST_CASE("Mismatched types and names are refused with the reason") {
     Table table;
     table.add("i", std::vector<std::int32_t>{1}).add("t", std::vector<std::string>{"x"});
     const auto message = [&](const Predicate& predicate) -> std::string {
@@ -308,7 +308,7 @@ TEST_CASE("What does not go together is refused, saying why") {
     CHECK_THROWS_AS(static_cast<void>(column("i") < ~std::uint64_t{0}), InvalidArgument);
 }
 
-TEST_CASE("A condition grown in a loop is not deep") {
+TEST_CASE("A condition that was built in a loop is not deep") {
     Table table;
     table.add("i", std::vector<std::int32_t>{4000, 9000});
     auto any = column("i") == 0;

@@ -1,4 +1,4 @@
-// The depth engine's own methods: what they draw, and that no other engine takes their place.
+// The depth engine's own methods: what they draw, and that no other engine replaces it.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -40,8 +40,7 @@ class Passes : public PassObserver {
     Context& context_;
 };
 
-// The depths of quads that search for a k-th value, as codes, drawn once more where nothing is tested; and their
-// counts.
+// The depths of quads in a search for a k-th value, as codes, drawn again without tests; and their counts.
 class Probes : public PassObserver {
   public:
     explicit Probes(Context& context) : context_(context), device_(*detail::Access::of(context)) {
@@ -94,7 +93,7 @@ TEST_CASE("the 2nd largest of the slides' nine values: quads at 1000, 1100, 1010
         CHECK(processor.kth_largest(table, name, 2) == Value(std::int64_t{0b1011}));
         CHECK((probes.found == slides));
     }
-    // The k-th of selected rows.
+    // The k-th of the selected rows.
     table.add("w", std::vector<std::int32_t>{1, 1, 1, 1, 1, 1, 0, 0, 1});
     const auto some = processor.select(table, column("w") > 0);
     Probes probes(context);
@@ -145,7 +144,7 @@ TEST_CASE("two columns compare by the depth of their difference, floats too") {
                 const auto n = count_of(depth, table, where);
                 CHECK(passes.count["difference to depth"] == 1);
                 CHECK(passes.count["against 0"] == 1);
-                CHECK(passes.all() <= 3);  // one may find the rows that have both values
+                CHECK(passes.all() <= 3);  // one pass may find the rows that have both values
                 CHECK(n == count_of(cpu, table, where));
                 CHECK((depth.select(table, where && column("f") > 0).rows() ==
                        cpu.select(table, where && column("f") > 0).rows()));
@@ -154,7 +153,7 @@ TEST_CASE("two columns compare by the depth of their difference, floats too") {
     }
 }
 
-TEST_CASE("columns of floats take one plane where their keys, less the gaps, do") {
+TEST_CASE("columns of floats take one plane if their keys without the gaps do") {
     auto context = Context::headless();
     QueryProcessor depth(context, {.engine = QueryEngine::Depth}), cpu;
     std::mt19937_64 random(12);
@@ -188,7 +187,7 @@ TEST_CASE("columns of floats take one plane where their keys, less the gaps, do"
         static_cast<void>(count_of(depth, table, column("halves").between(0.5, 999)));
         Passes passes(context);
         CHECK(count_of(depth, table, column("halves").between(100, 500.5)) > 0);
-        // If there is no test of depth bounds, a range is two tests in the stencil.
+        // Without a test of depth bounds, a range is two tests in the stencil.
         CHECK(passes.all() <= 3);
         CHECK(passes.count["to depth"] == 0);
     }
@@ -220,7 +219,7 @@ TEST_CASE("columns of floats take one plane where their keys, less the gaps, do"
 TEST_CASE("codes of runs: gaps are left out, the widest first") {
     const auto planes = DepthPlanes::of_runs({{5, 6}, {100, 100}, {Key{1} << 40U, (Key{1} << 40U) + 9}});
     REQUIRE(planes);
-    CHECK(planes->runs.size() == 2);  // the gap from 6 to 100 need not go
+    CHECK(planes->runs.size() == 2);  // the gap from 6 to 100 can stay
     CHECK(planes->null_code == 96 + 10);
     CHECK(planes->codes(0, ~Key{0}) == std::pair{0U, 105U});
     CHECK(planes->codes(7, 99) == std::pair{2U, 94U});
@@ -300,7 +299,7 @@ TEST_CASE("semi-linear conditions by fragments that are discarded: exact, or in 
         }
     }
     CAPTURE(open);
-    // What float32 does not have: 2^24 + 1.
+    // A value that float32 does not represent: 2^24 + 1.
     Table large;
     large.add("x", std::vector<std::int32_t>{16777216, 16777217}).add("y", std::vector<std::int32_t>{0, 0});
     const auto more = Predicate::linear({{1, "x"}, {1, "y"}}, Comparison::Greater, 16777216);
@@ -310,7 +309,7 @@ TEST_CASE("semi-linear conditions by fragments that are discarded: exact, or in 
                          doctest::Contains("engine must be Depth"), InvalidArgument);
 }
 
-TEST_CASE("counts under way: several at once, answered in any order, by every engine") {
+TEST_CASE("pending counts: several together, answered in any order, with every engine") {
     auto context = Context::headless();
     std::mt19937_64 random(14);
     std::vector<std::int32_t> a(100'003);
@@ -349,13 +348,13 @@ TEST_CASE("counts under way: several at once, answered in any order, by every en
     }
 }
 
-TEST_CASE("the CPU does not wait for a count under way") {
+TEST_CASE("the CPU does not wait for a pending count") {
     auto context = Context::headless();
     QueryProcessor processor(context, {.engine = QueryEngine::Depth});
     Table table;
     table.add("a", std::vector<std::int32_t>(1000, 1));
     auto pending = std::make_unique<PendingCount>(processor.count_async(table, column("a") < 2));
-    {  // what it counts outlives table and processor
+    {  // the counts outlive table and processor
         const QueryProcessor gone = std::move(processor);
         table = Table();
     }
@@ -405,14 +404,14 @@ TEST_CASE("a condition is one pass of the bitmap engine, or as few as the textur
               return values[0][i] % 3 == 0 && (b == 1 || b == 5 || b == 7 || b == 60);
           }) == Passed{{"condition", 1}, {"member of table", 1}});
 
-    // Eight textures a pass, of which the second one needs one for what the first has found.
+    // A pass has eight textures; the second pass needs one for the result of the first.
     auto all = name(0) > 5;
     for (std::size_t c = 1; c < columns; ++c) all = all && name(c) > 5;
     CHECK(count(all, [&](std::size_t i) {
               return std::ranges::all_of(values, [i](const auto& column) { return column[i] > 5; });
           }) == Passed{{"condition", 2}});
 
-    // One clause that is too much.
+    // One clause that is too large.
     auto any = name(0) < 5;
     for (std::size_t c = 1; c < columns; ++c) any = any || name(c) < 5;
     CHECK(count(any && name(0) > 1, [&](std::size_t i) {
@@ -420,7 +419,7 @@ TEST_CASE("a condition is one pass of the bitmap engine, or as few as the textur
           }) == Passed{{"condition", 1}, {"range", columns}, {"combine", columns - 1}});
 }
 
-TEST_CASE("Auto takes the engine that costs less, and says so") {
+TEST_CASE("Auto takes the cheaper engine, and reports it") {
     auto context = Context::headless();
     const gl::Scope scope(*detail::Access::of(context), "test");
     Engines engines(context, {});
@@ -445,8 +444,8 @@ TEST_CASE("Auto takes the engine that costs less, and says so") {
     constexpr std::size_t many = std::size_t{1} << 26U;
     Work count{.counts = 1, .tests = 1, .copies = 1};
     CHECK(bitmap_ms(count, many, {}) < depth_ms(count, many, {}));
-    constexpr std::size_t most = std::size_t{1} << 40U;  // rows, so that what a question costs does not show
-    // As a machine was measured.
+    constexpr std::size_t most = std::size_t{1} << 40U;  // rows, so that the cost per query does not matter
+    // As if a machine had been measured.
     for (const double ratio : {0.5, 0.99, 1.01, 20.0}) {
         const auto measured = scaled({}, ratio);
         CHECK(depth_ms(two_tests(), most, measured) / bitmap_ms(two_tests(), most, measured) ==

@@ -1,4 +1,4 @@
-// The engines of a test program against a plain loop over rows.
+// Compares the engines of a test program with a plain loop over rows.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -32,13 +32,13 @@ std::vector<std::uint32_t> words_of(const TableData& table, const Leaf& leaf) {
     return words;
 }
 
-// Keys of some rows, or of none; ascending, no two the same.
+// Keys of some rows, and keys that no row has; ascending, without duplicates.
 std::vector<Key> some_keys(const TableData& table, std::size_t column, std::size_t n, std::mt19937_64& random) {
     std::vector<Key> keys{0};
     for (std::size_t i = 1; i < n; ++i) {
         const auto key = table.rows > 0 ? key_of(table, column, random() % table.rows) : i;
         keys.push_back(random() % 4 ? key : key / 2);
-        // Half the key of the largest float is that before +0's, which no value has.
+        // Half the key of the largest float is the key before that of +0, which no value has.
         visit_column_type(table.infos[column].type, [&]<class T>(const T* /*type*/) {
             keys.back() = KeyOf<T>::key(KeyOf<T>::value(keys.back()));
         });
@@ -113,7 +113,7 @@ std::vector<Leaf> linears(const TableData& table, std::mt19937_64& random) {
     return leaves;
 }
 
-// For messages; of a formula only.
+// For messages; only for a formula.
 std::string formula_words(const TableData& table, const Leaf& leaf) {
     const auto* formula = std::get_if<Formula>(&leaf);
     if (!formula) return "";
@@ -135,7 +135,7 @@ BitsPtr random_rows(Columns& columns, const TableData& table, std::size_t column
     return columns.bits_of(words);
 }
 
-// Σx exactly, of numbers that are multiples of 2^-40.
+// The exact sum of numbers that are multiples of 2^-40.
 template <class T>
 Wide exact_sum(const std::vector<T>& values, const std::vector<std::uint64_t>& rows, bool absolute) {
     Wide sum = 0;
@@ -156,7 +156,7 @@ std::vector<T> wild_floats(std::size_t n, std::mt19937_64& random) {
     return values;
 }
 
-// Adding them one after the other rounds the same way each time.
+// Adding them one after the other rounds in the same direction each time.
 std::vector<double> drifting(std::size_t n) {
     std::vector<double> values(n, 0x3p-40);
     values[0] = 0x1p14;
@@ -181,7 +181,7 @@ void check_float_sum(Engine& engine, const std::vector<T>& values, unsigned one_
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("Each leaf is what a loop over rows finds, for all types and sizes", Engine, ENGINES) {
+TEST_CASE_TEMPLATE("Each leaf equals a loop over rows, for all types and sizes", Engine, ENGINES) {
     for (const auto size : sizes) {
         CAPTURE(size);
         const auto table = hard_table(size, size + 5);
@@ -268,13 +268,13 @@ TEST_CASE_TEMPLATE("A condition in clauses has the same rows at once as leaf by 
                                      .op = comparisons[random() % 6],
                                      .negate = negate});
         }
-        // A program each takes long to compile: of small tables a few.
+        // Each formula is a program, which takes long to compile: few for small tables.
         for (int round = 0, rounds = size < 1000 ? 12 : 40; round < rounds; ++round) {
             Columns::Clauses clauses(round == 0 ? 130 : 1 + random() % 4);
             for (auto& clause : clauses) {
                 clause.resize(round % 5 == 1 ? 1 : 1 + random() % 3, Always{true});
                 for (auto& leaf : clause) leaf = leaves[random() % leaves.size()];
-                // Each of many clauses holds for most rows, or none is left.
+                // Each of many clauses must hold for most rows, otherwise no row is left.
                 if (round == 0)
                     clause.emplace_back(
                         Range{index_of(data, "close"), 0, random() % 2 ? ~Key{0} : KeyOf<std::int32_t>::key(490)});
@@ -337,7 +337,7 @@ TEST_CASE_TEMPLATE("Rows combine, count and come back as they were", Engine, ENG
     }
 }
 
-TEST_CASE_TEMPLATE("Extremes and the k-th are those of the sorted keys", Engine, ENGINES) {
+TEST_CASE_TEMPLATE("Extremes and the k-th equal those of the sorted keys", Engine, ENGINES) {
     for (const std::size_t size : {1U, 33U, 1000U, 200'003U}) {
         const auto table = hard_table(size, 21);
         const auto& data = *detail::Access::of(table);
@@ -487,7 +487,7 @@ TEST_CASE_TEMPLATE("NaNs and infinities go through sums, but only those that are
 }
 
 #ifndef QUADMILL_TEST_GL
-TEST_CASE("Textures are refused, where they are asked for") {
+TEST_CASE("Textures are refused if they are asked for") {
     Table table;
     table.add("x", std::vector<float>{1, 2}).add_texture("y", 3, ColumnType::F32, 2);
     CpuEngine engine(1);

@@ -1,5 +1,5 @@
-// The engines that a test program runs: the CPU's, or with QUADMILL_TEST_GL those of the graphics pipeline, each in a
-// context and session of its own.
+// The engines that a test program runs: the CPU's or, with QUADMILL_TEST_GL, those of the graphics pipeline, each with
+// its own context and session.
 #pragma once
 
 #include "query/cpu/cpu_engine.hpp"
@@ -12,7 +12,7 @@
 namespace quadmill::test {
 
 #ifdef QUADMILL_TEST_GL
-// `most_rows`: of a part of a table.
+// `most_rows` is the size of a part of a table.
 template <class Engine, std::size_t most_rows = ~std::size_t{0}>
 class InContext {
   public:
@@ -41,7 +41,7 @@ class InContext {
 #define ENGINES quadmill::detail::query::CpuEngine
 #endif
 
-// Whether it takes conditions in clauses.
+// Whether it accepts conditions in clauses.
 template <class Engine>
 inline constexpr bool has_conjunction = false;
 #ifdef QUADMILL_TEST_GL

@@ -1,4 +1,4 @@
-// Groups that the GPU finds by sorting are those that the CPU deals out.
+// Compares groups that the GPU finds by sorting with those of the CPU.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -14,7 +14,7 @@ using namespace quadmill;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
-// That groups were found by sorting, and how many words were sorted.
+// Checks that groups were found by sorting, and counts the words that were sorted.
 class Sorted final : public PassObserver {
   public:
     explicit Sorted(Context& context) : context_(context), previous_(context.observe(this)) {}
@@ -43,8 +43,8 @@ QueryAggregate median_of(const char* column) {
     return {.kind = Kind::Quantile, .column = column, .phi = 0.5};
 }
 
-// Every type, NULLs, NaNs of any bits and signed zeros; few values in most columns, so that groups of all sizes are
-// there.
+// Every type, NULLs, NaNs of any bits and signed zeros. Most columns have few values, so that there are groups of all
+// sizes.
 Table random_table(std::size_t rows, std::uint64_t seed) {
     std::mt19937_64 random(seed);
     std::vector<std::int32_t> i(rows);
@@ -102,7 +102,7 @@ const std::vector<std::vector<std::string>> groupings{
 
 }  // namespace
 
-TEST_CASE("groups of any columns, sizes and conditions are those that the CPU deals out") {
+TEST_CASE("groups of any columns, sizes and conditions equal the CPU's") {
     const auto context = Context::headless();
     QueryProcessor cpu;
     for (const auto engine : {QueryEngine::Bitmap, QueryEngine::Depth}) {
@@ -141,7 +141,7 @@ TEST_CASE("groups of any columns, sizes and conditions are those that the CPU de
     }
 }
 
-TEST_CASE("as many groups as rows, and one that is long among them") {
+TEST_CASE("as many groups as rows, with a long one among them") {
     constexpr std::size_t rows = 150'000;
     std::vector<std::int64_t> k(rows), x(rows);
     for (std::size_t r = 0; r < rows; ++r) {
@@ -163,7 +163,7 @@ TEST_CASE("as many groups as rows, and one that is long among them") {
                 table);
     CHECK(sorted.found);
 
-    // Several quantiles of a column are of one sort.
+    // Several quantiles of a column need one sort.
     Query query{.outputs = {{median_of("x"), ""}}, .group_by = {"k"}};
     const auto words_of_one = (sorted.words = 0, expect_same(gpu, cpu, query, table), sorted.words);
     for (const double phi : {0.1, 0.9})

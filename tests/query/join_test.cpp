@@ -1,5 +1,5 @@
-// Joins, pair by pair against all pairs, compared as real numbers: on the CPU, or with QUADMILL_TEST_GL with nested
-// loops and sorts on the GPU.
+// Compares joins with all pairs, compared as real numbers: on the CPU or, with QUADMILL_TEST_GL, with nested loops and
+// sorts on the GPU.
 #include "query/cpu/join.hpp"
 
 #include <doctest/doctest.h>
@@ -47,7 +47,7 @@ std::vector<RowPair> pairs_of(QueryProcessor& processor, const Table& left, cons
     return all;
 }
 
-// |a - b| <= band, exactly: a sum of two long doubles that is no long double is split into two that are one.
+// |a - b| <= band, exactly: a sum that is not a long double is split into two that are.
 bool near(long double a, long double b, double band) {
     if (std::isnan(a) || std::isnan(b)) return false;
     if (a == b) return true;
@@ -81,7 +81,7 @@ std::vector<T> hard_values(std::mt19937_64& random, std::size_t n) {
         for (const double x : {-0.0, 0.1, 0.3, 1e-40, 1.0 + 0x1p-52, 0x1p53, 0x1p53 + 2, nan, infinity, -infinity})
             hard.push_back(static_cast<T>(x));
     } else if constexpr (sizeof(T) == 8) {
-        // All exact as doubles except for the extremes, which are left out below.
+        // All are exact as doubles except for the extremes, which are left out below.
         for (const auto x : {(std::int64_t{1} << 53U) - 1, -(std::int64_t{1} << 53U), std::int64_t{5} << 32U})
             hard.push_back(x);
     }
@@ -118,7 +118,7 @@ void check_all_with(QueryProcessor& processor, std::mt19937_64& random) {
 
 }  // namespace
 
-TEST_CASE("joins of every two types of numbers are those of real numbers") {
+TEST_CASE("joins of every two types of numbers compare them as real numbers") {
     auto processor = make_processor();
     std::mt19937_64 random(11);
     for (int i = 0; i < 4; ++i) {
@@ -130,7 +130,7 @@ TEST_CASE("joins of every two types of numbers are those of real numbers") {
     }
 }
 
-TEST_CASE("an integer that is no double joins no floats") {
+TEST_CASE("an integer that is not a double joins no floats") {
     auto processor = make_processor();
     const auto large = table_of<std::int64_t>({1, (std::int64_t{1} << 53U) + 1});
     CHECK_THROWS_AS(pairs_of(processor, large, table_of<float>({1}), {"k", "k"}), InvalidArgument);
@@ -139,7 +139,7 @@ TEST_CASE("an integer that is no double joins no floats") {
 
 TEST_CASE("a band that the rounded difference just meets") {
     auto processor = make_processor();
-    // 1 - (-2^-60) rounds to 1, and is more.
+    // 1 - (-2^-60) rounds to 1 but is larger.
     check_join<double, double>(processor, {1}, {-0x1p-60, 0, 0x1p-60}, 1);
     CHECK(pairs_of(processor, table_of<double>({1}), table_of<double>({-0x1p-60, 0, 0x1p-60}), {"k", "k", 1}) ==
           std::vector<RowPair>{{0, 1}, {0, 2}});
@@ -173,7 +173,7 @@ TEST_CASE("texts of two dictionaries") {
     }
 }
 
-TEST_CASE("many pairs come in chunks, none of them lost, in order, by either method") {
+TEST_CASE("many pairs arrive in chunks, complete and in order, with either method") {
     auto processor = make_processor();
     std::mt19937_64 random(5);
     std::vector<std::int32_t> a(3000), b(2000);
@@ -189,7 +189,7 @@ TEST_CASE("many pairs come in chunks, none of them lost, in order, by either met
     }
 }
 
-TEST_CASE("a query of pairs counts what it does not show") {
+TEST_CASE("a query of pairs counts pairs that it does not return") {
     auto processor = make_processor();
     const auto table = table_of(std::vector<std::int32_t>(3000, 1));
     const Join join{"k", "k"};
@@ -202,7 +202,7 @@ TEST_CASE("a query of pairs counts what it does not show") {
     CHECK(processor.run(count, table, table).rows == std::vector<std::vector<Value>>{{std::int64_t{9000000}}});
 }
 
-TEST_CASE("columns that are called as another table's are, of a join's answer joined again") {
+TEST_CASE("columns with the names of another table's, from a join's result that is joined again") {
     Table x, y;
     x.add("k", std::vector<std::int32_t>{1, 2, 3}).add("x.k", std::vector<std::int32_t>{3, 2, 1});
     x.add("y.k", std::vector<std::int32_t>{7, 8, 9}).add("v", std::vector<std::int32_t>{10, 20, 30});
@@ -228,7 +228,7 @@ TEST_CASE("columns that are called as another table's are, of a join's answer jo
         CHECK(pairs_of(processor, x, y, {.left = "x.k", .right = "k", .left_name = "x", .method = method}) ==
               std::vector<RowPair>{{0, 2}, {1, 1}, {2, 0}});
     }
-    // Two columns of that whole name.
+    // Two columns with that whole name.
     Table a, b;
     a.add("b.c", std::vector<std::int32_t>{1});
     b.add("c", std::vector<std::int32_t>{1});
@@ -238,7 +238,7 @@ TEST_CASE("columns that are called as another table's are, of a join's answer jo
                          doctest::Contains("'a.b.c' may be 'b.c' of a or 'c' of a.b"), InvalidArgument);
 }
 
-TEST_CASE("joins that are left to the library go where they are quickest") {
+TEST_CASE("JoinMethod::Auto takes the fastest method") {
     using namespace detail::query;  // NOLINT(google-build-using-namespace)
     int loops = 0, sorts = 0;
     JoinTools tools{

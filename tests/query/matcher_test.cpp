@@ -1,4 +1,4 @@
-// Nested loops on the GPU: ranges against keys directly, cut into few rows at once, and joins through a processor.
+// Nested loops on the GPU: ranges against keys directly, cut into blocks of few rows, and joins through a processor.
 #include "query/gpu/matcher.hpp"
 
 #include <doctest/doctest.h>
@@ -47,7 +47,7 @@ Found by(Matcher& matcher, const std::vector<KeyRange>& ranges, const std::vecto
     return found;
 }
 
-// Keys from `base` on, about `spread` apart; ranges of none, one and some of them, and of all.
+// Keys from `base` on, about `spread` apart; ranges that contain none, one, some or all of them.
 struct Case {
     std::vector<KeyRange> ranges;
     std::vector<Key> keys;
@@ -81,7 +81,7 @@ Context context_of_test() {
     return Context::headless();
 }
 
-// Pairs by the processor's nested loops, which come by left row, then by right row.
+// Pairs from the processor's nested loops, ordered by left row, then by right row.
 std::vector<RowPair> pairs_of(QueryProcessor& processor, const Table& left, const Table& right, double band = 0,
                               const Selection* left_rows = nullptr, const Selection* right_rows = nullptr) {
     std::vector<RowPair> all;
@@ -121,7 +121,7 @@ class CountJoins : public PassObserver {
 
 }  // namespace
 
-TEST_CASE("matches of every size, key width and cut are those of plain loops") {
+TEST_CASE("matches of every size, key width and cut equal those of plain loops") {
     auto context = context_of_test();
     std::mt19937_64 random(2);
     for (const std::size_t texels : {std::size_t{32}, std::size_t{128}, std::size_t{2048}, std::size_t{1} << 20U}) {
@@ -146,7 +146,7 @@ TEST_CASE("matches of every size, key width and cut are those of plain loops") {
     }
 }
 
-TEST_CASE("keys at the ends of what 32 and 64 bits hold") {
+TEST_CASE("keys at the ends of the range of 32 and 64 bits") {
     auto context = context_of_test();
     const detail::gl::Scope scope(*detail::Access::of(context), "test");
     Matcher matcher(*detail::Access::of(context), 1);
@@ -166,7 +166,7 @@ TEST_CASE("keys at the ends of what 32 and 64 bits hold") {
     scope.check();
 }
 
-TEST_CASE("more pairs than are read back at once, by a matcher that is used while it gives them") {
+TEST_CASE("more pairs than are read back together, with a matcher that is used again during the call") {
     auto context = context_of_test();
     const detail::gl::Scope scope(*detail::Access::of(context), "test");
     Matcher matcher(*detail::Access::of(context), 2);
@@ -189,7 +189,7 @@ TEST_CASE("more pairs than are read back at once, by a matcher that is used whil
     scope.check();
 }
 
-TEST_CASE("joins under selections of no, few and all rows, with NULLs, by every engine of the GPU") {
+TEST_CASE("joins under selections of no, few and all rows, with NULLs, with every GPU engine") {
     auto context = context_of_test();
     std::mt19937_64 random(4);
     std::vector<float> a(1000);
@@ -248,7 +248,7 @@ TEST_CASE("a cross join in many chunks") {
     CHECK(passes.count > 0);
 }
 
-// Two predicates on one table, either of which lets a row go on, then the join: MDS'09, figure 8.
+// Two predicates on one table, either of which keeps a row, then the join: MDS'09, figure 8.
 TEST_CASE("the use case of MDS'09: 15,000 floats, 7,679 masked out, 13,068 after OR, 6,790 pairs") {
     constexpr std::size_t rows = 15000, masked = 7679, after = 13068, pairs = 6790;
     std::mt19937_64 random(9);
@@ -259,7 +259,7 @@ TEST_CASE("the use case of MDS'09: 15,000 floats, 7,679 masked out, 13,068 after
     for (std::size_t place = 0; place < rows; ++place) {
         const auto row = order[place];
         c[row] = place < masked ? -1.5F : 2.5F;
-        e[row] = place >= rows - after ? 1.25F : 0.5F;  // E alone lets `after` rows go on, all of C's among them
+        e[row] = place >= rows - after ? 1.25F : 0.5F;  // E alone keeps `after` rows, including all of C's
         b[row] = static_cast<float>(row) / 8;
         other[place] = -1 - static_cast<float>(place);
     }
@@ -360,7 +360,7 @@ TEST_CASE("columns of every type join on the GPU as on the CPU, selected or not,
                 CHECK(more.blocks > passes.blocks);
             }
         }
-        // Beyond what doubles hold, the CPU decides.
+        // For values that doubles do not represent, the CPU compares.
         Table large;
         large.add("k", std::vector<std::int64_t>{(std::int64_t{1} << 53U) + 1, 5});
         CHECK_THROWS_WITH_AS(processor.join(large, left, {.left = "k", .right = "d", .method = JoinMethod::NestedLoops},
@@ -370,7 +370,7 @@ TEST_CASE("columns of every type join on the GPU as on the CPU, selected or not,
     CHECK(pairs > 10000);
 }
 
-TEST_CASE("a plan's operations one by one give what they give together") {
+TEST_CASE("a plan's operations one by one give the same result as together") {
     auto context = context_of_test();
     std::mt19937_64 random(22);
     std::vector<float> c(5000), e(5000), b(5000), other(3000);

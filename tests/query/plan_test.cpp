@@ -1,4 +1,4 @@
-// Plans: what they share, how they read, what they refuse; and a run of each kind that SQL does not have.
+// Plans: what they share, their text, and what they reject; and a run of each kind that SQL does not have.
 #include "query/plan/plan.hpp"
 
 #include <doctest/doctest.h>
@@ -90,7 +90,7 @@ TEST_CASE("text and graphviz") {
     has(dot, "n3 -> n4;");
 }
 
-TEST_CASE("constants and columns that are called like them are two things") {
+TEST_CASE("constants and columns with the same text are different") {
     const double nan = std::nan(""), inf = std::numeric_limits<double>::infinity();
     const auto a = column("a");
     const Query query{.outputs = {rows_counted},
@@ -104,7 +104,7 @@ TEST_CASE("constants and columns that are called like them are two things") {
         "4: or of 0, 1, 2, 3\n");
 }
 
-TEST_CASE("in a join, conditions of one table come before it") {
+TEST_CASE("in a join, conditions on one table are applied before it") {
     const Query query{.outputs = {{std::string("name"), ""}, {std::string("left.k"), ""}},
                       .where = column("a") > 1 && !(column("c") < 2.0 || column("b") > column("c")),
                       .join = Join{.left = "k", .right = "k", .band = 1.5}};
@@ -168,7 +168,7 @@ std::string graph(const std::vector<PlanNode>& nodes, const std::vector<ColumnIn
 
 }  // namespace
 
-TEST_CASE("a graph that cannot run is refused, and the node named") {
+TEST_CASE("a graph that cannot run is refused with the name of the node") {
     const auto leaf = rows_where(column("a") > 1);
     CHECK(graph({leaf, counted(0), result({1})}).empty());
     has(graph({}), "Result");
@@ -204,8 +204,8 @@ TEST_CASE("a graph that cannot run is refused, and the node named") {
         "node 3 (Aggregate): its input 0 (Rows)");
 }
 
-TEST_CASE("a graph that is too deep for those who walk it is refused, one that is deep is answered") {
-    // Nots one above the other, and a count of them; above those another such tower.
+TEST_CASE("a graph that is too deep for recursion is refused, a deep one is answered") {
+    // A tower of Nots with a count of its rows; on top of it another such tower.
     const auto tower = [](std::vector<PlanNode>& nodes, std::size_t foot, std::size_t height) {
         for (std::size_t i = 0; i < height; ++i) {
             nodes.push_back({.kind = Kind::Not, .inputs = {foot}});
@@ -231,7 +231,7 @@ TEST_CASE("a graph that is too deep for those who walk it is refused, one that i
         return std::get<std::int64_t>(processor.run(QueryPlan::from_nodes(nodes, columns), small_table()).rows[0][0]);
     };
     CHECK(count(towers(997, 1)) == 2);
-    // (((k > 2 and k < 6) or k = 1) and k < 6) or ...: none of which is another one turned round.
+    // (((k > 2 and k < 6) or k = 1) and k < 6) or ..., where none is a rearrangement of another.
     std::vector<PlanNode> nodes{rows_where(column("k") > 2), rows_where(column("k") < 6), rows_where(column("k") == 1)};
     for (std::size_t i = 0; i < 996; ++i) {
         const auto below = i == 0 ? 0 : nodes.size() - 1;
@@ -242,7 +242,7 @@ TEST_CASE("a graph that is too deep for those who walk it is refused, one that i
     CHECK(count(nodes) == 4);
 }
 
-TEST_CASE("sums beyond 64 bits of either sign are rounded alike in averages") {
+TEST_CASE("sums of either sign beyond 64 bits are rounded in the same way in averages") {
     Table table;
     table.add("a", std::vector<std::int64_t>{std::numeric_limits<std::int64_t>::min(), -1025});
     table.add("b", std::vector<std::int64_t>{std::numeric_limits<std::int64_t>::max(), 1026});
@@ -278,7 +278,7 @@ TEST_CASE("one plan runs on one window of a stream after the other") {
         {.outputs = {{std::string("t"), ""}, rows_counted}, .where = column("a") > 1, .group_by = {"t"}}, columns);
     for (std::int32_t i = 0; i < 5; ++i) {
         Table window;
-        // Another dictionary, and columns in another order, each time.
+        // Each time another dictionary, and columns in another order.
         const std::string other(1, static_cast<char>('p' + i));
         window.add("t", std::vector<std::string>{other, "a", "a"});
         window.add("b", std::vector<float>(3)).add("k", std::vector<std::int64_t>(3));
@@ -295,7 +295,7 @@ TEST_CASE("one plan runs on one window of a stream after the other") {
     CHECK_THROWS_AS(processor.run(plan, lacking), InvalidArgument);
 }
 
-TEST_CASE("rows out are given away some at a time") {
+TEST_CASE("output rows are passed on some at a time") {
     QueryProcessor processor;
     Table table;
     std::vector<std::int32_t> numbers(10'000);
@@ -334,7 +334,7 @@ TEST_CASE("nodes that many share, and very many nodes, take little time") {
     };
     add(Kind::Rows, {}).predicate = column("a") > 2;
     for (int i = 0; i < 60; ++i) {
-        // Twice as many leaves each time, if it was a tree.
+        // Twice as many leaves each time, if it were a tree.
         const auto last = nodes.size() - 1;
         add(Kind::Rows, {}).predicate = column("k") != 100 + i;
         add(Kind::And, {last, last + 1});
@@ -366,7 +366,7 @@ TEST_CASE("NaNs are one group, the last, and come last in every order") {
     CHECK(processor.kth_largest(table, "b", 7) == Value());
 }
 
-TEST_CASE("groups that an engine finds one by one are those that the CPU deals out") {
+TEST_CASE("groups that an engine finds one by one equal the CPU's") {
     using namespace detail::query;  // NOLINT(google-build-using-namespace)
     const auto table = small_table();
     const Query query{.outputs = {{std::string("a"), ""},
@@ -401,7 +401,7 @@ TEST_CASE("groups that an engine finds one by one are those that the CPU deals o
     }
 }
 
-TEST_CASE("rows that threads deal out to groups make the groups that one makes") {
+TEST_CASE("rows that several threads group give the same groups as one thread") {
     using namespace detail::query;  // NOLINT(google-build-using-namespace)
     constexpr std::size_t rows = 20'000;
     std::mt19937_64 random(23);
@@ -454,20 +454,20 @@ TEST_CASE("rows that threads deal out to groups make the groups that one makes")
             REQUIRE(one.size() == whole.size());
             REQUIRE(three.size() == whole.size());
             for (std::size_t i = 0; i < whole.size(); ++i) {
-                const auto last = whole[i].size() - 1;  // the sum of floats, which rounds
+                const auto last = whole[i].size() - 1;  // the sum of floats, which is rounded
                 for (std::size_t c = 0; c < last; ++c) {
                     const auto *y = std::get_if<double>(&whole[i][c]), *z = std::get_if<double>(&three[i][c]);
                     CHECK((whole[i][c] == three[i][c] || (y && z && std::isnan(*y) && std::isnan(*z))));
                 }
                 const double sum = std::get<double>(whole[i][last]), parts = std::get<double>(three[i][last]);
                 CHECK(std::abs(sum - parts) <= 1e-15 * std::abs(sum) + 0x1p-40);
-                CHECK(std::get<double>(one[i][last]) == parts);  // whatever the threads
+                CHECK(std::get<double>(one[i][last]) == parts);  // for any number of threads
             }
         }
     }
 }
 
-TEST_CASE("what a processor refuses") {
+TEST_CASE("arguments that a processor refuses") {
     QueryProcessor processor, other;
     const auto table = small_table();
     CHECK_THROWS_AS(QueryProcessor({.engine = QueryEngine::Bitmap}), InvalidArgument);
@@ -489,7 +489,7 @@ TEST_CASE("what a processor refuses") {
     CHECK(processor.aggregate(large, {.kind = Aggregated::Average, .column = "x"}) == Value(0x1p62));
 }
 
-TEST_CASE("groups are as many as there are, and with a limit the first ones") {
+TEST_CASE("all groups are returned, with a limit the first ones") {
     constexpr std::size_t rows = 600'000, groups = 200'003;
     std::vector<std::int64_t> keys(rows);
     std::vector<std::string> texts(rows);

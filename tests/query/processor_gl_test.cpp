@@ -1,4 +1,5 @@
-// Processors with a context: the host's textures as columns, joins by sorting in the context, SQLite's answers again.
+// Processors with a context: the application's textures as columns, joins by sorting in the context, and SQLite's
+// answers again.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -20,7 +21,7 @@ using namespace quadmill::test;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
-// Those that run here.
+// The engines that run here.
 const std::vector<QueryEngine> engines{QueryEngine::Cpu, QueryEngine::Auto, QueryEngine::Depth, QueryEngine::Bitmap};
 
 class Texture {
@@ -48,7 +49,7 @@ class Texture {
 
 }  // namespace
 
-TEST_CASE("a column may be a texture of the host, read in each query") {
+TEST_CASE("a column may be a texture of the application, read in each query") {
     auto context = Context::headless();
     std::vector<float> texels(5 * 7);
     for (std::size_t i = 0; i < texels.size(); ++i) texels[i] = static_cast<float>(i);
@@ -84,7 +85,7 @@ TEST_CASE("a column may be a texture of the host, read in each query") {
     CHECK_THROWS_AS(static_cast<void>(QueryProcessor().count(table, column("x") > 1)), InvalidArgument);
 }
 
-TEST_CASE("rows go on in the next texture of the host") {
+TEST_CASE("rows continue in the next texture of the application") {
     auto context = Context::headless();
     const auto texels = [](float first, std::size_t count) {
         std::vector<float> values(count);
@@ -115,7 +116,7 @@ TEST_CASE("rows go on in the next texture of the host") {
     CHECK_THROWS_AS(Table().add_textures("x", {}, ColumnType::F32, 0), InvalidArgument);
 }
 
-TEST_CASE("a join by the CPU whose condition and key are textures, and which gives out text") {
+TEST_CASE("a join on the CPU whose condition and key are textures, and which returns text") {
     auto context = Context::headless();
     Texture key(context, {1, 2, 3, 4}, 2), weight(context, {5, 6, 7, 8}, 2);
     Table left, right;
@@ -139,7 +140,7 @@ TEST_CASE("linear conditions of many columns") {
         if (i < 7) seven.push_back({1, name});
         eight.push_back({1, name});
     }
-    for (int i = 0; i < 7; ++i) seven.push_back(seven[static_cast<std::size_t>(i)]);  // no column more
+    for (int i = 0; i < 7; ++i) seven.push_back(seven[static_cast<std::size_t>(i)]);  // no further column fits
     // As many terms as the GPU takes, and more.
     const std::vector<Predicate::Term> hundred(120, {1, "b"}), thousand(1000, {1, "b"});
     for (const auto engine : engines) {
@@ -158,7 +159,7 @@ TEST_CASE("linear conditions of many columns") {
     }
 }
 
-TEST_CASE("a join goes to the GPU where both of its tables may") {
+TEST_CASE("a join runs on the GPU if both of its tables may") {
     const auto context = Context::headless();
     Table small, large;
     std::vector<Predicate::Term> terms;
@@ -187,7 +188,7 @@ TEST_CASE("a join goes to the GPU where both of its tables may") {
         CHECK(answer.engine == QueryEngine::Cpu);
         CHECK(answer.rows[0][0] == Value(std::int64_t{2}));
     }
-    // Each fits alone: 256 KiB a column.
+    // Each fits alone: 256 KiB per column.
     Table another;
     another.add("k", keys);
     options.gpu_memory = 400 << 10;
@@ -199,7 +200,7 @@ TEST_CASE("a join goes to the GPU where both of its tables may") {
                          doctest::Contains("of 65536 and 65536 rows take more GPU memory"), InvalidArgument);
 }
 
-TEST_CASE("columns that make room are gone, also when tables of other sizes come") {
+TEST_CASE("columns that make room are freed, even for tables of other sizes") {
     const auto context = Context::headless();
     auto& device = *detail::Access::of(context);
     const detail::gl::Scope scope(device, "test");
@@ -252,7 +253,7 @@ TEST_CASE("the depth engine counts the last part's buffers") {
     CHECK(engine.held() - before <= bytes);
 }
 
-TEST_CASE("a column of which a part made room for others takes that part again") {
+TEST_CASE("a column that lost a part to make room loads that part again") {
     const auto context = Context::headless();
     const detail::gl::Scope scope(*detail::Access::of(context), "test");
     constexpr std::size_t rows = 1U << 18U, part = 1U << 16U;  // a part of a column takes 256 KiB
@@ -320,7 +321,7 @@ TEST_CASE("joins by sorting in the context") {
     CHECK((pairs(with) == expected));
 }
 
-TEST_CASE("queries as SQLite answers them, by every engine") {
+TEST_CASE("queries give SQLite's answers with every engine") {
     const auto context = Context::headless();
     for (const auto engine : engines) {
         QueryProcessor processor(context, {.engine = engine});

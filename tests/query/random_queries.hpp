@@ -1,4 +1,4 @@
-// Random tables and random queries, each as quadmill's and as SQL, side by side; and both run and compared.
+// Random tables and random queries, each for quadmill and as SQL. Runs both and compares the answers.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -19,12 +19,12 @@
 
 namespace quadmill::test {
 
-// What may be done with a column: SQLite rounds or refuses some things that quadmill does exactly.
+// What can be done with a column: SQLite rounds or rejects some operations that quadmill does exactly.
 struct ColumnTraits {
     const char* name;
     ColumnType type;
     bool nulls;
-    bool wild;  // extremes of its type, infinities, denormals
+    bool wild;  // has extremes of its type, infinities, denormals
     enum class Values { Usual, Tenths, Beyond53 } values = Values::Usual;  // tenths: sums of them are rounded
 };
 
@@ -109,7 +109,7 @@ class Dice {
     std::mt19937_64 random_;
 };
 
-// A table for quadmill; and the same in SQLite, under a name.
+// A table in quadmill, and the same table in SQLite under a name.
 class Pair {
   public:
     Pair(Sqlite& sqlite, std::string name, std::size_t rows, Dice& dice) : name_(std::move(name)) {
@@ -174,7 +174,7 @@ class Pair {
     std::vector<std::vector<Value>> cells_;
 };
 
-// A column of one of the tables of a query, by the name that both sides know.
+// A column of one of a query's tables, with the name that both sides use.
 struct Named {
     std::string name;
     ColumnTraits traits;
@@ -185,7 +185,8 @@ struct Condition {
     Sql sql;
 };
 
-// Both sides of an output. A sum of floats takes three columns of SQL: the sum, that of absolute values, and how many.
+// Both forms of an output. A sum of floats takes three columns of SQL: the sum, the sum of absolute values, and the
+// count.
 struct Wanted {
     Output output;
     Sql sql;
@@ -248,7 +249,7 @@ class RandomQuery {
     const Named& column() { return dice_.of(columns_); }
 
   private:
-    // SQLite's own sums of wild integers are rounded, or fail on the way.
+    // SQLite's own sums of extreme integers are rounded, or overflow on the way.
     Wanted sum(QueryAggregate what, const Named& column) {
         const auto& [name, traits] = column;
         const bool average = what.kind == QueryAggregate::Kind::Average;
@@ -301,7 +302,7 @@ class RandomQuery {
         return {quadmill::column(column.name).in(list), {column.name + " IN (" + marks + ")", list}};
     }
 
-    // Integers that are not doubles compare with no floats.
+    // Integers that doubles do not represent are not compared with floats.
     Condition columns(const Named& a, Comparison op) {
         const auto can = [&](const Named& b) {
             const auto x = a.traits, y = b.traits;
@@ -330,8 +331,8 @@ class RandomQuery {
         return {Predicate::linear(terms, op, constant), sql};
     }
 
-    // A comparison of sums as people write them: of integers of up to 60 bits, or with floats and fractions, of small
-    // ones.
+    // A comparison of sums as people write them: of integers of up to 60 bits, or of small integers with floats and
+    // fractions.
     Condition formula(Comparison op) {
         static const std::vector<std::string> fractions{"0.1", "0.2", "0.3", "0.4", "0.5", "0.7", "1.5", "2", "3"},
             integers{"0", "1", "2", "3", "-1"},
@@ -398,7 +399,7 @@ inline bool same_row(const std::vector<Value>& answer, const std::vector<Value>&
     return true;
 }
 
-// How much of it: a software renderer takes a thousand times as long as the CPU for a small table.
+// Amount of work: for a small table, a software renderer takes a thousand times as long as the CPU.
 struct Effort {
     int tables = 1;
     int queries = 4;  // of each table
@@ -411,7 +412,7 @@ class AgainstSqlite {
     AgainstSqlite(QueryProcessor& processor, const Effort& effort)
         : processor_(processor), effort_(effort), dice_(effort.seed) {}
 
-    // One table.
+    // Queries on one table.
     void tables() {
         for (int i = 0; i < effort_.tables; ++i) {
             const Pair pair(sqlite_, "x", rows(), dice_);
@@ -425,7 +426,7 @@ class AgainstSqlite {
         }
     }
 
-    // Joins of two.
+    // Joins of two tables.
     void joins() {
         for (int i = 0; i < effort_.tables; ++i) {
             const Pair x(sqlite_, "x", rows() / 4, dice_), y(sqlite_, "y", rows() / 4, dice_);
@@ -532,7 +533,7 @@ class AgainstSqlite {
         return right ? processor_.run(plan, left, *right) : processor_.run(plan, left);
     }
 
-    // Rows of conditions, and of selections combined.
+    // Rows of conditions, and of combined selections.
     void selections(RandomQuery& random, const Table& table) {
         const auto a = random.condition(2), b = random.condition(1);
         const auto numbers = [&](const Sql& where) {
@@ -552,7 +553,7 @@ class AgainstSqlite {
         medians(random.column(), x, a.sql, table);
     }
 
-    // As SQL without functions of ours has them.
+    // As SQL without our functions computes them.
     void medians(const Named& column, const Selection& of, const Sql& where, const Table& table) {
         const auto& name = column.name;
         const auto from = Sql{" FROM x WHERE ("} + where + ") AND " + name + " IS NOT NULL";

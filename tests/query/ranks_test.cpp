@@ -1,4 +1,5 @@
-// The k-th key of the bitmap engine: by a sample, by all keys of few rows, and by digits where a sample misleads.
+// The k-th key of the bitmap engine: with a sample, with all keys if there are few rows, and by digits if a sample
+// misleads.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -23,9 +24,9 @@ using namespace quadmill::detail::query;  // NOLINT(google-build-using-namespace
 
 namespace {
 
-constexpr std::size_t many_rows = 300'007;  // two rounds and more of samples
+constexpr std::size_t many_rows = 300'007;  // takes two or more rounds of samples
 
-// Ranks of a column of one table, and the passes that they take.
+// Ranks of a column of one table, and the number of passes that they take.
 class Ranks final : public PassObserver {
   public:
     Ranks() : scope_(*detail::Access::of(context_), "test"), engine_(*detail::Access::of(context_), 2) {
@@ -44,7 +45,7 @@ class Ranks final : public PassObserver {
         columns = engine_.open(table_, std::array{std::size_t{0}});
         passes.clear();
     }
-    // Every rank asked for is that of the sorted keys of the rows selected.
+    // Every rank gives the key at that rank among the sorted keys of the selected rows.
     void check(const Bits& rows) {
         std::vector<Key> keys;
         for (const auto row : columns->rows(rows)) keys.push_back(reference::key_of(*table_, 0, row));
@@ -57,7 +58,7 @@ class Ranks final : public PassObserver {
             CHECK(columns->kth(0, std::min(k, n - 1), rows) == keys[std::min(k, n - 1)]);
         }
     }
-    // Rows of a sample of those selected.
+    // Rows of a sample of the selected ones.
     std::vector<Key> sampled_rows(const BitsPtr& rows, const std::vector<std::uint32_t>& places) {
         of(places);
         auto& textures = *columns->textures();
@@ -91,7 +92,7 @@ std::vector<std::uint32_t> row_numbers() {
 
 }  // namespace
 
-TEST_CASE("Ranks of many rows read the column twice a sample, not once a digit") {
+TEST_CASE("Ranks of many rows read the column twice per sample, not once per digit") {
     Ranks ranks;
     std::mt19937_64 random(1);
     ranks.of(
@@ -117,7 +118,7 @@ TEST_CASE("Ranks are exact for every order and number of values") {
     SUBCASE("descending") {
         every([](std::size_t i) { return -static_cast<std::int32_t>(i); });
     }
-    SUBCASE("in as many teeth as a sample has parts") {
+    SUBCASE("a sawtooth with as many teeth as a sample has parts") {
         every([](std::size_t i) { return static_cast<std::int32_t>(i % (many_rows / KeyList::sampled)) << 20U; });
     }
     SUBCASE("few values, far apart") {
@@ -126,7 +127,7 @@ TEST_CASE("Ranks are exact for every order and number of values") {
     SUBCASE("two values, one of them rare") {
         every([](std::size_t i) { return i % 1000 == 0 ? std::numeric_limits<std::int32_t>::min() : 1 << 30U; });
     }
-    SUBCASE("half of all the same in the midst of others") {
+    SUBCASE("half of all equal, in the middle of others") {
         every([&](std::size_t i) { return i % 2 == 0 ? 12345678 : static_cast<std::int32_t>(random()); });
     }
     SUBCASE("64 bits") {
@@ -145,7 +146,7 @@ TEST_CASE("Ranks are exact for every order and number of values") {
     }
 }
 
-TEST_CASE("A sample has one row of each of as many equal parts") {
+TEST_CASE("A sample has one row from each of equal parts") {
     Ranks ranks;
     std::mt19937_64 random(3);
     for (const bool all : {true, false}) {
@@ -166,7 +167,7 @@ TEST_CASE("A sample has one row of each of as many equal parts") {
     }
 }
 
-TEST_CASE("Where a sample misleads, ranks are found by digits") {
+TEST_CASE("If a sample misleads, ranks are found by digits") {
     Ranks ranks;
     const auto rows = row_numbers();
     ranks.of(rows);

@@ -1,4 +1,4 @@
-// What a condition means, a row at a time with long doubles, and tables whose values are hard to compare.
+// The meaning of a condition, one row at a time with long doubles, and tables whose values are hard to compare.
 #pragma once
 
 #include <cmath>
@@ -18,7 +18,7 @@ namespace reference {
 using namespace quadmill;                 // NOLINT(google-build-using-namespace,google-global-names-in-headers)
 using namespace quadmill::detail::query;  // NOLINT(google-build-using-namespace,google-global-names-in-headers)
 
-// All types of numbers here are exact in it.
+// Represents all types of numbers here exactly.
 using Real = long double;
 static_assert(std::numeric_limits<Real>::digits >= 64);
 using Cell = std::variant<std::monostate, Real, std::string>;
@@ -65,7 +65,7 @@ bool compared(Comparison op, const T& a, const T& b) {
     return a > b;
 }
 
-// SQL's three values: nothing is unknown.
+// SQL's three truth values: nothing means unknown.
 using Truth = std::optional<bool>;
 
 inline Truth compared(Comparison op, const Cell& a, const Cell& b) {
@@ -83,7 +83,7 @@ inline Truth both(Truth a, Truth b) {
     return a && b ? Truth(true) : Truth();
 }
 
-// In doubles, as a column's numbers would be converted; nothing where one is NULL.
+// In doubles, converted like a column's numbers; nothing if one is NULL.
 inline std::optional<double> linear_sum(const TableData& table, const std::vector<double>& factors,
                                         const std::vector<std::size_t>& columns, std::size_t row) {
     double sum = 0;
@@ -96,8 +96,8 @@ inline std::optional<double> linear_sum(const TableData& table, const std::vecto
     return sum;
 }
 
-// A formula as it is written: integers of 128 bits until a fraction comes in, then doubles, each step rounded. The sign
-// of left - right, 2 where one is not a number; nothing where a column is NULL. `place(step)`: of its column.
+// A formula as written: integers of 128 bits until a fraction appears, then doubles, with each step rounded. Returns
+// the sign of left - right, 2 if one is not a number, and nothing if a column is NULL. `place(step)` gives its column.
 template <class Steps, class PlaceOf>
 std::optional<int> formula_sign(const TableData& table, const Steps& steps, std::size_t row, const PlaceOf& place) {
     struct Mixed {
@@ -218,7 +218,7 @@ inline Key key_of(const TableData& table, std::size_t column, std::size_t row) {
     });
 }
 
-// What engine.hpp says of leaves.
+// As engine.hpp describes leaves.
 inline bool holds(const TableData& table, const Leaf& leaf, std::size_t row) {
     const auto null = [&](std::size_t column) { return cell(table, column, row).index() == 0; };
     if (const auto* always = std::get_if<Always>(&leaf)) return always->value;
@@ -258,7 +258,7 @@ inline bool holds(const TableData& table, const Bound& bound, std::size_t row) {
 
 // ---- Formulas
 
-// A formula of those columns, with constants that are hard to compute with; `wild` ones make most of them inexact.
+// A formula on those columns, with constants that are hard to compute with. If `wild`, most formulas are inexact.
 inline Predicate random_formula(std::mt19937_64& random, const std::vector<std::string>& columns, Comparison op,
                                 bool fractions) {
     std::vector<FormulaStep<std::string>> steps;
@@ -334,7 +334,7 @@ inline std::vector<std::int64_t> hard_integers() {
     return all;
 }
 
-// A number of the type: half of the time one that is hard to compare.
+// A number of the type; half of them are hard to compare.
 template <class T>
 T hard_number(std::mt19937_64& random) {
     static const auto doubles = hard_doubles();
@@ -352,7 +352,7 @@ T hard_number(std::mt19937_64& random) {
 }
 
 // f, g: float; d, e: double; i, j, u, v, l, m: integers; k: integers of 64 bits that are exact as doubles; t, s: text.
-// The second of each two has NULLs.
+// The second of each pair has NULLs.
 inline Table hard_table(std::size_t rows, std::uint64_t seed) {
     std::mt19937_64 random(seed);
     Table table;

@@ -1,4 +1,4 @@
-// SQLite as an oracle: tables and answers as quadmill's, and exact aggregates that SQLite itself rounds.
+// SQLite as an oracle: tables and answers in quadmill's types, and exact aggregates that SQLite itself rounds.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -29,7 +29,7 @@ struct Sql {
     friend Sql operator+(Sql a, const std::string& b) { return a += Sql{b}; }
 };
 
-// What the functions below gather of a group.
+// The values of a group, for the functions below.
 struct Gathered {
     std::vector<Value> values;
     Value argument;  // the second one
@@ -86,7 +86,7 @@ inline Integer integer_sum(const Gathered& gathered) {
     return sum;
 }
 
-// SQLite's sum() fails when a sum on the way is too large; this one, when the last one is.
+// SQLite's sum() fails if an intermediate sum overflows. This one fails only if the final one does.
 inline void exact_sum(sqlite3_context* context) {
     const auto gathered = Gathered::take(context);
     if (gathered.values.empty()) return give(context, {});
@@ -101,7 +101,7 @@ inline void exact_average(sqlite3_context* context) {
     give(context, static_cast<double>(integer_sum(gathered)) / static_cast<double>(gathered.values.size()));
 }
 
-// Sums floats, with 64 bits of mantissa and what was lost next to it.
+// Sums floats with 64 bits of mantissa, and the rounding errors separately.
 inline void close_sum(sqlite3_context* context) {
     const auto gathered = Gathered::take(context);
     if (gathered.values.empty()) return give(context, {});
@@ -114,7 +114,7 @@ inline void close_sum(sqlite3_context* context) {
     give(context, static_cast<double>(sum + lost));
 }
 
-// kth(x, k): the k-th smallest, from 1; from -1, the largest.
+// kth(x, k): the k-th smallest, counted from 1; from -1, the largest.
 inline void kth(sqlite3_context* context) {
     auto gathered = Gathered::take(context);
     auto& values = gathered.values;
@@ -149,7 +149,7 @@ class Sqlite {
     Sqlite& operator=(const Sqlite&) = delete;
     ~Sqlite() { sqlite3_close(db_); }
 
-    // Throws std::runtime_error with SQLite's words.
+    // Throws std::runtime_error with SQLite's message.
     std::vector<std::vector<Value>> run(const Sql& sql) {
         sqlite3_stmt* statement = nullptr;
         must(sqlite3_prepare_v2(db_, sql.text.c_str(), -1, &statement, nullptr), sql.text);
@@ -166,7 +166,7 @@ class Sqlite {
         return rows;
     }
 
-    // columns[c][row]. The table has no types, so values stay what they are.
+    // columns[c][row]. The columns have no types, so values are not converted.
     void make_table(const std::string& name, const std::vector<std::string>& names,
                     const std::vector<std::vector<Value>>& columns) {
         std::string list, marks;

@@ -1,4 +1,4 @@
-// Every answer is SQLite's.
+// Every answer equals SQLite's.
 #include <doctest/doctest.h>
 
 #include "query/random_queries.hpp"

@@ -1,4 +1,4 @@
-// Tables: what columns are kept as, and what is refused.
+// Tables: how columns are stored, and what is rejected.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -25,7 +25,7 @@ std::vector<std::string> texts_of(const Table& table, const char* name) {
 
 }  // namespace
 
-TEST_CASE("Columns keep their values, NULLs are 0, and the least and most key leave NULLs out") {
+TEST_CASE("Columns keep their values, NULLs are 0, and the min and max key ignore NULLs") {
     Table table;
     table.add("f", std::vector<float>{3, -1e30F, -0.0F}, {true, false, true});
     table.add("all", std::vector<std::int64_t>{5, -7, 6}, {true, true, true});
@@ -46,7 +46,7 @@ TEST_CASE("Columns keep their values, NULLs are 0, and the least and most key le
     for (std::size_t row = 0; row < 3; ++row) CHECK(has_value(f, row) == (row != 1));
 }
 
-TEST_CASE("Values that lie elsewhere are copied") {
+TEST_CASE("Values in the caller's memory are copied") {
     std::vector<float> floats{1, 2, 3};
     std::array<std::int64_t, 3> integers{4, 5, 6};
     Table table;
@@ -134,7 +134,7 @@ TEST_CASE("A key stands for a value") {
                expected[column]));
 }
 
-TEST_CASE("What does not fit is refused, and the table stays as it was") {
+TEST_CASE("Values that do not fit are refused, and the table does not change") {
     Table table;
     table.add("a", std::vector<float>{1, 2});
     const auto message = [&](auto add) -> std::string {
@@ -160,7 +160,7 @@ TEST_CASE("What does not fit is refused, and the table stays as it was") {
     CHECK(detail::Access::of(table)->dictionary->empty());
 }
 
-TEST_CASE("texts of several columns, added at once or in turn, are the same") {
+TEST_CASE("texts of several columns are the same if added together or one by one") {
     const std::vector<TextColumn> columns{
         {"a", {"x", "b", "x"}}, {"c", {"q", "b", ""}, {true, false, true}}, {"e", {"", "", "zz"}}};
     Table once, turns;
@@ -183,7 +183,7 @@ TEST_CASE("texts of several columns, added at once or in turn, are the same") {
     CHECK_THROWS_AS(once.add({{"", {"1", "2", "3"}}}), InvalidArgument);
 }
 
-TEST_CASE("A texture is kept as it is said") {
+TEST_CASE("A texture is stored as described") {
     Table table;
     table.add_texture("x", 7, ColumnType::I32, 10);
     CHECK(table.rows() == 10);

@@ -33,7 +33,7 @@ std::vector<float> stream(std::size_t n) {
     return values;
 }
 
-// The last values that are numbers, in order.
+// The last values that are numbers, sorted.
 std::vector<float> exact_window(std::span<const float> values, std::size_t window) {
     std::vector<float> last;
     for (std::size_t i = values.size(); i-- > 0 && last.size() < window;) {
@@ -101,7 +101,7 @@ void same(const MonitorModel& a, const MonitorModel& b) {
 
 }  // namespace
 
-TEST_CASE("what a monitor shows holds for the window, value for value") {
+TEST_CASE("what a monitor shows is true for the window, value for value") {
     const auto values = stream(150000);
     for (const auto& options : {MonitorOptions{.window = 50000, .eps = 0.02, .support = 0.03},
                                 MonitorOptions{.window = 3000, .eps = 0.02, .support = 0.03},
@@ -128,7 +128,7 @@ TEST_CASE("what a monitor shows holds for the window, value for value") {
     }
 }
 
-TEST_CASE("a monitor keeps the last moments, at every so many values, and now") {
+TEST_CASE("a monitor keeps the last moments at fixed distances, and the present") {
     const auto values = stream(10000);
     Monitor monitor({.window = 400, .every = 100, .moments = 30}, on_cpu());
     CHECK(monitor.model().history.empty());
@@ -150,7 +150,7 @@ TEST_CASE("a monitor keeps the last moments, at every so many values, and now") 
     CHECK(monitor.model().window == 10);
 }
 
-TEST_CASE("who sorts makes no difference, also when that changes on the way") {
+TEST_CASE("the sorter makes no difference, even if it changes on the way") {
     const auto values = stream(120000);
     static auto context = Context::headless();
     const Monitor::MakeSorter on_gpu = [] { return window_sorter(context, {.engine = Engine::Merge}); };

@@ -26,7 +26,7 @@ Context& own_context() {
     return opened;
 }
 
-// All widths of keys, one plane and two; NULLs, NaN, -0, infinities.
+// Keys of all widths, for one plane and two; NULLs, NaN, -0, infinities.
 Table odd_table(std::size_t rows) {
     std::vector<std::int32_t> a(rows);
     std::vector<float> f(rows);
@@ -68,7 +68,7 @@ std::uint64_t number(const std::vector<bool>& rows) {
     return static_cast<std::uint64_t>(std::count(rows.begin(), rows.end(), true));
 }
 
-// Whether the depths read back are codes of the content that the engine said is there.
+// Whether the depths that were read back are codes of the content that the engine reported.
 bool depths_are_of(const WatchedQuery& query, const QueryStep& step) {
     const auto& data = *detail::Access::of(query.table);
     const auto& [column, less, planes, plane] = step.content.value();
@@ -85,7 +85,7 @@ bool depths_are_of(const WatchedQuery& query, const QueryStep& step) {
 
 }  // namespace
 
-TEST_CASE("what is shown of a query is what the engine did: its counts are those of the CPU engine, row for row") {
+TEST_CASE("a watched query shows what the engine did: its counts equal the CPU engine's, row by row") {
     for (const std::size_t rows : {1U, 1000U, 16385U}) {
         const auto table = odd_table(rows);
         QueryProcessor cpu;
@@ -113,7 +113,7 @@ TEST_CASE("what is shown of a query is what the engine did: its counts are those
     }
 }
 
-TEST_CASE("depths are of the column that the engine says, and stand for its values") {
+TEST_CASE("depths belong to the column that the engine reports, and represent its values") {
     QueryWatcher watcher(own_context(), odd_table(500));
     const auto query = watcher.watch(column("a").between(20, 60) && column("f") > 0.25, QueryEngine::Depth);
     std::vector<std::size_t> loaded;
@@ -130,7 +130,7 @@ TEST_CASE("depths are of the column that the engine says, and stand for its valu
     CHECK(loaded.back() == 1);
 }
 
-TEST_CASE("queries that are not to be shown are refused") {
+TEST_CASE("queries that cannot be shown are refused") {
     CHECK_THROWS_AS(QueryWatcher(own_context(), Table()), InvalidArgument);
     CHECK_THROWS_AS(QueryWatcher(own_context(), odd_table(QueryWatcher::most_rows + 1)), InvalidArgument);
     QueryWatcher watcher(own_context(), odd_table(10));
@@ -163,7 +163,7 @@ TEST_CASE("no text of a query's picture is cut off, and the same query makes the
     CHECK(draw() == draw());
 }
 
-TEST_CASE("an explorer asks for what its rectangle and thresholds say") {
+TEST_CASE("an explorer's query follows from its rectangle and thresholds") {
     QueryProcessor cpu;
     for (const auto engine : query_engines) {
         demo::Explorer explorer(own_context(), demo::make_houses(2000, 7), {}, engine);
@@ -196,7 +196,7 @@ TEST_CASE("an explorer asks for what its rectangle and thresholds say") {
     }
 }
 
-TEST_CASE("a place in the picture is the values that are drawn there, or a pass of the strip") {
+TEST_CASE("a position in the picture gives the values that are drawn there, or a pass of the strip") {
     demo::Explorer explorer(own_context(), demo::make_houses(500, 1), {}, QueryEngine::Depth);
     for (const auto& size : sizes) {
         const auto plot = scatter_box(size);

@@ -104,7 +104,7 @@ TEST_CASE("an early stop leaves out the stages that the GPU skipped") {
     CHECK_THROWS_AS(watch(context(), {.type = KeyType::I32}), InvalidArgument);
 }
 
-TEST_CASE("no text is cut off, at the sizes that people have") {
+TEST_CASE("no text is cut off at common sizes") {
     for (const auto engine : engines) {
         for (const std::size_t n : {16U, 4096U, 65536U}) {
             const auto stages = watch(context(), {.engine = engine, .n = n});
@@ -210,9 +210,9 @@ TEST_CASE("a plot of quantiles takes any finite values") {
     }
 }
 
-TEST_CASE("a letter is one, however many bytes it has, also where a line is cut off") {
+TEST_CASE("a letter counts as one, however many bytes it has, even if a line is cut off") {
     const Font font(13);
-    CHECK(font.width("\u00e4") == font.width("?"));  // what has no picture
+    CHECK(font.width("\u00e4") == font.width("?"));  // a letter without a picture
     CHECK(font.width("\U0001f600a") == font.width("?a"));
     Canvas cut(100, 30), right(100, 30);
     cut.label({0, 0, font.width("\u2264?\u2026"), 30}, "\u2264\u2264\u2264", font);

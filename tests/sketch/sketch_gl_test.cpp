@@ -1,4 +1,4 @@
-// Sketches on the GPU: each engine's table against the CPU's, counter by counter, and its estimates.
+// Sketches on the GPU: compares each engine's table with the CPU's, counter by counter, and its estimates.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -111,7 +111,7 @@ TEST_CASE("Keys of 64 bits, floats, texts, and every depth") {
     });
 }
 
-TEST_CASE("What was not inserted is removed down to 0 by every engine") {
+TEST_CASE("Removing keys that were not inserted stops at 0 with every engine") {
     const auto keys = sketch_stream<std::uint32_t>("zipf", 60'000, 5);
     for (const std::size_t absent : {500U, 40'000U}) {
         auto removed = sketch_stream<std::uint32_t>("uniform", absent, 6);
@@ -138,7 +138,7 @@ TEST_CASE("What was not inserted is removed down to 0 by every engine") {
     }
 }
 
-TEST_CASE("Weights, light ones as points and heavy ones by the CPU") {
+TEST_CASE("Weights: light ones as points, heavy ones on the CPU") {
     for_all([](SketchKind kind, SketchEngine engine) {
         const SketchOptions options{.kind = kind, .width = 500, .engine = engine};
         Sketch<std::uint32_t> on_gpu(context(), options), on_cpu({.kind = kind, .width = 500});
@@ -168,7 +168,7 @@ TEST_CASE("Floats are carried over before they stop counting, and so are packed 
             return;  // the others draw the same points
         const SketchOptions options{.kind = kind, .width = 64, .engine = engine};
         Sketch<std::uint32_t> sketch(context(), options);
-        // One key, and no query between, which would carry: a float counts up to 2^24 by ones.
+        // One key without a query in between, which would carry: a float counts up to 2^24 by ones.
         std::uint64_t n = 0;
         const std::vector<std::uint32_t> keys(1U << 15U, 9), weights(1U << 15U, 256);
         for (int i = 0; i < 2; ++i) sketch.insert(keys, weights);
@@ -187,7 +187,7 @@ TEST_CASE("Floats are carried over before they stop counting, and so are packed 
     CHECK(DeviceTable::packed_exact == 4'095);
 }
 
-TEST_CASE("A sum of weights of 2^32 and more goes to the CPU, and comes out right") {
+TEST_CASE("A sum of weights of 2^32 and more moves to the CPU, and is right") {
     for_all([](SketchKind kind, SketchEngine engine) {
         Sketch<std::uint32_t> sketch(context(), {.kind = kind, .width = 64, .engine = engine});
         const auto most = std::numeric_limits<std::uint32_t>::max();
@@ -261,12 +261,12 @@ TEST_CASE("Tables on the GPU are merged there; saved ones come back to it") {
         loaded.insert(keys);
         all.insert(keys);
         expect_equal(loaded, all);
-        other.merge(all);  // of the CPU
+        other.merge(all);  // made by the CPU
         CHECK(other.n() == all.n() + 5'000);
     });
 }
 
-TEST_CASE("What the GPU cannot do is refused before any work") {
+TEST_CASE("Work that the GPU cannot do is refused before it begins") {
     const auto refused = [](const SketchOptions& options) {
         CHECK_THROWS_AS(Sketch<std::uint32_t>(context(), options), InvalidArgument);
     };
@@ -301,7 +301,7 @@ TEST_CASE("Keys in memory and in a texture are added in slices") {
             table.slice_keys() = 1'000;
             table.add(texture, keys.size(), Sign::Plus, engine);
             table.add(batch, Sign::Plus, engine);
-            table.runs().ranked_from() = 256;  // of Sort: buckets
+            table.runs().ranked_from() = 256;  // of Sort, in buckets
             table.add(batch, Sign::Plus, engine);
             CpuTable found(shape), expected(shape);
             table.add_to(found);
@@ -313,7 +313,7 @@ TEST_CASE("Keys in memory and in a texture are added in slices") {
     }
 }
 
-TEST_CASE("A packed batch that runs over is added in another form, and nothing is lost") {
+TEST_CASE("A packed batch that overflows is added in another form, and nothing is lost") {
     auto& device = *detail::Access::of(context());
     const detail::gl::Scope scope(device, "test");
     using namespace detail::sketch;  // NOLINT(google-build-using-namespace)
@@ -343,13 +343,13 @@ TEST_CASE("A packed batch that runs over is added in another form, and nothing i
         table.add(batch, Sign::Plus, SketchEngine::BlendPacked);
         CHECK(table.packed_ran_over() == (same > 4'095));
         check(table);
-        DeviceTable sorted(device, workers, shape, {});  // in halves of 16 bits, which 70,000 pass
+        DeviceTable sorted(device, workers, shape, {});  // in halves of 16 bits, which 70,000 exceeds
         sorted.add(batch, Sign::Plus, SketchEngine::Sort);
         check(sorted);
     }
 }
 
-TEST_CASE("A slim table lies in halves of 32 bits where its counters fit, and whole where not") {
+TEST_CASE("A slim table uses 16-bit counters if they fit, and 32-bit counters otherwise") {
     auto& device = *detail::Access::of(context());
     const detail::gl::Scope scope(device, "test");
     using namespace detail::sketch;  // NOLINT(google-build-using-namespace)
@@ -387,7 +387,7 @@ TEST_CASE("A slim table lies in halves of 32 bits where its counters fit, and wh
     }
 }
 
-TEST_CASE("What is packed is asked beside a table that is empty or not, after every way that a table fills") {
+TEST_CASE("Queries see packed counters next to an empty or filled table, after every way of filling it") {
     using enum SketchEngine;
     auto& device = *detail::Access::of(context());
     const detail::gl::Scope scope(device, "test");
@@ -427,7 +427,7 @@ TEST_CASE("What is packed is asked beside a table that is empty or not, after ev
     }
 }
 
-TEST_CASE("Where a query ends in the middle, later answers are right, or refused as lost") {
+TEST_CASE("After a query that was interrupted, later answers are right, or refused as lost") {
     auto with = context();
     const auto keys = sketch_stream<std::uint32_t>("zipf", 20'000, 1);
     std::size_t lost = 0, right = 0;

@@ -1,4 +1,4 @@
-// Sketches on the CPU: against exact counts, the accuracy of the paper, overflow, merging, what is saved and refused.
+// Sketches on the CPU: exact counts, the paper's accuracy, overflow, merging, saved bytes, and rejected arguments.
 #include "quadmill/sketch.hpp"
 
 #include <doctest/doctest.h>
@@ -67,7 +67,7 @@ TEST_CASE("No estimate is below the count, after inserts, removes and weights") 
                 sketch.insert(keys);
                 auto counts = exact_counts(keys);
                 expect_none_below(sketch, counts);
-                // Every third is removed again, and every fifth weighs 1000 more.
+                // Every third key is removed again, and every fifth weighs 1000 more.
                 std::vector<std::uint32_t> removed, heavy;
                 for (std::size_t i = 0; i < keys.size(); i += 3) removed.push_back(keys[i]);
                 for (std::size_t i = 0; i < keys.size(); i += 5) heavy.push_back(keys[i]);
@@ -83,7 +83,7 @@ TEST_CASE("No estimate is below the count, after inserts, removes and weights") 
     }
 }
 
-TEST_CASE("What is inserted and removed leaves nothing") {
+TEST_CASE("Inserting and removing the same keys leaves nothing") {
     for (const auto kind : all_kinds) {
         CAPTURE(name_of(kind));
         const auto keys = sketch_stream<std::uint64_t>("zipf", 40'000, 5);
@@ -99,7 +99,7 @@ TEST_CASE("What is inserted and removed leaves nothing") {
     }
 }
 
-TEST_CASE("What was not inserted is removed down to 0, and counted") {
+TEST_CASE("Removing keys that were not inserted stops at 0, and is counted") {
     for (const auto kind : all_kinds) {
         CAPTURE(name_of(kind));
         for (const unsigned threads : {1U, 4U}) {
@@ -121,7 +121,7 @@ TEST_CASE("What was not inserted is removed down to 0, and counted") {
             const auto again = Sketch<std::uint64_t>::load(sketch.save());
             CHECK(again.removed_too_often() == sketch.removed_too_often());
         }
-        // Alone in the table, all of it shows.
+        // A single key in the table is counted exactly.
         Sketch<std::uint32_t> few({.kind = kind, .width = 10'001});
         few.insert(std::array{1U}, std::array{1000U});
         few.remove(std::array{2U}, std::array{300U});
@@ -131,8 +131,8 @@ TEST_CASE("What was not inserted is removed down to 0, and counted") {
     }
 }
 
-// Part C of the known answers: computed with other hash functions, by who read the paper.
-TEST_CASE("The estimates are as near as published") {
+// The known answers, part C: computed with other hash functions by somebody who had only the paper.
+TEST_CASE("The estimates are as accurate as published") {
     struct Known {
         SketchOptions options;
         double at_half, at_one, tolerance = 0.5;
@@ -150,8 +150,8 @@ TEST_CASE("The estimates are as near as published") {
     }
 }
 
-TEST_CASE("Fat counters bring the error down as published") {
-    // The paper has no ratios, but how much less the relative error is than that of Thread: 3.91 and 3.64 times for
+TEST_CASE("Fat counters reduce the error as published") {
+    // The paper gives no ratios, but by how much the relative error is smaller than Thread's: 3.91 and 3.64 times for
     // three fat counters, 12.5 and 13.43 for eight.
     SketchOptions options{.width = std::uint64_t{1} << 18U};
     for (const double load : {0.5, 1.0}) {
@@ -170,7 +170,7 @@ TEST_CASE("Fat counters bring the error down as published") {
 
 namespace {
 
-// The mean error, in percent, of a Sf sketch of eight fat counters, of which key * seed modulo 8 chooses one.
+// The mean error, in percent, of an Sf sketch with eight fat counters, of which key * seed modulo 8 selects one.
 double error_by_products(double load, unsigned seed) {
     constexpr std::size_t width = std::size_t{1} << 16U, depth = 3, bucket = 8, fat = 8;
     constexpr std::size_t buckets = width * depth / bucket + 1;
@@ -196,7 +196,7 @@ double error_by_products(double load, unsigned seed) {
     for (const auto key : keys) {
         for (std::size_t i = 0; i < depth; ++i) ++counters[sub_bucket(key, i) + key * seeds.at(i) % fat];
     }
-    double sum = 0;  // keys of 32 bits hardly repeat, so that each count is 1
+    double sum = 0;  // 32-bit keys rarely repeat, so that each count is 1
     for (const auto key : keys) {
         std::uint32_t least = 0xffffffffU;
         for (std::size_t i = 0; i < depth; ++i) {
@@ -210,8 +210,8 @@ double error_by_products(double load, unsigned seed) {
 
 }  // namespace
 
-TEST_CASE("Fat counters that a product modulo 8 chooses err as published") {
-    // Published: 0.496 and 2.014 %; with independent hashes it would be 0.15 and 0.95 %.
+TEST_CASE("Fat counters that are selected by a product modulo 8 have the published error") {
+    // Published: 0.496 and 2.014 %. Independent hashes would give 0.15 and 0.95 %.
     for (unsigned seed = 0; seed < 5; ++seed) {
         const double half = error_by_products(0.5, seed), one = error_by_products(1, seed);
         MESSAGE("seed " << seed << ": " << half << " and " << one << " %");
@@ -222,7 +222,7 @@ TEST_CASE("Fat counters that a product modulo 8 chooses err as published") {
     }
 }
 
-TEST_CASE("The error that the guarantee names is rarely passed") {
+TEST_CASE("The guaranteed error is rarely exceeded") {
     for (const auto kind : all_kinds) {
         CAPTURE(name_of(kind));
         const auto keys = sketch_stream<std::uint32_t>("zipf", 200'000, 11);
@@ -244,7 +244,7 @@ TEST_CASE("The error that the guarantee names is rarely passed") {
     CHECK_THROWS_AS(static_cast<void>(suggest_depth(1)), InvalidArgument);
 }
 
-TEST_CASE("Keys of a pattern are spread as random ones") {
+TEST_CASE("Keys with a pattern are spread like random ones") {
     for (const auto kind : all_kinds) {
         CAPTURE(name_of(kind));
         constexpr std::size_t width = 1U << 16U;
@@ -269,7 +269,7 @@ TEST_CASE("Counters grow past 8 and past 32 bits") {
     for (const auto kind : all_kinds) {
         CAPTURE(name_of(kind));
         Sketch<std::uint32_t> sketch({.kind = kind, .width = 64});
-        for (const int times : {127, 1, 1, 126, 1, 1, 1}) {  // about the limit of 128 and about 255
+        for (const int times : {127, 1, 1, 126, 1, 1, 1}) {  // around the limit of 128 and around 255
             sketch.insert(std::vector<std::uint32_t>(static_cast<std::size_t>(times), 5));
             CHECK(sketch.query(5).estimate == sketch.n());
         }
@@ -284,7 +284,7 @@ TEST_CASE("Counters grow past 8 and past 32 bits") {
     }
 }
 
-TEST_CASE("Where memory fails in the middle of a batch, counters of two levels are what they were before it") {
+TEST_CASE("If memory runs out in the middle of a batch, counters of two levels are unchanged") {
     static int blocks_left = 0;  // until it does
     const auto copy = [](const void* from, std::size_t first, std::span<detail::sketch::Key> to) {
         if (--blocks_left == 0) throw std::bad_alloc();
@@ -331,7 +331,7 @@ TEST_CASE("Floats and texts as keys") {
     CHECK(texts.query("b").estimate == 0);
 }
 
-TEST_CASE("Merged sketches are those of both streams; order and batches do not matter") {
+TEST_CASE("Merged sketches equal the sketch of both streams; order and batches do not matter") {
     for (const auto kind : all_kinds) {
         CAPTURE(name_of(kind));
         const auto keys = sketch_stream<std::uint32_t>("zipf", 30'001, 9);
@@ -360,7 +360,7 @@ TEST_CASE("Merged sketches are those of both streams; order and batches do not m
     }
 }
 
-TEST_CASE("What cannot be is refused") {
+TEST_CASE("Invalid options are refused") {
     const auto refused = [](const SketchOptions& options) {
         CHECK_THROWS_AS(Sketch<std::uint32_t>{options}, InvalidArgument);
     };
@@ -385,7 +385,7 @@ TEST_CASE("What cannot be is refused") {
     CHECK(sketch.query(3U) == SketchCount{});
 }
 
-TEST_CASE("Saved sketches come back; damaged bytes are refused") {
+TEST_CASE("Saved sketches load again; damaged bytes are refused") {
     for (const auto kind : all_kinds) {
         CAPTURE(name_of(kind));
         const auto keys = sketch_stream<std::uint64_t>("zipf", 5'000, 2);
@@ -421,7 +421,7 @@ TEST_CASE("Saved sketches come back; damaged bytes are refused") {
     CHECK(Sketch<std::uint32_t>::load(wide.save()).query(1U).estimate == 2 * std::uint64_t{most_32});
 }
 
-TEST_CASE("Bytes that are made up, with a checksum that is right, load or are refused, and never crash") {
+TEST_CASE("Forged bytes with a right checksum load or are refused, and never crash") {
     std::mt19937_64 numbers(20261122);
     Sketch<std::uint32_t> sketch({.kind = SketchKind::Sf, .width = 5, .fat = 2});
     sketch.insert(std::array{1U, 2U, 3U});
@@ -451,7 +451,7 @@ TEST_CASE("Bytes that are made up, with a checksum that is right, load or are re
     CHECK(refused > 1000);
 }
 
-TEST_CASE("The most frequent values, with sure bounds") {
+TEST_CASE("The most frequent values, with guaranteed bounds") {
     const auto keys = sketch_stream<std::uint32_t>("zipf", 300'000, 4);
     auto counts = exact_counts(keys);
     HeavyHitters<std::uint32_t> hitters({.eps = 0.0005}, {.width = 1U << 16U});
@@ -467,7 +467,7 @@ TEST_CASE("The most frequent values, with sure bounds") {
         const auto& [value, count] = top.items[i];
         CHECK(count.lower <= counts[value]);
         CHECK(counts[value] <= count.upper);
-        CHECK(count.upper - count.lower < 30);  // far nearer than eps n = 150 by itself
+        CHECK(count.upper - count.lower < 30);  // much less than eps n = 150
         counts.erase(value);
     }
     const auto most_of_others = std::ranges::max_element(counts, {}, [](const auto& c) { return c.second; })->second;
@@ -476,7 +476,7 @@ TEST_CASE("The most frequent values, with sure bounds") {
     CHECK_THROWS_AS(static_cast<void>(hitters.top(0)), InvalidArgument);
 }
 
-TEST_CASE("Products divide as divisions do") {
+TEST_CASE("Products divide like divisions") {
     using detail::sketch::Reciprocal;
     std::mt19937 random(7);
     for (int i = 0; i < 20'000; ++i) {

@@ -1,4 +1,4 @@
-// Streams of keys for tests of sketches, and what is really in them.
+// Streams of keys for tests of sketches, and their true counts.
 #pragma once
 
 #include <algorithm>
@@ -21,8 +21,8 @@ inline const char* name_of(SketchKind kind) {
     return names[static_cast<int>(kind)];
 }
 
-// "uniform": random keys; "zipf": the k-th most frequent of 2^16 keys with a probability of k^-1.1; "one": always the
-// same.
+// "uniform": random keys. "zipf": the k-th most frequent of 2^16 keys has a probability proportional to k^-1.1. "one":
+// always the same key.
 template <class T>
 std::vector<T> sketch_stream(const std::string& name, std::size_t n, std::uint64_t seed) {
     std::mt19937_64 numbers(seed);
@@ -51,7 +51,7 @@ std::unordered_map<T, std::uint64_t> exact_counts(const std::vector<T>& keys) {
     return counts;
 }
 
-// One table less another, counter by counter, down to 0.
+// Subtracts one table from another, counter by counter, but not below 0.
 inline std::vector<std::uint64_t> less(std::vector<std::uint64_t> counters, const std::vector<std::uint64_t>& other) {
     for (std::size_t i = 0; i < counters.size(); ++i) counters[i] -= std::min(counters[i], other.at(i));
     return counters;

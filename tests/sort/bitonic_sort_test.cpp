@@ -1,5 +1,5 @@
-// The bitonic engine against std::stable_sort, bit by bit: every type, order, distribution and size, windows, indices,
-// in both representations, with and without blocks, one and several steps a pass.
+// Compares the bitonic engine with std::stable_sort, bit by bit: every type, order, distribution and size, windows,
+// indices, both representations, with and without blocks, one and several steps per pass.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -63,14 +63,14 @@ TEST_CASE("A bitonic sorter may be used again with other sizes, types and window
         const auto indexed = [&](auto& k, auto& index) { sorter.sort_with_index(k, index); };
         expect_stable(keys_of<std::int32_t>("any bits", n, random()), window, Order::Ascending, false, windows);
         expect_stable(keys_of<double>("few", n, random()), whole, Order::Ascending, true, indexed);
-        // As many planes as doubles without an index, but other textures.
+        // The same number of planes as for doubles without an index, but other textures.
         expect_stable(keys_of<std::int32_t>("few", n, random()), whole, Order::Ascending, true, indexed);
         expect_stable(keys_of<double>("few", n, random()), whole, Order::Ascending, false, plain);
         expect_stable(keys_of<Half>("few", n, random()), window, Order::Ascending, false, windows);
     }
 }
 
-TEST_CASE("Passes of the bitonic engine: numbered as in Routine 4.1, as many as the formula says") {
+TEST_CASE("Passes of the bitonic engine are numbered as in Routine 4.1, and their number is that of the formula") {
     struct Recorder : PassObserver {
         void before(const PassEvent& pass) override { seen.emplace_back(pass.name, pass.stage, pass.step); }
         std::vector<std::tuple<std::string, int, int>> seen;
@@ -96,7 +96,7 @@ TEST_CASE("Passes of the bitonic engine: numbered as in Routine 4.1, as many as 
     CHECK(sort(bitonic(single, 0, 3), 1000).passes == 2 + 1 + 3 * (1 + 2) + 2 * 3);
 }
 
-TEST_CASE("What the bitonic engine cannot take is refused before any work") {
+TEST_CASE("Arguments that the bitonic engine cannot take are refused before any work") {
     auto context = Context::headless();
     CHECK_THROWS_WITH_AS(Sorter(context, bitonic(single, 0, 4)),
                          "Sorter: bitonic.steps_per_pass must be 1, 2 or 3, not 4", InvalidArgument);
@@ -115,5 +115,5 @@ TEST_CASE("What the bitonic engine cannot take is refused before any work") {
                          doctest::Contains("bitonic.block must be 0 or at least 128"), InvalidArgument);
     Sorter of_four(context, bitonic(four, 0, 3));
     CHECK_THROWS_AS(of_four.sort_windows(many, std::size_t{1} << 29U),
-                    InvalidArgument);  // two windows take four places
+                    InvalidArgument);  // two windows take four positions
 }

@@ -1,5 +1,5 @@
-// GPUTeraSort's Routine 4.1 and its quads, with no OpenGL: against the network as the paper says it, and by the
-// zero-one principle.
+// GPUTeraSort's Routine 4.1 and its quads, without OpenGL: compared with the network as the paper describes it, and by
+// the zero-one principle.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ std::size_t element_at(const BitonicShape& shape, std::size_t texel, std::size_t
     return shape.representation == Representation::SingleArray ? 4 * texel + channel : channel * shape.texels() + texel;
 }
 
-// Section 4.1: whether an element keeps the larger one in step j of a stage, in a window of 2^k.
+// Section 4.1: whether an element keeps the larger key in step j of a stage, in a window of 2^k.
 bool keeps_larger(std::size_t element, int stage, int j, int k) {
     const bool second = (element >> (j - 1) & 1U) != 0;
     const bool descending = stage < k && (element >> stage & 1U) != 0;
@@ -48,7 +48,7 @@ std::vector<std::pair<int, int>> steps_of(const BitonicShape& shape, const Biton
     return steps;
 }
 
-// Shapes of one window and of several, square, oblong, and no power of two.
+// Shapes of one window and of several: square, oblong, and not a power of two.
 std::vector<BitonicShape> shapes() {
     std::vector<BitonicShape> all;
     for (const auto representation : both) {
@@ -60,7 +60,7 @@ std::vector<BitonicShape> shapes() {
     return all;
 }
 
-// What each texel meets and its code, as bitonic_step.frag reads them.
+// The partner of each texel and its code, as bitonic_step.frag reads them.
 struct Meeting {
     std::size_t partner;
     int code;
@@ -82,7 +82,7 @@ std::vector<Meeting> meetings(const BitonicShape& shape, const BitonicPass& pass
     return all;
 }
 
-// An element's values in 64 sorts at once, one bit each.
+// An element's values in 64 simultaneous sorts, one bit each.
 using Lanes = std::uint64_t;
 using Texels = std::vector<std::array<Lanes, 4>>;
 
@@ -145,7 +145,7 @@ TEST_CASE("Routine 4.1: stages 1 to k of steps i to 1, however many steps a pass
     }
 }
 
-TEST_CASE("The number of passes is that of docs/engines.md") {
+TEST_CASE("The number of passes is as in docs/engines.md") {
     for (int k = 2; k <= 24; ++k) {
         const auto window = std::size_t{1} << unsigned(k);
         for (const int s : {1, 2, 3}) {
@@ -166,7 +166,7 @@ TEST_CASE("The number of passes is that of docs/engines.md") {
     }
 }
 
-TEST_CASE("The quads of every pass draw each texel once, meet the partner and say what to keep") {
+TEST_CASE("The quads of every pass draw each texel once, read the partner and tell what to keep") {
     for (const auto& shape : shapes()) {
         for (const auto& [steps_per_pass, block] :
              {std::pair{1, 0}, std::pair{1, 2}, std::pair{1, 8}, std::pair{2, 0}, std::pair{2, 4}, std::pair{3, 0},
@@ -203,7 +203,8 @@ TEST_CASE("The passes sort every sequence of 16 zeros and ones, and random ones 
                 for (const auto& pass : passes) meet.push_back(meetings(shape, pass, block));
                 std::uint32_t failures = 0;
                 for (std::uint32_t input = 0; input < (1U << 16U); input += 64) {
-                    // Element i of window w in lane l is bit i of a number that is all inputs in turn for each w.
+                    // Element i of window w in lane l is bit i of a number that takes the value of every input in turn
+                    // for each w.
                     const auto number = [&](std::size_t w, std::uint32_t l) {
                         return (input + l) ^ (0x9e37U * unsigned(w) & 0xffffU);
                     };
@@ -232,7 +233,7 @@ TEST_CASE("The passes sort every sequence of 16 zeros and ones, and random ones 
     }
 }
 
-TEST_CASE("Section 4.4: low quads are cut to the block's width and drawn block after block, high ones are left alone") {
+TEST_CASE("Section 4.4: low quads are cut to the block's width and drawn block after block, high ones are unchanged") {
     const auto shape = BitonicShape::of(Representation::SingleArray, 1, 4096);  // 32 x 32 texels
     REQUIRE(std::tuple(shape.width(), shape.height) == std::tuple(32, 32));
     const auto quads = [&](int low, int block) {

@@ -1,4 +1,4 @@
-// Engine::Auto by crossings: those that are given, and those built in.
+// Engine::Auto with given and built-in crossovers.
 #include "sort/choose.hpp"
 
 #include <doctest/doctest.h>
@@ -8,7 +8,7 @@
 using namespace quadmill;                // NOLINT(google-build-using-namespace)
 using namespace quadmill::detail::sort;  // NOLINT(google-build-using-namespace)
 
-TEST_CASE("Each kind of work goes by its own crossing") {
+TEST_CASE("Each kind of work has its own crossover") {
     constexpr SortCrossings::ByWidth from_2048{.bits16 = 2048, .bits32 = 2048, .bits64 = 2048};
     const Work all{.n = 2048}, indexed{.n = 2048, .index = true}, windows{.n = 2048, .window = 1024},
         batch{.n = 2048, .window = 1024, .batch = true}, top{.n = 2048, .top = true};
@@ -31,13 +31,13 @@ TEST_CASE("Each kind of work goes by its own crossing") {
     }
 }
 
-TEST_CASE("The figures built in are an H100's; a renderer on the CPU never wins") {
+TEST_CASE("The built-in figures are for an H100; a software renderer never wins") {
     ContextInfo info;
     info.software = true;
     CHECK(built_in_crossings(info, 16) == SortCrossings{});
     info.software = false;
     const auto many = built_in_crossings(info, 16), few = built_in_crossings(info, 2);
-    // Fewer threads never make the CPU win where more lose.
+    // With fewer threads, the CPU does not win where it loses with more.
     for (const auto kind : {&SortCrossings::keys, &SortCrossings::windows, &SortCrossings::batches}) {
         CHECK((few.*kind).bits32 <= (many.*kind).bits32);
         CHECK((few.*kind).bits64 <= (many.*kind).bits64);

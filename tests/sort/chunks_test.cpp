@@ -1,4 +1,4 @@
-// How keys are cut into textures.
+// Cutting keys into textures.
 #include "sort/pbsn/chunks.hpp"
 
 #include <doctest/doctest.h>

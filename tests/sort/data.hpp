@@ -1,4 +1,4 @@
-// Inputs and the reference order for tests of sorting, written apart from src/sort.
+// Inputs and the reference order for tests of sorts, independent of src/sort.
 #pragma once
 
 #include <algorithm>
@@ -49,8 +49,8 @@ inline bool negative(Half value) {
     return (value.bits & 0x8000U) != 0;
 }
 
-// The order that sort.hpp promises, said with numbers: NaNs last (positive ones by rising payload, then negative ones
-// by falling payload), otherwise by value, -0 before +0. Descending is that of the negated values.
+// The order that sort.hpp specifies, in terms of numbers: NaNs last (positive ones by rising payload, then negative
+// ones by falling payload), otherwise by value with -0 before +0. Descending order is the order of the negated values.
 template <class Float>
 auto rank(Float value, Order order) {
     const bool down = order == Order::Descending;
@@ -83,7 +83,7 @@ Float as(float value) {
     }
 }
 
-// What benches sort, too; nothing for other names.
+// The distributions that benches sort, too; nothing for other names.
 template <class Float>
 std::optional<std::vector<Float>> sample(const std::string& name, std::size_t n, std::uint64_t seed) {
     using enum detail::cpu::Distribution;

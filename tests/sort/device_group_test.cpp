@@ -1,4 +1,4 @@
-// Several contexts that work as one: answers, refusals, and what becomes of the work of those that fail.
+// Several contexts that work together: answers, errors, and what happens to the work of devices that fail.
 #include "quadmill/device_group.hpp"
 
 #include <doctest/doctest.h>
@@ -35,7 +35,7 @@ std::uint64_t keys_of(const DeviceGroup& group) {
     return keys;
 }
 
-// A device that fails: as it is made, or at its begin() or finish() of this number, counted from 1.
+// A device that fails when it is made, or at its begin() or finish() with this number, counted from 1.
 struct Fault {
     enum class At { Never, Make, Begin, Finish } at = At::Never;
     int number = 1;
@@ -92,7 +92,7 @@ TEST_CASE("A group sorts arrays of every type, order, size and bit pattern") {
     for (const auto order : {Order::Ascending, Order::Descending}) {
         GroupSorter sorter(group, {.order = order});
         for (const auto type : types) {
-            // One part; two, of which one is shorter.
+            // One part; two parts, one of which is shorter.
             for (const std::size_t n : {0UL, 1UL, 5000UL, 600'001UL}) {
                 CAPTURE(n);
                 CAPTURE(static_cast<int>(type));
@@ -115,7 +115,7 @@ TEST_CASE("A group sorts arrays of every type, order, size and bit pattern") {
     }
 }
 
-TEST_CASE("Parts of any number are merged where the keys are") {
+TEST_CASE("Any number of parts is merged in the memory of the keys") {
     for (std::size_t devices = 3; devices <= 5; ++devices) {  // two rounds, and three
         CAPTURE(devices);
         std::vector<Context> contexts;
@@ -131,19 +131,19 @@ TEST_CASE("Parts of any number are merged where the keys are") {
     }
 }
 
-TEST_CASE("A group that has found no memory to merge in sorts the next array") {
+TEST_CASE("A group that ran out of memory for a merge sorts the next array") {
     GroupSorter sorter(pair_of_contexts());
     std::uint64_t key = 0;
     for (std::uint64_t seed = 1; seed < 3; ++seed) {
         Batch batch(KeyType::U64, "any bits", 600'001, whole, seed);
         CHECK(sorter.sort(view(batch.keys)).textures == 2);
         CHECK(same(batch.keys, batch.sorted));
-        // Of 2^61 keys none is looked at: there is no memory for as many.
+        // None of the 2^61 keys is read: there is no memory for the work.
         CHECK_THROWS_AS(sorter.sort(std::span(&key, std::size_t{1} << 61U)), std::bad_alloc);
     }
 }
 
-TEST_CASE("A group is of the devices that are asked for, and the same one twice is two contexts on it") {
+TEST_CASE("A group has the requested devices; the same one twice means two contexts on it") {
     const std::array twice{0, 0};
     const auto group = DeviceGroup::headless(twice);
     CHECK(group.contexts().size() == 2);
@@ -156,7 +156,7 @@ TEST_CASE("A group is of the devices that are asked for, and the same one twice 
     CHECK_THROWS_AS(DeviceGroup({}), InvalidArgument);
 }
 
-TEST_CASE("What a group does not do is refused") {
+TEST_CASE("Unsupported calls of a group are refused") {
     const auto group = pair_of_contexts();
     CHECK_THROWS_AS(GroupSorter(group, {.engine = Engine::Pbsn}), InvalidArgument);
     CHECK_THROWS_AS(GroupSorter(group, {.precision = Precision::Float32}), InvalidArgument);
@@ -171,7 +171,7 @@ TEST_CASE("What a group does not do is refused") {
     CHECK_THROWS_AS(sorter->begin(batches[4], 10), InvalidArgument);
     for (std::size_t i = 0; i < 4; ++i) sorter->finish();
     sorter.reset();
-    // What one device's sorter refuses is an error of the batch, and the device goes on.
+    // If one device's sorter rejects a batch, that is an error of the batch, and the device continues.
     const auto by_pbsn = window_sorter(group, {.engine = Engine::Pbsn, .paper = {.pbsn = {.max_texels = 16}}});
     by_pbsn->begin(keys, 100);
     CHECK_THROWS_AS(by_pbsn->finish(), InvalidArgument);
@@ -180,7 +180,7 @@ TEST_CASE("What a group does not do is refused") {
     CHECK(group.shares()[0].failure == "");
 }
 
-TEST_CASE("The work of a device that fails goes to the others, and its share says so") {
+TEST_CASE("The work of a failed device goes to the others, and its share reports the failure") {
     using enum Fault::At;
     for (const auto at : {Make, Begin, Finish}) {
         for (const int number : {1, 2, 7}) {
@@ -200,7 +200,7 @@ TEST_CASE("The work of a device that fails goes to the others, and its share say
             CHECK(shares[1].failure == "");
             CHECK(shares[0].batches + shares[1].batches + shares[2].batches == 60);
             if (at == Make) CHECK(shares[0].failure == "lost while it was made");
-            // One that has failed is not asked again; the others do all.
+            // A failed device is not asked again. The others do all the work.
             const auto before = shares[1].batches;
             {
                 const auto windows = group.windows();
@@ -216,7 +216,7 @@ TEST_CASE("The work of a device that fails goes to the others, and its share say
     }
 }
 
-TEST_CASE("A group takes samples where each of its devices does, whichever is ready last") {
+TEST_CASE("A group takes samples if each of its devices can, whichever is ready last") {
     class Sampling final : public Faulty {
       public:
         Sampling() : Faulty({}) {}
@@ -237,7 +237,7 @@ TEST_CASE("A group takes samples where each of its devices does, whichever is re
     CHECK(group.windows()->can_sample());
 }
 
-TEST_CASE("Without a device left, each batch comes back whole with the reason") {
+TEST_CASE("When no device is left, each batch comes back complete with the reason") {
     using enum Fault::At;
     CHECK_THROWS_AS(static_cast<void>(FaultyGroup({{Make}, {Make}}).windows()), GlError);
     const FaultyGroup group({{Begin, 2}, {Finish, 1}});

@@ -1,4 +1,4 @@
-// The hybrid engine: its queue, and sorts that CPU threads and the GPU share, against std::stable_sort.
+// The hybrid engine: its queue, and sorts that CPU threads and the GPU share, compared with std::stable_sort.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ using namespace quadmill;        // NOLINT(google-build-using-namespace)
 using namespace quadmill::test;  // NOLINT(google-build-using-namespace)
 using detail::sort::UnitQueue;
 
-TEST_CASE("The queue hands out every unit once, halves from the front, few from the back, long ones to the front") {
+TEST_CASE("The queue gives out every unit once: halves from the front, few from the back, long ones to the front") {
     const std::vector<std::size_t> ends{10, 10, 20, 120, 130, 140, 150};
     UnitQueue queue(ends);
     const auto back = queue.take_back(25);
@@ -34,13 +34,13 @@ TEST_CASE("The queue hands out every unit once, halves from the front, few from 
 
     const std::vector<std::size_t> long_ones{5, 10, 500, 505, 1000};
     UnitQueue passed(long_ones);
-    CHECK(passed.take_back(20).first == 3);  // past the last unit, of 495 keys
-    CHECK(passed.take_back(20).last == 2);   // past that of 490
+    CHECK(passed.take_back(20).first == 3);  // after the last unit, of 495 keys
+    CHECK(passed.take_back(20).last == 2);   // after the unit of 490 keys
     CHECK(passed.take_back(20).empty());
     const std::vector<std::size_t> one{1000};
     UnitQueue all_long(one);
     CHECK(all_long.take_back(20).empty());
-    CHECK(all_long.take_front(1, 1000, 100).first == 0);  // where it was
+    CHECK(all_long.take_front(1, 1000, 100).first == 0);  // at its original position
     CHECK(passed.take_front(1, 1000, 100).first == 2);
     CHECK(passed.take_front(1, 1000, 100).first == 4);
     CHECK(passed.take_front(1, 1000, 100).empty());
@@ -83,7 +83,7 @@ TEST_CASE_TEMPLATE("The hybrid engine sorts every type, and both sides sort some
     cpu::Workers workers(4);
     sort::MergeSort gpu(*detail::Access::of(context), workers);
     const sort::HybridPlan small{.gpu_least = 500, .gpu_most = 3000, .cpu_most = 70};
-    bool by_cpu = false;  // it is the machine that says when
+    bool by_cpu = false;  // depends on the machine
     for (const auto order : {Order::Ascending, Order::Descending}) {
         for (const std::size_t n : {0UL, 1UL, 70UL, 71UL, 20'000UL}) {
             for (const std::string distribution : {"few", "any bits", "specials"}) {
@@ -96,7 +96,7 @@ TEST_CASE_TEMPLATE("The hybrid engine sorts every type, and both sides sort some
                 });
             }
         }
-        for (const std::size_t window : {1UL, 60UL, 100UL, 5000UL}) {  // the longer ones are for the GPU alone
+        for (const std::size_t window : {1UL, 60UL, 100UL, 5000UL}) {  // only the GPU takes the longer ones
             const auto ends = cpu::ends_of_windows(20'000, window);
             expect_stable(keys_of<Key>("any bits", 20'000, 1), window, order, false, [&](auto& keys, auto&) {
                 const auto stats = sort::hybrid_sort(gpu, workers, keys, ends, order, small);
@@ -145,13 +145,13 @@ TEST_CASE("Many keys are shared between both sides; segments that are too long f
     CHECK(same_bits(keys, expected));
 }
 
-TEST_CASE("The hybrid engine keeps to the GPU memory that it may take, also of segments with places beside them") {
+TEST_CASE("The hybrid engine keeps to its limit of GPU memory, also for segments with padding") {
     namespace sort = detail::sort;
     const sort::KeyForm form{KeyType::F32};
     const auto pair = form.pair_keys();
     constexpr std::size_t n = std::size_t{1} << 20U;
     const auto values = make<float>("uniform", n, 1);
-    // Windows that fill more blocks, or tiles, than keys would; and segments not all of one size.
+    // Windows that fill more blocks or tiles than their keys alone would; and segments of different sizes.
     for (const std::size_t size : {pair + 1, std::size_t{513}, std::size_t{1025}}) {
         for (const bool equal : {true, false}) {
             CAPTURE(size);
@@ -178,7 +178,7 @@ TEST_CASE("The hybrid engine keeps to the GPU memory that it may take, also of s
     }
 }
 
-TEST_CASE("What sorts keys alone refuses an index and the best keys") {
+TEST_CASE("Engines that only sort keys refuse an index and the best keys") {
     Sorter sorter(Context::headless(), {.engine = Engine::Hybrid});
     std::vector<float> keys{3, 1, 2}, best(1);
     std::vector<std::uint32_t> index(3);

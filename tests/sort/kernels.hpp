@@ -16,7 +16,7 @@ inline std::vector<MergeKernel> kernels_of(const Context& context) {
     return {MergeKernel::Fragment, MergeKernel::Subgroup};
 }
 
-// Those of the options' engine: for engines that do not merge, one that makes no difference.
+// The kernels for the options' engine. For engines that do not merge, one that makes no difference.
 inline std::vector<MergeKernel> kernels_of(const Context& context, Engine engine) {
     if (engine != Engine::Merge && engine != Engine::Hybrid) return {MergeKernel::Auto};
     return kernels_of(context);

@@ -1,4 +1,5 @@
-// The merge engine against std::stable_sort, bit by bit: every type, order, distribution and size, windows, indices.
+// Compares the merge engine with std::stable_sort, bit by bit: every type, order, distribution and size, windows,
+// indices.
 #include "sort/merge/merge_sort.hpp"
 
 #include <doctest/doctest.h>
@@ -32,7 +33,7 @@ TEST_CASE_TEMPLATE("The merge engine sorts windows of any length", Key, Half, fl
                           {1, 1000, 5000, 20'000});
 }
 
-TEST_CASE("Segments of unequal length, empty ones too, are sorted by themselves") {
+TEST_CASE("Segments of unequal length, including empty ones, are sorted separately") {
     using namespace quadmill::detail;  // NOLINT(google-build-using-namespace)
     const auto context = Context::headless();
     auto& device = *detail::Access::of(context);
@@ -91,7 +92,7 @@ TEST_CASE("Segments given by their ends; ends that do not fit are refused") {
                     InvalidArgument);
 }
 
-TEST_CASE_TEMPLATE("The best keys, and where they were, are the first of a stable sort; the keys stay", Key, Half,
+TEST_CASE_TEMPLATE("The best keys and their indices are the first of a stable sort; the keys do not change", Key, Half,
                    float, double, std::int32_t, std::uint64_t) {
     const auto context = Context::headless();
     for (const auto order : {Order::Ascending, Order::Descending}) {
@@ -162,7 +163,7 @@ TEST_CASE_TEMPLATE("Const keys: argsort and top write nothing, or memory that is
     munmap(memory, bytes);
 }
 
-TEST_CASE("Finding the best keys writes less and less; what cannot be asked is refused") {
+TEST_CASE("Finding the best keys writes ever fewer keys; invalid calls are refused") {
     auto context = Context::headless();
     Sorter sorter(context, {.engine = Engine::Merge, .merge = {MergeKernel::Fragment}});
     struct Recorder : PassObserver {
@@ -188,7 +189,7 @@ TEST_CASE("Finding the best keys writes less and less; what cannot be asked is r
     CHECK_THROWS_AS(Sorter(context, {.engine = Engine::Pbsn}).top(keys, best), InvalidArgument);
 }
 
-TEST_CASE("A sorter's textures serve every form and size that fits, and are made anew for others") {
+TEST_CASE("A sorter's textures are reused for every form and size that fits, and replaced for others") {
     auto context = Context::headless();
     detail::Access::of(context)->info.max_texture_size = 256;  // so that rows of the source are as long for every form
     Sorter sorter(context, {.engine = Engine::Merge});
@@ -207,7 +208,7 @@ TEST_CASE("A sorter's textures serve every form and size that fits, and are made
     }
 }
 
-TEST_CASE("GPU and staging memory of a sort are what is documented") {
+TEST_CASE("GPU and staging memory of a sort are as documented") {
     const auto context = Context::headless();
     auto& device = *detail::Access::of(context);
     CHECK(device.texture_bytes == 0);
@@ -221,11 +222,11 @@ TEST_CASE("GPU and staging memory of a sort are what is documented") {
             const double bytes = 4.0 * static_cast<double>(n), textures = static_cast<double>(stats.texture_bytes);
             CHECK(stats.texture_bytes == device.texture_bytes);
             CHECK(stats.staging_bytes == device.staging_bytes);
-            // They are near square textures of whole tiles, at least.
+            // The textures are near square and consist of whole tiles.
             CHECK(textures >= (with_index ? 5.0 : 3.0) * bytes);
             if (std::has_single_bit(n)) CHECK(textures <= (with_index ? 5.5 : 3.2) * bytes);
             CHECK(static_cast<double>(stats.staging_bytes) <= (with_index ? 3.2 : 2.1) * bytes + 200'000);
-            // What is refused when memory is short is what is taken.
+            // The size in the message is the size that is taken.
             const detail::sort::KeyForm form{KeyType::F32, Order::Ascending, with_index};
             const auto foreseen = static_cast<double>(
                 detail::sort::MergeTextures::bytes(form, (n + form.pair_keys() - 1) / form.pair_keys()));
@@ -237,10 +238,10 @@ TEST_CASE("GPU and staging memory of a sort are what is documented") {
     }
 }
 
-TEST_CASE("More keys than fit are refused with what they need, before any work; auto takes the CPU") {
+TEST_CASE("More keys than fit are refused with the memory that they need, before any work; auto takes the CPU") {
     auto context = Context::headless();
     std::vector<float> keys(64);
-    const auto view = [&](std::size_t n) { return std::span<float>(keys.data(), n); };  // no key is ever looked at
+    const auto view = [&](std::size_t n) { return std::span<float>(keys.data(), n); };  // no key is ever read
     {
         Sorter sorter(context, {.engine = Engine::Merge});
         CHECK_THROWS_WITH_AS(sorter.sort(view((1UL << 30U) + 1)),
@@ -249,7 +250,7 @@ TEST_CASE("More keys than fit are refused with what they need, before any work; 
         CHECK_THROWS_WITH_AS(sorter.sort_windows(view((1UL << 24U) + 1), 1),
                              doctest::Contains("counts as a multiple of 64"), InvalidArgument);
     }
-    // 2^20 keys take some 13 MB.
+    // 2^20 keys take about 13 MB.
     Sorter small(context, {.engine = Engine::Merge, .gpu_memory = 10'000'000});
     CHECK_THROWS_WITH_AS(small.sort(view(1UL << 20U)), doctest::Contains("SortOptions::gpu_memory, 10000000 bytes"),
                          InvalidArgument);
@@ -259,17 +260,17 @@ TEST_CASE("More keys than fit are refused with what they need, before any work; 
     const detail::gl::Scope scope(*detail::Access::of(context), "test");
     const auto free = detail::gl::free_bytes(*detail::Access::of(context));
     if (free) CHECK(*free > 0);
-    // The textures that are there already count as free.
+    // The existing textures count as free.
     Sorter again(context, {.engine = Engine::Merge});
     auto many = make<float>("uniform", 1U << 18U, 1);
     CHECK(again.top(many, few).texture_bytes > 0);
     CHECK(again.top(many, few).texture_bytes == again.sort(many).texture_bytes);
 }
 
-TEST_CASE("Textures of one kernel go where those of the other have no room beside them") {
+TEST_CASE("Textures of one kernel are freed if those of the other do not fit next to them") {
     const auto context = Context::headless();
     auto keys = make<float>("uniform", std::size_t{1} << 18U, 1);
-    const std::vector<std::size_t> ends{1000, keys.size()};  // not of one size: by fragments
+    const std::vector<std::size_t> ends{1000, keys.size()};  // different lengths: sorted by fragments
     std::size_t whole = 0, in_parts = 0;
     {
         Sorter plain(context, {.engine = Engine::Merge});
@@ -279,7 +280,7 @@ TEST_CASE("Textures of one kernel go where those of the other have no room besid
         Sorter plain(context, {.engine = Engine::Merge});
         in_parts = plain.sort_segments(keys, ends).texture_bytes;
     }
-    // On a software renderer staging memory counts too.
+    // On a software renderer staging memory counts, too.
     const auto limit = std::max(whole, in_parts) + std::max(whole, in_parts) / 10 +
                        detail::sort::MergeTextures::staging_bytes({KeyType::F32}, keys.size() / 8);
     Sorter sorter(context, {.engine = Engine::Merge, .gpu_memory = limit});
@@ -289,19 +290,19 @@ TEST_CASE("Textures of one kernel go where those of the other have no room besid
     }
 }
 
-TEST_CASE("Auto takes the CPU where the merge engine has no room") {
+TEST_CASE("Auto takes the CPU if the merge engine has no room") {
     auto context = Context::headless();
-    detail::Access::of(context)->info.software = false;  // as if a GPU
+    detail::Access::of(context)->info.software = false;  // pretends to be a GPU
     Sorter sorter(context, {.gpu_memory = 1'000'000});
     auto keys = make<float>("uniform", 1U << 17U, 1);
     CHECK(sorter.sort(keys).engine == Engine::Cpu);
-    // From where on the GPU wins is this machine's; here from few keys on.
+    // The crossover depends on the machine. Here the GPU gets even few keys.
     const SortOptions on_gpu{.crossings = SortCrossings{.keys = {1000, 1000, 1000}, .windows = {1000, 1000, 1000}}};
     CHECK(Sorter(context, on_gpu).sort(keys).engine == Engine::Merge);
     // Short windows and few keys.
     CHECK(Sorter(context, {}).sort_windows(keys, 1).engine == Engine::Cpu);
     CHECK(Sorter(context, on_gpu).sort_windows(keys, 64).engine == Engine::Merge);
-    std::vector<std::size_t> ends(3 * keys.size());  // most segments are empty, no other has more than a key
+    std::vector<std::size_t> ends(3 * keys.size());  // most segments are empty, the others have one key
     for (std::size_t i = 0; i < ends.size(); ++i) ends[i] = (i + 1) / 3;
     CHECK(Sorter(context, {}).sort_segments(keys, ends).engine == Engine::Cpu);
     std::vector<float> few(100), best(5);
@@ -310,7 +311,7 @@ TEST_CASE("Auto takes the CPU where the merge engine has no room") {
     CHECK(Sorter(context, {}).top(keys, best).engine == Engine::Merge);
 }
 
-TEST_CASE("What converts no keys refuses a precision that would") {
+TEST_CASE("Functions that do not convert keys refuse a precision that would") {
     const auto context = Context::headless();
     for (const auto engine : {Engine::Auto, Engine::Merge, Engine::Cpu}) {
         Sorter sorter(context, {.engine = engine, .precision = Precision::Float16});
@@ -362,7 +363,7 @@ TEST_CASE("Random sizes, windows and seeds") {
     }
 }
 
-TEST_CASE("The CPU's index is that of the merge engine; what cannot carry one refuses it") {
+TEST_CASE("The CPU's index equals that of the merge engine; engines without an index refuse it") {
     const auto context = Context::headless();
     const auto keys = keys_of<double>("few", 5000, 3);
     for (const auto order : {Order::Ascending, Order::Descending}) {
@@ -383,7 +384,7 @@ TEST_CASE("The CPU's index is that of the merge engine; what cannot carry one re
     CHECK(integers == std::vector<std::uint32_t>{2, 1});
 }
 
-TEST_CASE("Passes of the merge engine: two a block sort, and per level two draws and the searches of cuts") {
+TEST_CASE("Passes of the merge engine: two for the block sort, and per level two draws and the searches of cuts") {
     struct Recorder : PassObserver {
         void before(const PassEvent& pass) override { seen.emplace_back(pass.name); }
         std::vector<std::string> seen;

@@ -1,4 +1,4 @@
-// The network and its quads, with no OpenGL: by the zero-one principle, and by reading the quads as a rasterizer would.
+// The network and its quads without OpenGL: by the zero-one principle, and by reading the quads like a rasterizer.
 #include "sort/pbsn/network.hpp"
 
 #include <doctest/doctest.h>
@@ -44,7 +44,7 @@ TEST_CASE("PBSN sorts every sequence of zeros and ones up to 16 elements") {
     }
 }
 
-TEST_CASE("A stage that changes nothing means that all is in order") {
+TEST_CASE("If a stage changes nothing, everything is in order") {
     const auto stage = pbsn_stage(4, 1);
     for (std::uint32_t input = 0; input < (1U << 16U); ++input) {
         auto v = input;
@@ -118,7 +118,7 @@ TEST_CASE("Quads over all steps: the known counts") {
     }
 }
 
-TEST_CASE("The quads that look for disorder pair each element with the next one of its window") {
+TEST_CASE("The quads that detect disorder pair each element with the next one of its window") {
     for (const auto& [width, height, k] :
          {std::array{4, 4, 4}, std::array{4, 4, 2}, std::array{8, 8, 5}, std::array{8, 8, 3}, std::array{8, 6, 4},
           std::array{1, 4, 2}, std::array{4, 1, 2}, std::array{2, 2, 0}}) {

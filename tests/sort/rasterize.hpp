@@ -1,4 +1,4 @@
-// Quads as a rasterizer reads them, without OpenGL.
+// Reads quads like a rasterizer, without OpenGL.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -11,7 +11,7 @@
 
 namespace quadmill::test {
 
-// Where each texel of the target reads from, by interpolating texture coordinates at texel centres.
+// The source texel of each target texel, by interpolating texture coordinates at texel centres.
 using TexelMap = std::map<std::pair<int, int>, std::pair<int, int>>;
 inline void rasterize(const detail::gl::Quad& quad, TexelMap& map) {
     const auto at = [](float from, float to, float t) { return static_cast<int>(std::floor(from + (to - from) * t)); };

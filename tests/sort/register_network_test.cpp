@@ -1,4 +1,5 @@
-// Networks for registers, by the zero-one principle: a network of comparators that sorts all zeros and ones sorts all.
+// Networks for registers, by the zero-one principle: a network of comparators that sorts all zeros and ones sorts
+// everything.
 #include "sort/merge/register_network.hpp"
 
 #include <doctest/doctest.h>
@@ -26,7 +27,7 @@ std::uint64_t apply(const Comparators& network, std::uint64_t bits) {
     return bits;
 }
 
-// `ones` ones at the upper end.
+// With `ones` ones at the upper end.
 std::uint64_t sorted(int n, int ones) {
     return ((std::uint64_t{1} << static_cast<unsigned>(ones)) - 1) << static_cast<unsigned>(n - ones);
 }
@@ -45,7 +46,7 @@ TEST_CASE("Batcher's network sorts all zeros and ones of 2 to 16 elements, and h
     CHECK(odd_even_merge_sort(32).size() == 191);
 }
 
-TEST_CASE("Of 32 elements: it sorts each half as the network of 16 does, then any two sorted halves") {
+TEST_CASE("For 32 elements, it sorts each half like the network of 16, then any two sorted halves") {
     const auto network = odd_even_merge_sort(32);
     std::mt19937_64 random(1);
     for (int i = 0; i < 200'000; ++i) {
@@ -58,7 +59,7 @@ TEST_CASE("Of 32 elements: it sorts each half as the network of 16 does, then an
     }
 }
 
-TEST_CASE("The bitonic merge sorts every bitonic sequence of zeros and ones, turned round by any number of places") {
+TEST_CASE("The bitonic merge sorts every bitonic sequence of zeros and ones, rotated by any amount") {
     for (const int n : {8, 16, 32}) {
         const auto network = bitonic_merge(n);
         const auto all = sorted(n, n);
@@ -73,8 +74,8 @@ TEST_CASE("The bitonic merge sorts every bitonic sequence of zeros and ones, tur
     }
 }
 
-TEST_CASE("The lower half of two sorted runs, one reversed, turned round by matching places, is the lowest keys") {
-    // What merge_runs.frag does, on zeros and ones of 32 registers, for all cuts modulo 32.
+TEST_CASE("The lower half of two sorted runs, one reversed, rotated alike, has the lowest keys") {
+    // Does what merge_runs.frag does, on zeros and ones of 32 registers, for all cuts modulo 32.
     const int n = 32;
     const auto network = bitonic_merge(n);
     for (int zeros_a = 0; zeros_a <= n; ++zeros_a) {
@@ -100,7 +101,7 @@ TEST_CASE("A network is printed as a macro") {
     CHECK(as_macro("SORT", bitonic_merge(2)) == "#define SORT(v) EXCHANGE(v[0], v[1])\n");
 }
 
-TEST_CASE("Pairs of blocks have each a texel of their own, 32 consecutive ones in a tile of 8 x 4") {
+TEST_CASE("Each pair of blocks has its own texel; 32 consecutive ones form a tile of 8 x 4") {
     for (const std::size_t pairs : {1UL, 31UL, 33UL, 1000UL, 5000UL}) {
         const auto shape = pass::Banked::of_pairs(pairs);
         REQUIRE(shape.pairs() >= pairs);
@@ -117,7 +118,7 @@ TEST_CASE("Pairs of blocks have each a texel of their own, 32 consecutive ones i
     }
 }
 
-TEST_CASE("Segments begin at pairs, and every place is a key or padding") {
+TEST_CASE("Segments begin at pairs, and every position is a key or padding") {
     Segments segments(64);
     segments.add(0, 100);
     segments.add(100, 0);

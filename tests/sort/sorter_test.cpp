@@ -1,4 +1,4 @@
-// Sorting on the GPU against the reference, bit by bit.
+// Compares sorts on the GPU with the reference, bit by bit.
 #include <doctest/doctest.h>
 
 #include <cstdio>
@@ -27,7 +27,7 @@ void expect_sorted(Sorter& sorter, const std::string& distribution, std::size_t 
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("PBSN sorts every distribution and size, both ways", Float, float, Half) {
+TEST_CASE_TEMPLATE("PBSN sorts every distribution and size, in both orders", Float, float, Half) {
     const auto context = Context::headless();
     for (const auto order : {Order::Ascending, Order::Descending}) {
         Sorter sorter(context, {.order = order, .engine = Engine::Pbsn});
@@ -44,7 +44,7 @@ TEST_CASE_TEMPLATE("PBSN sorts every distribution and size, both ways", Float, f
     }
 }
 
-TEST_CASE_TEMPLATE("More keys than a texture holds are sorted in several and merged", Float, float, Half) {
+TEST_CASE_TEMPLATE("More keys than a texture holds are sorted in several textures and merged", Float, float, Half) {
     const auto context = Context::headless();
     for (const auto order : {Order::Ascending, Order::Descending}) {
         for (const std::size_t max_texels : {1UL, 7UL, 64UL, 256UL}) {
@@ -59,7 +59,7 @@ TEST_CASE_TEMPLATE("More keys than a texture holds are sorted in several and mer
     }
 }
 
-TEST_CASE_TEMPLATE("Runs shorter than a texture are sorted in it side by side and merged", Float, float, Half) {
+TEST_CASE_TEMPLATE("Runs shorter than a texture are sorted next to each other in it and merged", Float, float, Half) {
     const auto context = Context::headless();
     for (const auto order : {Order::Ascending, Order::Descending}) {
         for (const std::size_t max_run : {1UL, 5UL, 64UL, 1024UL}) {
@@ -89,7 +89,7 @@ TEST_CASE("A sorter may be used again with other sizes and types") {
     expect_sorted<float>(moved, "gauss", 1000, 1);
 }
 
-TEST_CASE_TEMPLATE("Windows are sorted each by itself", Float, float, Half) {
+TEST_CASE_TEMPLATE("Windows are sorted separately", Float, float, Half) {
     const auto context = Context::headless();
     for (const auto order : {Order::Ascending, Order::Descending}) {
         for (const auto engine : {Engine::Pbsn, Engine::Cpu}) {
@@ -126,11 +126,11 @@ TEST_CASE("Without early stop 2^18 keys take 16 stages of 16 steps") {
     CHECK(stats.stages_run == 16);
     CHECK(stats.stages_max == 16);
     CHECK(stats.textures == 1);
-    CHECK(stats.passes == 1 + 3 * 256);  // a copy at first; then two draws and a copy a step
+    CHECK(stats.passes == 1 + 3 * 256);  // a copy at first, then two draws and a copy per step
     CHECK(stats.engine == Engine::Pbsn);
 }
 
-TEST_CASE("Input that is in order needs few stages") {
+TEST_CASE("Sorted input needs few stages") {
     const auto context = Context::headless();
     constexpr std::size_t n = 1 << 16;
     for (const auto order : {Order::Ascending, Order::Descending}) {
@@ -146,7 +146,7 @@ TEST_CASE("Input that is in order needs few stages") {
         stats = sorter.sort(std::span(keys));
         CHECK(stats.stages_run == 1);
         CHECK(keys == sorted);
-        // Shuffled within 64: a few.
+        // Shuffled within 64 keys: a few stages.
         std::mt19937_64 random(3);
         for (std::size_t i = 0; i < n; i += 64)
             std::shuffle(keys.begin() + static_cast<std::ptrdiff_t>(i),
@@ -168,7 +168,7 @@ TEST_CASE("Keys that blending cannot order are set aside and counted") {
     CHECK(sorter.sort(std::span(keys)).set_aside == 4);
 }
 
-TEST_CASE("16-bit precision: exact when it can be, refused or rounded when asked") {
+TEST_CASE("16-bit precision: exact if possible, otherwise refused, or rounded if requested") {
     const auto context = Context::headless();
     const auto halves = make<Half>("any bits", 3000, 6);
     std::vector<float> keys;
@@ -210,7 +210,7 @@ TEST_CASE("Precision and rounding mean the same for every engine") {
     }
 }
 
-TEST_CASE("The four channels are merged in one round of n keys, or in two; both sort alike") {
+TEST_CASE("The four channels are merged in one round of n keys, or in two; both give the same result") {
     const auto context = Context::headless();
     constexpr std::size_t n = 40'000;
     for (const auto order : {Order::Ascending, Order::Descending}) {
@@ -224,7 +224,7 @@ TEST_CASE("The four channels are merged in one round of n keys, or in two; both 
                 auto sorted = keys;
                 const auto stats = sorter.sort(sorted);
                 CHECK(bits_of(sorted) == bits_of(expected));
-                // 40,000 keys go to one texture, so there are four runs.
+                // One texture holds 40,000 keys, so there are four runs.
                 CHECK(stats.textures == 1);
                 CHECK(stats.merge_moves == (n - stats.set_aside) * (merge == ChannelMerge::FourWays ? 1 : 2));
             }
@@ -262,7 +262,7 @@ TEST_CASE("Bad arguments are refused before any work") {
     CHECK_THROWS_AS(sort_windows_on_cpu(std::span(keys), 0), InvalidArgument);
 }
 
-TEST_CASE("The CPU engine and the automatic choice sort alike") {
+TEST_CASE("The CPU engine and the automatic choice give the same result") {
     const auto context = Context::headless();
     for (const auto engine : {Engine::Cpu, Engine::Auto}) {
         for (const auto order : {Order::Ascending, Order::Descending}) {

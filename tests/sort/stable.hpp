@@ -1,5 +1,5 @@
-// What every engine for keys of any type must do, bit by bit against std::stable_sort: types, orders, distributions,
-// sizes, windows, indices.
+// Tests for every engine that sorts keys of any type, bit by bit against std::stable_sort: types, orders,
+// distributions, sizes, windows, indices.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -22,8 +22,8 @@
 
 namespace quadmill::test {
 
-// The order that sort.hpp promises, said apart from src/cpu/keys.hpp: integers by value; floats by data.hpp, and
-// doubles in the same words.
+// The order that sort.hpp specifies, independent of src/cpu/keys.hpp: integers by value, floats as in data.hpp, and
+// doubles in the same way.
 template <class Key>
 bool before(Key a, Key b, Order order) {
     if constexpr (std::is_integral_v<Key>) {
@@ -42,7 +42,7 @@ bool before(Key a, Key b, Order order) {
     }
 }
 
-// Random bits of few or many different values, or what data.hpp has.
+// Random bits of few or many different values, or a distribution of data.hpp.
 template <class Key>
 std::vector<Key> keys_of(const std::string& distribution, std::size_t n, std::uint64_t seed) {
     if constexpr (std::is_same_v<Key, float> || std::is_same_v<Key, Half>) {
@@ -85,7 +85,7 @@ bool same_bits(const std::vector<Key>& a, const std::vector<Key>& b) {
 
 inline constexpr std::size_t whole = std::numeric_limits<std::size_t>::max() / 2;
 
-// Where std::stable_sort of each window takes its keys from.
+// The source index of each key after std::stable_sort of each window.
 template <class Key>
 std::vector<std::uint32_t> stable_places(const std::vector<Key>& keys, std::size_t window, Order order) {
     std::vector<std::uint32_t> places(keys.size());
@@ -106,7 +106,7 @@ std::vector<Key> keys_at(const std::vector<Key>& keys, const std::vector<std::ui
     return found;
 }
 
-// Sorts by `sort(keys, index)` and compares with std::stable_sort of each window.
+// Sorts with `sort(keys, index)` and compares with std::stable_sort of each window.
 template <class Key, class Sort>
 void expect_stable(const std::vector<Key>& input, std::size_t window, Order order, bool with_index, Sort&& sort) {
     const auto expected = stable_places(input, window, order);
@@ -120,7 +120,7 @@ void expect_stable(const std::vector<Key>& input, std::size_t window, Order orde
     if (with_index) REQUIRE(index == expected);
 }
 
-// The same of the index alone: the keys stay.
+// The same for the index alone: the keys do not change.
 template <class Key, class Sort>
 void expect_argsorted(const std::vector<Key>& input, Order order, Sort&& sort) {
     const auto expected = stable_places(input, whole, order);
@@ -137,7 +137,7 @@ struct Sizes {
     std::vector<std::size_t> every_distribution, any_and_few, uniform_and_specials;
 };
 
-// Both orders, with and without an index, by every kernel.
+// Both orders, with and without an index, with every kernel.
 template <class Key>
 void sort_everything(SortOptions options, const Sizes& sizes) {
     const auto context = Context::headless();

@@ -1,5 +1,5 @@
-// The merge engine by subgroups: on drivers whose fragments come in boxes, every sort by both kernels; everywhere, what
-// it builds on.
+// The merge engine with subgroups. On drivers whose fragments form boxes, every sort with both kernels; on all drivers,
+// its data structures.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -20,7 +20,8 @@ namespace gl = quadmill::detail::gl;
 
 namespace {
 
-// Bits whose spans try the ways that keys are merged: one block of a merged run may span more than floats hold.
+// Bits whose spans test the ways in which keys are merged: one block of a merged run may span more than floats
+// represent.
 std::uint32_t random_bits(const std::string& kind, std::uint64_t random, std::size_t i) {
     if (kind == "three values") return static_cast<std::uint32_t>(random % 3 * 0x7fffffffU);
     if (kind == "thousand values") return static_cast<std::uint32_t>(random % 1000);
@@ -38,7 +39,7 @@ const std::vector<std::string> kinds{"three values", "thousand values", "two clu
 
 }  // namespace
 
-TEST_CASE("Spans of keys that are merged as floats, or not, by every kernel") {
+TEST_CASE("Spans of keys that are merged as floats, or not, with every kernel") {
     const auto context = Context::headless();
     for (const auto kernel : kernels_of(context)) {
         Sorter sorter(context, {.engine = Engine::Merge, .merge = {kernel}});
@@ -61,7 +62,7 @@ TEST_CASE("Spans of keys that are merged as floats, or not, by every kernel") {
     }
 }
 
-TEST_CASE("Sorts so large that they go up and come back in parts, by every kernel") {
+TEST_CASE("Sorts so large that they are uploaded and read back in parts, with every kernel") {
     const auto context = Context::headless();
     for (const auto kernel : kernels_of(context)) {
         Sorter sorter(context, {.engine = Engine::Merge, .merge = {kernel}});
@@ -86,8 +87,8 @@ TEST_CASE("Sorts so large that they go up and come back in parts, by every kerne
     }
 }
 
-// As many rounds as QUADMILL_FUZZ_ROUNDS says, by default few; others with another QUADMILL_FUZZ_SEED.
-TEST_CASE("Random sorts of random types, sizes, windows, segments and spans by every kernel") {
+// QUADMILL_FUZZ_ROUNDS is the number of rounds, by default few. QUADMILL_FUZZ_SEED selects other rounds.
+TEST_CASE("Random sorts of random types, sizes, windows, segments and spans with every kernel") {
     const auto context = Context::headless();
     const char* const wanted = std::getenv("QUADMILL_FUZZ_ROUNDS");  // NOLINT(concurrency-mt-unsafe): one thread
     const char* const seed = std::getenv("QUADMILL_FUZZ_SEED");      // NOLINT(concurrency-mt-unsafe): one thread
@@ -145,7 +146,7 @@ TEST_CASE("Random sorts of random types, sizes, windows, segments and spans by e
     }
 }
 
-TEST_CASE("Where fragments do not come in boxes, subgroups are refused and auto takes fragments") {
+TEST_CASE("If fragments do not form boxes, subgroups are refused and auto takes fragments") {
     auto context = Context::headless();
     detail::Access::of(context)->lanes_in_boxes = false;
     std::vector<float> keys{3, 1, 2};
@@ -156,7 +157,7 @@ TEST_CASE("Where fragments do not come in boxes, subgroups are refused and auto 
     CHECK(keys == std::vector<float>{1, 2, 3});
 }
 
-TEST_CASE("Segments of one length are found, and lie where each begins at a multiple of its places") {
+TEST_CASE("Segments of equal length are found, and each begins at a multiple of their distance") {
     sort::Segments segments(64);
     segments.add_windows(1000, 300);
     const auto equal = segments.equal();
@@ -164,7 +165,7 @@ TEST_CASE("Segments of one length are found, and lie where each begins at a mult
     CHECK(equal->count == 4);
     CHECK(equal->size == 300);
     CHECK(equal->last_size == 100);
-    std::vector<std::size_t> at(2048, 9999);  // the key at each place
+    std::vector<std::size_t> at(2048, 9999);  // the key at each position
     for (std::size_t first = 0; first < at.size(); first += 128) {
         std::size_t seen = first;
         equal->for_each_piece(512, first, 128, [&](auto place, auto key, auto size, auto rest) {
@@ -190,7 +191,7 @@ TEST_CASE("Segments of one length are found, and lie where each begins at a mult
     CHECK(!apart.equal());
 }
 
-TEST_CASE("Places of a segment: a power of two within a tile, or whole tiles; room for every level") {
+TEST_CASE("Distance of segments: a power of two within a tile, or whole tiles; room for every level") {
     const sort::KeyForm plain{KeyType::U32}, indexed{KeyType::U32, Order::Ascending, true};
     CHECK(sort::tile_keys(plain) == 1024);
     CHECK(sort::tile_keys(indexed) == 512);

@@ -1,4 +1,4 @@
-// Sorting the caller's textures, seen through the caller's own OpenGL calls.
+// Sorts of the caller's textures, checked with the caller's own OpenGL calls.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ void expect_texture_sorted(Context& context, Sorter& sorter, const std::string& 
     const auto texels = static_cast<std::size_t>(width * height);
     const auto keys = make<float>(distribution, 4 * texels, texels);
     gl.TextureSubImage2D(input.id(), 0, 0, 0, width, height, GL_RGBA, GL_FLOAT, keys.data());
-    // What would disturb a sampler of the application's must not disturb the sort.
+    // A swizzle of the application, which changes what samplers read, must not affect the sort.
     const std::array<GLint, 4> swizzle{GL_ALPHA, GL_ONE, GL_RED, GL_ZERO};
     gl.TextureParameteriv(input.id(), GL_TEXTURE_SWIZZLE_RGBA, swizzle.data());
     gl.TextureParameteri(input.id(), GL_TEXTURE_MIN_FILTER, GL_LINEAR_MIPMAP_LINEAR);
@@ -60,7 +60,7 @@ void expect_texture_sorted(Context& context, Sorter& sorter, const std::string& 
     CHECK(gl.GetError() == GL_NO_ERROR);
 }
 
-// Keys of one 32-bit type in a texture of one channel, the index in another of another shape.
+// Keys of a 32-bit type in a texture of one channel, and the index in another texture of another shape.
 template <class Key>
 void expect_argsorted(Context& context, Sorter& sorter, std::vector<Key> keys, int width, int index_width,
                       std::size_t count) {
@@ -100,7 +100,8 @@ void expect_argsorted(Context& context, Sorter& sorter, std::vector<Key> keys, i
 
 }  // namespace
 
-TEST_CASE("The order of a texture's keys, of any type and shape, and of the first of them; the rest is left alone") {
+TEST_CASE(
+    "The order of a texture's keys, of any type and shape, and of the first of them; other texels do not change") {
     auto context = Context::headless();
     std::mt19937_64 random(3);
     for (const auto& [order, engine, representation] :
@@ -130,7 +131,7 @@ TEST_CASE("The order of a texture's keys, of any type and shape, and of the firs
     }
 }
 
-TEST_CASE("Textures whose storage can change are argsorted, and keep their parameters") {
+TEST_CASE("Textures with mutable storage are argsorted, and keep their parameters") {
     auto context = Context::headless();
     context.make_current();
     const auto& gl = detail::Access::of(context)->gl;
@@ -202,7 +203,7 @@ TEST_CASE("Input and output may be one texture") {
     CHECK(std::is_permutation(keys.begin(), keys.end(), sorted.begin()));
 }
 
-TEST_CASE("Auto sorts a texture by Merge, and by PBSN where there is no room; times are printed") {
+TEST_CASE("Auto sorts a texture with Merge, and with PBSN if there is no room; times are printed") {
     auto context = Context::headless();
     context.make_current();
     const auto& gl = detail::Access::of(context)->gl;
@@ -247,7 +248,7 @@ TEST_CASE("A texture that cannot be sorted is refused, with the reason") {
     CHECK(detail::Access::of(context)->gl.GetError() == GL_NO_ERROR);
 }
 
-TEST_CASE("argsort_texture keeps to the GPU memory that it may take") {
+TEST_CASE("argsort_texture keeps to its limit of GPU memory") {
     auto context = Context::headless();
     constexpr int side = 256;
     const HostTexture keys(context, GL_R32UI, side, side), index(context, GL_R32UI, side, side);
@@ -256,13 +257,13 @@ TEST_CASE("argsort_texture keeps to the GPU memory that it may take") {
     CHECK_THROWS_WITH_AS(small.argsort_texture(keys.id(), index.id()),
                          doctest::Contains("SortOptions::gpu_memory, 100000 bytes"), InvalidArgument);
     CHECK(small.argsort_texture(keys.id(), index.id(), 0).n == 0);
-    // It takes what is said of it: 22 bytes a key (26 by subgroups), and 4 a texel also of those that are not asked
-    // for.
+    // It takes the documented memory: 22 bytes per key (26 with subgroups), and 4 per texel, including texels that are
+    // not sorted.
     Sorter plain(context);
     const auto before = detail::Access::of(context)->texture_bytes;
     const auto needed = plain.argsort_texture(keys.id(), index.id()).texture_bytes - before;
     CHECK(needed <= (kernels_of(context).size() > 1 ? 31 : 27) * texels);
-    // Room for the table of segments, which one array does not need, is counted too.
+    // Room for the table of segments, which one array does not need, is counted, too.
     Sorter enough(context, {.gpu_memory = needed + needed / 50}), too_little(context, {.gpu_memory = needed - 1});
     CHECK(enough.argsort_texture(keys.id(), index.id()).n == texels);
     CHECK_THROWS_AS(too_little.argsort_texture(keys.id(), index.id()), InvalidArgument);

@@ -1,4 +1,4 @@
-// Batches of windows of any type, and a pipeline of them through a sorter, each checked as it comes back.
+// Batches of windows of any type, and a pipeline that passes them through a sorter and checks each when it comes back.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -31,7 +31,7 @@ inline bool same(const AnyKeys& a, const AnyKeys& b) {
         [&]<class Key>(const std::vector<Key>& keys) { return same_bits(keys, std::get<std::vector<Key>>(b)); }, a);
 }
 
-// A batch, and what it must become.
+// A batch and its expected result.
 struct Batch {
     Batch(KeyType type, const std::string& distribution, std::size_t n, std::size_t wanted_window, std::uint64_t seed,
           std::size_t wanted_step = 0)
@@ -47,7 +47,7 @@ struct Batch {
     std::size_t window, step;  // 0: all keys are wanted back
 };
 
-// Of each window, the keys 0, step, 2 step, ... and the last one.
+// From each window, the keys 0, step, 2 step, ... and the last one.
 inline AnyKeys sample_of(const AnyKeys& sorted, std::size_t window, std::size_t step) {
     return std::visit(
         [&]<class Key>(const std::vector<Key>& keys) -> AnyKeys {
@@ -74,7 +74,7 @@ inline AnyKeys front(const AnyKeys& keys, const AnyKeys& like) {
 constexpr std::array types{KeyType::F16, KeyType::F32, KeyType::F64, KeyType::I32,
                            KeyType::U32, KeyType::I64, KeyType::U64};
 
-// Batches in flight, the oldest first.
+// Batches in flight, oldest first.
 class Pipeline {
   public:
     explicit Pipeline(WindowSorter& sorter) : sorter_(sorter) {}

@@ -1,4 +1,4 @@
-// Sorters of windows against std::sort, bit by bit: every type, window and order of begin() and finish().
+// Compares sorters of windows with std::sort, bit by bit: every type, window and order of begin() and finish().
 #include "quadmill/window_sorter.hpp"
 
 #include <doctest/doctest.h>
@@ -25,7 +25,7 @@ using namespace quadmill::test;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
-// The GPU gets every other size.
+// The GPU gets every second size.
 class BySize : public detail::sort::AutoWindowSorter {
   public:
     using AutoWindowSorter::AutoWindowSorter;
@@ -34,7 +34,7 @@ class BySize : public detail::sort::AutoWindowSorter {
     [[nodiscard]] bool goes_to_gpu(Keys keys, std::size_t /*window*/) const override { return keys.size() % 2 == 0; }
 };
 
-// Every use of the channels and merge of theirs, in one texture and in several.
+// Every use of the channels with every merge, in one texture and in several.
 std::vector<std::unique_ptr<WindowSorter>> forms_of_pbsn(const Context& context) {
     std::vector<std::unique_ptr<WindowSorter>> sorters;
     for (const auto channels : {Channels::Windows, Channels::Split}) {
@@ -80,7 +80,7 @@ class SmallBatches : public WindowSorter {
     std::unique_ptr<WindowSorter> sorter_;
 };
 
-// While a query is active, which a session refuses.
+// While a query is active, for which a session is refused.
 void expect_no_finish(Context& context, WindowSorter& sorter) {
     context.make_current();
     const auto& gl = detail::Access::of(context)->gl;
@@ -94,7 +94,8 @@ void expect_no_finish(Context& context, WindowSorter& sorter) {
 
 }  // namespace
 
-TEST_CASE("Every sorter of windows: every type, window, bit pattern and size, batches of all kinds under way at once") {
+TEST_CASE(
+    "Every sorter of windows: every type, window, bit pattern and size, batches of all kinds in flight together") {
     for (const auto& sorter : all_sorters(Context::headless())) {
         Pipeline pipeline(*sorter);
         std::uint64_t seed = 1;
@@ -115,7 +116,8 @@ TEST_CASE("Every sorter of windows: every type, window, bit pattern and size, ba
     }
 }
 
-TEST_CASE("Samples of windows are those of the sorted ones, of every type, window and step, between whole batches") {
+TEST_CASE(
+    "Samples of windows are those of the sorted windows, for every type, window and step, between whole batches") {
     auto sorters = all_sorters(Context::headless());
     for (const auto kernel : {MergeKernel::Auto, MergeKernel::Fragment}) {
         sorters.push_back(
@@ -192,7 +194,7 @@ TEST_CASE("A sample that cannot be begun or finished leaves the batch as it was"
     CHECK(same(front(sampled.keys, sample), sample));
 }
 
-TEST_CASE("Summaries by samples that the sorter takes are those by whole windows, bit by bit") {
+TEST_CASE("Summaries from samples of the sorter equal those from whole windows, bit by bit") {
     class Samples final : public PassObserver {
       public:
         void before(const PassEvent& pass) override { passes += pass.name == "sample" ? 1 : 0; }
@@ -204,7 +206,7 @@ TEST_CASE("Summaries by samples that the sorter takes are those by whole windows
         double eps;
         std::size_t window;
         std::optional<std::uint64_t> n;
-        bool worth_it;  // not that many keys in a sample that whole windows come back as fast
+        bool worth_it;  // the sample is so large that whole windows come back as fast
     };
     for (const auto& [eps, window, n, worth_it] :
          {Case{0.01, 4096, {}, true}, Case{0.001, 30'000, 300'000, true}, Case{0.05, 1000, {}, true},
@@ -232,7 +234,7 @@ TEST_CASE("Summaries by samples that the sorter takes are those by whole windows
     }
 }
 
-TEST_CASE("PBSN sorts windows in every form: a window a channel or split over four, merged in one round or two") {
+TEST_CASE("PBSN sorts windows in every form: one per channel or split over four, merged in one round or two") {
     for (const auto& sorter : forms_of_pbsn(Context::headless())) {
         Pipeline pipeline(*sorter);
         std::uint64_t seed = 1;
@@ -250,7 +252,7 @@ TEST_CASE("PBSN sorts windows in every form: a window a channel or split over fo
     }
 }
 
-// Draws that blend, and the texels that they cover.
+// Counts draws that blend, and the texels that they cover.
 class Blends final : public PassObserver {
   public:
     void before(const PassEvent& pass) override {
@@ -276,7 +278,7 @@ TEST_CASE("Four windows take the passes of one, halves are blended as halves, sp
         context.observe(before);
         return seen;
     };
-    // k stages of k steps of two draws, which blend each texel once a step.
+    // k stages of k steps of two draws, which together blend each texel once per step.
     const auto one = blends(KeyType::F32, 1024, 1024, Channels::Windows);
     CHECK(one.draws == 2 * 10 * 10);
     CHECK(one.texels == 1024 * 100);
@@ -299,7 +301,7 @@ TEST_CASE("Batches may begin and finish in any order of the two") {
         for (int i = 0; i < 60; ++i) {
             const auto bits = random();
             if (bits % 5 < 2 && !pipeline.empty()) pipeline.finish();
-            // Mostly of one shape, as in a stream.
+            // Mostly of the same shape, as in a stream.
             const bool odd = bits % 7 == 0 && sorter->name() != "pbsn";
             pipeline.begin({odd ? types.at(bits % types.size()) : KeyType::F32, "any bits", odd ? bits % 9000 : 6000,
                             odd ? bits % 2000 + 1 : 100, bits});
@@ -310,7 +312,7 @@ TEST_CASE("Batches may begin and finish in any order of the two") {
     }
 }
 
-TEST_CASE("What the CPU does between begin() and finish() is no transfer") {
+TEST_CASE("The CPU's work between begin() and finish() does not count as transfer") {
     const auto context = Context::headless();
     for (const auto engine : {Engine::Pbsn, Engine::Bitonic, Engine::Merge}) {
         const auto sorter = window_sorter(context, {.engine = engine, .threads = 1});
@@ -344,11 +346,11 @@ TEST_CASE("All sorters of windows give a stream the same windows") {
         return keys;
     };
     const auto expected = windows_by(cpu_window_sorter(1));
-    CHECK(expected.size() >= 80'000);  // some of the bits are NaNs, which the intake sets aside
+    CHECK(expected.size() >= 80'000);  // some of the bits are NaNs, which the intake leaves out
     for (auto& sorter : all_sorters(context)) CHECK(windows_by(std::move(sorter)) == expected);
 }
 
-TEST_CASE("The hybrid sorter shares the windows of each batch by what each side was measured to sort") {
+TEST_CASE("The hybrid sorter shares the windows of each batch by the measured rates of both sides") {
     const auto context = Context::headless();
     const auto sorter = window_sorter(context, {.engine = Engine::Hybrid, .threads = 4});
     const auto batch = make<float>("uniform", 60'000, 1);
@@ -363,7 +365,7 @@ TEST_CASE("The hybrid sorter shares the windows of each batch by what each side 
         CHECK(same_bits(first, expected));
         CHECK(same_bits(second, expected));
     }
-    // One window is the GPU's.
+    // The GPU gets one window.
     auto whole = batch;
     const auto passes = detail::Access::of(context)->passes;
     sorter->begin(whole, whole.size());
@@ -396,7 +398,7 @@ TEST_CASE("Windows of the shape of the last batch need no new table") {
     CHECK(std::is_sorted(third.end() - 128, third.end()));
 }
 
-TEST_CASE("A sorter that is destroyed writes nothing any more") {
+TEST_CASE("A destroyed sorter no longer writes") {
     for (auto& sorter : all_sorters(Context::headless())) {
         std::deque<Batch> batches;
         for (std::size_t i = 0; i < sorter->depth(); ++i) {
@@ -414,7 +416,7 @@ TEST_CASE("A sorter that is destroyed writes nothing any more") {
     }
 }
 
-TEST_CASE("A batch that cannot begin or finish is left as it was, and the others go on") {
+TEST_CASE("A batch that cannot begin or finish is unchanged, and the others continue") {
     for (const auto engine : {Engine::Merge, Engine::Hybrid, Engine::Pbsn, Engine::Bitonic}) {
         auto context = Context::headless();
         const auto sorter = window_sorter(context, {.engine = engine, .threads = 4});
@@ -440,7 +442,7 @@ TEST_CASE("A batch that cannot begin or finish is left as it was, and the others
     }
 }
 
-TEST_CASE("What a sorter of windows refuses") {
+TEST_CASE("Arguments that a sorter of windows refuses") {
     const auto context = Context::headless();
     const auto refused = [&](const SortOptions& options, const std::string& advice) {
         CHECK_THROWS_WITH_AS(static_cast<void>(window_sorter(context, options)), doctest::Contains(advice.c_str()),
@@ -479,7 +481,7 @@ TEST_CASE("What a sorter of windows refuses") {
         sorter->finish();
         sorter->finish();
     }
-    {  // also where one batch is the GPU's, and one the CPU's
+    {  // even if one batch is on the GPU and one on the CPU
         BySize sorter(context, {});
         Batch odd(KeyType::F32, "any bits", 501, 100, 1), third(KeyType::F32, "any bits", 10, 3, 1);
         sorter.begin(view(small.keys), 100);

@@ -1,4 +1,4 @@
-// SQL text to queries: each construct, each error with the place it points at, and mutated texts.
+// SQL text to queries: each construct, each error with its position, and mutated texts.
 #include "sql/sql.hpp"
 
 #include <doctest/doctest.h>
@@ -106,7 +106,7 @@ const QueryAggregate& aggregate(const SqlQuery& parsed, std::size_t i) {
     return std::get<QueryAggregate>(parsed.query.outputs.at(i).what);
 }
 
-// The offset is that of the '@' in the text, which is taken out; the message begins with those words and ends with a
+// The expected offset is that of the '@' in the text, which is removed. The message begins with `words` and ends with a
 // caret below the character.
 void fails(std::string text, const std::string& words) {
     const auto offset = text.find('@');
@@ -269,7 +269,7 @@ TEST_CASE("sums") {
     CHECK(where("2 * 3 * a - (b - c) > 1.0 * 2") == "[6 * a - (b - c) > 2.0]");
 }
 
-TEST_CASE("what compares one column is exact") {
+TEST_CASE("comparisons of one column are exact") {
     CHECK(where("a + 0 = 9007199254740992 AND 1 - a <= 3 AND a + 0.5 > 2") ==
           "([a + 0 = 9007199254740992] & [1 - a <= 3] & [a + 0.5 > 2])");
     CHECK(where("-9007199254740992 > -a") == "[-a < -9007199254740992]");
@@ -281,8 +281,8 @@ TEST_CASE("what compares one column is exact") {
           "(FALSE | TRUE | FALSE)");
 }
 
-TEST_CASE("conditions nest as deep as those who walk them have stack for, or the error points there") {
-    // An OR, an AND and perhaps a NOT a level.
+TEST_CASE("conditions nest up to the limit of the stack, beyond which the error points there") {
+    // One OR, one AND and possibly one NOT per level.
     const auto nested = [](int levels, const std::string& before) {
         std::string text = "SELECT a FROM t WHERE ";
         for (int i = 0; i < levels; ++i) text += "a = 1 OR b = 2 AND " + before + "(";
@@ -295,14 +295,14 @@ TEST_CASE("conditions nest as deep as those who walk them have stack for, or the
         CHECK_THROWS_WITH_AS(static_cast<void>(parse_sql(text)), doctest::Contains(why.c_str()), SqlError);
 }
 
-TEST_CASE("a table is called as its file is, packed or not") {
+TEST_CASE("a table is named after its file, compressed or not") {
     for (const auto* path : {"x", "x.csv", "dir/x.csv", "x.csv.gz", "/a/b.c/x.csv.zst", "x.gz"})
         CHECK(parse_sql("SELECT a FROM '" + std::string(path) + "'").sources[0].name == "x");
     CHECK(parse_sql("SELECT a FROM x.gz.csv").sources[0].name == "x.gz");
     CHECK(parse_sql("SELECT a FROM .gz").sources[0].name == ".gz");
 }
 
-TEST_CASE("what other dialects write") {
+TEST_CASE("spellings of other dialects") {
     CHECK(where("/* one\n -- */ `a b` = 1 /**/ AND [c d] > 2 -- so\n;;") == "(a b=1 & c d>2)");
     CHECK(aggregate(parse_sql("SELECT COUNT(1) FROM t"), 0).kind == QueryAggregate::Kind::CountRows);
     CHECK(parse_sql("SELECT * FROM x JOIN y ON ((x.k = y.j)) WHERE x.a > 1").query.join->right == "j");
@@ -378,7 +378,7 @@ TEST_CASE("errors point at the character") {
     fails("SELECT a AS @3 FROM t", "a name is expected here, not 3");
 }
 
-TEST_CASE("what is not supported says so") {
+TEST_CASE("unsupported SQL is named in the error") {
     fails("SELECT a FROM t @ORDER BY a", "ORDER BY is not supported");
     fails("SELECT a FROM t GROUP BY a @HAVING a > 1", "HAVING is not supported");
     fails("SELECT @DISTINCT a FROM t", "DISTINCT is not supported");
@@ -390,7 +390,7 @@ TEST_CASE("what is not supported says so") {
     fails("SELECT a FROM t WHERE a > @(SELECT b FROM t)", "a sub-query is not supported");
     fails("SELECT a FROM t@, u", "two tables are FROM x.csv JOIN y.csv ON x.k = y.k");
     fails("SELECT a FROM t @LEFT JOIN u ON t.a = u.a", "LEFT is not supported");
-    // Also where the columns are those of a table behind it.
+    // Even if the columns belong to a table that follows.
     fails("SELECT t.a, u.b FROM t @LEFT JOIN u ON t.a = u.a", "LEFT is not supported");
     fails("SELECT u.b FROM t@, u WHERE t.a = u.a", "two tables are FROM x.csv JOIN y.csv ON x.k = y.k");
     fails("SELECT v.b FROM t JOIN u ON t.a = u.a @CROSS JOIN v", "CROSS is not supported");

@@ -1,4 +1,4 @@
-// Saved bytes that are damaged, cut off or made up: an error, never a crash, and nothing that loads may crash later.
+// Saved bytes that are damaged, truncated or forged give an error, never a crash. Whatever loads must not crash later.
 #include "stream/bytes.hpp"
 
 #include <doctest/doctest.h>
@@ -23,7 +23,7 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-// Loads the bytes and uses what they hold in every way. Throws InvalidArgument when they are refused.
+// Loads the bytes and uses their content in every way. Throws InvalidArgument if they are rejected.
 using Use = std::function<void(const Bytes&)>;
 
 struct Saved {
@@ -122,7 +122,7 @@ std::vector<Saved> one_of_each() {
     return all;
 }
 
-// With a checksum that is right again, so that what is behind it is tested.
+// With a corrected checksum, so that the rest is tested.
 Bytes sealed(Bytes bytes) {
     bytes.resize(bytes.size() - 4);
     auto crc = ~0U;
@@ -164,7 +164,7 @@ TEST_CASE("Damaged bytes are refused: every byte, every length") {
     }
 }
 
-TEST_CASE("Bytes that say what cannot be, under a right checksum, are refused or can be used") {
+TEST_CASE("Forged bytes with a right checksum are refused or usable") {
     std::mt19937_64 random(2005);
     int refusals = 0, uses = 0;
     const char* wanted = std::getenv("QUADMILL_FUZZ_ROUNDS");  // NOLINT(concurrency-mt-unsafe): one thread
@@ -183,11 +183,11 @@ TEST_CASE("Bytes that say what cannot be, under a right checksum, are refused or
                     case 1:
                         damaged[at] ^= static_cast<std::byte>(1U << (random() % 8));
                         break;
-                    case 2:  // a whole number, as large as they get
+                    case 2:  // a large whole number
                         for (std::size_t i = 0; i < 8 && at + i < damaged.size() - 4; ++i)
                             damaged[at + i] = std::byte{0xff};
                         break;
-                    default:  // another place's number
+                    default:  // a number from another position
                         for (std::size_t i = 0; i < 8 && at + i < damaged.size() - 4; ++i)
                             damaged[at + i] = bytes[8 + (random() % body / 8 * 8 + i) % body];
                 }
@@ -244,7 +244,7 @@ TEST_CASE("Keys that no value of the type has are refused") {
     }
 }
 
-TEST_CASE("Bytes of another kind, type or version, or of nothing") {
+TEST_CASE("Bytes of another kind, type or version, and no bytes") {
     const auto all = one_of_each();
     CHECK_THROWS_WITH_AS(static_cast<void>(saved_summary(Bytes{})), doctest::Contains("not a saved quadmill summary"),
                          InvalidArgument);

@@ -1,4 +1,4 @@
-// Correlated sums: bounds against exact sums, for x of every type and size.
+// Correlated sums: compares bounds with exact sums, for x of every type and size.
 #include <doctest/doctest.h>
 
 #include <cstring>
@@ -35,10 +35,10 @@ TEST_CASE_TEMPLATE("Correlated sums: bounds hold, and the sum is that of a thres
                 std::vector<double> y;
                 double magnitude = 0, sum_x = 0;
                 for (auto& v : xs) {
-                    v = std::fmod(v, 1999);  // which a half holds exactly
+                    v = std::fmod(v, 1999);  // a half represents it exactly
                     x.push_back(make(v));
                     sum_x += v;
-                    // Some weights are so large that few pairs make most of the sum.
+                    // Some weights are so large that a few pairs make up most of the sum.
                     y.push_back(static_cast<double>(random() % (random() % 50 == 0 ? 100'000 : 100)) -
                                 (negative ? 40.0 : 0.0));
                     magnitude += std::abs(y.back());
@@ -96,7 +96,7 @@ TEST_CASE("Correlated sums up to the average of equal values have all of them") 
         CHECK(got.lower <= 1000);
         CHECK(got.upper == 1000);
     }
-    // A plan for more values than can be.
+    // A plan for more values than possible.
     CorrelatedSums<double>({.eps = 0.1, .n = ~std::uint64_t{0}, .window = 1}).add(std::vector{1.0}, std::vector{1.0});
 }
 
@@ -120,7 +120,7 @@ TEST_CASE("Correlated sums: g, NaN, and what is refused") {
     CHECK_THROWS_AS(static_cast<void>(squares.sum({Aggregate::Kind::Quantile, 2})), InvalidArgument);
 }
 
-TEST_CASE("A threshold is told exactly where x can be just that, and f must rise or fall") {
+TEST_CASE("A threshold is exact if x can have that value, and f must be monotonic") {
     CorrelatedSums<std::int64_t> sums;
     const std::int64_t large = 1'700'000'000'000'000'001;
     sums.add(std::vector<std::int64_t>{large, large + 2, large + 2}, std::vector{1.0, 10.0, 100.0});
@@ -128,7 +128,7 @@ TEST_CASE("A threshold is told exactly where x can be just that, and f must rise
     CHECK(sums.sum({Aggregate::Kind::Min}, Affine{1, 1}).exact == large + 1);
     CHECK(sums.sum({Aggregate::Kind::Min}, Affine{1, 0.5}).exact == std::nullopt);
     CHECK(sums.sum({Aggregate::Kind::Min}, Affine{1e9, 0}).exact == std::nullopt);  // no 64-bit integer
-    CHECK(sums.sum({Aggregate::Kind::Average}).exact == std::nullopt);              // a third is left over
+    CHECK(sums.sum({Aggregate::Kind::Average}).exact == std::nullopt);              // a third remains
     CHECK(sums.sum({Aggregate::Kind::Count}).exact == 3);
     CHECK(sums.sum({Aggregate::Kind::Count}, Affine{5e17, 0}).exact == 1'500'000'000'000'000'000);
     CHECK(sums.sum({Aggregate::Kind::Sum}, Affine{0.5, 0}).exact == std::nullopt);
@@ -151,7 +151,7 @@ TEST_CASE("A threshold is told exactly where x can be just that, and f must rise
     CHECK(floats.sum({Aggregate::Kind::Quantile, 0.25}, [](double v) { return -v; }).sum == 111);
 }
 
-TEST_CASE("x of 64 bits goes through the sorter, whatever halves of it are equal") {
+TEST_CASE("x of 64 bits goes through the sorter, even if some of its halves are equal") {
     class Counting final : public WindowSorter {
       public:
         explicit Counting(std::size_t& keys) : keys_(keys) {}
@@ -190,7 +190,7 @@ TEST_CASE("x of 64 bits goes through the sorter, whatever halves of it are equal
             const auto part = std::min<std::size_t>(700, x.size() - i);
             sums.add(std::span(x).subspan(i, part), std::span(y).subspan(i, part));
         }
-        // Windows as the exact order makes them.
+        // Windows in the exact order.
         std::int64_t total = 0;
         for (const double weight : y) total += static_cast<std::int64_t>(weight);
         CHECK(sums.sum({Aggregate::Kind::Max}).sum == static_cast<double>(total));

@@ -1,4 +1,4 @@
-// A sorter that fails now and then: an error, and nothing is lost. Memory that fails, and nothing comes twice.
+// A sorter that fails from time to time gives an error, and nothing is lost. If memory fails, nothing is counted twice.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -71,13 +71,13 @@ void until_it_works(Work work) {
         try {
             return work();
         } catch (const Failure&) {  // NOLINT(bugprone-empty-catch)
-            // Once more, from where it stopped.
+            // Continues where it stopped.
         }
     }
     FAIL("it never works");
 }
 
-// Adds all, going on behind what was taken whenever the sorter fails.
+// Adds all values. If the sorter fails, continues after the values that were taken.
 template <class Summary>
 void add_all(Summary& summary, const std::function<void(std::size_t, std::size_t)>& add, std::size_t size) {
     std::mt19937 random(1);
@@ -92,7 +92,7 @@ std::vector<std::byte> saved(const Summary& summary) {
     return bytes;
 }
 
-// There is no memory for the summary of the window of this number, counted from 1.
+// There is no memory for the summary of the window with this number, counted from 1.
 struct Unlucky : detail::stream::QuantileSummary {
     using Share = detail::stream::Share;
     static inline int windows_left = 0;
@@ -112,7 +112,7 @@ struct Unlucky : detail::stream::QuantileSummary {
 
 }  // namespace
 
-TEST_CASE("Blocks that wait for a tree come once, also where there is no memory for one of them") {
+TEST_CASE("Blocks that wait for a tree are counted once, even if there is no memory for one of them") {
     const detail::stream::SlidingPlan plan({.eps = 0.01, .window = 10'000'000});
     REQUIRE(plan.tree_height() > 1);
     const auto block = static_cast<std::size_t>(plan.block);
@@ -130,7 +130,7 @@ TEST_CASE("Blocks that wait for a tree come once, also where there is no memory 
     CHECK(window.n() == 2 * block);
 }
 
-TEST_CASE("Values whose copying fails have not come, and nothing is taken in their place") {
+TEST_CASE("Values whose copying fails are not counted, and nothing is taken instead") {
     class FailsOnce final : public Prompt {
       public:
         void share(std::size_t count, const std::function<void(std::size_t)>& work) override {
@@ -156,8 +156,8 @@ TEST_CASE("Values whose copying fails have not come, and nothing is taken in the
     CHECK(taken == values.size());
 }
 
-TEST_CASE("Where a window cannot be taken, values that wait behind it are in the next answer once") {
-    for (const std::size_t n : {1050UL, 2050UL}) {  // one batch is in flight, or as many as there may be
+TEST_CASE("If a window cannot be taken, the values waiting after it are in the next answer once") {
+    for (const std::size_t n : {1050UL, 2050UL}) {  // one batch is in flight, or the max number
         CAPTURE(n);
         const auto values = counted_up(n);
         detail::stream::Intake<float> intake(std::make_unique<Prompt>(), 100);
@@ -173,7 +173,7 @@ TEST_CASE("Where a window cannot be taken, values that wait behind it are in the
     }
 }
 
-TEST_CASE("What a sorter that failed has given back goes to it in batches of the size that it asked for") {
+TEST_CASE("Values that a failed sorter returned go to it again in batches of its size") {
     class FailsWhenTold final : public Prompt {
       public:
         FailsWhenTold(bool& fails, std::size_t& largest) : fails_(fails), largest_(largest) {}
@@ -203,7 +203,7 @@ TEST_CASE("What a sorter that failed has given back goes to it in batches of the
     CHECK(largest == 1000);
 }
 
-TEST_CASE("Where a sorter that samples fails, each window is sampled once") {
+TEST_CASE("If a sampling sorter fails, each window is sampled once") {
     class Sampling final : public Failing {
       public:
         using Failing::Failing;
@@ -226,7 +226,7 @@ TEST_CASE("Where a sorter that samples fails, each window is sampled once") {
       private:
         std::deque<std::optional<detail::cpu::WindowSample>> samples_;
     };
-    // As long as batches are whole windows, the windows are those of a sorter that works, in some order.
+    // As long as batches are whole windows, the windows are those of a working sorter, in some order.
     constexpr std::size_t window = 100, step = 9, windows = 400;
     const auto values = counted_up(window * windows);
     for (unsigned seed = 0; seed < 20; ++seed) {
@@ -253,7 +253,7 @@ TEST_CASE("Where a sorter that samples fails, each window is sampled once") {
     }
 }
 
-TEST_CASE("Where the sorter fails, what is merged is not cut off") {
+TEST_CASE("If the sorter fails, merged values are complete") {
     class FailsWhileTold final : public Prompt {
       public:
         explicit FailsWhileTold(const bool& fails) : fails_(fails) {}
@@ -265,7 +265,7 @@ TEST_CASE("Where the sorter fails, what is merged is not cut off") {
       private:
         const bool& fails_;
     };
-    // 450 values wait, and with 99 more there are those of a batch, which is 500.
+    // 450 values wait. With 99 more there are enough for a batch of 500.
     const auto values = stream("random", 549, 3);
     const auto first = std::span(values).first(450), second = std::span(values).subspan(450);
     const auto run = [&]<class Summary, class Options>(const Options& options, const auto& add) {
@@ -294,7 +294,7 @@ TEST_CASE("Where the sorter fails, what is merged is not cut off") {
     run_sums(0.0);
 }
 
-TEST_CASE("Whatever the sorter does, answers are those of a sorter that works") {
+TEST_CASE("With any failures of the sorter, answers equal those of a working sorter") {
     auto values = stream("random", 20'000, 3);
     for (std::size_t i = 0; i < values.size(); i += 97) values[i] = std::nan("");
     std::vector<float> floats(values.begin(), values.end());

@@ -1,4 +1,5 @@
-// Lossy counts of whole streams: bounds against exact counts; what summaries say of their operations.
+// Lossy counts of whole streams: compares bounds with exact counts, and checks what summaries report about their
+// operations.
 #include <doctest/doctest.h>
 
 #include <chrono>
@@ -13,7 +14,7 @@ using namespace quadmill::test;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
-// The worst that a count is too low, of those that are frequent; checks that none is missing and none too rare.
+// The max amount by which a count of a frequent value is too low. Checks that none is missing and none is too rare.
 template <class Summary>
 double worst_count(const Summary& summary, const std::vector<double>& values, double support) {
     const auto counts = exact_counts(values);
@@ -49,7 +50,7 @@ TEST_CASE("Frequencies keep eps, miss nothing frequent and stay small, for every
     for (const auto& order : orders) {
         const auto values = stream(order, n, 11);
         for (const double eps : {1e-1, 1e-2, 1e-3, 1e-4}) {
-            // The paper's window, others that do not fit to it, and the default.
+            // The paper's window, others that do not match it, and the default.
             for (const std::size_t window : {static_cast<std::size_t>(std::ceil(1 / eps)), std::size_t{777},
                                              static_cast<std::size_t>(50 / eps), std::size_t{0}}) {
                 CAPTURE(order);
@@ -65,7 +66,7 @@ TEST_CASE("Frequencies keep eps, miss nothing frequent and stay small, for every
                 for (const double support : {eps, 0.1, 0.5})
                     worst = std::max(worst, worst_count(summary, values, std::max(support, eps)));
                 CHECK(worst <= eps * n);
-                // Manku and Motwani's bound, (1 / eps) log(eps N), for entries; a window of 1 / eps more is on its way.
+                // Manku and Motwani's bound for entries, (1 / eps) log(eps N). Another window of 1 / eps is in flight.
                 const double entries = static_cast<double>(max_bytes) / 24;
                 const double bound = (1 / eps) * std::max(std::log(eps * n), 1.0) + 1 / eps;
                 CHECK(entries <= bound);

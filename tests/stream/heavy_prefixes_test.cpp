@@ -1,4 +1,4 @@
-// Heavy prefixes: none is missed, and bounds hold against exact counts.
+// Heavy prefixes: none is missed, and bounds are compared with exact counts.
 #include <doctest/doctest.h>
 
 #include "quadmill/error.hpp"
@@ -20,7 +20,7 @@ std::uint32_t top_bits(std::uint32_t value, int length) {
     return length == 0 ? 0 : value >> static_cast<unsigned>(32 - length) << static_cast<unsigned>(32 - length);
 }
 
-// Exact counts of what is under each prefix, and under none of `heavy` that is longer.
+// Exact counts of the values that have each prefix but none of the longer prefixes in `heavy`.
 std::map<Node, std::uint64_t> discounted(const std::vector<std::uint32_t>& values, const std::vector<int>& lengths,
                                          const std::vector<Node>& heavy) {
     std::map<Node, std::uint64_t> counts;
@@ -135,12 +135,12 @@ TEST_CASE("All heavy prefixes: every one with enough values under it, and none w
         for (const auto& [node, count] : counts) {
             if (static_cast<double>(count) >= s * n) CHECK(std::binary_search(nodes.begin(), nodes.end(), node));
         }
-        // Under 10.1.2.3 are the 4 tenths that make all of its shorter prefixes heavy, too.
+        // 10.1.2.3 has the 4 tenths that make all of its shorter prefixes heavy, too.
         if (s == 0.2) CHECK(found.size() > summary.heavy(s).size());
     }
 }
 
-TEST_CASE("Heavy prefixes of 64-bit values, and what is refused") {
+TEST_CASE("Heavy prefixes of 64-bit values, and invalid options") {
     HeavyPrefixes<std::uint64_t> wide({.eps = 0.01, .support = 0.1, .lengths = {0, 1, 63, 64}});
     for (std::uint64_t i = 0; i < 1000; ++i) wide.add(i % 2 == 0 ? ~std::uint64_t{0} : i << 40U);
     const auto found = wide.heavy(0.4);
@@ -152,7 +152,7 @@ TEST_CASE("Heavy prefixes of 64-bit values, and what is refused") {
     CHECK(found[1].discounted == Count{500, 500, 500});
     using Wide = HeavyPrefixes<std::uint64_t>;
     CHECK_THROWS_AS(Wide({.eps = 0.1, .support = 0.1, .lengths = {8}}), InvalidArgument);
-    // The error of each length is smaller still: to the least that is promised.
+    // The error of each length is even smaller: down to the smallest promised one.
     for (const auto& [eps, support] : {std::pair{1e-5, 1e-4}, std::pair{1e-6, 2e-6}}) {
         HeavyPrefixes<std::uint32_t> fine({.eps = eps, .support = support, .lengths = {8, 16}});
         fine.add(std::vector<std::uint32_t>(1000, 7));

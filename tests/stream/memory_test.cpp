@@ -1,4 +1,4 @@
-// Memory that ends at any allocation of add() and save(): the summary goes on, and nothing of it breaks.
+// Memory that runs out at any allocation of add() and save(): the summary stays usable and correct.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ using namespace quadmill;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
-// Of this thread; the last one fails. 0: none does.
+// Allocations left on this thread; the last one fails. 0: none fails.
 thread_local std::size_t allocations_left = 0;
 
 void* allocate(std::size_t bytes) {
@@ -45,7 +45,7 @@ void* operator new(std::size_t bytes, const std::nothrow_t& /*how*/) noexcept {
 void* operator new[](std::size_t bytes, const std::nothrow_t& how) noexcept {
     return operator new(bytes, how);
 }
-// GCC compares an inlined free() with an operator new that was not inlined: -Wmismatched-new-delete, wrongly.
+// GCC compares an inlined free() with an operator new that was not inlined: a wrong -Wmismatched-new-delete.
 [[gnu::noinline]] void operator delete(void* memory) noexcept {
     std::free(memory);
 }
@@ -79,8 +79,8 @@ class SmallBatchSorter final : public WindowSorter {
 
 constexpr double summary_eps = 0.01;
 
-// A third of the values is there, memory ends at some allocation while the next third comes, and the last third
-// follows; for ever later allocations, until all of them succeed. Then `expect` is told how many values are missing.
+// Adds a third of the values. During the next third memory runs out at some allocation; then the last third follows.
+// This is repeated for later and later allocations, until all succeed. `expect` gets the number of missing values.
 template <class Make, class T, class Expect>
 void expect_after_failures(const std::vector<T>& values, const Make& make, const Expect& expect) {
     const auto third = values.size() / 3;
@@ -94,7 +94,7 @@ void expect_after_failures(const std::vector<T>& values, const Make& make, const
         allocations_left = at;
         try {
             summary.add(all.subspan(third, third));
-            static_cast<void>(summary.save());  // what waits is summarized for it
+            static_cast<void>(summary.save());  // waiting values are summarized for it
         } catch (const std::bad_alloc&) {
             failed = true;
         }
@@ -127,7 +127,7 @@ std::vector<std::uint32_t> some_keys(std::size_t n) {
     return keys;
 }
 
-// Within eps of the ranks among these, except for those that are missing.
+// Within eps of the ranks among these values, except for the missing ones.
 template <class Summary>
 void expect_quantiles(const Summary& summary, std::span<const float> sorted, std::size_t missing) {
     const auto n = static_cast<double>(sorted.size()), most = summary_eps * n + static_cast<double>(missing) + 1;
@@ -212,7 +212,7 @@ TEST_CASE("Memory that ends while values come leaves the counts of all lengths o
         });
 }
 
-// What there was no memory for is lost, and gone for good when as many values have come as the window has.
+// Values without memory are lost, and no longer matter when as many values have come as the window holds.
 TEST_CASE("Memory that ends while values come leaves sliding windows whole") {
     const auto values = some_values(30'000);
     for (const auto& [widths, blocks] :
@@ -239,7 +239,7 @@ TEST_CASE("Memory that ends while values come leaves sliding windows whole") {
 
 TEST_CASE("Memory that ends while values come is never more than lost where a window is asked again and again") {
     const auto values = some_values(30'000);
-    const std::size_t width = 800;  // kept as they are
+    const std::size_t width = 800;  // stored unchanged
     for (const std::size_t window : {200'000U, 700U}) {
         const SlidingOptions options{.eps = summary_eps, .window = window, .widths = Widths::Variable};
         const auto last = std::span(values).last(std::min(width, window));
@@ -272,7 +272,7 @@ TEST_CASE("Memory that ends while values come is never more than lost where a wi
     }
 }
 
-// A pair is its x and a weight, which come to the summary on different ways.
+// A pair is x and a weight, which reach the summary in different ways.
 TEST_CASE_TEMPLATE("Memory that ends while pairs come: correlated sums are right, or refuse to go on", T, float,
                    double) {
     std::vector<T> x;
@@ -303,7 +303,7 @@ TEST_CASE_TEMPLATE("Memory that ends while pairs come: correlated sums are right
             add(4000);
             const auto sum = sums.sum({.kind = Aggregate::Kind::Min});
             CHECK(sum.lower == 0);
-            CHECK(sum.upper == 0);  // of the ys whose x is 0
+            CHECK(sum.upper == 0);  // of the ys with x = 0
             const auto n = static_cast<double>(sums.n());
             const auto all = sums.sum({.kind = Aggregate::Kind::Max});
             CHECK(all.lower <= n);

@@ -14,7 +14,7 @@ namespace quadmill::test {
 inline const std::vector<std::string> orders{"random",    "sorted",     "reversed",   "zig-zag",
                                              "many ties", "heavy tail", "two-valued", "adversarial"};
 
-// Values as small whole numbers, so that every type of value can hold those of a short stream.
+// Values are small whole numbers, so that every type can represent those of a short stream.
 inline std::vector<double> stream(const std::string& order, std::size_t n, std::uint64_t seed) {
     std::mt19937_64 random(seed);
     std::vector<double> values(n);
@@ -31,8 +31,8 @@ inline std::vector<double> stream(const std::string& order, std::size_t n, std::
         if (order == "heavy tail") v = std::floor(1 / std::pow(1 - uniform, 1.2));
         if (order == "two-valued") v = uniform < 0.3 ? 1 : 2;
     }
-    // Against Greenwald and Khanna: each half as long part goes into the middle of the widest gap of what was there, so
-    // that summaries never see the ranks that they are asked for.
+    // Adversarial for Greenwald and Khanna: each part is half as long as the previous one and goes into the middle of
+    // the widest gap of the values so far, so that summaries never see the ranks that they are asked for.
     if (order == "adversarial") {
         double low = 0, high = 0x1p40;
         for (std::size_t i = 0; i < n; ++i) {
@@ -49,11 +49,11 @@ inline std::vector<double> stream(const std::string& order, std::size_t n, std::
     return values;
 }
 
-// How far a value with these ranks is from the rank that was asked for.
+// The distance of a value with these ranks from the requested rank.
 inline double rank_error(const std::vector<double>& sorted, double value, std::uint64_t rank) {
     const auto first = std::lower_bound(sorted.begin(), sorted.end(), value) - sorted.begin() + 1;
     const auto last = std::upper_bound(sorted.begin(), sorted.end(), value) - sorted.begin();
-    if (first > last) return 1e300;  // it is not one of them
+    if (first > last) return 1e300;  // the value does not occur
     const auto r = static_cast<double>(rank);
     return std::max({static_cast<double>(first) - r, r - static_cast<double>(last), 0.0});
 }

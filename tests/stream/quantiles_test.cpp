@@ -1,4 +1,4 @@
-// Quantiles of whole streams: every answer against exact ranks.
+// Quantiles of whole streams: compares every answer with exact ranks.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -22,7 +22,7 @@ std::vector<double> many_phis() {
     return phis;
 }
 
-// The worst error of a rank, as a part of eps n; checks the bounds given with each answer.
+// The worst error of a rank, as a fraction of eps n. Checks the bounds of each answer.
 template <class T>
 double worst_error(const Quantiles<T>& summary, std::vector<double> values) {
     std::sort(values.begin(), values.end());
@@ -75,15 +75,15 @@ TEST_CASE("Quantiles of few values are exact") {
         for (const double v : values) summary.add(v);
         CHECK(worst_error(summary, values) == 0);
     }
-    // The rank is ceil(phi n), also where the product is whole but for rounding.
+    // The rank is ceil(phi n), even if the product is an integer only up to rounding.
     Quantiles<double> hundred({.eps = 0.001});
     for (int i = 1; i <= 100; ++i) hundred.add(i);
     for (int i = 1; i <= 100; ++i) CHECK(hundred.quantile(i / 100.0).value == i);
     CHECK(hundred.quantile(0.501).value == 51);
 }
 
-TEST_CASE_TEMPLATE("Quantiles of every type; NaNs are counted apart, -0 is 0", T, Half, float, double, std::int32_t,
-                   std::uint32_t, std::int64_t, std::uint64_t) {
+TEST_CASE_TEMPLATE("Quantiles of every type; NaNs are counted separately, -0 is 0", T, Half, float, double,
+                   std::int32_t, std::uint32_t, std::int64_t, std::uint64_t) {
     const auto make = [](double v) {
         if constexpr (std::is_same_v<T, Half>) {
             return Half::from_float(static_cast<float>(v));
@@ -223,7 +223,7 @@ TEST_CASE("A thousand summaries of a stream that is spread over machines keep ep
     CHECK(sum.summary_bytes() < 400'000);
 }
 
-TEST_CASE("Saved quantiles load to the same answers, and go on") {
+TEST_CASE("Saved quantiles load with the same answers, and take more values") {
     const auto values = stream("heavy tail", 30'000, 1);
     for (const std::size_t n : {0U, 1U, 99U, 100U, 101U, 30'000U}) {
         CAPTURE(n);
@@ -246,7 +246,7 @@ TEST_CASE("Saved quantiles load to the same answers, and go on") {
     }
 }
 
-TEST_CASE("The same answers whatever the sorter, however the values come, and whenever it was asked") {
+TEST_CASE("The same answers with every sorter, however the values arrive, and whenever it was queried") {
     const auto doubles = stream("random", 50'000, 9);
     const std::vector<float> values(doubles.begin(), doubles.end());
     Quantiles<float> one({.eps = 0.01, .window = 1000}), two({.eps = 0.01, .window = 1000}, cpu_window_sorter(3));
@@ -261,7 +261,7 @@ TEST_CASE("The same answers whatever the sorter, however the values come, and wh
     CHECK(one.save() == two.save());
 }
 
-TEST_CASE("What is asked wrongly is refused") {
+TEST_CASE("Wrong queries are refused") {
     const auto refused = [](const auto& work, const char* words) {
         try {
             work();
@@ -319,14 +319,14 @@ TEST_CASE("While nothing was dropped, answers and bounds are exact") {
     CHECK(counts.count(-1) == Count{});
 }
 
-TEST_CASE("Values that fill no window are saved, and merged, as a sample where that is shorter") {
+TEST_CASE("Values of an incomplete window are saved and merged as a sample if that is shorter") {
     const auto values = stream("random", 60'000, 12);
     Quantiles<double> once({.eps = 0.01, .window = 1U << 20U}), sum({.eps = 0.01, .window = 1U << 20U});
     once.add(values);
     const auto bytes = once.save();
     CHECK(bytes.size() < 3000);
     CHECK(worst_error(Quantiles<double>::load(bytes), values) <= 1);
-    CHECK(worst_error(once, values) == 0);  // which saving does not change
+    CHECK(worst_error(once, values) == 0);  // saving does not change it
     CHECK(once.save() == bytes);
     std::vector<double> all;
     for (int i = 0; i < 200; ++i) {
@@ -355,11 +355,11 @@ TEST_CASE("A long stream is saved in few bytes, and takes little more memory") {
         for (auto& v : values) v = static_cast<float>(random()) * 0x1p-32F;
         summary.add(values);
     }
-    CHECK(summary.save().size() < 20'000);  // 2 M values, as 5 M of them with an eps of 0.001 in 200 KB
+    CHECK(summary.save().size() < 20'000);  // 2 M values; 5 M of them with an eps of 0.001 take 200 KB
     CHECK(summary.summary_bytes() < 2 * 20'000);
 }
 
-TEST_CASE("Queries of several threads at once, which change nothing that can be seen") {
+TEST_CASE("Concurrent queries of several threads, which change nothing visible") {
     const auto values = stream("random", 40'000, 13);
     std::vector<float> x(values.begin(), values.end());
     Quantiles<double> quantiles({.eps = 0.01, .window = 1000}, cpu_window_sorter(2));

@@ -1,4 +1,4 @@
-// Sliding windows: every answer against the exact window, while the stream goes on.
+// Sliding windows: compares every answer with the exact window while the stream goes on.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -30,7 +30,7 @@ std::vector<double> window_of(const std::vector<double>& values, std::size_t end
     return {values.begin() + static_cast<std::ptrdiff_t>(from), values.begin() + static_cast<std::ptrdiff_t>(end)};
 }
 
-// The worst error of a rank in the last `width` values, as a part of eps width.
+// The worst error of a rank in the last `width` values, as a fraction of eps width.
 double worst_rank(const SlidingQuantiles<double>& sliding, std::vector<double> window, std::uint64_t width) {
     std::sort(window.begin(), window.end());
     double worst = 0;
@@ -145,7 +145,7 @@ TEST_CASE("Sliding windows of variable width keep eps of each width") {
     }
 }
 
-TEST_CASE("A window of a long stream takes the memory of a window") {
+TEST_CASE("The memory for a window of a long stream depends only on the window") {
     std::size_t early = 0;
     SlidingQuantiles<float> quantiles({.eps = 0.02, .window = 50'000});
     SlidingQuantiles<float> variable({.eps = 0.05, .window = 50'000, .widths = Widths::Variable});
@@ -155,7 +155,7 @@ TEST_CASE("A window of a long stream takes the memory of a window") {
         for (auto& v : values) v = static_cast<float>(random());
         quantiles.add(values);
         variable.add(values);
-        CHECK(quantiles.quantile(0.5).rank > 0);  // which settles what is on its way
+        CHECK(quantiles.quantile(0.5).rank > 0);  // settles the values in flight
         CHECK(variable.quantile(0.5).rank > 0);
         if (i == 20) early = quantiles.summary_bytes() + variable.summary_bytes();
     }
@@ -164,7 +164,7 @@ TEST_CASE("A window of a long stream takes the memory of a window") {
           1.2 * static_cast<double>(early));
 }
 
-// Counts the values and the sets of values that come.
+// Counts the values and the sets of values that arrive.
 class Counting final : public WindowSorter {
   public:
     explicit Counting(std::vector<std::size_t>& windows, std::size_t* calls = nullptr)
@@ -186,7 +186,7 @@ class Counting final : public WindowSorter {
     std::unique_ptr<WindowSorter> sorter_ = cpu_window_sorter(1);
 };
 
-TEST_CASE("Sketches of windows that are never kept as they are keep eps, by a chain and by levels that sort") {
+TEST_CASE("Summaries of windows whose values are never kept keep eps, with a chain and with levels that sort") {
     constexpr std::size_t n = 12'000;
     for (const auto& order : orders) {
         const auto values = stream(order, n, 33);
@@ -239,7 +239,7 @@ TEST_CASE("The errors of levels are those of the paper") {
             CHECK(plan.level_error(l) == doctest::Approx(4e-6 / (2 * (2 * 20 + 2)) * std::pow(2.0, 20 - l)));
         CHECK(SlidingPlan({.eps = 4e-6, .window = window}).is_exact());
     }
-    // Where nothing is rounded, eps_0 = 1 / (L + 1), and each level may be off by as many values.
+    // If nothing is rounded, eps_0 = 1 / (L + 1), and each level may be off by the same number of values.
     for (const int bits : {3, 8, 12}) {
         const double eps = std::ldexp(4.0, -bits);
         const auto window = std::uint64_t{1} << static_cast<unsigned>(bits + 7);
@@ -256,7 +256,7 @@ TEST_CASE("The errors of levels are those of the paper") {
     }
 }
 
-TEST_CASE("Levels that sort for themselves sort each value once each, and the sorter has the upper ones") {
+TEST_CASE("Levels with their own sorts sort each value once per level, and the sorter gets the upper levels") {
     const auto values = stream("random", 1 << 16, 34);
     std::size_t calls = 0;
     const auto windows_by = [&](std::size_t least, SlidingBlocks blocks) {
@@ -276,7 +276,7 @@ TEST_CASE("Levels that sort for themselves sort each value once each, and the so
     std::size_t sum = 0;
     for (const auto w : all) sum += w;
     CHECK(sum == values.size() * 9);  // L + 1 levels: blocks of 64 to 2^14 values
-    CHECK(calls < all.size() / 3);    // four sets of one size at a time, as in the paper
+    CHECK(calls < all.size() / 3);    // four sets of one size together, as in the paper
     CHECK(all.front() <= 9);          // 1 / eps_0 = L + 1
     const auto upper = windows_by(300, SlidingBlocks::Sorted);
     CHECK(!upper.empty());
@@ -289,7 +289,7 @@ TEST_CASE("Levels that sort for themselves sort each value once each, and the so
     CHECK(!windows_by(0, SlidingBlocks::Merged).empty());
 }
 
-TEST_CASE("Sliding windows save and load to the same answers, and go on") {
+TEST_CASE("Sliding windows save and load with the same answers, and take more values") {
     const auto values = stream("random", 30'000, 8);
     const std::array forms{SlidingOptions{}, SlidingOptions{.widths = Widths::Variable},
                            SlidingOptions{.paper = {.raw = RawValues::Never}},
@@ -353,9 +353,9 @@ TEST_CASE("Windows of several streams merge as summaries") {
     }
 }
 
-TEST_CASE("A window that the stream does not fill yet keeps eps of what there is") {
+TEST_CASE("A window that is not full yet keeps eps of the values so far") {
     for (const double eps : {0.1, 0.01, 0.001}) {
-        // So wide that it is not kept as it is.
+        // So wide that the values themselves are not kept.
         const auto window = static_cast<std::uint64_t>(3000 / eps);
         const auto values = stream("random", std::min<std::size_t>(2 * window / 3, 60'000), 41);
         SlidingQuantiles<double> quantiles({.eps = eps, .window = window});
@@ -374,7 +374,7 @@ TEST_CASE("A window that the stream does not fill yet keeps eps of what there is
     }
 }
 
-TEST_CASE("What a sliding window refuses") {
+TEST_CASE("Arguments that a sliding window refuses") {
     using Q = SlidingQuantiles<float>;
     CHECK_THROWS_AS(Q({.eps = 0.01, .window = 0}), InvalidArgument);
     CHECK_THROWS_AS(Q({.eps = 0.6, .window = 10}), InvalidArgument);
@@ -393,7 +393,7 @@ TEST_CASE("What a sliding window refuses") {
                     InvalidArgument);
 }
 
-// Does nothing before finish() asks for it, as a GPU may.
+// Does nothing before finish() asks for it, like a GPU.
 class Late : public WindowSorter {
   public:
     void begin(Keys keys, std::size_t window) override { batches_.emplace_back(keys, window); }
@@ -411,7 +411,7 @@ class Late : public WindowSorter {
     std::deque<std::pair<Keys, std::size_t>> batches_;
 };
 
-TEST_CASE("Short windows are answered for while blocks are on their way") {
+TEST_CASE("Short windows are answered while blocks are in flight") {
     const SlidingOptions options{.eps = 0.05, .window = 50'000, .widths = Widths::Variable};
     SlidingQuantiles<double> late(options, std::make_unique<Late>()), at_once(options);
     const auto values = stream("random", 20'000, 5);
@@ -460,7 +460,7 @@ TEST_CASE("The memory of a window does not grow with eps times its length") {
     CHECK(wide.bytes() < 4'000'000);
     auto loaded = SlidingQuantiles<float>::load(wide.save());
     CHECK(loaded.save() == wide.save());
-    // Base blocks that are shorter than what the old end of the window may lack.
+    // Base blocks shorter than the part that the old end of the window may lack.
     constexpr std::uint64_t window = 400'000;
     for (const auto* order : {"random", "adversarial"}) {
         const auto all = stream(order, 900'000, 34);
@@ -482,7 +482,7 @@ TEST_CASE("The memory of a window does not grow with eps times its length") {
     }
 }
 
-TEST_CASE("A window that may take too much memory is refused with what it takes") {
+TEST_CASE("A window that may take too much memory is refused with the memory that it takes") {
     using Q = SlidingQuantiles<float>;
     CHECK_THROWS_WITH_AS(Q({.eps = 1e-6, .window = 1'000'000'000}), doctest::Contains("GiB"), InvalidArgument);
     CHECK_THROWS_WITH_AS(Q({.eps = 0.01, .window = 100'000, .max_bytes = 1000}), doctest::Contains("max_bytes"),
@@ -490,7 +490,7 @@ TEST_CASE("A window that may take too much memory is refused with what it takes"
     Q({.eps = 1e-5, .window = 1'000'000'000});
 }
 
-TEST_CASE("A window that is kept as it is, asked again and again") {
+TEST_CASE("A window whose values are kept, queried repeatedly") {
     const auto values = stream("many ties", 30'000, 14);
     std::mt19937 random(15);
     for (const auto widths : {Widths::Fixed, Widths::Variable}) {

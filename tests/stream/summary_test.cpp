@@ -1,4 +1,4 @@
-// The summaries themselves: bounds of ranks and counts against exact ones, through merging and pruning.
+// The summaries themselves: compares bounds of ranks and counts with exact ones, through merging and pruning.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -29,14 +29,14 @@ Window<std::uint32_t> window(const std::vector<std::uint32_t>& values) {
     return Window<std::uint32_t>(values.data(), values.size());
 }
 
-// Every entry's bounds hold, every rank has an answer within max_error, and counts below a key are bounded.
+// Checks that every entry's bounds hold, every rank has an answer within max_error, and counts below a key are bounded.
 void check(const QuantileSummary& summary, const std::vector<std::uint32_t>& all) {
     REQUIRE(summary.n() == all.size());
     for (std::size_t i = 0; i < summary.size(); ++i) {
         const auto entry = summary.entry(i);
         const auto below = std::lower_bound(all.begin(), all.end(), entry.key) - all.begin();
         const auto at_most = std::upper_bound(all.begin(), all.end(), entry.key) - all.begin();
-        REQUIRE(below < at_most);  // it is one of the values
+        REQUIRE(below < at_most);  // the value occurs
         REQUIRE(entry.rank_min <= static_cast<std::uint64_t>(at_most));
         REQUIRE(entry.rank_max > static_cast<std::uint64_t>(below));
     }
@@ -60,7 +60,7 @@ void check(const QuantileSummary& summary, const std::vector<std::uint32_t>& all
 
 }  // namespace
 
-TEST_CASE("A quantile summary of a window keeps its error, with as few entries as that takes") {
+TEST_CASE("A quantile summary of a window keeps its error with as few entries as necessary") {
     for (const std::size_t n : {1U, 2U, 3U, 10U, 1000U, 4097U}) {
         for (const double error : {0.0, 0.4, 0.5, 1.0, 7.0, 100.0, 1e9}) {
             CAPTURE(n);
@@ -75,7 +75,7 @@ TEST_CASE("A quantile summary of a window keeps its error, with as few entries a
     }
 }
 
-TEST_CASE("Merging adds the errors, pruning adds what it was allowed") {
+TEST_CASE("Merging adds the errors, pruning adds the permitted error") {
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
         CAPTURE(seed);
         const std::uint32_t distinct = seed % 3 == 0 ? 3 : seed % 3 == 1 ? 100 : 1'000'000;
@@ -96,12 +96,12 @@ TEST_CASE("Merging adds the errors, pruning adds what it was allowed") {
             sum.prune(allowed);
             check(sum, all);
             CHECK(static_cast<double>(sum.max_error()) <= allowed);
-            CHECK(sum.size() <= 202);  // B + 1 for what was allowed, and a little
+            CHECK(sum.size() <= 202);  // B + 1 for the permitted error, and a little more
         }
     }
 }
 
-TEST_CASE("Several summaries asked as one answer as their sum does") {
+TEST_CASE("Several summaries queried together answer like their sum") {
     std::mt19937_64 random(11);
     for (int round = 0; round < 200; ++round) {
         CAPTURE(round);
@@ -139,8 +139,8 @@ TEST_CASE("Several summaries asked as one answer as their sum does") {
     }
 }
 
-TEST_CASE("Threads that share the work change no summary but for the entries where pieces begin") {
-    // Backwards, which no result may depend on.
+TEST_CASE("Sharing work among threads changes a summary only in the entries where pieces begin") {
+    // In reverse order, on which no result may depend.
     const Share backwards = [](std::size_t count, const Work& work) {
         while (count > 0) work(--count);
     };
@@ -206,7 +206,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("A long window is counted in parts by all threads, and as by one") {
+TEST_CASE("All threads count a long window in parts, with the same result as one") {
     const Share backwards = [](std::size_t count, const Work& work) {
         for (auto i = count; i-- > 0;) work(i);
     };
@@ -244,7 +244,7 @@ TEST_CASE("A long window is counted in parts by all threads, and as by one") {
     }
 }
 
-TEST_CASE("The plan of errors never uses up all of eps, known n is Greenwald and Khanna's") {
+TEST_CASE("The plan of errors never uses up eps; for known n it is Greenwald and Khanna's") {
     const ErrorPlan unknown{.eps = 0.1};
     double before = -1;
     for (std::size_t id = 1; id < ErrorPlan::most_ids; ++id) {
@@ -282,7 +282,7 @@ TEST_CASE("An exponential histogram of many windows keeps eps") {
     }
 }
 
-TEST_CASE("Windows that threads add together make the buckets that they make one by one") {
+TEST_CASE("Windows that threads add together give the same buckets as one by one") {
     std::mt19937_64 random(9);
     const ErrorPlan plan{.eps = 0.05};
     const Share threads = [](std::size_t count, const Work& work) {  // in another order
@@ -316,7 +316,7 @@ TEST_CASE("Windows that threads add together make the buckets that they make one
     }
 }
 
-TEST_CASE("Exact sums round once, whatever comes and in what order") {
+TEST_CASE("Exact sums round once, for any values in any order") {
     std::mt19937_64 random(8);
     const auto any = [&] {
         return std::ldexp(static_cast<double>(random() >> 11U) * (random() % 2 == 0 ? 1 : -1),
@@ -339,7 +339,7 @@ TEST_CASE("Exact sums round once, whatever comes and in what order") {
         CHECK(sum.above() == sum.nearest());
         CHECK(sum.sign() == (sum.nearest() > 0) - (sum.nearest() < 0));
     }
-    for (int round = 0; round < 2000; ++round) {  // a quotient of whole numbers is rounded once by the processor, too
+    for (int round = 0; round < 2000; ++round) {  // the processor, too, rounds a quotient of whole numbers once
         const auto a = static_cast<double>(random() >> (11 + random() % 40)),
                    b = static_cast<double>(1 + random() % 1000);
         CHECK(ExactSum(a).nearest(static_cast<std::uint64_t>(b)) == a / b);
@@ -360,10 +360,11 @@ TEST_CASE("Exact sums round once, whatever comes and in what order") {
     ExactSum tiny(least);
     CHECK(tiny.nearest(2) == 0);
     tiny.add(2 * least);
-    CHECK(tiny.nearest(2) == 2 * least);  // of 1 and 2, the even one
+    CHECK(tiny.nearest(2) == 2 * least);  // between 1 and 2, the even one
     tiny.add(tiny, -1);
     CHECK(tiny.sign() == 0);
-    // The product of the two least doubles is one bit, with 104 zeros behind it as doubles' bits are multiplied.
+    // The product of the two smallest doubles is a single bit, with 104 zeros after it when the bits of the doubles are
+    // multiplied.
     ExactSum square;
     square.add(least, least);
     CHECK(square.sign() == 1);
@@ -377,7 +378,7 @@ TEST_CASE("Exact sums round once, whatever comes and in what order") {
     CHECK(ExactSum::read(from).nearest(8) == 1e308);
 }
 
-TEST_CASE("A summary that is packed is the same") {
+TEST_CASE("A packed summary gives the same answers") {
     for (const double error : {0.0, 2.0}) {
         for (const Key above : {Key{0}, Key{1} << 40U}) {
             std::vector<std::uint64_t> a, b;

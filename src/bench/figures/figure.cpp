@@ -55,14 +55,14 @@ double number(const std::string& text) {
     return value;
 }
 
-// "NAME: WORDS".
+// Splits "NAME: WORDS".
 std::pair<std::string, std::string> named(const std::string& line) {
     const auto colon = line.find(": ");
     if (colon == std::string::npos) throw Error("bench figures: '" + line + "' has no ': '");
     return {line.substr(0, colon), line.substr(colon + 2)};
 }
 
-// Digits in groups of three.
+// Groups digits by three.
 std::string grouped(std::string digits) {
     const auto point = std::min(digits.find('.'), digits.size());
     for (auto at = point; at > 3 && digits[at - 4] != '-'; at -= 3) digits.insert(at - 3, ",");
@@ -91,7 +91,7 @@ std::string spoken_range(const Range& r, const std::string& unit) {
     return fmt::format("{}{} ({} to {})", spoken(r.y), unit, spoken(r.low), spoken(r.high));
 }
 
-// By the worst x: where it fails, is too noisy, or is exceeded; otherwise from the lowest to the highest.
+// Reports the worst x if the claim fails, is too noisy, or is exceeded there; otherwise the range of all x.
 Verdict within(const std::vector<double>& xs, double least, double most, const std::string& unit, Better better,
                const std::function<Range(double)>& of) {
     double low = 1e300, high = -1e300;
@@ -117,7 +117,7 @@ Verdict not_measured(const FigureData& data, const std::vector<std::string>& ser
         const auto found = std::ranges::find(data.missing, name, &std::pair<std::string, std::string>::first);
         if (found != data.missing.end()) return {Kind::NotHere, "", name + ": " + found->second};
     }
-    // A part of something that was not measured.
+    // For the ratio to something that was not measured.
     const auto rest = data.missing.empty()
                           ? ""
                           : fmt::format("; without {}: {}", data.missing.front().first, data.missing.front().second);
@@ -126,14 +126,14 @@ Verdict not_measured(const FigureData& data, const std::vector<std::string>& ser
 
 }  // namespace
 
-// Where a range lies; what is not a number is below.
+// Compares a range with the bounds. A value that is not a number counts as too small.
 Verdict::Kind kind_of(const Range& r, double least, double most, Better better) {
     const bool below = !(r.low >= least), above = !(r.high <= most);
     const auto low_side = better == Better::Below ? Kind::Exceeds : Kind::Fails;
     const auto high_side = better == Better::Above ? Kind::Exceeds : Kind::Fails;
     if (!(r.high >= least)) return low_side;
     if (!(r.low <= most)) return high_side;
-    // On both sides of a bound behind which it is only better, it holds.
+    // If the range is on both sides of a bound beyond which it is only better, the claim holds.
     const bool noisy = (below && low_side == Kind::Fails) || (above && high_side == Kind::Fails);
     return noisy ? Kind::Noisy : Kind::Holds;
 }
@@ -150,7 +150,7 @@ std::string spoken_place(double x) {
 
 std::string spoken(double value) {
     if (value == 0 || !std::isfinite(value)) return fmt::format("{:g}", value);
-    const double step = std::pow(10, std::floor(std::log10(std::abs(value))) - 2);  // of the third digit
+    const double step = std::pow(10, std::floor(std::log10(std::abs(value))) - 2);  // value of the third digit
     const double rounded = std::round(value / step) * step;
     const auto digits = 2 - static_cast<int>(std::floor(std::log10(std::abs(rounded)) + 1e-9));
     return grouped(fmt::format("{:.{}f}", rounded, std::max(digits, 0)));
@@ -363,7 +363,8 @@ const std::vector<Figure>& figures() {
 
 namespace {
 
-// Of each series its place in every panel, which is its colour: the least that no series has that it meets in a panel.
+// For each series an index, the same in every panel, that selects its colour. It is the smallest index that no other
+// series in its panels has.
 std::map<std::string, std::size_t> places_of(const Figure& figure, const FigureData& data) {
     std::map<std::string, std::set<const FigurePanel*>> panels;
     std::vector<std::string> order;

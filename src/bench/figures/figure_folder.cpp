@@ -24,7 +24,7 @@ std::string text_of(const std::string& path) {
     return {letters.begin(), letters.end()};
 }
 
-// For a cell of a table.
+// Text for a cell of a table.
 std::string cell(const std::string& text) {
     std::string out;
     for (const char c : text) {
@@ -44,7 +44,7 @@ std::string verdict_cell(const FigureData* data, const Claim& claim) {
     return cell(text);
 }
 
-// The renderer that its first figure was measured on; the folder's path, if it has none.
+// The renderer of the folder's first figure; without figures, the folder's path.
 std::string machine_of(const FigureFolder& folder) {
     for (const auto& figure : figures()) {
         if (const auto* data = folder.find(figure.id)) return data->fact("renderer");
@@ -61,7 +61,7 @@ std::string table_head(const std::vector<FigureFolder>& folders) {
     return head + "\n" + line + "\n";
 }
 
-// What measured a folder's figures, run after run; of each figure its date and command.
+// The commands that measured a folder's figures, run by run, with each figure's date.
 std::string commands_of(const std::multimap<std::string, std::string>& by_date) {
     std::vector<std::string> words;
     for (const auto& [date, command] : by_date) {
@@ -71,7 +71,7 @@ std::string commands_of(const std::multimap<std::string, std::string>& by_date) 
     return fmt::format("{}", fmt::join(words, ", then "));
 }
 
-// How many claims came out how.
+// The number of claims with each result.
 template <class Wanted>
 std::string counts_of(const FigureFolder& folder, const Wanted& wanted) {
     std::map<Kind, int> counts;
@@ -119,7 +119,7 @@ std::string overview(const std::vector<FigureFolder>& folders) {
     return out;
 }
 
-// On the first machine.
+// The claims that fail on the first machine.
 std::string what_fails(const FigureFolder& folder) {
     std::string out;
     for (const auto& figure : figures()) {
@@ -160,9 +160,9 @@ std::string machines(const std::vector<FigureFolder>& folders) {
     return out;
 }
 
-// What is missing of a figure, or was wrong; once where it is so on all machines.
+// Series of a figure that are missing or were wrong. A note that is the same on all machines is written once.
 std::string notes_of(const Figure& figure, const std::vector<FigureFolder>& folders) {
-    std::vector<std::pair<std::string, std::vector<std::string>>> notes;  // and on which machines
+    std::vector<std::pair<std::string, std::vector<std::string>>> notes;  // and the machines that they are about
     std::size_t measured = 0;
     for (const auto& folder : folders) {
         const auto* data = folder.find(figure.id);
@@ -183,7 +183,7 @@ std::string notes_of(const Figure& figure, const std::vector<FigureFolder>& fold
     return out;
 }
 
-// Its picture of the first folder that has one, and where all numbers and pictures are.
+// Its picture from the first folder that has one, with links to all numbers and pictures.
 std::string pictures_of(const Figure& figure, const std::vector<FigureFolder>& folders, const fs::path& here) {
     std::string picture, links;
     for (const auto& folder : folders) {
@@ -254,7 +254,7 @@ void write_text(const std::string& path, const std::string& text) {
 
 void FigureFolder::store(const Figure& figure, FigureData data) {
     std::error_code failed;
-    fs::create_directories(path_, failed);  // what fails says so when the first file is made
+    fs::create_directories(path_, failed);  // making the first file reports the failure
     draw(figure, data);
     write_text(file(figure.id + ".csv"), data.csv());
     data_[figure.id] = std::move(data);

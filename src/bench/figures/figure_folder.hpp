@@ -1,4 +1,4 @@
-// Results of `quadmill bench figures`: a folder with a CSV and an SVG a figure, and pages of verdicts made from the
+// Results of `quadmill bench figures`: a folder with a CSV and an SVG per figure, and pages of verdicts made from the
 // CSVs.
 #pragma once
 
@@ -22,13 +22,13 @@ class FigureFolder {
     explicit FigureFolder(std::string path);
     [[nodiscard]] const std::string& path() const { return path_; }
     [[nodiscard]] const FigureData* find(const std::string& id) const;
-    // Throws Error if the folder has results of another machine, or another size, than `facts` says.
+    // Throws Error if the folder's results are from another machine, or of another size, than `facts` says.
     void must_be_of(const FigureFacts& facts) const;
     // Makes the folder if it is missing.
     void store(const Figure& figure, FigureData data);
-    // All SVGs again, from the CSVs.
+    // Makes all SVGs again from the CSVs.
     void draw() const;
-    // summary.md and summary.json.
+    // Writes summary.md and summary.json.
     void write_summary() const;
     [[nodiscard]] std::string summary_json() const;
     [[nodiscard]] std::size_t size() const { return data_.size(); }
@@ -40,8 +40,8 @@ class FigureFolder {
     std::map<std::string, FigureData> data_;  // by id
 };
 
-// Every claim of every figure: its words, its rule, and the result of each folder's machine. Links are from the folder
-// that `from` is in. Throws IoError.
+// A page with every claim of every figure: its text, its rule, and the result on each folder's machine. Links are
+// relative to the folder of `from`. Throws IoError.
 [[nodiscard]] std::string figures_page(const std::vector<FigureFolder>& folders, const std::string& from);
 void write_text(const std::string& path, const std::string& text);
 

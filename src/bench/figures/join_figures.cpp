@@ -26,7 +26,7 @@ std::function<void(FigureSetting&, FigureData&)> measure(JoinFigure figure) {
             contenders.push_back({"merge", JoinBy::Merge});
             contenders.push_back({"cpu merge", JoinBy::CpuMerge});
         }
-        const int most = figure == JoinFigure::Graph ? 15 : 5;  // two ways of it are a few percent apart
+        const int most = figure == JoinFigure::Graph ? 15 : 5;  // two ways to run it differ by a few percent
         JoinBench bench(setting.context, setting.why_no_context, std::move(contenders), QueryEngine::Bitmap,
                         setting.pick(2, most));
         for (const auto& which : join_cases({figure})) {

@@ -17,14 +17,14 @@ constexpr const char *inserts = "inserts, ns each", *queries = "queries, ns each
 
 constexpr const char* by_points_alike =
     "each counter is a point of its own; that those of a key lie together, which spares CUDA accesses, spares none";
-constexpr unsigned papers_power = 27;  // of two: the paper's operations
+constexpr unsigned papers_power = 27;  // log2 of the paper's number of operations
 
-// By the names that series and claims have for them.
+// The names of kinds in series and claims.
 const std::vector<std::pair<SketchKind, std::string>> kinds{
     {SketchKind::Thread, "thread"},   {SketchKind::Warp, "warp"}, {SketchKind::Half, "half"},
     {SketchKind::Quarter, "quarter"}, {SketchKind::Msws, "msws"}, {SketchKind::Sf, "sf"}};
 
-// As the paper's sketches are filled: each of a key's counters by itself.
+// The name for inserts as in the paper: each counter of a key is a point.
 std::string by_points(const std::string& name) {
     return name + ", a point a counter";
 }
@@ -32,7 +32,7 @@ std::string on_cpu(const std::string& name) {
     return name + ", cpu";
 }
 
-// Of the series whose names end so, or of all that end as none of these.
+// A panel of the series whose names end like that, or, for an empty end, with none of these.
 FigurePanel rates_panel(const std::string& panel, const std::string& title, const std::string& end) {
     const auto draws = [end](const std::string& series) {
         return end.empty() ? !series.ends_with(by_points("")) && !series.ends_with(on_cpu("")) : series.ends_with(end);
@@ -40,7 +40,7 @@ FigurePanel rates_panel(const std::string& panel, const std::string& title, cons
     return {panel, "operations", "ns", Scale::Logarithmic, title, draws};
 }
 
-// Nanoseconds each, by the fastest engine, by points, and by the CPU.
+// Adds nanoseconds per operation: with the fastest engine, with points, and on the CPU.
 void add_rates(FigureData& data, const std::string& panel, const std::string& name, const SketchCaseResult& found,
                SketchTimes SketchResult::*times) {
     const auto x = static_cast<double>(found.which.n);
@@ -102,7 +102,7 @@ void measure_accuracy(FigureSetting& setting, FigureData& data) {
     }
 }
 
-// How many times as accurate as the thread sketch, at a load.
+// How many times as accurate as the thread sketch, at a load factor.
 Claim accuracy(const std::string& name, double load, double times) {
     auto claim = times_as_fast(
         fmt::format("{}: {:.2f} times the accuracy of the thread sketch at a load of {:.2f}", name, times, load),
@@ -112,7 +112,7 @@ Claim accuracy(const std::string& name, double load, double times) {
     return claim;
 }
 
-// Millions a second, where the figure has nanoseconds each.
+// A rate in millions per second, for a figure that has nanoseconds per operation.
 Claim rate(double millions, const std::string& what, const std::string& panel) {
     auto claim = lies_within(fmt::format("{:.0f} M {} a second by quarter (2080 Ti)", millions, what), Gpu, panel,
                              "quarter", At::Largest, 0, 1e3 / (millions * slack), Better::Below);
@@ -137,7 +137,7 @@ std::vector<Figure> sketch_figures() {
                                    errors, name, std::string(name) + ", paper", At::Every, 0.9, 1.1);
         claim.rule = std::string("mean error, %: the paper's over ") + name + " is from 0.9 to 1.1 at both";
         claim.judge = [name = std::string(name)](const FigureData& data) {
-            auto same = data;  // so that both series have one name's points at the same loads
+            auto same = data;  // so that both series have points with the same loads
             std::erase_if(same.points, [&](const FigurePoint& p) {
                 return p.series == name && !data.y(errors, name + ", paper", p.x);
             });

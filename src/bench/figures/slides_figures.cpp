@@ -83,7 +83,7 @@ void measure_lu(FigureSetting& setting, FigureData& data) {
     using Sizes = std::vector<std::size_t>;
     for (const auto n : setting.pick(Sizes{64, 128, 256}, Sizes{512, 1024, 2048, 3500})) {
         for (const auto& [pivot, panel] : pivots) {
-            if (pivot == Pivot::Full && n > 2048) continue;  // takes the CPU half a minute each
+            if (pivot == Pivot::Full && n > 2048) continue;  // the CPU takes half a minute for each
             const auto found = bench.run(n, pivot);
             for (const auto& result : found.results) {
                 data.add_time(panel, static_cast<double>(n), result,
@@ -116,7 +116,7 @@ std::vector<Claim> lu_claims() {
 
 constexpr const char *steps_rate = "steps a second", *flops = "GFLOP/s";
 
-// The number before those words; where there is none, nothing.
+// The number before that text; nothing if there is none.
 std::optional<double> number_before(const std::string& text, const std::string& words) {
     const auto at = text.find(words);
     if (at == text.npos || at == 0) return {};
@@ -174,7 +174,7 @@ void measure_cache_model(FigureSetting& setting, FigureData& data) {
     data.add(whole_sort, Whose::Ours, "measured", found.side, found.sort_measured);
 }
 
-// Where the block of the cache is one texel, the model says that the height of quads has no effect.
+// If a cache block is one texel, the model predicts that the height of quads has no effect.
 Claim whole_sort_is_predicted() {
     auto claim = times_as_fast("the model predicts the time of a whole sort", Gpu, whole_sort, "measured", "predicted",
                                At::Every, 0.8, 1.25, Better::Neither);
@@ -191,7 +191,7 @@ Claim whole_sort_is_predicted() {
 }  // namespace
 
 std::vector<Figure> slides_figures() {
-    constexpr double million = 1 << 20;  // the slides' rows
+    constexpr double million = 1 << 20;  // rows on the slides
     const auto beats = [](const std::string& claim, const std::string& panel, double least) {
         return because(only_at(million, times_as_fast(claim, Gpu, panel, "depth", scan, At::Largest, least)),
                        "one core of today scans 2^20 rows in less than half a millisecond; each query of the GPU "
@@ -201,8 +201,8 @@ std::vector<Figure> slides_figures() {
         return times_as_fast("today: our bitmap engine beats a scan on all threads", Gpu, panel, "bitmap", all_scan,
                              At::Largest, 1);
     };
-    // Each panel of a kind, the flattering ones and the others. The slides' attributes have 24 bits at most, and fit a
-    // depth buffer; c has 40, which take two planes of depths, so that what is claimed of it is ours.
+    // The panels are of two kinds, favourable ones and others. The slides' attributes have at most 24 bits and fit into
+    // a depth buffer. Column c has 40 bits, which take two planes of depths; claims about it are ours.
     const auto is_of_c = [](const std::string& panel) {
         return std::ranges::any_of(std::array{"c <= ", "<= c ", "clauses, c", "copy c "},
                                    [&](const char* of_c) { return panel.find(of_c) != std::string::npos; });

@@ -26,7 +26,7 @@ constexpr const char* programs_are_free =
     "the H100 blends RGBA32F at 28 % of the rate at which it writes, and a comparison in a fragment program costs "
     "nothing beside the write";
 
-// n lg^2 n through the point of the largest n.
+// The curve n lg^2 n through the point of the largest n.
 void add_fit(FigureData& data) {
     const auto xs = data.xs(parts, "sort");
     if (xs.empty()) return;
@@ -65,7 +65,7 @@ void measure_sorts(FigureSetting& setting, FigureData& data) {
     add_fit(data);
 }
 
-// Figure 4's estimate.
+// The estimate of figure 4.
 Claim fits() {
     return {
         "the time follows n lg^2 n: estimates from 8 M are within a few milliseconds",
@@ -81,7 +81,7 @@ Claim fits() {
         }};
 }
 
-// From where on PBSN takes no longer than `rival`, or hardly.
+// The crossover at which PBSN takes no longer than `rival`, or only a little longer.
 Claim breaks_even(const std::string& claim, const std::string& rival) {
     return {claim,
             "the least n from which on PBSN takes at most 1.1 times the time of " + rival + " is at most 131,072",
@@ -99,8 +99,8 @@ Claim breaks_even(const std::string& claim, const std::string& rival) {
             Gpu};
 }
 
-// Of Fig. 3, by the form of PBSN that was measured. The paper's CPU sorts are qsort of a compiler's library and an
-// optimized quicksort.
+// Claims of Fig. 3, for the form of PBSN that was measured. The paper's CPU sorts are qsort of a compiler's library and
+// an optimized quicksort.
 std::vector<Claim> claims_of_sorts(const std::string& why_slower_than_purcell) {
     auto below_16k = because(
         among(times_as_fast("about 3 times slower than optimized quicksort below 16 K", Gpu, sorting, "std::sort",
@@ -124,7 +124,7 @@ std::vector<Claim> claims_of_sorts(const std::string& why_slower_than_purcell) {
                 "paper's did, it holds")};
 }
 
-// What blends 16-bit floats, as the paper's GPU did, beside what sorts the same number of 32-bit floats.
+// Compares blending 16-bit floats, like the paper's GPU, with sorting the same number of 32-bit floats.
 void measure_halves(FigureSetting& setting, FigureData& data) {
     const RivalThreads threads;
     SortBench halves(setting.context, setting.why_no_context, {{paper_pbsn, paper_form_of_pbsn()}}, 5);
@@ -146,7 +146,7 @@ void measure_halves(FigureSetting& setting, FigureData& data) {
 
 constexpr const char* blending = "cost of PBSN";
 
-// Of a pipe, 8 M keys would take the paper's GPU 1 s, which its figures fit; of the whole chip 15.
+// With one pipe, 8 M keys would take the paper's GPU 1 s, which matches its figures; with the whole chip, 15.
 Claim blend_cycles() {
     return {"6 to 7 clock cycles a blend", "none: the paper does not say whether of a pipe or of the whole chip",
             [](const FigureData& data) -> Verdict {
@@ -197,7 +197,7 @@ constexpr const char* too_far_off = "an answer was further off than eps allows";
 constexpr std::size_t papers_values = 100'000'000;
 const std::vector<std::string> stages{"sort", "histogram or sample", "merge", "compress"};
 
-// How windows are chosen: of 1 / eps values, as in the paper, or by the library.
+// The window size: 1 / eps values, as in the paper, or the library's choice.
 enum class Windows { Papers, Ours };
 
 struct StreamSizes {
@@ -206,7 +206,8 @@ struct StreamSizes {
     std::vector<double> eps;
 };
 
-// Windows and their sorts; y against 1 / eps. What the library chooses is measured with what is fast enough for it.
+// Windows with different sorts; y against 1 / eps. The library's choice is only measured with sorts that are fast
+// enough for it.
 void measure_stream(FigureSetting& setting, FigureData& data, Summary summary, const StreamSizes& sizes,
                     Windows windows) {
     const RivalThreads threads;
@@ -303,7 +304,7 @@ Figure stream_figure(const std::string& id, const std::string& title, Summary su
 constexpr std::array<std::pair<const char*, Summary>, 2> half_streams{
     {{"frequencies, ms", Summary::Frequencies}, {"quantiles, ms", Summary::Quantiles}}};
 
-// The values of a sliding window: an eighth of the paper's 1 M, or a fortieth of its 10 M, with --quick.
+// Number of values in a sliding window. With --quick it is an eighth of the paper's 1 M, or a fortieth of its 10 M.
 std::uint64_t window_of(const FigureSetting& setting, std::uint64_t papers) {
     return setting.pick(papers > 1'000'000 ? papers / 40 : papers / 8, papers);
 }
@@ -325,12 +326,12 @@ constexpr const char* large_sets =
     "writes";
 constexpr std::array level_eps{1e-5, 4e-6};  // the paper names the latter
 
-// Each level sorts all values again: the upper ones by PBSN and the others on the CPU, or all by qsort.
+// Each level sorts all values again: the upper levels with PBSN and the others on the CPU, or all with qsort.
 void measure_levels(FigureSetting& setting, FigureData& data) {
     PbsnOptions pbsn;
     pbsn.early_stop = EarlyStop::No;
     std::vector<std::pair<StreamContender, std::size_t>> contenders{
-        {{paper_pbsn, Engine::Pbsn, nullptr, pbsn}, std::size_t{1} << 16U}};  // and the least values that it sorts
+        {{paper_pbsn, Engine::Pbsn, nullptr, pbsn}, std::size_t{1} << 16U}};  // and min values that it sorts
     if (const auto* rival = rival_of("qsort")) contenders.push_back({{rival->name, {}, rival}, 1});
     for (const auto& [contender, least] : contenders) {
         StreamBench bench(setting.context, setting.why_no_context, {contender}, 1);
@@ -352,7 +353,7 @@ void measure_levels(FigureSetting& setting, FigureData& data) {
     }
 }
 
-// Sixteen bits, as in the paper.
+// With 16 bits, as in the paper.
 void measure_half_streams(FigureSetting& setting, FigureData& data) {
     const RivalThreads threads;
     PbsnOptions pbsn;

@@ -84,11 +84,11 @@ constexpr const char* bound_by_writing =
 constexpr const char *phase_rates = "MB/s of each phase", *stage_seconds = "seconds of each stage in phase 1",
                      *all_seconds = "seconds in all", *phase_one = "seconds of phase 1";
 constexpr const char* disk_copy = "copy past the cache";
-constexpr const char* slower_io = "read or write";  // whichever takes longer
-// GPUTeraSort's pipeline and network, and ours.
+constexpr const char* slower_io = "read or write";  // the one that takes longer
+// GPUTeraSort's pipeline with its network, and with our engines.
 constexpr const char *by_network = "terasort, bitonic", *by_merging = "terasort, merge", *by_cpu = "terasort, cpu";
 
-// Seconds, what was wrong, and the report of a sort of ours.
+// Seconds and errors. Returns the report of a sort of ours.
 Json take(FigureData& data, double x, const FileResult& result) {
     const auto& name = result.contender->name;
     if (!result.ran()) {
@@ -109,7 +109,7 @@ constexpr const char* in_errata = "the printed numbers do not follow from the ru
 
 constexpr const char* run_rates = "MB/s of each phase, by the size of runs";
 
-// Fig. 1: the same file with the same memory, in runs of several sizes, by the CPU.
+// Fig. 1: the same file with the same memory, in runs of several sizes, on the CPU.
 void measure_runs(FigureSetting& setting, FigureData& data) {
     const auto records = setting.pick(std::size_t{500'000}, std::size_t{5'000'000});
     for (const auto megabytes : setting.pick(std::vector{1, 4, 16}, std::vector{1, 2, 4, 8, 16, 32, 64, 128})) {
@@ -132,11 +132,11 @@ std::string by(const std::string& panel, const std::string& engine) {
     return panel + "; " + engine;
 }
 
-// What a sort of ours says of its phases and stages; a panel of these for each engine.
+// Phases and stages from the report of a sort of ours. Each engine has a panel.
 void add_phases(FigureData& data, const std::string& engine, double x, const Json& report) {
     data.add(phase_one, Whose::Ours, engine, x, report.value("runs_seconds", 0.0));
     data.add(by(phase_rates, engine), Whose::Ours, "phase 1", x, report.value("runs_mb_per_s", 0.0));
-    // A file of one run has no second phase.
+    // A file that fits into one run has no second phase.
     if (const double rate = report.value("merge_mb_per_s", 0.0); rate > 0)
         data.add(by(phase_rates, engine), Whose::Ours, "phase 2", x, rate);
     double slowest = 0;
@@ -148,7 +148,7 @@ void add_phases(FigureData& data, const std::string& engine, double x, const Jso
     data.add(by(stage_seconds, engine), Whose::Ours, slower_io, x, slowest);
 }
 
-// Fig. 11, 12 and 14.
+// Measures Fig. 11, 12 and 14.
 void measure_files(FigureSetting& setting, FigureData& data) {
     const std::string memory = setting.pick("192M", "1G");
     const std::vector contenders{terasort_program(by_network, "bitonic", memory, setting.device),
@@ -177,7 +177,7 @@ void measure_files(FigureSetting& setting, FigureData& data) {
     }
 }
 
-// Table 1, by the rule of the benchmark: 3 years in seconds, and a penny of the price.
+// Table 1, by the benchmark's rule: a penny buys its share of 3 years, in seconds, of the system's price.
 constexpr double penny_seconds = 946'080;
 
 Claim time_limits() {
@@ -202,7 +202,7 @@ Claim time_limits() {
         }};
 }
 
-// What 185 MB/s in each of two phases make of a penny's time on the paper's last system, which is less than 60 GB.
+// Gigabytes for a penny on the paper's last system, at 185 MB/s in each of two phases; less than 60 GB.
 double penny_gigabytes() {
     return std::min(60.0, 0.185 / 2 * penny_seconds / 1543);
 }
@@ -227,7 +227,7 @@ Claim penny() {
             [](const FigureData& data) -> Verdict {
                 const auto xs = data.xs(all_seconds, by_network);
                 if (xs.empty()) return {Verdict::Kind::NotHere, "", std::string("no numbers of ") + by_network};
-                const double rate = xs.back() / *data.y(all_seconds, by_network, xs.back());  // MB/s
+                const double rate = xs.back() / *data.y(all_seconds, by_network, xs.back());  // in MB/s
                 const double seconds = 60e3 / rate;
                 return {Verdict::Kind::NotHere,
                         fmt::format("{:.0f} MB/s: 60 GB in {:.0f} s, a penny of a machine of ${:.0f}", rate, seconds,
@@ -236,7 +236,8 @@ Claim penny() {
             }};
 }
 
-// The paper's 49 GB/s, read and written, make some 1.5 G comparisons of pairs a second, so it counts more than these.
+// The paper's 49 GB/s, read and written, would be about 1.5 G comparisons of pairs per second, so it counts more than
+// these.
 Claim operations() {
     return {"14 GOP/s on a 7900 GTX", "none: the paper does not say what an operation is; given are comparisons",
             [](const FigureData& data) -> Verdict {
@@ -269,7 +270,7 @@ Claim least_stage() {
         Gpu};
 }
 
-// Which a disk and not the system's cache should decide.
+// To be decided by a disk, not by the system's cache.
 Claim phases_rates() {
     return {"185 MB/s in each phase",
             "none: files here fit into the system's cache; given are the rates of the largest file",
@@ -300,7 +301,7 @@ Claim up_to_ten_times() {
             Gpu};
 }
 
-// Phase 1 reads and writes each byte, and so does a copy.
+// Phase 1 reads and writes each byte, like a copy.
 Claim near_the_disk() {
     return {"Fig. 13: near the peak of I/O, with the one disk that there is (92 %)",
             "seconds: a copy past the cache over phase 1 of terasort, bitonic is at least 0.92, at the largest x",

@@ -1,6 +1,6 @@
-// What OpenGL 3.3 and OpenGL ES 3.0 have in common: an object is bound before it is worked on. `Gl` is the table of
-// functions of the version, so that a call that it does not have does not compile. Only the two dialects include this,
-// after the header of their version.
+// The common part of OpenGL 3.3 and OpenGL ES 3.0: an object must be bound before it is changed. `Gl` is the version's
+// table of functions, so that calling a function that the version lacks does not compile. Only the two dialects include
+// this, after the header of their version.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ namespace quadmill::detail::gl {
 template <class Gl>
 class ByBinding : public Dialect {
   public:
-    // `count_samples` is the target of queries that count.
+    // `count_samples` is the target of queries that count samples.
     ByBinding(Device& device, const Gl& gl, GLenum count_samples)
         : device_(device), gl_(gl), count_samples_(count_samples) {}
 
@@ -97,7 +97,7 @@ class ByBinding : public Dialect {
     Staging make_staging(PixelBuffer::Direction direction, std::size_t bytes) override {
         Staging staging;
         gl_.GenBuffers(1, &staging.id);
-        if (direction == PixelBuffer::Direction::Upload) return staging;  // sent from the caller's memory
+        if (direction == PixelBuffer::Direction::Upload) return staging;  // uploads read the caller's memory
         gl_.BindBuffer(GL_PIXEL_PACK_BUFFER, staging.id);
         gl_.BufferData(GL_PIXEL_PACK_BUFFER, static_cast<GLsizeiptr>(bytes), nullptr, GL_STREAM_READ);
         gl_.BindBuffer(GL_PIXEL_PACK_BUFFER, 0);
@@ -108,7 +108,8 @@ class ByBinding : public Dialect {
         const auto& its = info(to.format);
         bind_to_first_unit(GL_TEXTURE_2D, to.texture);
         gl_.BindBuffer(GL_PIXEL_UNPACK_BUFFER, from.id);
-        // Memory of the CPU goes through a new store of the buffer: NVIDIA reads 3 GB/s from memory itself.
+        // Rows in CPU memory are first copied to a new store of the buffer: NVIDIA reads CPU memory directly at only 3
+        // GB/s.
         if (!from.memory.empty()) {
             const auto bytes =
                 static_cast<std::size_t>(to.width) * static_cast<std::size_t>(to.rows) * its.bytes;
@@ -215,7 +216,7 @@ class ByBinding : public Dialect {
 
     void set_viewport(int width, int height) override { gl_.Viewport(0, 0, width, height); }
 
-    // The targets of a pass blend alike, so the first one counts for all.
+    // All targets of a pass have the same blending, so the first one decides.
     void set_blend(std::uint32_t target, Blend blend) override {
         if (target != 0) return;
         if (blend == Blend::None) return gl_.Disable(GL_BLEND);
@@ -226,7 +227,7 @@ class ByBinding : public Dialect {
         gl_.BlendFunc(GL_ONE, GL_ONE);
     }
 
-    // The host's box comes back at the end of the session, as viewports do.
+    // The application's box is restored at the end of the session, like its viewports.
     void set_scissor(const std::optional<Box>& box) override {
         scissor_ = box;
         if (!box) return gl_.Disable(GL_SCISSOR_TEST);
@@ -347,7 +348,7 @@ class ByBinding : public Dialect {
                 .layer = layer};
     }
 
-    // A layer has an index, which of an array of cube maps (OpenGL 4.0) counts faces.
+    // Whether attachments of this target take a layer. For arrays of cube maps (OpenGL 4.0) the layer counts faces.
     static bool is_layered(GLenum target) {
         constexpr GLenum cube_map_array = 0x9009;
         return target == GL_TEXTURE_2D_ARRAY || target == cube_map_array;
@@ -358,7 +359,7 @@ class ByBinding : public Dialect {
         device_.pipeline.framebuffer = 0;
     }
 
-    // Attaches the plane, and nothing else, to the scratch framebuffer for reading or for drawing, and binds that.
+    // Attaches only this plane to the scratch framebuffer for reading or drawing, and binds that framebuffer.
     void attach(GLenum which, const PlaneOf& plane, Format format) {
         const std::size_t index = which == GL_READ_FRAMEBUFFER ? 0 : 1;
         auto& framebuffer = scratch_.at(index);
@@ -387,13 +388,13 @@ class ByBinding : public Dialect {
         }
     }
 
-    // `to` is an offset where a buffer is bound.
+    // If a pixel buffer is bound, `to` is an offset.
     void read(const PlaneOf& from, Format format, int width, int height, void* to) {
         attach(GL_READ_FRAMEBUFFER, from, format);
         gl_.ReadPixels(from.x, from.y, width, height, info(format).format, info(format).type, to);
     }
 
-    // Through a buffer, in which texels have no format.
+    // Copies by way of a buffer, where texels have no format.
     void copy_bits(const PlaneOf& from, Format from_format, const PlaneOf& to, Format to_format, int width,
                    int height) {
         if (pixels_ == 0) gl_.GenBuffers(1, &pixels_);
@@ -415,7 +416,7 @@ class ByBinding : public Dialect {
         gl_.BindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
     }
 
-    // Clears go by the masks of passes.
+    // Clears obey the masks that passes set.
     void begin_clear() {
         auto& bound = device_.pipeline;
         bound.end_condition(*this);
@@ -426,7 +427,8 @@ class ByBinding : public Dialect {
         gl_.DepthMask(GL_TRUE);
     }
 
-    // Pre: the vertex array of these quads is bound. Without a base instance, the attributes begin at the first quad.
+    // Pre: the vertex array of these quads is bound. There is no base instance here, so the attributes begin at the
+    // first quad.
     void begin_quads_at(Id quads, std::size_t first) {
         gl_.BindBuffer(GL_ARRAY_BUFFER, quads);
         for (GLuint attribute = 0; attribute < 2; ++attribute) {
@@ -446,11 +448,11 @@ class ByBinding : public Dialect {
     }
 
     const GLenum count_samples_;
-    std::array<Id, 2> scratch_{};         // framebuffers to read from and to draw to
-    std::array<bool, 2> is_attached_{};   // whether a texture is attached to them
+    std::array<Id, 2> scratch_{};         // framebuffers for reading and drawing
+    std::array<bool, 2> is_attached_{};   // whether a texture is attached to each
     Id pixels_ = 0;                       // a buffer for copies between formats
-    std::map<Id, std::size_t> first_of_;  // the quad that each buffer's attributes begin at
-    std::optional<Box> scissor_;          // that passes have now
+    std::map<Id, std::size_t> first_of_;  // for each buffer, the quad at which its attributes begin
+    std::optional<Box> scissor_;          // the current box of passes
 };
 
 }  // namespace quadmill::detail::gl

@@ -21,7 +21,7 @@ class Desktop45 final : public Dialect {
         gl_.CreateTextures(layers > 0 ? GL_TEXTURE_2D_ARRAY : GL_TEXTURE_2D, 1, &id);
         gl_.TextureParameteri(id, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
         gl_.TextureParameteri(id, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
-        // Shaders see the stencil of such a texture; its depth is for tests alone.
+        // Shaders read the stencil of such a texture. Its depth is only used in depth tests.
         if (format == Format::Depth32fStencil8)
             gl_.TextureParameteri(id, GL_DEPTH_STENCIL_TEXTURE_MODE, GL_STENCIL_INDEX);
         if (layers > 0) {
@@ -94,13 +94,13 @@ class Desktop45 final : public Dialect {
         device_.check("PixelBuffer", what);
         throw GlError("PixelBuffer: the driver did not map " + what);
     }
-    std::span<std::byte> map(Id /*staging*/, std::size_t /*bytes*/) override { return {}; }  // it is mapped
+    std::span<std::byte> map(Id /*staging*/, std::size_t /*bytes*/) override { return {}; }  // not needed here
     void unmap(Id /*staging*/) override {}
 
     void send_rows(const Staging& from, std::size_t offset, const RowsOf& to) override {
         const auto& format = info(to.format);
         if (from.memory.empty())
-            gl_.MemoryBarrier(GL_PIXEL_BUFFER_BARRIER_BIT);  // the host's shaders may have written it
+            gl_.MemoryBarrier(GL_PIXEL_BUFFER_BARRIER_BIT);  // the application's shaders may have written the buffer
         gl_.BindBuffer(GL_PIXEL_UNPACK_BUFFER, from.id);
         gl_.TextureSubImage2D(to.texture, 0, 0, to.first, to.width, to.rows, format.format, format.type,
                               offset_pointer(offset));
@@ -157,7 +157,7 @@ class Desktop45 final : public Dialect {
         if (blend == Blend::None) return gl_.Disablei(GL_BLEND, target);
         gl_.Enablei(GL_BLEND, target);
         gl_.BlendEquationi(target, blend == Blend::Min ? GL_MIN : blend == Blend::Max ? GL_MAX : GL_FUNC_ADD);
-        if (blend != Blend::Add) return;  // MIN and MAX have no factors
+        if (blend != Blend::Add) return;  // MIN and MAX ignore factors
         device_.save_blend_factors();
         gl_.BlendFunci(target, GL_ONE, GL_ONE);
     }
@@ -260,7 +260,7 @@ class Desktop45 final : public Dialect {
 
     Device& device_;
     const Api& gl_;
-    std::array<GLint, 4> scissor_{};  // the host's, while passes have one
+    std::array<GLint, 4> scissor_{};  // the application's box, while passes have one
 };
 
 }  // namespace

@@ -56,7 +56,7 @@ class Es3 final : public ByBinding<QuadmillGLES30Context> {
 
   private:
     using GetLevel = void (*)(GLenum target, GLint level, GLenum name, GLint* value);
-    GetLevel get_level_ = nullptr;  // OpenGL ES 3.1 has it
+    GetLevel get_level_ = nullptr;  // available from OpenGL ES 3.1
 };
 
 }  // namespace

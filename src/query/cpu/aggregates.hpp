@@ -15,7 +15,7 @@
 
 namespace quadmill::detail::query::loops {
 
-// Calls `work(word, values, lanes)` for words with rows selected; `lanes` is a constant except for the last word.
+// Calls `work(word, values, lanes)` for words with selected rows. `lanes` is a constant except for the last word.
 template <class T, class Work>
 void for_words(std::span<const T> values, const Words& words, std::size_t chunk, const Work& work) {
     const auto end = std::min(words.size(), (chunk + 1) * chunk_words);
@@ -78,8 +78,8 @@ IntegerSum chunk_sum(std::span<const T> values, const Words& words, std::size_t 
     return sum;
 }
 
-// Pairwise, over blocks of 64 in 8 lanes: no value goes through more than 10 roundings in its block and one for each
-// doubling after it, which is log2 n + 5 at most.
+// Pairwise summation over blocks of 64 in 8 lanes. Each value goes through at most 10 roundings in its block and one
+// for each doubling after it, together at most log2 n + 5.
 class PairwiseSum {
   public:
     // Space for 32 values; call taken() with the number written.
@@ -138,7 +138,7 @@ double chunk_float_sum(std::span<const T> values, const Words& words, std::size_
     return sum.total();
 }
 
-// Neumaier's sum: rounding errors are summed, too, so that many chunks cost at most two roundings.
+// Neumaier's sum: rounding errors are summed separately, so that many chunks cost at most two roundings.
 inline double compensated(std::span<const double> parts) {
     double sum = 0, lost = 0;
     for (const auto x : parts) {

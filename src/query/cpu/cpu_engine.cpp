@@ -54,7 +54,7 @@ class CpuColumns : public Columns {
         if (chunk_count() > 1) return workers_->for_each(chunk_count(), work);
         if (chunk_count() == 1) work(std::size_t{0});
     }
-    // What `work(chunk)` gives, in order of the chunks.
+    // The results of `work(chunk)`, in the order of the chunks.
     template <class Work>
     [[nodiscard]] auto per_chunk(const Work& work) {
         std::vector<decltype(work(std::size_t{0}))> results(chunk_count());
@@ -94,7 +94,7 @@ class CpuColumns : public Columns {
     std::shared_ptr<cpu::Workers> workers_;
 };
 
-// `pack_rows(first, n, words)` writes bits; they hold for rows that are NULL in none of the columns.
+// `pack_rows(first, n, words)` writes bits, which count only for rows that are not NULL in any of the columns.
 template <class Pack>
 BitsPtr CpuColumns::packed(const std::vector<std::size_t>& columns, bool negate, const Pack& pack_rows) {
     Words words(word_count());
@@ -179,7 +179,7 @@ Key CpuColumns::kth(std::size_t column, std::uint64_t k, const Bits& rows) {
     return with_column(column, [&](auto values) { return kth_of(values, words_of(rows), k, data.least, data.most); });
 }
 
-// By histograms of ever fewer keys, until those left are few enough to copy.
+// Narrows the range of keys with histograms until few enough keys are left to copy.
 template <class T>
 Key CpuColumns::kth_of(std::span<const T> values, const Words& words, std::uint64_t k, Key least, Key most) {
     constexpr std::uint64_t few = std::uint64_t{1} << 16U;

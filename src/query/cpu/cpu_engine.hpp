@@ -10,10 +10,10 @@
 
 namespace quadmill::detail::query {
 
-// One thread at a time may use the engine and the tables that it has opened.
+// Only one thread at a time may use the engine and the tables that it has opened.
 class CpuEngine : public Engine {
   public:
-    // 0: as many as the machine has.
+    // 0 threads: as many as the machine has.
     explicit CpuEngine(unsigned threads = 0) : workers_(std::make_shared<cpu::Workers>(threads)) {}
 
     // Throws InvalidArgument if one of `columns` is a texture.

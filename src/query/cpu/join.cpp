@@ -15,8 +15,8 @@ namespace quadmill::detail::query {
 
 namespace {
 
-// Those rows of a side that can have a partner, ascending, and their values: all integers (or places in one dictionary)
-// or all doubles, none of them NaN or -0.
+// The rows of a side that can have a partner, ascending, and their values: all integers (or indices in one dictionary),
+// or all doubles without NaN and -0.
 template <class T>
 struct Side {
     std::vector<T> keys;
@@ -52,13 +52,13 @@ Side<double> doubles(const char* function, const JoinSide& from) {
         }
         const auto key = static_cast<double>(value);
         if (std::isnan(key)) return;
-        side.keys.push_back(key + 0.0);  // -0 becomes 0
+        side.keys.push_back(key + 0.0);  // turns -0 into 0
         side.rows.push_back(row);
     });
     return side;
 }
 
-// Places in one dictionary; those of texts that the other has not are dropped.
+// Indices in one dictionary. Texts that the other dictionary lacks are dropped.
 Side<std::int64_t> texts(const JoinSide& from, const TableData& other) {
     const auto& own = *from.table.dictionary;
     const auto& shared = *other.dictionary;
@@ -78,7 +78,7 @@ Side<std::int64_t> texts(const JoinSide& from, const TableData& other) {
     return side;
 }
 
-// |a - b| <= band, as real numbers.
+// |a - b| <= band, computed exactly.
 class Near {
   public:
     explicit Near(double band)
@@ -93,12 +93,12 @@ class Near {
         if (a == b) return true;
         const double difference = a - b;
         if (difference != band_ || std::isinf(difference)) return difference <= band_;
-        // Rounded to the band itself: what was rounded away decides (Knuth's two-sum).
+        // The difference was rounded to the band itself. The rounding error decides (Knuth's two-sum).
         const double b_seen = a - difference, a_seen = difference + b_seen;
         return (a - a_seen) + (b_seen - b) <= 0;
     }
 
-    // The least and the greatest number near to it.
+    // The smallest and the largest number that are near it.
     [[nodiscard]] std::pair<std::int64_t, std::int64_t> ends(std::int64_t a) const {
         using Limits = std::numeric_limits<std::int64_t>;
         const auto x = static_cast<std::uint64_t>(a);
@@ -108,7 +108,7 @@ class Near {
     [[nodiscard]] std::pair<double, double> ends(double a) const {
         constexpr double infinity = std::numeric_limits<double>::infinity();
         if (band_ == infinity) return {-infinity, infinity};
-        // A sum is rounded to one of the two doubles next to it.
+        // A sum is rounded to one of the two neighbouring doubles.
         double low = a - band_, high = a + band_;
         if (!(*this)(a, low)) low = std::nextafter(low, infinity);
         if (!(*this)(a, high)) high = std::nextafter(high, -infinity);
@@ -136,7 +136,8 @@ std::uint64_t nested_loops(const Side<T>& left, const Side<T>& right, const Near
     return found;
 }
 
-// Doubles as floats; they and infinities are in order, so that a range of doubles is one of the floats within.
+// Doubles as floats. The order, including infinities, stays, so that a range of doubles becomes the range of the floats
+// within it.
 float largest_float_to(double most) {
     constexpr double largest = std::numeric_limits<float>::max(), infinity = std::numeric_limits<double>::infinity();
     if (std::isinf(most)) return static_cast<float>(most);
@@ -148,11 +149,12 @@ bool is_float_value(double value) {
     return static_cast<double>(largest_float_to(value)) == value;
 }
 
-// What the GPU compares: the right side's keys, and the range of them for each row of the left side that has one.
+// Input of the GPU's comparisons: the right side's keys, and for each row of the left side its range of keys, if it is
+// not empty.
 struct Loops {
     std::vector<Key> keys;
     std::vector<KeyRange> ranges;
-    std::vector<std::uint32_t> rows;  // of the ranges
+    std::vector<std::uint32_t> rows;  // left rows of the ranges
 
     Loops(std::size_t left, std::size_t right) {
         keys.reserve(right);
@@ -173,7 +175,7 @@ Loops loops(const Side<std::int64_t>& left, const Side<std::int64_t>& right, con
     return made;
 }
 
-// Keys of 32 bits where the right side is of floats.
+// Uses keys of 32 bits if the right side has floats.
 Loops loops(const Side<double>& left, const Side<double>& right, const Near& near) {
     const bool floats = std::all_of(right.keys.begin(), right.keys.end(), is_float_value);
     Loops made(left.keys.size(), right.keys.size());
@@ -184,7 +186,7 @@ Loops loops(const Side<double>& left, const Side<double>& right, const Near& nea
         const auto range =
             floats ? KeyRange{KeyOf<float>::key(-largest_float_to(-low)), KeyOf<float>::key(largest_float_to(high))}
                    : KeyRange{KeyOf<double>::key(low), KeyOf<double>::key(high)};
-        if (range.low > range.high) continue;  // no float is within
+        if (range.low > range.high) continue;  // no float is in the range
         made.ranges.push_back(range);
         made.rows.push_back(left.rows[i]);
     }
@@ -204,12 +206,12 @@ std::uint64_t nested_loops_on_gpu(const Side<T>& left, const Side<T>& right, con
     });
 }
 
-// Partners of a left row: [begin, end) in the right side's order.
+// Partners of a left row: positions [begin, end) in the right side's order.
 struct Window {
     std::uint32_t begin = 0, end = 0;
 };
 
-// By row of the left side. One walk over both in order: windows begin and end later for larger keys.
+// Indexed by row of the left side. One walk over both sides in order: for larger keys, windows begin and end later.
 template <class T>
 std::vector<Window> windows(std::vector<T> left, const std::vector<T>& right, const Near& near,
                             const JoinTools& tools) {
@@ -232,7 +234,7 @@ std::uint64_t sort_merge(Side<T> left, Side<T> right, const Near& near, const Jo
     std::vector<std::uint32_t> order(right.keys.size());
     tools.sort_with_index(std::span(right.keys), order);
     const auto all = windows(std::move(left.keys), right.keys, near, tools);
-    for (auto& place : order) place = right.rows[place];  // the right rows in the order of their keys
+    for (auto& place : order) place = right.rows[place];  // the right rows, ordered by their keys
     std::uint64_t found = 0;
     std::vector<std::uint32_t> partners;
     for (std::size_t i = 0; i < all.size(); ++i) {

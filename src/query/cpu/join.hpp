@@ -16,7 +16,7 @@
 
 namespace quadmill::detail::query {
 
-// A column and its selected rows: one bit each, or all.
+// A column and its selected rows, as one bit per row, or all rows.
 struct JoinSide {
     const TableData& table;
     std::size_t column = 0;
@@ -25,24 +25,24 @@ struct JoinSide {
 
 enum class Next { More, Enough };
 
-// The number of a left row, or of its range, and of a right row, or of its key.
+// Indices of a left row (or its range) and of a right row (or its key).
 struct Match {
     std::uint32_t left, right;
 };
 using TakeMatches = std::function<Next(std::span<const Match>)>;
-// Nested loops on the GPU: passes pairs of ranges and keys in them to `take`, by range, then by key. Returns their
-// number. `block_rows` is Join's.
+// Nested loops on the GPU. Passes pairs of ranges and keys in them to `take`, ordered by range, then by key. Returns
+// their number. `block_rows` is Join's.
 using MatchAll = std::function<std::uint64_t(std::span<const KeyRange> ranges, std::span<const Key> keys,
                                              std::size_t block_rows, const TakeMatches& take)>;
 
 struct JoinTools {
-    const char* function;  // that messages begin with
+    const char* function;  // messages begin with it
     std::function<void(Keys keys, std::span<std::uint32_t> index)> sort_with_index;
-    MatchAll match{};  // null: nested loops are the CPU's
+    MatchAll match{};  // null: nested loops run on the CPU
     Tuning tuning{};
 };
 
-// Pairs on their way to `take`, a chunk at a time.
+// Collects pairs and passes them to `take`, a chunk at a time.
 class PairChunk {
   public:
     PairChunk(std::size_t size, const std::function<Next(std::span<const RowPair>)>& take) : size_(size), take_(take) {
@@ -65,14 +65,15 @@ class PairChunk {
     bool enough_ = false;
 };
 
-// The method for JoinMethod::Auto and that many rows with possible partners, at least one on each side.
+// The method that JoinMethod::Auto chooses for these numbers of rows with possible partners. Pre: each side has at
+// least one.
 enum class JoinWay { LoopsOnCpu, LoopsOnGpu, SortMerge };
 [[nodiscard]] JoinWay quickest(std::uint64_t left, std::uint64_t right, const JoinTools& tools);
 
-// Passes the pairs to `take`, by left row, then by right row, at most tuning.chunk at a time. Returns their number,
-// also if `take` stops. Pre: both columns are text or both are numbers, and in memory. Throws InvalidArgument if a
-// number of one side cannot be compared exactly with the type of the other as doubles (an integer beyond 2^53), or a
-// table has more than 2^31 rows.
+// Passes the pairs to `take`, ordered by left row, then by right row, at most tuning.chunk at a time. Returns their
+// number, even if `take` stops. Pre: both columns are text or both are numbers, and are in memory. Throws
+// InvalidArgument if a number of one side cannot be compared exactly with the other side as doubles (an integer beyond
+// 2^53), or a table has more than 2^31 rows.
 std::uint64_t join(const JoinSide& left, const JoinSide& right, const Join& on, const JoinTools& tools,
                    const std::function<Next(std::span<const RowPair>)>& take);
 

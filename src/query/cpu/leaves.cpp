@@ -26,7 +26,7 @@ void pack_compared(Comparison op, const T* a, const T* b, std::size_t n, std::ui
     }
 }
 
-// Rows from `first` to first + n as numbers of another type.
+// Rows [first, first + n) as numbers of another type.
 template <class Number>
 void load(const ColumnData& column, std::size_t first, std::size_t n, Number* out) {
     with_values(column, [&](auto values) {
@@ -35,14 +35,14 @@ void load(const ColumnData& column, std::size_t first, std::size_t n, Number* ou
     });
 }
 
-// Calls `work(first, n)` for blocks that stay in the first cache, of whole words except for the last.
+// Calls `work(first, n)` for blocks that stay in the L1 cache. Blocks are whole words, except for the last.
 constexpr std::size_t block_rows = 1024;
 template <class Work>
 void for_blocks(std::size_t first, std::size_t n, const Work& work) {
     for (std::size_t done = 0; done < n; done += block_rows) work(first + done, std::min(block_rows, n - done));
 }
 
-// The operands on a stack, a block each; the sides of the comparison are what is left.
+// The operands are on a stack, one block each. The two sides of the comparison are left at the end.
 template <class T>
 void pack_formula(const TableData& table, const Formula& leaf, std::size_t first, std::size_t n, std::uint32_t* words) {
     std::vector<std::array<T, block_rows>> stack;
@@ -89,7 +89,7 @@ void pack_formula(const TableData& table, const Formula& leaf, std::size_t first
 void pack_leaf(const TableData& table, const Range& leaf, std::size_t first, std::size_t n, std::uint32_t* words) {
     with_values(*table.columns[leaf.column], [&]<class T>(std::span<const T> values) {
         if constexpr (std::is_floating_point_v<T>) {
-            // Numbers themselves are compared in a third of the time of their keys; not so NaNs.
+            // Comparing the numbers themselves takes a third of the time of comparing keys. It does not work for NaNs.
             if (leaf.high <= KeyOf<T>::key(std::numeric_limits<T>::infinity())) {
                 const auto least = KeyOf<T>::value(leaf.low), most = KeyOf<T>::value(leaf.high);
                 return pack<NarrowKey<T>>(n, words, [=, from = values.data() + first](std::size_t i) {
@@ -115,7 +115,7 @@ void pack_leaf(const TableData& table, const Pair& leaf, std::size_t first, std:
             pack_compared(leaf.op, x.data(), y.data(), rows, words + (at - first) / word_rows);
         });
     };
-    // Numbers that hold all values of a type compare as its keys do, and NaNs as they should.
+    // If the numbers represent all values of a type, they compare as its keys do, and NaNs compare as required.
     if (leaf.as == Pair::As::Doubles || (leaf.as == Pair::As::Keys && is_float(a.type))) {
         compare(double{});
     } else {

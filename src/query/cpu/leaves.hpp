@@ -11,13 +11,13 @@
 
 namespace quadmill::detail::query::loops {
 
-// Bits of the rows from `first`, which begins a word, to first + n; NULLs and `negate` apart.
+// Writes the bits of rows [first, first + n), where `first` begins a word. Ignores NULLs and `negate`.
 void pack_leaf(const TableData& table, const Range& leaf, std::size_t first, std::size_t n, std::uint32_t* words);
 void pack_leaf(const TableData& table, const Pair& leaf, std::size_t first, std::size_t n, std::uint32_t* words);
 void pack_leaf(const TableData& table, const Linear& leaf, std::size_t first, std::size_t n, std::uint32_t* words);
 void pack_leaf(const TableData& table, const Formula& leaf, std::size_t first, std::size_t n, std::uint32_t* words);
 
-// Bits of `holds(row)` for n rows, 32 to a word. Lane is as wide as the values that `holds` compares.
+// Bits of `holds(row)` for n rows, 32 per word. Lane is as wide as the values that `holds` compares.
 template <class Lane, class Holds>
 void pack(std::size_t n, std::uint32_t* words, const Holds& holds) {
     const auto whole = n / word_rows;
@@ -32,7 +32,8 @@ void pack(std::size_t n, std::uint32_t* words, const Holds& holds) {
     words[whole] = last;
 }
 
-// Whether keys are in a list: a short list by comparisons, keys close together by a table, others by binary search.
+// Tells whether keys are in a list: a short list by comparisons, keys that are close together with a table, others by
+// binary search.
 template <class T>
 class Finder {
   public:

@@ -17,7 +17,7 @@ namespace quadmill::detail::query::loops {
 
 using Words = std::vector<std::uint32_t>;
 inline constexpr std::size_t word_rows = 32;
-// A piece of work of a thread. Sums are the same for any number of threads because this does not depend on it.
+// The unit of work of a thread. It does not depend on the number of threads, so sums do not, either.
 inline constexpr std::size_t chunk_words = 2048, chunk_rows = word_rows * chunk_words;
 
 // Calls `work` with the values as a span of their type.
@@ -48,7 +48,7 @@ static constexpr auto bit_of_lane = [] {
     return bits;
 }();
 
-// All ones or zeros. GCC does not vectorize a loop that uses ?: for this.
+// All ones or all zeros. GCC does not vectorize a loop that uses ?: for this.
 template <class Lane>
 Lane mask(bool holds) {
     return static_cast<Lane>(Lane{0} - static_cast<Lane>(holds));

@@ -69,7 +69,7 @@ void BitList::draw_sample(const BitWords& words, std::uint64_t bits_set, const p
 
 void BitList::list(const char* name, const BitWords& words, const std::string& defines, const gl::Uniforms& uniforms,
                    const pass::Target& target) {
-    const std::size_t before = words.values != nullptr ? 2 : 1;  // textures
+    const std::size_t before = words.values != nullptr ? 2 : 1;  // number of textures
     const auto name_of = [before](std::size_t level) { return "texture" + std::to_string(before + level); };
     std::string samplers = "\n#define SAMPLERS", descend = "\n#define DESCEND";
     for (auto level = levels_.size(); level-- > 0;) {

@@ -99,7 +99,7 @@ BitsPtr BitmapColumns::bits_of(std::span<const std::uint32_t> words) {
             const auto n = std::min(from.size(), memory.size());
             std::copy_n(from.begin(), n, memory.begin());
             std::memset(memory.data() + n, 0, memory.size() - n);
-            // The last word keeps the bits of rows that there are.
+            // Clears the bits of the last word that are beyond the last row.
             const auto used = pool_.shape.rows % Shape::rows_a_word, last = pool_.shape.rows / Shape::rows_a_word;
             if (used == 0 || last < first * in_line || last >= first * in_line + memory.size() / sizeof(std::uint32_t))
                 return;

@@ -1,8 +1,7 @@
-// Columns as keys in textures, four or two rows a texel; a fragment program reads 32 rows and writes their bits, so a
-// condition costs reading its columns once. Aggregates fold 128 rows a fragment, then 16 partial results, until one is
-// left, and only that is read back; for a k-th value, samples are.
-// Source: bitmaps that go from operator to operator: Tsakalozos, Tsangaris, Delis, MDS'09, section 3.2; reduction:
-// 'Query Processing on GPUs'.
+// Columns as keys in textures, four or two rows per texel. A fragment program reads 32 rows and writes their bits, so a
+// condition reads its columns once. For aggregates, a fragment folds 128 rows, then 16 partial results at a time, until
+// one is left, and only that is read back. For a k-th value, samples are read back. Sources: Tsakalozos, Tsangaris,
+// Delis, MDS'09, section 3.2 (bitmaps that one operator passes to the next); 'Query Processing on GPUs' (reduction).
 #pragma once
 
 #include <array>
@@ -22,10 +21,10 @@ namespace quadmill::detail::query {
 // A texel with partial results, as in fold.glsl.
 using MeasuredTexel = std::array<std::uint32_t, 4>;
 
-// An aggregate of a column on the GPU, as texels, until the next one is asked for.
+// An aggregate of a column on the GPU, as texels. It is valid until the next one is measured.
 struct GpuMeasure {
-    const gl::Texture* value;  // two keys of extremes, a k-th key, or a sum; of a count there is none
-    const gl::Texture* count;  // of the values that it is of
+    const gl::Texture* value;  // two keys of extremes, a k-th key, or a sum; unused for a count
+    const gl::Texture* count;  // number of values that were aggregated
 };
 
 // The value of a texel.
@@ -61,21 +60,22 @@ class BitmapColumns final : public Columns {
 
     [[nodiscard]] std::unique_ptr<Counting> count_later(const Bits& rows) override;
     [[nodiscard]] std::unique_ptr<Counting> count_conjunction_later(const Clauses& clauses) override;
-    // An aggregate of that column, without waiting; `rows`: those that have a value. Counts have no column.
+    // Measures an aggregate of that column without waiting. `rows` are the rows that have a value. Counts have no
+    // column.
     [[nodiscard]] GpuMeasure measure(const QueryAggregate& what, std::size_t column, const Bits& rows);
     [[nodiscard]] std::unique_ptr<FoundGroups> group(const GroupsWanted& wanted, const Bits& rows) override;
     void send_again(std::span<const std::size_t> columns) override;
     [[nodiscard]] BitmapColumns* textures() override { return this; }
 
-    // For an engine that uses this one for a part of its work.
+    // For an engine that leaves a part of its work to this one.
     [[nodiscard]] const std::shared_ptr<GpuColumn>& column(std::size_t i) const;
     [[nodiscard]] std::shared_ptr<GpuBits> make_bits();
     [[nodiscard]] static const gl::Texture& texture(const Bits& bits);
-    // Rows in which none of the columns is NULL.
+    // Rows in which no column is NULL.
     [[nodiscard]] BitsPtr all_valid(std::span<const std::size_t> columns);
     [[nodiscard]] const BitsPtr& all() const { return pool_.all; }
     [[nodiscard]] const Shape& shape() const { return pool_.shape; }
-    // A list as in leaf.frag: 1024 entries a line.
+    // A list in the layout of leaf.frag: 1024 entries per line.
     [[nodiscard]] gl::Texture send_list(gl::Format format, std::span<const std::byte> bytes);
 
   private:
@@ -85,20 +85,20 @@ class BitmapColumns final : public Columns {
     [[nodiscard]] BitsPtr member_of_few(const GpuColumn& of, std::span<const Key> keys, bool negate);
     [[nodiscard]] BitsPtr member_of_table(const GpuColumn& of, std::span<const Key> keys, bool negate);
     [[nodiscard]] BitsPtr member_of_list(const GpuColumn& of, std::span<const Key> keys, bool negate);
-    // Uses leaf.frag of that kind.
+    // Runs leaf.frag, compiled for that kind of leaf.
     [[nodiscard]] BitsPtr leaf_of(const GpuColumn& of, const char* name, const std::string& kind, bool negate,
                                   const gl::Texture* list, gl::Uniforms uniforms, gl::Note note);
     [[nodiscard]] BitsPtr pair(const Pair& leaf);
     [[nodiscard]] BitsPtr formula(const Formula& leaf);
-    // Partial results of a column's rows, from the program partial.frag.
+    // The program partial.frag, which makes partial results of a column's rows.
     [[nodiscard]] const gl::Program& partial_program(const GpuColumn& column, const pass::FoldRule& rule);
-    // Folds partial results of that many words each.
+    // Words per count and per partial result.
     static constexpr int words_a_count = 16, words_a_partial = 4;
     [[nodiscard]] const pass::Fold& partials(int words_a_fragment);
     [[nodiscard]] const gl::Texture& fold(const char* name, const GpuColumn& of, const Bits& rows,
                                           const pass::FoldRule& rule);
     [[nodiscard]] const gl::Texture& fold_sum(const GpuColumn& of, const Bits& rows);
-    // The k-th key, two bits a round, of rows whose keys are from the first to the second; start(prefix, target) writes
+    // The k-th key, two bits per round, of rows whose keys are between the two given ones. start(prefix, target) writes
     // the texel that choose_digit.frag begins with.
     using Start = std::function<void(Key prefix, const pass::Target& to)>;
     [[nodiscard]] const gl::Texture& find_kth(const GpuColumn& of, const Bits& rows, Key least, Key most,
@@ -118,7 +118,7 @@ class BitmapColumns final : public Columns {
     std::shared_ptr<Pool> held_;
     Pool& pool_;
     std::unordered_map<std::size_t, std::shared_ptr<GpuColumn>> columns_;
-    pass::PingPong kth_;  // what is known of a k-th key
+    pass::PingPong kth_;  // what is known of the k-th key so far
 };
 
 }  // namespace quadmill::detail::query

@@ -11,10 +11,10 @@ namespace quadmill::detail::query {
 
 class BitmapEngine final : public Engine {
   public:
-    // Tables of more rows than `most_rows`, or than textures hold, are worked on in parts.
+    // Tables with more rows than `most_rows`, or than textures hold, are processed in parts.
     BitmapEngine(gl::Device& device, unsigned threads, std::size_t most_rows = ~std::size_t{0})
         : BitmapEngine(std::make_shared<GpuTables>(device, threads), most_rows) {}
-    // Shares the columns of another engine.
+    // Shares columns with another engine.
     explicit BitmapEngine(std::shared_ptr<GpuTables> tables, std::size_t most_rows = ~std::size_t{0});
     [[nodiscard]] std::shared_ptr<Columns> open(const std::shared_ptr<const TableData>& table,
                                                 std::span<const std::size_t> columns) override;

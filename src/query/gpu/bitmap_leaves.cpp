@@ -17,7 +17,7 @@ namespace quadmill::detail::query {
 
 namespace {
 
-// Lists to be member of, if not few: those that lie within that many keys are a table of bits.
+// Longer lists whose keys are within this many keys of each other become a table of bits.
 constexpr Key most_table_bits = Key{1} << 25U;
 
 constexpr QueryNote compares{.act = QueryNote::Act::Compare}, selects{.act = QueryNote::Act::Select};
@@ -52,7 +52,7 @@ BitsPtr BitmapColumns::range(const Range& leaf) {
 }
 
 BitsPtr BitmapColumns::member_of_few(const GpuColumn& of, std::span<const Key> keys, bool negate) {
-    const auto places = std::bit_ceil(keys.size());  // few programs, not one for each number
+    const auto places = std::bit_ceil(keys.size());  // rounded up, so that few programs are compiled
     gl::Uniforms list;
     for (std::size_t i = 0; i < places; ++i)
         list.set({key_uniform("list[" + std::to_string(i) + "]", of.type, keys[std::min(i, keys.size() - 1)])});
@@ -93,7 +93,7 @@ BitsPtr BitmapColumns::pair(const Pair& leaf) {
                                         pair_prelude(leaf.as, a.type, b.type, pool_.shape.words));
     const auto valid = all_valid(std::array{leaf.a, leaf.b});
     auto bits = make_bits();
-    // The program may have no use for some.
+    // The program may ignore some of these uniforms.
     pass::fill(device_, "pair", program, bits->target(), {&a.keys, &b.keys, &texture(*valid)},
                {{"wanted", relations_of(leaf.op, leaf.negate)}, most_number_uniform(leaf.as, a.type)}, &selects);
     return bits;
@@ -142,7 +142,7 @@ BitsPtr BitmapColumns::leaf(const Leaf& leaf) {
         leaf);
 }
 
-// One program if it has room for all clauses; otherwise several, each with what the one before has selected.
+// One program if all clauses fit into it. Otherwise several programs, each with the previous one's selection as input.
 BitsPtr BitmapColumns::conjunction(const Clauses& clauses) {
     if (clauses.size() == 1 && clauses.front().size() == 1) return leaf(clauses.front().front());
     std::vector<std::pair<Leaf, BitsPtr>> known;
@@ -161,7 +161,7 @@ BitsPtr BitmapColumns::conjunction(const Clauses& clauses) {
     };
     for (const auto& clause : clauses) {
         if (add(clause)) continue;
-        BitsPtr any;  // of a clause that is too much for a program
+        BitsPtr any;  // for a clause that is too large for a program
         for (const auto& leaf : clause) any = any ? combine(BoolOp::Or, *any, *bits_of(leaf)) : bits_of(leaf);
         static_cast<void>(add(any));
     }

@@ -1,7 +1,8 @@
-// BitmapColumns: the k-th key of selected rows. Of many, a sample says between which two keys it almost surely lies;
-// these are counted and selected, until few are left to read back. Where a sample misleads, or many keys are equal,
-// digits of the key are found one after the other.
-// Source: Floyd, Rivest: Expected Time Bounds for Selection, CACM 1975; the digits: docs/engines.md.
+// BitmapColumns: the k-th key of selected rows. For many rows, a sample gives two keys that it almost surely lies
+// between.
+// The rows between them are counted and selected, until few enough are left to read back. If a sample misleads, or many
+// keys are equal, the key is found digit by digit.
+// Sources: Floyd, Rivest: Expected Time Bounds for Selection, CACM 1975; for the digits: docs/engines.md.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -16,11 +17,11 @@ namespace quadmill::detail::query {
 
 namespace {
 
-// Digits of so few bits take fewer passes than a sample.
+// For this number of bits or fewer, finding digits takes fewer passes than a sample.
 constexpr int few_bits = 6;
 
-// The k-th of n keys is from the first to the second but once in some 10,000 times: four standard deviations of how
-// many of a sample are below it. Where the sample ends, so does what is known: min and max.
+// Two keys from a sample such that the k-th of n keys lies between them, except about once in 10,000 cases: four
+// standard deviations of the number of sampled keys below it. Beyond the ends of the sample only min and max are known.
 std::pair<Key, Key> bracket(std::vector<Key> sample, std::uint64_t k, std::uint64_t n, Key least, Key most) {
     const auto size = static_cast<double>(sample.size());
     const double share = (static_cast<double>(k) + 0.5) / static_cast<double>(n);

@@ -10,7 +10,7 @@ namespace quadmill::detail::query {
 
 namespace {
 
-// Four words each of the 1,024 that any driver has.
+// Each takes four words; every driver has at least 1,024.
 constexpr std::size_t most_constants = 192;
 
 const gl::Texture& texture_of(const BitsPtr& bits) {

@@ -1,4 +1,4 @@
-// DepthColumns: the k-th largest and sums, by counting.
+// DepthColumns: k-th largest values and sums, found by counting.
 #include <bit>
 #include <utility>
 
@@ -17,8 +17,8 @@ std::pair<Key, Key> DepthColumns::extremes(std::size_t i, const Bits& rows) {
     return {kth_largest(i, count(rows), rows), kth_largest(i, 1, rows)};
 }
 
-// 'Query Processing on GPUs', bit by bit from the top: a bit is set when at least k values are no less than the one
-// with it.
+// 'Query Processing on GPUs': finds the key bit by bit, beginning with the highest. A bit is 1 if at least k values are
+// >= the key with that bit.
 Key DepthColumns::kth_largest(std::size_t i, std::uint64_t k, const Bits& rows) {
     const auto& planes = planes_of(i);
     if (planes.width == 0) return planes.key(0);
@@ -89,7 +89,7 @@ Sum DepthColumns::sum(std::size_t i, const Bits& rows) {
         programs_.get("query/at_bit.frag", {at_depth_vertex(), shaders::query_at_bit_frag}, prelude(of.type, {}));
     const QueryNote note{.act = QueryNote::Act::TestSum};
     start(first_level - 1);
-    selected(rows, 0, at_level(first_level - 1, gl::StencilOp::Increment), true);  // how many there are
+    selected(rows, 0, at_level(first_level - 1, gl::StencilOp::Increment), true);  // counts the rows
     const int bits = of.most > of.least ? static_cast<int>(std::bit_width(of.most - of.least)) : 0;
     for (int bit = 0; bit < bits; ++bit) {
         issue({.name = "bit",

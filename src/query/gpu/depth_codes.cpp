@@ -12,11 +12,12 @@ namespace quadmill::detail::query {
 namespace {
 
 constexpr int most_plane_bits = 29;
-constexpr std::uint32_t most_codes = depth_codes - 1;  // one is for NULL
+constexpr std::uint32_t most_codes = depth_codes - 1;  // one code is for NULL
 
-// Keys of 32 bits have a run for each of so many equal ranges: its least and its largest key.
+// For keys of 32 bits, the key range is cut into this many equal buckets. Each bucket gives a run from its min to its
+// max key.
 constexpr int bits_of_buckets = 16;
-// Keys of 64 bits, of which equal ranges are too wide, have a run each, if no more than so many are distinct.
+// For keys of 64 bits equal buckets would be too wide. Each distinct key is a run, if there are at most this many.
 constexpr std::size_t most_distinct = std::size_t{1} << 16U;
 
 template <class Take>
@@ -47,10 +48,10 @@ std::vector<KeyRun> buckets(const ColumnData& column, std::size_t first, std::si
     return all;
 }
 
-// An open hash table, as it is asked once a row.
+// An open hash table of keys; it is called once per row.
 class Distinct {
   public:
-    // False when there are too many.
+    // False if there are too many distinct keys.
     bool add(Key key) {
         const auto last = slots_.size() - 1;
         auto slot = static_cast<std::size_t>(key * 0x9e3779b97f4a7c15U >> 45U) & last;
@@ -75,9 +76,9 @@ class Distinct {
     std::vector<char> used_ = std::vector<char>(4 * most_distinct);
 };
 
-// Nothing when there are more than are worth looking for.
+// Nothing if there are too many runs to be useful.
 std::optional<std::vector<KeyRun>> runs_of(const ColumnData& column, std::size_t first, std::size_t rows) {
-    if (std::holds_alternative<HostObjects>(column.values)) return {};  // what they hold may change
+    if (std::holds_alternative<HostObjects>(column.values)) return {};  // their content may change
     if (key_bits(column.type) == 32) return buckets(column, first, rows);
     Distinct distinct;
     each_key(column, first, rows, [&](Key key) { return distinct.add(key); });
@@ -118,7 +119,7 @@ std::optional<DepthPlanes> DepthPlanes::of_runs(const std::vector<KeyRun>& runs)
     std::vector<std::size_t> widest(runs.size() - 1);
     std::iota(widest.begin(), widest.end(), std::size_t{1});
     std::ranges::sort(widest, [&](std::size_t a, std::size_t b) { return gap(a) > gap(b); });
-    auto span = runs.back().last - runs.front().first;  // one less than there are codes
+    auto span = runs.back().last - runs.front().first;  // one less than the number of codes
     std::vector<bool> left_out(runs.size());
     for (std::size_t i = 0; i < widest.size() && span >= most_codes; ++i) {
         left_out[widest[i]] = true;

@@ -1,4 +1,4 @@
-// DepthColumns: what all passes of the depth engine have in common, and loads.
+// DepthColumns: the common parts of all passes of the depth engine, and loads.
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -31,7 +31,7 @@ DepthColumns::DepthColumns(DepthEngine& engine, const std::shared_ptr<GpuTables:
 
 void DepthColumns::add(const TableData& table, const RowPart& part, std::span<const std::size_t> columns) {
     bitmap_.add(table, part, columns);
-    // What the host's texture holds may have changed since its copy to the depth buffer.
+    // The content of the application's texture may have changed since it was copied to the depth buffer.
     const auto of_host = [&](std::size_t i) { return std::holds_alternative<HostObjects>(table.columns[i]->values); };
     if (std::ranges::any_of(columns, of_host)) forget_depth();
 }
@@ -132,7 +132,7 @@ void DepthColumns::load(std::size_t i, int plane) {
     const QueryNote note{.act = QueryNote::Act::Load, .depth = &holds_};
     const auto& program = programs_.get("query/to_depth.frag", {at_depth_vertex(), shaders::query_to_depth_frag},
                                         prelude(known->type, planes));
-    buffers_->column.reset();  // should the pass fail
+    buffers_->column.reset();  // in case the pass fails
     gl::Pass pass{.name = "to depth",
                   .note = &note,
                   .program = &program,

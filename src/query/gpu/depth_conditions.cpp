@@ -1,4 +1,4 @@
-// DepthColumns: conditions, as tests of depths whose results the stencil counts.
+// DepthColumns: conditions, as depth tests whose results are counted in the stencil.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -19,13 +19,13 @@ using gl::StencilTest;
 
 constexpr std::size_t most_clauses = 60;
 
-// What is stored must be `op` the code drawn.
+// These compare the stored depth (left) with the code that is drawn.
 constexpr Compare at_most = Compare::GreaterOrEqual, more = Compare::Less, fewer = Compare::Greater;
 
-// The code of a difference of 0, and how far others are from it at most.
+// The code of a difference of 0, and the max distance of other codes from it.
 constexpr std::uint32_t zero_code = 1U << 29U, reach = zero_code - (1U << 25U);
 
-// With flags: compared and written as said.
+// A test of rows at `level` with the given flags. `compared` and `on_pass` are used as given.
 StencilTest flagged(int level, std::uint8_t flags, std::uint8_t compared, StencilOp on_pass, std::uint8_t written) {
     return {.pass_if = Compare::Equal,
             .reference = static_cast<std::uint8_t>(static_cast<unsigned>(level) | flags),
@@ -34,7 +34,7 @@ StencilTest flagged(int level, std::uint8_t flags, std::uint8_t compared, Stenci
             .written = written};
 }
 
-// For rows at `level`; none for level 0.
+// Moves rows at `level` to the next level; no test for level 0.
 std::optional<StencilTest> next_level(int level) {
     if (level == 0) return {};
     return at_level(level, StencilOp::Increment);
@@ -44,7 +44,7 @@ StencilTest clear_flags(std::uint8_t flags) {
     return {.pass_if = Compare::Always, .on_pass = StencilOp::Zero, .written = flags};
 }
 
-// a op b, where a is stored and b is drawn.
+// The test for a op b, where a is stored and b is drawn.
 Compare stored_op_drawn(Comparison op, bool negate) {
     switch (op) {
         case Comparison::Less:
@@ -119,7 +119,7 @@ void DepthColumns::pair(const Pair& pair, int level, bool count) {
                       pair_prelude(pair.as, a.type, b.type, bitmap_.shape().words) + depth_code() +
                           shaders::query_shifted_glsl + shaders::query_selection_glsl + shaders::query_depth_glsl);
     const auto pass_if = stored_op_drawn(pair.op, pair.negate);
-    // A depth that passes the test, and one that fails it.
+    // A code that passes the test, or one that fails it.
     const auto code_that = [pass_if](bool passes) -> std::uint32_t {
         constexpr std::uint32_t below = zero_code - reach, above = zero_code + reach;
         switch (pass_if) {
@@ -170,7 +170,7 @@ void DepthColumns::formula(const Formula& formula, int level, bool count) {
 void DepthColumns::literal(const Leaf& leaf, int level, bool count) {
     if (const auto* asked = std::get_if<Range>(&leaf)) {
         if (!asked->negate) return range(*asked, level, count);
-        // Neither has a NULL, and no row has both.
+        // NULLs are in neither part, and no row is in both.
         if (asked->low > 0) range({asked->column, 0, asked->low - 1}, level, count);
         if (asked->high < ~Key{0}) range({asked->column, asked->high + 1, ~Key{0}}, level, count);
         return;
@@ -188,7 +188,7 @@ bool DepthColumns::one_test(const Range& range) {
     return range.low <= of.least || (range.high >= of.most && !has_nulls(range.column));
 }
 
-// Whether depth alone says which rows they are.
+// Whether a single depth test selects the rows.
 bool DepthColumns::one_test(std::span<const std::vector<Leaf>> clauses) {
     if (clauses.size() != 1 || clauses[0].size() != 1) return false;
     const auto* range = std::get_if<Range>(&clauses[0][0]);

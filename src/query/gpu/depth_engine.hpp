@@ -1,6 +1,7 @@
-// QueryEngine::Depth: the engine of 'Query Processing on GPUs'. A column is copied to the depth buffer, a comparison
-// with a constant is a quad drawn at its depth, a condition in conjunctive normal form counts in the stencil how many
-// of its clauses hold, and occlusion queries count rows. Everything else uses selections' bits, as the bitmap engine.
+// QueryEngine::Depth: the engine of 'Query Processing on GPUs'. A column is copied to the depth buffer, and a
+// comparison with a constant is a quad drawn at that depth. For a condition in conjunctive normal form, the stencil
+// counts the clauses that hold. Occlusion queries count rows. Everything else uses bits of selections, like the bitmap
+// engine.
 #pragma once
 
 #include <array>
@@ -17,25 +18,25 @@
 
 namespace quadmill::detail::query {
 
-// Depth and stencil for one table size, and the content of the depth.
+// Depth and stencil for one table size, and a record of what the depth holds.
 struct DepthBuffers {
     DepthBuffers(gl::Device& device, const Shape& shape);
     gl::Texture texture;
     gl::Framebuffer target;
-    gl::QuadList rows;  // the pixels of all rows, and no others
+    gl::QuadList rows;  // covers exactly the pixels of rows
     std::weak_ptr<const GpuColumn> column{};
     int plane = -1;
 };
 
 class DepthEngine final : public Engine {
   public:
-    // A pixel a row. Tables of more rows than `most_rows`, or than textures hold, are worked on in parts.
+    // One pixel per row. Tables with more rows than `most_rows`, or than textures hold, are processed in parts.
     DepthEngine(gl::Device& device, unsigned threads, std::size_t most_rows = ~std::size_t{0})
         : DepthEngine(std::make_shared<GpuTables>(device, threads), SumPrecision::Exact, most_rows) {}
-    // Shares the columns of another engine.
+    // Shares columns with another engine.
     DepthEngine(std::shared_ptr<GpuTables> tables, SumPrecision sums, std::size_t most_rows = ~std::size_t{0});
     [[nodiscard]] std::size_t most_rows() const { return most_rows_; }
-    // The bytes of buffers; drop_buffers() frees those that are not in use.
+    // Bytes of buffers. drop_buffers() frees those that are not in use.
     [[nodiscard]] std::size_t buffers_held() const { return held() - tables_.held(); }
     void drop_buffers();
     [[nodiscard]] std::shared_ptr<Columns> open(const std::shared_ptr<const TableData>& table,
@@ -47,21 +48,21 @@ class DepthEngine final : public Engine {
   private:
     friend class DepthColumns;
     using Pool = GpuTables::Pool;
-    // Is freed with the pool of its size.
+    // Freed with the pool of its size.
     struct Kept {
         std::weak_ptr<Pool> pool;
         std::shared_ptr<DepthBuffers> buffers;
     };
     [[nodiscard]] std::shared_ptr<DepthBuffers> buffers(const std::shared_ptr<Pool>& pool);
     [[nodiscard]] static std::size_t buffer_bytes(std::size_t rows);
-    // Bytes of buffers that do not exist yet.
+    // Bytes of buffers that would have to be allocated.
     [[nodiscard]] std::size_t buffer_bytes(const std::set<std::size_t>& sizes) const;
 
     std::shared_ptr<GpuTables> shared_;
     GpuTables& tables_;
     SumPrecision sums_;
     std::size_t most_rows_;
-    std::map<std::size_t, Kept> buffers_;  // by rows
+    std::map<std::size_t, Kept> buffers_;  // by number of rows
     std::vector<gl::Query> queries_;
     gl::CountList counts_;
 };
@@ -74,20 +75,20 @@ class DepthColumns final : public Columns {
 
     [[nodiscard]] BitsPtr leaf(const Leaf& leaf) override;
     [[nodiscard]] Key kth(std::size_t column, std::uint64_t k, const Bits& rows) override;
-    // Integers by counting the rows that have each bit.
+    // Sums integers by counting the rows that have each bit.
     [[nodiscard]] Sum sum(std::size_t column, const Bits& rows) override;
     [[nodiscard]] BitsPtr combine(BoolOp op, const Bits& a, const Bits& b) override {
         return bitmap_.combine(op, a, b);
     }
     [[nodiscard]] std::uint64_t count(const Bits& rows) override { return bitmap_.count(rows); }
-    // The slides' MIN and MAX: the n-th and the first largest.
+    // MIN and MAX as on the slides: the n-th largest and the largest value.
     [[nodiscard]] std::pair<Key, Key> extremes(std::size_t column, const Bits& rows) override;
     [[nodiscard]] std::vector<std::uint64_t> rows(const Bits& rows) override { return bitmap_.rows(rows); }
     [[nodiscard]] BitsPtr bits_of(std::span<const std::uint32_t> words) override { return bitmap_.bits_of(words); }
     [[nodiscard]] std::vector<std::uint32_t> words(const Bits& rows) override { return bitmap_.words(rows); }
     [[nodiscard]] BitsPtr conjunction(const Clauses& clauses) override;
     [[nodiscard]] std::optional<std::uint64_t> count_conjunction(const Clauses& clauses) override;
-    // The occlusion queries themselves.
+    // The counts are those of occlusion queries.
     [[nodiscard]] std::unique_ptr<Counting> count_later(const Bits& rows) override;
     [[nodiscard]] std::unique_ptr<Counting> count_conjunction_later(const Clauses& clauses) override;
     [[nodiscard]] std::unique_ptr<FoundGroups> group(const GroupsWanted& wanted, const Bits& rows) override {
@@ -96,33 +97,34 @@ class DepthColumns final : public Columns {
     void send_again(std::span<const std::size_t> columns) override;
     [[nodiscard]] BitmapColumns* textures() override { return &bitmap_; }
 
-    // For measurements: copies all planes of a column, one after the other, without reuse.
+    // For measurements: copies all planes of a column, one after the other, even if they are in the depth buffer
+    // already.
     void copy_to_depth(std::size_t column);
-    // The next query copies what it needs.
+    // Makes the next query copy its column again.
     void forget_depth() { buffers_->column.reset(); }
 
   private:
     [[nodiscard]] bool has_nulls(std::size_t column) const;
     [[nodiscard]] const GpuColumn::Depths& depths_of(std::size_t column);
     [[nodiscard]] const DepthPlanes& planes_of(std::size_t column) { return depths_of(column).planes; }
-    // The text before programs with depth.glsl.
+    // The GLSL that goes before programs with depth.glsl.
     [[nodiscard]] std::string prelude(ColumnType type, const DepthPlanes& planes) const;
-    // Leaves the level of the last clause in the stencil for rows in which all hold; the queries count these rows if
-    // requested.
+    // In rows for which all clauses hold, the stencil is left at the last clause's level. If requested, queries count
+    // these rows.
     void run(std::span<const std::vector<Leaf>> clauses, bool count);
-    // Sets the stencil of all rows by a first clause of one test of depths, without clearing it; false for others.
-    // Pixels beyond the last row are not changed, so this is for counting only.
+    // Sets the stencil of all rows without a clear, if the first clause is a single depth test; otherwise returns
+    // false. Pixels beyond the last row are not changed, so this is for counting only.
     [[nodiscard]] bool start_with(const std::vector<Leaf>& clause);
-    // Rows at `level` for which it holds go to the next level; level 0: the stencil is not changed.
+    // Moves rows at `level` for which the leaf holds to the next level. Level 0 leaves the stencil unchanged.
     void literal(const Leaf& leaf, int level, bool count);
     void range(const Range& range, int level, bool count);
     void range_in_planes(const Range& range, const DepthPlanes& planes, int level, bool count);
-    // Undecided rows that lose in any plane are no longer undecided.
+    // Compares plane by plane: undecided rows that lose in a plane become decided.
     void compare_planes(std::size_t column, const DepthPlanes& planes, Key key, gl::Compare wins, gl::Compare loses,
                         int level);
-    // a op b is (a - b) op 0: copies the difference to the depth buffer.
+    // Evaluates a op b as (a - b) op 0: copies the difference to the depth buffer.
     void pair(const Pair& pair, int level, bool count);
-    // Compares the fragment's sum, and discards the fragment if the condition is false.
+    // A fragment computes the row's sum and is discarded if the condition is false.
     void formula(const Formula& formula, int level, bool count);
     void selected(const Bits& bits, int level, const std::optional<gl::StencilTest>& stencil, bool count);
     [[nodiscard]] bool one_test(std::span<const std::vector<Leaf>> clauses);
@@ -130,14 +132,14 @@ class DepthColumns final : public Columns {
     [[nodiscard]] BitsPtr bits_at(int level);
 
     void load(std::size_t column, int plane);
-    // For the search of the k-th largest of the selected rows, with its bits found in earlier planes.
+    // A step in the search for the k-th largest of the selected rows; earlier planes have found its higher bits.
     void load_found(std::size_t column, int plane, int known, std::uint32_t k, const Bits& rows);
     [[nodiscard]] Key kth_largest(std::size_t column, std::uint64_t k, const Bits& rows);
-    // The runs of planes that have some, as depth.glsl reads them.
+    // Adds the runs of a plane in the form that depth.glsl reads.
     static void add_runs(gl::Pass& pass, const GpuColumn::Depths& depths);
     void start(std::uint8_t level);
     struct Test {
-        int level = 0;  // of the clause; 0: between two, or of none
+        int level = 0;  // level of the clause; 0: between two clauses, or of none
         std::optional<gl::StencilTest> stencil{};
         std::optional<gl::Compare> depth{};
         std::uint32_t code = 0;
@@ -145,9 +147,9 @@ class DepthColumns final : public Columns {
     };
     void test(const char* name, const Test& test, bool count = false);
     void issue(gl::Pass pass, bool count);
-    // Draws the passes that count the rows for which all clauses hold, at most most_clauses of them.
+    // Draws the passes that count the rows for which all clauses hold. Pre: at most most_clauses.
     void issue_count(const Clauses& clauses);
-    // The queries that count; the caller owns them now.
+    // The queries that count. The caller becomes their owner.
     [[nodiscard]] std::unique_ptr<Counting> take_queries();
 
     [[nodiscard]] const GpuColumn& column(std::size_t i) const { return *bitmap_.column(i); }
@@ -156,9 +158,9 @@ class DepthColumns final : public Columns {
     DepthEngine& engine_;
     gl::Device& device_;
     pass::Programs& programs_;
-    BitmapColumns bitmap_;  // does all else
+    BitmapColumns bitmap_;  // for everything else
     std::shared_ptr<DepthBuffers> buffers_;
-    DepthHolds holds_{};  // what the tests that follow are of
+    DepthHolds holds_{};  // content of the depth buffer for the following tests
     std::size_t queries_used_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Common parts of the depth engine: tests of its stencil and depths.
+// Common parts of the depth engine's stencil and depth tests.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 namespace quadmill::detail::query {
 
 inline constexpr int first_level = 1;
-// The stored depth must be at least the drawn code.
+// Passes if the stored depth is at least the drawn code.
 inline constexpr gl::Compare at_least = gl::Compare::LessOrEqual;
 
 [[nodiscard]] inline gl::StencilTest at_level(int level, gl::StencilOp on_pass = gl::StencilOp::Keep) {
@@ -21,9 +21,9 @@ inline constexpr gl::Compare at_least = gl::Compare::LessOrEqual;
             .written = level_bits};
 }
 
-// depth_of() for shaders, as in depth_codes.hpp.
+// GLSL of depth_of(), which encodes as in depth_codes.hpp.
 [[nodiscard]] const std::string& depth_code();
-// at_depth.vert after it.
+// depth_of() followed by at_depth.vert.
 [[nodiscard]] const char* at_depth_vertex();
 
 }  // namespace quadmill::detail::query

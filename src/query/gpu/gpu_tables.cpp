@@ -53,7 +53,7 @@ void GpuTables::forget_dead_columns() {
     std::erase_if(columns_, [](const auto& entry) { return entry.second.data.expired(); });
 }
 
-// Some pools that nothing uses now stay for the next table of their size.
+// Keeps a few pools that are not used now, for the next table of the same size.
 void GpuTables::forget_old_pools() {
     constexpr std::size_t kept = 2;
     std::vector<std::pair<std::uint64_t, std::size_t>> unused;
@@ -164,7 +164,7 @@ void GpuTables::copy_from_host(const ColumnData& column, const RowPart& part, co
     whole ? copy_textures(column, part, shape, to) : copy_words(column, part, shape, to);
 }
 
-// Some lines at a time.
+// Uploads some lines at a time.
 void GpuTables::copy_words(const ColumnData& column, const RowPart& part, const Shape& shape, GpuColumn& to) {
     HostColumn source(device_, host_keys_, column, part.first + part.rows);
     const auto& program =
@@ -226,7 +226,7 @@ std::shared_ptr<GpuColumn> GpuTables::column(Pool& pool, const RowPart& part,
     const auto known = columns_.find(key);
     if (known != columns_.end()) {
         known->second.used = clock_;
-        if (host) copy_from_host(*data, part, pool.shape, *known->second.column);  // it may have changed
+        if (host) copy_from_host(*data, part, pool.shape, *known->second.column);  // the content may have changed
         return known->second.column;
     }
     auto made = std::make_shared<GpuColumn>(pool.keys);

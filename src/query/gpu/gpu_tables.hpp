@@ -28,7 +28,7 @@ class MergeSort;
 
 namespace quadmill::detail::query {
 
-// Objects for reuse, at most `most` of them.
+// Keeps up to `most` objects for reuse.
 template <class T>
 class Spare {
   public:
@@ -36,7 +36,7 @@ class Spare {
     void give(T&& one) noexcept {
         if (!closed_ && kept_.size() < kept_.capacity()) kept_.push_back(std::move(one));
     }
-    // The first for which `fits` holds.
+    // Takes the first object for which `fits` holds.
     template <class Fits>
     [[nodiscard]] std::optional<T> take(Fits&& fits) {
         const auto found = std::find_if(kept_.begin(), kept_.end(), fits);
@@ -47,7 +47,7 @@ class Spare {
     }
     [[nodiscard]] const std::vector<T>& kept() const { return kept_; }
     void clear() { kept_.clear(); }
-    // From now on objects are freed instead of kept.
+    // Objects given back after this are freed.
     void close() {
         closed_ = true;
         clear();
@@ -58,30 +58,30 @@ class Spare {
     bool closed_ = false;
 };
 
-// A selection on the GPU; its texture is reused afterwards.
+// A selection on the GPU. Its texture is reused when it ends.
 class GpuBits final : public Bits {
   public:
     GpuBits(pass::Target target, std::shared_ptr<Spare<pass::Target>> home)
         : target_(std::move(target)), home_(std::move(home)) {}
     ~GpuBits() override { home_->give(std::move(target_)); }
     [[nodiscard]] const pass::Target& target() const { return target_; }
-    mutable std::optional<std::uint64_t> count{};  // of its rows, when it is known
+    mutable std::optional<std::uint64_t> count{};  // number of rows, once known
 
   private:
     pass::Target target_;
     std::shared_ptr<Spare<pass::Target>> home_;
 };
 
-// Consecutive rows of a table; `first` is a multiple of 32.
+// Consecutive rows of a table. `first` is a multiple of 32.
 struct RowPart {
     std::size_t first = 0, rows = 0;
 };
 
-// Bits of the rows with a value; empty: all have one.
+// Bits of the rows that have a value; empty if all have.
 [[nodiscard]] std::span<const std::uint32_t> valid_words(const ColumnData& column, const RowPart& part);
 
-// The whole textures of the application that make up the column, and the first row of each. Throws InvalidArgument if
-// one is not such a texture, or there are too few texels.
+// The application's whole textures that make up a column, and the first row of each. Throws InvalidArgument if one is
+// not a whole texture of the column's type, or there are too few texels.
 struct RowsTexture {
     gl::Texture texture;
     std::size_t first = 0;
@@ -91,14 +91,14 @@ struct RowsTexture {
 };
 [[nodiscard]] std::vector<RowsTexture> textures_of(gl::Device& device, const ColumnData& column, std::size_t rows);
 
-// A column's keys. Their texture is reused afterwards: drivers need long to allocate a new one, on an H100 seven times
-// as long as the upload.
+// A column's keys. Their texture is reused when the column ends: allocating a new one takes drivers long, on an H100
+// seven times as long as the upload.
 struct GpuColumn {
     explicit GpuColumn(std::shared_ptr<Spare<gl::Texture>> spare) : home(std::move(spare)) {}
     GpuColumn(const GpuColumn&) = delete;
     GpuColumn& operator=(const GpuColumn&) = delete;
     ~GpuColumn() {
-        if (keys) home->give(std::move(keys));  // where making it failed there are none
+        if (keys) home->give(std::move(keys));  // null if allocating it failed
     }
 
     std::shared_ptr<Spare<gl::Texture>> home;
@@ -106,10 +106,10 @@ struct GpuColumn {
     ColumnType type = ColumnType::F32;
     std::uint64_t least = 0, most = 0;
     BitsPtr valid;       // the rows that have a value
-    bool unread = true;  // since its last upload
+    bool unread = true;  // since the last upload
     std::weak_ptr<const ColumnData> data{};
     RowPart part{};
-    // The depth engine's form, made on first use.
+    // The depths of the depth engine, made on first use.
     struct Depths {
         DepthPlanes planes;
         gl::Texture runs;  // of planes with runs
@@ -121,12 +121,12 @@ class GpuTables {
   public:
     GpuTables(gl::Device& device, unsigned threads);
 
-    // What tables of one size share.
+    // Objects that tables of one size share.
     struct Pool {
         Pool() = default;
         Pool(const Pool&) = delete;
         Pool& operator=(const Pool&) = delete;
-        // Columns and selections may outlive it.
+        // Columns and selections may outlive the pool.
         ~Pool() {
             bits->close();
             keys->close();
@@ -136,10 +136,10 @@ class GpuTables {
         std::shared_ptr<Spare<gl::Texture>> keys = std::make_shared<Spare<gl::Texture>>(4);
         std::map<int, pass::Fold> folds{};  // by width
         BitsPtr all{};                      // every row
-        std::uint64_t used = 0;             // when, for the last time
+        std::uint64_t used = 0;             // time of the last use
     };
 
-    // Opens a table in parts of at most that many rows, each by `open_part(part, pool)`.
+    // Opens a table in parts of at most that many rows, and calls `open_part(part, pool)` for each.
     using OpenPart = std::function<std::shared_ptr<Columns>(const RowPart&, std::shared_ptr<Pool>)>;
     [[nodiscard]] std::shared_ptr<Columns> open(const TableData& table, std::size_t most_rows,
                                                 const OpenPart& open_part);
@@ -148,16 +148,16 @@ class GpuTables {
     // Uploads a column.
     void send(const Pool& pool, GpuColumn& column);
 
-    // As in Engine, for parts of at most that many rows. One selection per table size is counted; each takes 1/32 of a
+    // As in Engine, for parts of at most that many rows. It counts one selection per table size, which takes 1/32 of a
     // 32-bit column.
     [[nodiscard]] std::size_t bytes(const std::vector<TableColumns>& tables, std::size_t most_rows) const;
     [[nodiscard]] bool make_space(const std::vector<TableColumns>& tables, std::size_t most_rows, std::size_t limit);
     [[nodiscard]] std::size_t held() const;
-    // Rows of parts of those tables, of which tables of one size share what does not count as a column.
+    // The part sizes of those tables. Tables of one size share everything except columns.
     [[nodiscard]] static std::set<std::size_t> part_sizes(const std::vector<TableColumns>& tables,
                                                           std::size_t most_rows);
 
-    // Rows that textures hold, where a word takes that many texels of a line.
+    // Max rows that textures hold, if a word takes that many texels of a line.
     [[nodiscard]] std::size_t most_rows(int texels_a_word) const;
 
     [[nodiscard]] gl::Device& device() const { return device_; }
@@ -171,13 +171,13 @@ class GpuTables {
   private:
     [[nodiscard]] std::shared_ptr<Pool> pool(std::size_t rows);
     [[nodiscard]] static std::vector<RowPart> parts_of(const TableData& table, std::size_t most_rows);
-    // Of one selection of a part.
+    // Bytes of one selection of a part.
     [[nodiscard]] static std::size_t pool_bytes(std::size_t rows) { return rows / 8; }
     [[nodiscard]] std::size_t column_bytes(std::size_t rows, ColumnType type) const;
     void forget_dead_columns();
     void forget_old_pools();
     void upload(const ColumnData& data, const RowPart& part, const Shape& shape, GpuColumn& to);
-    // The current content of the application's object.
+    // Copies the current content of the application's object.
     void copy_from_host(const ColumnData& column, const RowPart& part, const Shape& shape, GpuColumn& to);
     void copy_textures(const ColumnData& column, const RowPart& part, const Shape& shape, GpuColumn& to);
     void copy_words(const ColumnData& column, const RowPart& part, const Shape& shape, GpuColumn& to);
@@ -187,18 +187,18 @@ class GpuTables {
     std::array<pass::Uploader, 2> uploaders_;
     pass::ReadBack readback_;
     pass::Programs programs_;
-    std::shared_ptr<sort::MergeSort> sorter_;  // once it was asked for
+    std::shared_ptr<sort::MergeSort> sorter_;  // made on first use
     KeyList key_list_;
     sort::CallerKeys host_keys_;
     pass::Target host_words_;
-    std::map<std::size_t, std::shared_ptr<Pool>> pools_;  // by rows
+    std::map<std::size_t, std::shared_ptr<Pool>> pools_;  // by number of rows
     struct Cached {
         std::weak_ptr<const ColumnData> data;
         std::shared_ptr<GpuColumn> column;
         std::uint64_t used = 0;
     };
-    std::uint64_t clock_ = 0;                                              // of uses
-    std::map<std::pair<const ColumnData*, std::size_t>, Cached> columns_;  // by the part's first row, too
+    std::uint64_t clock_ = 0;                                              // counts uses
+    std::map<std::pair<const ColumnData*, std::size_t>, Cached> columns_;  // by data and the part's first row
 };
 
 }  // namespace quadmill::detail::query

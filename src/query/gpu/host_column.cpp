@@ -11,7 +11,7 @@ namespace quadmill::detail::query {
 
 namespace {
 
-// The type of columns that such texels are.
+// The column type for texels of that format.
 ColumnType column_type_of(gl::Format format) {
     return format == gl::Format::R32i    ? ColumnType::I32
            : format == gl::Format::R32ui ? ColumnType::U32
@@ -34,7 +34,7 @@ HostColumn::HostColumn(gl::Device& device, sort::CallerKeys& keys, const ColumnD
     if (column_type_of(format) != column.type)
         throw InvalidArgument(std::string(function) + ": column '" + column.name +
                               "' is of another type than texels of " + gl::info(format).name +
-                              ": R32I is I32, R32UI is U32, all else is F32");
+                              ": R32I is I32, R32UI is U32, all others are F32");
     if (texels_->count < rows)
         throw InvalidArgument(std::string(function) + ": the texture of column '" + column.name + "' has " +
                               std::to_string(texels_->count) + " texels there, fewer than " + std::to_string(rows) +

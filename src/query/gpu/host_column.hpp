@@ -1,5 +1,5 @@
-// A column whose rows are texels in a rectangle of the application's texture, or in its buffer: drawn as words, some
-// rows at a time.
+// A column whose rows are in a rectangle of the application's texture, or in its buffer. Some rows at a time are drawn
+// as words.
 #pragma once
 
 #include <cstddef>
@@ -13,17 +13,18 @@ namespace quadmill::detail::query {
 // Pre of every call: a session is open.
 class HostColumn {
   public:
-    // Max rows per draw, and the width of their target.
+    // Max rows per draw, and the target's width.
     static constexpr std::size_t most_rows = std::size_t{1} << 20U;
     static constexpr int width = 1024;
 
     // Pre: the column is not a list of whole textures. Throws InvalidArgument if the object does not hold that many
-    // rows of its type. `keys` outlives this and is not used otherwise meanwhile.
+    // rows of its type. `keys` outlives this object and is not used by others until then.
     HostColumn(gl::Device& device, sort::CallerKeys& keys, const ColumnData& column, std::size_t rows);
 
-    // Rows [first, first + rows), a word each, or two of 64 bits, four words a texel. Pre: 1 <= rows <= most_rows.
+    // Rows [first, first + rows) as one word each, or two for 64 bits, four words per texel. Pre: 1 <= rows <=
+    // most_rows.
     [[nodiscard]] const gl::Texture& draw(std::size_t first, std::size_t rows, pass::Target& words);
-    // The words of rows are floats of 16 bits.
+    // Whether the words of rows are 16-bit floats.
     [[nodiscard]] bool halves() const { return buffer_ && buffer_->type == KeyType::F16; }
 
   private:

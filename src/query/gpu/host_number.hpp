@@ -1,4 +1,5 @@
-// Aggregates for the application, each a number in its buffer or texture; the CPU does not read them.
+// Aggregates for the application. Each is written as a number to a buffer or texture of the application; the CPU does
+// not read them.
 #pragma once
 
 #include <optional>
@@ -13,7 +14,7 @@
 
 namespace quadmill::detail::query {
 
-// A NumberPlace, checked.
+// A NumberPlace that was checked.
 struct CheckedPlace {
     // Throws InvalidArgument if it is invalid, or the number does not fit into the object.
     CheckedPlace(gl::Device& device, const char* function, const NumberPlace& place);
@@ -30,7 +31,7 @@ class HostNumbers {
 
     // Writes the measured aggregate of a column of that type. Does not wait.
     void write(const GpuMeasure& measured, const QueryAggregate& what, ColumnType column, const CheckedPlace& to);
-    // Writes a value that the CPU has. Pre: not text.
+    // Writes a value that is in the CPU's memory. Pre: not text.
     void write(const Value& value, const CheckedPlace& to);
     void write_integer(const Sum& sum, const CheckedPlace& to);
 

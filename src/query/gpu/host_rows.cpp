@@ -11,7 +11,7 @@ namespace quadmill::detail::query {
 
 namespace {
 
-constexpr int piece_height = 4096;  // of what is listed at a time
+constexpr int piece_height = 4096;  // of the list, which is drawn in pieces
 
 BitWords words_of(const SelectedWords& rows) {
     return {.glsl = shaders::query_selected_words_glsl,
@@ -32,7 +32,7 @@ gl::HostBuffer buffer_for(gl::Device& device, const char* function, const char* 
 }
 
 void HostRows::write_bits(const SelectedWords& rows, const gl::Texture& to, sort::IndexWrite how) {
-    if (rows.shape.rows == 0) return;  // a draw has a quad at least
+    if (rows.shape.rows == 0) return;  // a draw needs at least one quad
     sort::IndexTarget target(device_, to, how);
     const gl::QuadList quads(device_, pass::first_texels(to.width(), rows.shape.words_in_use()));
     draw(device_, {.name = "bits to caller",

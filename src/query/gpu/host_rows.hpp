@@ -1,4 +1,5 @@
-// Selected rows for the application: as bits in its texture, or listed in its buffers; the CPU does not read them.
+// Selected rows for the application: written as bits to its texture, or as a list to its buffers. The CPU does not read
+// them.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +13,13 @@
 
 namespace quadmill::detail::query {
 
-// Words of a selection, as the GPU engines have them.
+// Words of a selection of a GPU engine.
 struct SelectedWords {
     const gl::Texture& texture;
     Shape shape;
 };
 
-// The host's buffer. Throws InvalidArgument unless it has room for so many words from that byte on.
+// The application's buffer. Throws InvalidArgument if it does not have room for that many words from that byte on.
 [[nodiscard]] gl::HostBuffer buffer_for(gl::Device& device, const char* function, const char* what, std::uint32_t id,
                                         std::size_t offset, std::size_t words);
 
@@ -29,10 +30,9 @@ class HostRows {
 
     // Writes the words to the first texels of an R32UI texture, row after row. Pre: they fit.
     void write_bits(const SelectedWords& rows, const gl::Texture& to, sort::IndexWrite how);
-    // Writes the number of rows, 32 bits, to that byte of the buffer.
+    // Writes the number of rows, as 32 bits, at byte `offset` of the buffer.
     void write_count(const SelectedWords& rows, const gl::HostBuffer& to, std::size_t offset);
-    // Writes the count and the row numbers, ascending, 32 bits each, followed by zeros up to the table's number of
-    // rows.
+    // Writes the count and the ascending row numbers, 32 bits each, followed by zeros up to the table's number of rows.
     void write_rows(const SelectedWords& rows, const gl::HostBuffer& index, std::size_t index_offset,
                     const gl::HostBuffer& count, std::size_t count_offset);
 

@@ -1,4 +1,4 @@
-// Keys on their way to textures, in the layout of keys.glsl.
+// Uploads keys to textures in the layout of keys.glsl.
 #pragma once
 
 #include <algorithm>
@@ -14,17 +14,17 @@
 
 namespace quadmill::detail::query {
 
-// Sends the first `lines` lines of a texture, some at a time, so that it takes little memory.
+// Uploads the first `lines` lines of a texture, some at a time, so that little memory is needed.
 inline void send_lines(gl::Device& device, const gl::Texture& texture, std::size_t lines,
                        std::array<pass::Uploader, 2>& uploaders, cpu::Workers& workers,
                        const pass::Uploader::Fill& fill) {
-    constexpr std::size_t bytes = std::size_t{32} << 20U;  // in flight, twice
+    constexpr std::size_t bytes = std::size_t{32} << 20U;  // two buffers are in flight
     const auto at_once = std::max<std::size_t>(bytes * static_cast<std::size_t>(texture.height()) / texture.bytes(), 1);
     for (std::size_t first = 0, part = 0; first < lines; first += at_once, ++part)
         uploaders.at(part % 2).send(device, texture, {first, std::min(at_once, lines - first)}, workers, fill);
 }
 
-// Lines of a texture from `line` on: rows as keys, at the positions of keys.glsl, 0 beyond the last row.
+// Lines of a texture from `line` on: rows as keys, in the layout of keys.glsl, with 0 beyond the last row.
 template <class T>
 void write_keys(std::span<const T> values, const Shape& shape, std::size_t line, std::span<std::byte> memory) {
     using Word = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;

@@ -1,4 +1,4 @@
-// A column's keys of selected rows, on the CPU: all of few rows, or a sample of many.
+// The keys of a column's selected rows, copied to the CPU: all keys if there are few rows, or a sample of many.
 #pragma once
 
 #include <cstddef>
@@ -12,24 +12,25 @@
 
 namespace quadmill::detail::query {
 
-// Both textures are of one table's shape.
+// Both textures have the shape of the table.
 struct SelectedKeys {
     const gl::Texture& selection;
     const gl::Texture& keys;
     ColumnType type = ColumnType::F32;
     Shape shape{};
-    std::uint64_t n = 0;  // rows that are selected
+    std::uint64_t n = 0;  // number of selected rows
 };
 
-// Waits for the GPU. Pre of every call: a session is open.
+// Every call waits for the GPU. Pre of every call: a session is open.
 class KeyList {
   public:
     static constexpr std::size_t most = std::size_t{1} << 16U, sampled = std::size_t{1} << 13U;
 
     KeyList(gl::Device& device, pass::Programs& programs) : device_(device), bits_(device, programs) {}
-    // In the order of rows. Pre: at most `most` rows are selected.
+    // All keys in the order of rows. Pre: at most `most` rows are selected.
     [[nodiscard]] std::vector<Key> all(const SelectedKeys& rows);
-    // Keys of `sampled` rows, a random one from each of as many equal parts. Pre: at least that many are selected.
+    // Keys of a sample: the rows are cut into `sampled` equal parts, and each gives a random row. Pre: at least that
+    // many rows are selected.
     [[nodiscard]] std::vector<Key> sample(const SelectedKeys& rows);
 
   private:

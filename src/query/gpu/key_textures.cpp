@@ -11,7 +11,7 @@ namespace quadmill::detail::query {
 
 namespace {
 
-constexpr int usual_words = 512;  // of a row of a selection's texture
+constexpr int usual_words = 512;  // words per row of a selection's texture
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// Columns as textures of keys: their layout, and its uniforms for shaders.
+// Columns as textures of keys: their layout, and the uniforms that describe it to shaders.
 #pragma once
 
 #include <algorithm>
@@ -12,13 +12,13 @@
 
 namespace quadmill::detail::query {
 
-// The layout of rows in textures; keys.glsl shows it.
+// The layout of rows in textures, as keys.glsl describes it.
 struct Shape {
-    int words = 0, height = 0;  // of a selection
+    int words = 0, height = 0;  // size of a selection's texture
     std::size_t rows = 0;
 
     static constexpr std::size_t rows_a_word = 32;
-    // Rows that fit into textures of that size, where a word takes that many texels of a line.
+    // Max rows in textures of that size, if a word takes that many texels of a line.
     static std::size_t most_rows(int max_texture_size, int texels_a_word);
     // Pre: at most most_rows().
     static Shape of(std::size_t rows, int max_texture_size);
@@ -34,21 +34,21 @@ struct Shape {
     return static_cast<std::size_t>(a) * static_cast<std::size_t>(b);
 }
 
-// The text before a program that reads keys of that type.
+// The GLSL that goes before a program that reads keys of that type.
 [[nodiscard]] std::string keys_prelude(ColumnType type, int words);
-// values.glsl, and what it needs.
+// values.glsl, with the file that it needs before it.
 [[nodiscard]] std::string values_prelude();
-// Of fold.glsl.
+// A rule of query/fold.glsl.
 [[nodiscard]] pass::FoldRule key_rule(const char* name);
-// Of the host's texture of values of that type, one a texel.
+// Format of the application's texture with one value of that type per texel.
 [[nodiscard]] gl::Format host_format(ColumnType type);
 
 [[nodiscard]] std::string define(const char* name, int value);
 [[nodiscard]] gl::Uniform key_uniform(std::string name, ColumnType type, Key key);
-// As values.glsl counts types.
+// The number of the type in values.glsl.
 [[nodiscard]] int number_of(ColumnType type);
 [[nodiscard]] bool wide(ColumnType type);
-// In a line of the texture.
+// Texels per word of rows, in a line of the texture.
 [[nodiscard]] int texels_a_word(ColumnType type);
 [[nodiscard]] std::uint32_t low(Key key);
 [[nodiscard]] std::uint32_t high(Key key);
@@ -61,9 +61,10 @@ struct Shape {
     return static_cast<std::uint32_t>(std::min(k, std::uint64_t{0xffffffffU}));
 }
 
-// The key of +inf; of integers, the largest one.
+// The key of +inf; for integers, of the largest value.
 [[nodiscard]] Key most_number(ColumnType type);
-// Keys of signed numbers are too large by half of their range, and a sum of n of them by n times that.
+// Keys of signed numbers are larger than the numbers by half of the range. So a sum of n keys is too large by n times
+// that; this subtracts it.
 void remove_bias(Sum& sum, ColumnType type, std::uint64_t n);
 
 }  // namespace quadmill::detail::query

@@ -13,7 +13,8 @@ namespace quadmill::detail::query {
 
 namespace {
 
-// How two values may compare; a condition is a set of these bits. relation() in pair.glsl and formula.glsl returns one.
+// Possible results of comparing two values. A condition is a set of these bits. relation() in pair.glsl and
+// formula.glsl returns one of them.
 constexpr std::uint32_t less = 1, equal = 2, greater = 4, unordered = 8;
 
 }  // namespace
@@ -69,15 +70,15 @@ Formula formula_of(const Linear& leaf) {
 
 namespace {
 
-// The numbers of formula.glsl.
+// The types of numbers in formula.glsl.
 enum class Numbers { Doubles, Floats, Integers };
 
-// What formula.glsl is made of: a variable a step.
+// Generates the GLSL that formula.glsl includes: one variable per step.
 class FormulaCode {
   public:
     explicit FormulaCode(Numbers numbers) : numbers_(numbers) {}
 
-    // `key`: of the row, an uvec2.
+    // `key` is GLSL for the row's key, a uvec2.
     void column(const std::string& key, ColumnType type) {
         const char* made = numbers_ == Numbers::Integers ? "to_integer("
                            : numbers_ == Numbers::Floats ? "to_float("
@@ -123,7 +124,7 @@ class FormulaCode {
     std::vector<std::string> stack_;
 };
 
-// As formula.glsl has them.
+// In the representation of formula.glsl.
 glm::uvec4 words_of(Integer value) {
     const auto word = [value](int i) { return static_cast<unsigned>(value >> (32 * i)); };
     return {word(0), word(1), word(2), word(3)};
@@ -140,7 +141,7 @@ glm::uvec2 float_words_of(double value) {
     return {std::bit_cast<std::uint32_t>(nearest), 0};
 }
 
-// The macros that name the columns.
+// Macros that name the columns.
 std::string columns_prelude(const std::vector<std::size_t>& columns, FormulaRows rows,
                             const std::function<ColumnType(std::size_t)>& type_of) {
     const bool words = rows == FormulaRows::Words;

@@ -1,4 +1,4 @@
-// Common parts of the programs of leaves, which write the bits of 32 rows or keep a row's fragment.
+// Common parts of the programs of leaves, which write the bits of 32 rows or keep the fragments of rows.
 #pragma once
 
 #include <cstdint>
@@ -15,27 +15,27 @@ namespace quadmill::detail::query {
 
 inline constexpr std::size_t most_linear_columns_on_gpu = gl::texture_units - 1;
 
-// The relations for which a comparison holds: 1 less, 2 equal, 4 greater, 8 neither.
+// The set of relations for which a comparison holds: 1 less, 2 equal, 4 greater, 8 unordered.
 [[nodiscard]] std::uint32_t relations_of(Comparison op, bool negate);
 
-// The text before programs with pair.glsl, for columns of those types; and its uniform.
+// The GLSL that goes before programs with pair.glsl, for columns of those types; and their uniform.
 [[nodiscard]] std::string pair_prelude(Pair::As as, ColumnType a, ColumnType b, int words);
 [[nodiscard]] gl::Uniform most_number_uniform(Pair::As as, ColumnType a);
 
-// The sum of the terms in order, from 0.
+// The sum of the terms, added in order to 0.
 [[nodiscard]] Formula formula_of(const Linear& leaf);
 
-// A program with formula.glsl: it reads the columns from the second texture on.
+// A program with formula.glsl. It reads the columns beginning with the second texture.
 struct FormulaProgram {
     std::vector<std::size_t> columns;
-    std::string prelude;  // after keys.glsl and values.glsl
+    std::string prelude;  // follows keys.glsl and values.glsl
     gl::Uniforms uniforms;
 };
 enum class FormulaRows {
-    Words,  // FETCH gets four rows' keys
-    Pixels  // and of one row
+    Words,  // FETCH gets the keys of four rows
+    Pixels  // FETCH gets the key of one row
 };
-// Throws InvalidArgument for more columns or steps than fit into a program.
+// Throws InvalidArgument if the columns or steps do not fit into a program.
 [[nodiscard]] FormulaProgram formula_program(const Formula& leaf, FormulaRows rows, SumPrecision precision,
                                              const std::function<ColumnType(std::size_t)>& type_of);
 

@@ -15,12 +15,13 @@ namespace quadmill::detail::query {
 
 namespace {
 
-constexpr std::size_t usual_line = 512;  // of a line of matches
+constexpr std::size_t usual_line = 512;  // texels per line of matches
 constexpr std::size_t least_line = 32;
-constexpr std::size_t group = 4;                          // left rows that a texel of matches has words of
-constexpr std::size_t least_lines = 8, most_lines = 512;  // of pairs that are read back at once
+constexpr std::size_t group = 4;                          // left rows whose words are in one texel of matches
+constexpr std::size_t least_lines = 8, most_lines = 512;  // lines of pairs that are read back together
 
-// Keys as textures have them: of 64 bits, or without the least one of 32, so that one more than the most is 32 bits.
+// How keys are stored in textures: as 64 bits, or as 32-bit differences to the smallest key if one code is left that no
+// key has.
 struct Code {
     bool wide = false;
     Key least = 0, most = 0;
@@ -30,7 +31,7 @@ struct Code {
         if (*most - *least >= 0xffffffffU) return {.wide = true, .least = 0, .most = ~Key{0}};
         return {.least = *least, .most = *most};
     }
-    // Low and high - low; of 32 bits, what no key is in where the range has none.
+    // `low` and `high - low` as stored. A range without keys becomes the code that no key has.
     [[nodiscard]] std::array<Key, 2> range(const KeyRange& range) const {
         if (range.high < least || range.low > most) return {0xffffffffU, 0};
         const auto low = std::max(range.low, least);
@@ -38,13 +39,13 @@ struct Code {
     }
 };
 
-// How the work is cut: so many left rows against all keys, or one where keys are more than one part.
+// How the work is cut: `rows` left rows at a time against all keys, or one left row if the keys have several parts.
 struct Tiling {
-    std::size_t words, lines;  // of matches of one group
-    std::size_t groups, rows;  // at once
-    std::size_t parts;         // of the keys
+    std::size_t words, lines;  // texels of matches per group
+    std::size_t groups, rows;  // processed together
+    std::size_t parts;         // parts of the keys
 
-    // `block_rows`: Join's.
+    // `block_rows` is Join's.
     Tiling(std::size_t ranges, std::size_t keys, std::size_t block_rows, std::size_t texels, std::size_t max_size) {
         const auto all_words = up(keys, Shape::rows_a_word);
         words = std::min({usual_line, texels, std::bit_ceil(std::max(all_words, least_line))});
@@ -60,14 +61,14 @@ struct Tiling {
     [[nodiscard]] std::size_t part_keys() const { return words * lines * Shape::rows_a_word; }
 };
 
-// Sizes in steps, so that the next call can take over what this one has.
+// Rounds up in steps, so that the next call can often reuse the texture.
 int height_for(std::size_t lines, const gl::Device& device) {
     return std::min(static_cast<int>(std::bit_ceil(lines)), device.info.max_texture_size);
 }
 
 }  // namespace
 
-// One call.
+// One call of the matcher.
 class MatchRun {
   public:
     MatchRun(Matcher& matcher, Matcher::Kept& kept, std::size_t ranges, std::size_t keys, std::size_t block_rows,
@@ -76,13 +77,13 @@ class MatchRun {
     std::uint64_t operator()();
 
   protected:
-    // The keys of a part, in the layout of keys.glsl; and left rows [first, first + count).
+    // Makes the keys of a part, in the layout of keys.glsl, and left rows [first, first + count).
     virtual void make_keys(std::size_t part, std::size_t first, std::size_t count) = 0;
     virtual void make_ranges(std::size_t first, std::size_t count) = 0;
-    // What pairs of places in order are; those of kept_.pairs[i] themselves, or of another target.
+    // Row numbers for pairs of positions: kept_.pairs[i] itself, or another target.
     virtual const pass::Target& rows_of(std::size_t i) { return kept_.pairs.at(i); }
     void fit_keys(std::size_t part, std::size_t count);
-    // As match.frag takes them.
+    // Draws with the inputs of match.frag.
     void fill(const char* name, const gl::Program& program, const pass::Target& target, const gl::QuadList& quads,
               std::array<const gl::Texture*, 3> inputs, gl::Uniforms uniforms);
 
@@ -99,7 +100,7 @@ class MatchRun {
 
     std::size_t ranges_, keys_;
     const TakeMatches& take_;
-    gl::QuadList quads_;  // over what is used of matches
+    gl::QuadList quads_;  // cover the used part of matches
     std::uint64_t found_ = 0;
     bool enough_ = false;
     std::vector<Match> pairs_;
@@ -153,7 +154,7 @@ void MatchRun::draw_matches(std::size_t part) {
           {"count", static_cast<int>(count)}});
 }
 
-// The pairs of ranges [first, first + count) with a part of the keys.
+// Lists the pairs of ranges [first, first + count) with a part of the keys.
 void MatchRun::list_pairs(std::size_t first, std::size_t count, std::size_t part) {
     const BitWords words{.glsl = shaders::query_matched_words_glsl,
                          .texture = &kept_.matches.texture,
@@ -198,7 +199,7 @@ std::uint64_t MatchRun::operator()() {
 
 namespace {
 
-// Ranges and keys that come from the CPU.
+// Ranges and keys in the CPU's memory.
 class MatchOfMemory final : public MatchRun {
   public:
     MatchOfMemory(Matcher& matcher, Matcher::Kept& kept, std::span<const KeyRange> ranges, std::span<const Key> keys,
@@ -254,7 +255,7 @@ bool narrow_keys(const TextureSide& side, Pair::As as) {
     return as == Pair::As::Keys && !wide(side.column.type);
 }
 
-// Columns that are there as textures.
+// Columns that are textures.
 class MatchOfTextures final : public MatchRun {
   public:
     MatchOfTextures(Matcher& matcher, Matcher::Kept& kept, const TextureSide& left, const TextureSide& right,
@@ -267,7 +268,7 @@ class MatchOfTextures final : public MatchRun {
     }
 
   private:
-    // The numbers of the rows selected, which stay on the GPU.
+    // Lists the selected rows' numbers; they stay on the GPU.
     void list_rows(const TextureSide& side, pass::Target& list) {
         if (!side.rows) return;
         const BitWords words{.glsl = shaders::query_selected_words_glsl,

@@ -1,8 +1,8 @@
-// Nested loops on the GPU, a textbook's n x m comparisons: a fragment reads 32 keys of the right side and the ranges of
-// four rows of the left, and writes a word of matches for each of them. From the words of a block (some left rows
-// against all keys) the GPU makes a list of pairs, which is read back.
-// Source: Tsakalozos, Tsangaris, Delis, MDS'09, section 3.2, Algorithm 2, corrected: fragments instead of threads,
-// ranges instead of equality, and only selected rows of either side.
+// Nested loops on the GPU, with a textbook's n x m comparisons. A fragment reads 32 keys of the right side and the
+// ranges of four left rows, and writes a word of matches for each of them. The GPU makes a list of pairs from the words
+// of a block (some left rows against all keys), and the list is read back. Source: Tsakalozos, Tsangaris, Delis,
+// MDS'09, section 3.2, Algorithm 2, corrected: fragments instead of threads, ranges instead of equality, and only
+// selected rows of either side.
 #pragma once
 
 #include <array>
@@ -17,23 +17,24 @@
 
 namespace quadmill::detail::query {
 
-// Rows of a column in a texture, and their number.
+// A column in a texture and its selected rows.
 struct TextureSide {
     const GpuColumn& column;
     const Shape& shape;
-    const gl::Texture* rows;  // a selection without NULLs; null: all rows
+    const gl::Texture* rows;  // selection without NULLs; null: all rows
     std::size_t count;
 };
 
 class Matcher {
   public:
-    // Tests use few texels of matches. Pre: `texels` is a power of two from 32 on.
+    // Tests use few texels of matches. Pre: `texels` is a power of two, at least 32.
     Matcher(gl::Device& device, unsigned threads, std::size_t texels = std::size_t{1} << 20U);
-    // As MatchAll says. `take` may use the same matcher. Pre: a session is open.
+    // Works as MatchAll describes. `take` may use the same matcher. Pre: a session is open.
     std::uint64_t operator()(std::span<const KeyRange> ranges, std::span<const Key> keys, std::size_t block_rows,
                              const TakeMatches& take);
-    // Rows with equal keys, by left row, then by right row; only the pairs leave the GPU. The columns compare `as` a
-    // Pair's; `places`: of the left side's texts in the right side's dictionary, 1024 a line, or null.
+    // Pairs of rows with equal keys, ordered by left row, then by right row. Only the pairs leave the GPU. The columns
+    // compare `as` in a Pair. `places` has the index of each text of the left side in the right side's dictionary, 1024
+    // per line, or is null.
     std::uint64_t operator()(const TextureSide& left, const TextureSide& right, Pair::As as, const gl::Texture* places,
                              std::size_t block_rows, const TakeMatches& take);
 
@@ -41,9 +42,9 @@ class Matcher {
     struct Kept {
         Kept(gl::Device& device, pass::Programs& programs) : bits(std::make_unique<BitList>(device, programs)) {}
         pass::Target matches, ranges;
-        // Pairs that are read back together, and their rows, by the number of lines: 8, 16, .. 512.
+        // Pairs that are read back together, and their rows, by number of lines: 8, 16, ... 512.
         std::array<pass::Target, 7> pairs, rows;
-        std::array<pass::Target, 2> lists;  // of the rows of either side
+        std::array<pass::Target, 2> lists;  // of the rows on either side
         std::vector<pass::Target> keys;
         std::unique_ptr<BitList> bits;
         std::array<pass::Uploader, 2> uploaders;

@@ -137,7 +137,7 @@ Key PartedColumns::kth(std::size_t column, std::uint64_t k, const Bits& rows) {
     const auto within = [&](const Bits& some, Key low, Key high) {
         return combine(BoolOp::And, some, *leaf(Range{.column = column, .low = low, .high = high}));
     };
-    BitsPtr kept;  // the k-th of these it is
+    BitsPtr kept;  // rows among which it is the k-th
     for (const Bits* among = &rows;; among = kept.get()) {
         const auto [low, high] = around_kth(column, k, *among);
         if (low == high) return low;
@@ -153,7 +153,7 @@ Key PartedColumns::kth(std::size_t column, std::uint64_t k, const Bits& rows) {
     }
 }
 
-// At most k keys are below the first, and more than k are not above the second.
+// Two keys: at most k keys are below the first, and more than k keys are not above the second.
 std::pair<Key, Key> PartedColumns::around_kth(std::size_t column, std::uint64_t k, const Bits& rows) {
     const auto parts = used(rows);
     std::uint64_t n = 0;

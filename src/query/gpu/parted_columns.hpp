@@ -1,4 +1,5 @@
-// A table that textures of one size cannot hold, in parts of consecutive rows, each a table of its own to the engine.
+// A table that textures of one size cannot hold. It is cut into parts of consecutive rows, each a table of its own for
+// the engine.
 #pragma once
 
 #include <memory>
@@ -12,7 +13,7 @@ namespace quadmill::detail::query {
 class PartedColumns final : public Columns {
   public:
     struct Part {
-        std::size_t rows;  // except for the last part, a multiple of 32
+        std::size_t rows;  // a multiple of 32 except for the last part
         std::shared_ptr<Columns> columns;
     };
     explicit PartedColumns(std::vector<Part> parts) : parts_(std::move(parts)) {}
@@ -21,8 +22,9 @@ class PartedColumns final : public Columns {
     [[nodiscard]] BitsPtr combine(BoolOp op, const Bits& a, const Bits& b) override;
     [[nodiscard]] std::uint64_t count(const Bits& rows) override;
     [[nodiscard]] std::pair<Key, Key> extremes(std::size_t column, const Bits& rows) override;
-    // It is between the smallest and the largest of the parts' keys at the same share of rows, which are close together
-    // if the parts are similar; a bisection follows, then the same among the rest.
+    // The k-th key lies between the smallest and the largest of the parts' keys at the same rank fraction, which are
+    // close together if the parts are similar. A bisection between them leaves fewer rows, and the search is repeated
+    // among them.
     [[nodiscard]] Key kth(std::size_t column, std::uint64_t k, const Bits& rows) override;
     [[nodiscard]] Sum sum(std::size_t column, const Bits& rows) override;
     [[nodiscard]] std::vector<std::uint64_t> rows(const Bits& rows) override;
@@ -35,10 +37,10 @@ class PartedColumns final : public Columns {
     void send_again(std::span<const std::size_t> columns) override;
 
   private:
-    // Bits that `make(columns, i)` returns for part i; nullptr when it does.
+    // Collects the bits that `make(columns, i)` returns for each part i; nullptr if it returns nullptr.
     template <class Make>
     [[nodiscard]] BitsPtr each(Make&& make);
-    // The parts of which some rows are selected, and how many.
+    // The parts with selected rows, and their number of rows.
     struct Used {
         std::size_t part;
         std::uint64_t count;

@@ -61,7 +61,7 @@ SortedGroups::SortedGroups(BitmapColumns& columns, GpuTables& tables, const Grou
     for (const auto& one : wanted_.measures) measure(one);
 }
 
-// Each row takes some 60 bytes at once, lists, words and what sorts them, or a tree; each group 80, two ends of it
+// Each row takes about 60 bytes: lists and words with what sorts them, or a tree. Each group takes 80 bytes: two ends,
 // twice.
 bool SortedGroups::has_room(std::size_t entries) const {
     if (entries > product(list_width, device_.info.max_texture_size)) return false;
@@ -99,7 +99,7 @@ std::vector<Texel> SortedGroups::read(const gl::Texture& list, std::size_t entri
     return texels;
 }
 
-// A column's bits are those of key - least, and above them whether there is a value, so that NULLs come first.
+// The bits of a column are key - least, and one bit above them says whether there is a value, so that NULLs come first.
 std::vector<SortedGroups::Digit> SortedGroups::digits_of(std::span<const std::size_t> columns) const {
     std::vector<Digit> digits;
     std::size_t word = 0;
@@ -274,7 +274,7 @@ std::vector<Key> SortedGroups::kth(std::size_t measure, std::span<const std::opt
     std::vector<std::uint32_t> places(groups.size());
     std::uint64_t start = 0;
     for (std::size_t g = 0; g < groups.size(); ++g) {
-        const auto nulls = groups[g].rows - groups[g].measures[measure].count;  // which come first
+        const auto nulls = groups[g].rows - groups[g].measures[measure].count;  // NULLs come first
         places[g] = static_cast<std::uint32_t>(k[g] ? start + nulls + *k[g] : start);
         start += groups[g].rows;
     }

@@ -1,8 +1,9 @@
-// GROUP BY on the GPU, for any number of groups. The selected rows, as a list, are sorted by the group columns, packed
-// into words of 32 bits, the least significant word first. A group begins where a value differs from the one before. A
-// group's sums and extremes come from a few nodes of a tree of partial results over the whole list, so long and short
-// groups take the same passes. k-th values are at known indices after the rows of each group are sorted by value, too.
-// Source: grouping by sorting, Graefe, Query Evaluation Techniques for Large Databases, 1993, section 4.2.
+// GROUP BY on the GPU, for any number of groups. The list of selected rows is sorted by the group columns, which are
+// packed into words of 32 bits, beginning with the least significant word. A group begins where a value differs from
+// the previous one. Sums and extremes of a group come from a few nodes of a tree of partial results over the whole
+// list, so long and short groups take the same passes. For k-th values, the rows of each group are also sorted by
+// value; their indices are then known. Source: grouping by sorting, Graefe, Query Evaluation Techniques for Large
+// Databases, 1993, section 4.2.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +31,7 @@ class SortedGroups final : public FoundGroups {
         std::uint32_t low, high, valid, place;
         [[nodiscard]] Key key() const { return low | Key{high} << 32U; }
     };
-    // Bits of a column in the words that are sorted; with `valid`, the one that says whether there is a value.
+    // A column's bits in the words that are sorted. With `valid`, the bit that says whether there is a value.
     struct Digit {
         std::size_t column;
         Key least;
@@ -41,18 +42,18 @@ class SortedGroups final : public FoundGroups {
     };
 
     [[nodiscard]] std::vector<Digit> digits_of(std::span<const std::size_t> columns) const;
-    // The list by those columns, the first one before the others.
+    // The list sorted by those columns, the first column being the most significant.
     [[nodiscard]] TargetPtr sorted(std::span<const std::size_t> columns);
     void find_starts();
     void read_labels();
     void measure(const GroupsWanted::Measure& wanted);
-    // One texel a group.
+    // One texel per group.
     [[nodiscard]] std::vector<MeasuredTexel> folded(const GpuColumn& of, const pass::FoldRule& rule);
-    // The keys in rows at those indices of a list.
+    // The keys of the rows at those indices of a list.
     [[nodiscard]] std::vector<KeyTexel> keys_at(const TargetPtr& list, std::size_t column, const gl::Texture& places,
                                                 std::size_t count);
 
-    // Whether a list of that many entries is a texture, and the driver has memory for rows and groups.
+    // Whether a list of that many entries fits into a texture, and the driver has memory for rows and groups.
     [[nodiscard]] bool has_room(std::size_t entries) const;
     [[nodiscard]] pass::Target make_list(gl::Format format, std::size_t entries) const;
     [[nodiscard]] const gl::Program& program(const char* name, const char* fragment, const GpuColumn& of,
@@ -71,11 +72,11 @@ class SortedGroups final : public FoundGroups {
     GroupsWanted wanted_;
     bool fits_ = true;
     std::size_t rows_ = 0;
-    TargetPtr list_, grouped_;  // the rows as they come, and by group
-    TargetPtr by_value_;        // and by a column in each group
+    TargetPtr list_, grouped_;  // the rows in table order, and sorted by group
+    TargetPtr by_value_;        // sorted by a column within each group
     std::optional<std::size_t> sorted_by_{};
-    pass::Target starts_;        // of groups in the latter
-    std::uint64_t largest_ = 0;  // rows of a group
+    pass::Target starts_;        // starts of groups in by_value_
+    std::uint64_t largest_ = 0;  // max rows of a group
 };
 
 }  // namespace quadmill::detail::query

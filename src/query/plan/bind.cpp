@@ -24,7 +24,7 @@ class LeafMaker {
   public:
     LeafMaker(const char* function, const TableData& table) : function_(function), table_(table) {}
 
-    // Pre: the expression is neither And, Or nor Not.
+    // Pre: the expression is not And, Or or Not.
     [[nodiscard]] Leaf operator()(const Expression& e, bool negate) const {
         switch (e.kind) {
             case ExpressionKind::Compare:
@@ -57,7 +57,7 @@ class LeafMaker {
         return keys_of(table_, data(name), op, constant);
     }
 
-    // All rows that are not NULL, or no row.
+    // Selects all rows that are not NULL, or no row.
     [[nodiscard]] Leaf decided(const std::string& name, bool holds) const {
         if (!holds || data(name).valid.empty()) return Always{holds};
         return IsNull{.column = index(name), .negate = true};
@@ -117,8 +117,9 @@ class LeafMaker {
         return result;
     }
 
-    // A column that is named once is compared with a constant in the end: both sides are monotonic in it, with every
-    // rounding. So a search among its keys finds those for which the comparison holds, as it is written.
+    // A formula that names only one column, once, becomes a comparison of that column with a constant: both sides are
+    // monotonic in the column, even with rounding. So a search among its keys finds those for which the comparison
+    // holds as written.
     [[nodiscard]] Leaf formula(const Expression& e, bool negate) const {
         Formula result{.steps = {}, .op = e.op, .negate = negate};
         std::size_t last = 0;
@@ -178,7 +179,7 @@ class LeafMaker {
     const TableData& table_;
 };
 
-// Negations go down to the leaves by De Morgan, which holds for SQL's three values too.
+// De Morgan's laws move negations down to the leaves. They hold for SQL's three truth values, too.
 Bound bound(const LeafMaker& leaf, const Expression& expression, bool negate) {
     if (expression.kind == ExpressionKind::Not) return bound(leaf, *expression.operands.front(), !negate);
     if (expression.kind != ExpressionKind::And && expression.kind != ExpressionKind::Or)

@@ -10,7 +10,7 @@
 
 namespace quadmill::detail::query {
 
-// Without Not: leaves carry their negation.
+// A condition without Not: leaves carry their negation.
 struct Bound {
     enum class Kind { One, And, Or };
     Kind kind = Kind::One;
@@ -21,14 +21,15 @@ struct Bound {
 // Throws InvalidArgument for missing names and types that do not match; `function` goes into the message.
 void check(const char* function, const Expression& expression, const std::vector<ColumnInfo>& columns);
 
-// Constants become keys, exactly: `a > 2.5` of an integer column is the range from 3 on, `f = 0.1` of a float32 column
-// is Always{false}, and its negation IsNull{negate}: it holds except for NULLs. Leaves that the min and max key decide
-// are constant. An And or Or has at least two operands, none of its own kind or Always. Pre: check() passed. Throws
-// InvalidArgument if a comparison of two columns is not exact as doubles (an integer beyond 2^53).
+// Constants become exact ranges of keys: for an integer column `a > 2.5` is the range from 3 on. For a float32 column
+// `f = 0.1` is Always{false}, and its negation is IsNull{negate}: it holds except for NULLs. Leaves that the min and
+// max key decide become constant. An And or Or has at least two operands, none of which has the same kind or is Always.
+// Pre: check() passed. Throws InvalidArgument if a comparison of two columns is not exact as doubles (an integer beyond
+// 2^53).
 [[nodiscard]] Bound bind(const char* function, const Expression& expression, const TableData& table);
 
-// An And or Or. An Always among the operands decides the result or is dropped; ranges of one column in an And become
-// one.
+// An And or Or. An Always among the operands decides the result or is dropped. In an And, ranges of one column are
+// merged into one.
 [[nodiscard]] Bound junction(Bound::Kind kind, std::vector<Bound> operands);
 
 [[nodiscard]] std::size_t leaves(const Bound& bound);

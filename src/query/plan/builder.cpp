@@ -53,7 +53,7 @@ std::size_t PlanBuilder::join(std::size_t left, std::size_t right, Join join) {
     if (join.left_name == join.right_name)
         fail("the tables of a join must have two names, not both '" + join.left_name + "'");
     if (is_number(a.type) != is_number(b.type))
-        fail("columns '" + a.name + "' and '" + b.name + "' cannot be joined: one is of text, one of numbers");
+        fail("columns '" + a.name + "' and '" + b.name + "' cannot be joined: one has text, the other numbers");
     if (!(join.band >= 0)) fail("a join's band must be at least 0, not " + describe(Value(join.band)));
     if (join.band > 0 && !is_number(a.type)) fail("a join of text must have band 0, not " + describe(Value(join.band)));
     return share({.kind = NodeKind::Join, .inputs = {left, right}, .join = std::move(join)});
@@ -97,7 +97,7 @@ std::size_t PlanBuilder::aggregate(std::size_t input, QueryAggregate what) {
     }
     const auto place = schema_.find(where_, what.column);
     if (!is_number(schema_[place].type) && (what.kind == Which::Sum || what.kind == Which::Average))
-        fail("column '" + what.column + "' is of text, which has no sum");
+        fail("column '" + what.column + "' has text, which has no sum");
     if (what.kind == Which::Quantile && !(what.phi >= 0 && what.phi <= 1))
         fail("phi must be from 0 to 1, not " + describe(Value(what.phi)));
     if ((what.kind == Which::KthLargest || what.kind == Which::KthSmallest) && what.k == 0)

@@ -28,7 +28,7 @@ class PlanBuilder {
   public:
     PlanBuilder(Schema schema, std::string where) : schema_(std::move(schema)), where_(std::move(where)) {}
 
-    // Sets the beginning of messages.
+    // Sets the text that messages begin with.
     void at(std::string where) { where_ = std::move(where); }
 
     std::size_t rows(const Predicate& predicate, bool negate, std::size_t table);
@@ -39,7 +39,7 @@ class PlanBuilder {
     std::size_t column(std::size_t input, const std::string& name);
     std::size_t aggregate(std::size_t input, QueryAggregate what);
 
-    // Replaces the nodes by those that lead to the result.
+    // Removes the nodes that the result does not need.
     void result(const std::vector<std::size_t>& outputs, std::vector<std::string> names,
                 std::optional<std::uint64_t> limit);
 
@@ -51,13 +51,13 @@ class PlanBuilder {
 
     [[nodiscard]] std::string canonical(const std::string& name) const;
 
-    // Pre: the names are right.
+    // Pre: all names exist.
     std::size_t bare_rows(const Predicate& predicate, bool negate, std::size_t table);
 
-    // All columns have the same number of values: all outputs then have the same rows, pairs or groups.
+    // Checks that all outputs have the same source, so the same rows, pairs or groups.
     void check_sources(const std::vector<std::size_t>& outputs) const;
 
-    // Equal nodes, and only these, have equal words.
+    // Equal nodes, and only equal ones, have the same text.
     std::size_t share(PlanNode node);
 
     Schema schema_;

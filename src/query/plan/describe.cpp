@@ -11,7 +11,7 @@ namespace quadmill::detail::query {
 
 namespace {
 
-// What would break a line or the quotes is written by its number.
+// Characters that would break the line or the quotes are written as their codes.
 std::string quoted(std::string_view text, char quote) {
     std::string out(1, quote);
     for (const char c : text) {
@@ -28,7 +28,7 @@ std::string quoted(std::string_view text, char quote) {
     return out + quote;
 }
 
-// Writes so many digits that two doubles never look the same.
+// Writes enough digits to distinguish any two doubles.
 std::string number(double value) {
     if (std::isnan(value)) return "nan";
     std::array<char, 40> text{};
@@ -38,7 +38,7 @@ std::string number(double value) {
     return std::strtod(shorter.data(), nullptr) == value ? shorter.data() : text.data();
 }
 
-// The same, told from an integer.
+// Like number(), but distinguishable from an integer.
 std::string real(double value) {
     auto text = number(value);
     if (text.find_first_not_of("+-0123456789") == std::string::npos) text.append(".0");
@@ -67,7 +67,7 @@ std::string linear(const Expression& e) {
     return (e.terms.empty() ? "0" : sum) + " " + describe(e.op) + " " + number(e.constant);
 }
 
-// In brackets wherever steps are not in their usual order, so that no two formulas look the same.
+// With brackets wherever steps are not in their usual order, so that different formulas have different texts.
 std::string formula(const Expression& e) {
     enum class Binds { Alone, Product, Sum };
     struct Part {
@@ -136,7 +136,7 @@ std::string describe(const Value& value) {
 }
 
 std::string describe_name(std::string_view name) {
-    // A column may be called as a number is written.
+    // A column's name may look like a number.
     bool plain =
         !name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) == 0 && name != "nan" && name != "inf";
     for (const char c : name)

@@ -1,4 +1,4 @@
-// Plans in words: each node on one line, so that equal nodes have equal words.
+// Plans as text, with each node on one line. Equal nodes have equal texts.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace quadmill::detail::query {
 
-// A plain name unchanged, others in double quotes.
+// A plain name is unchanged; others get double quotes.
 [[nodiscard]] std::string describe_name(std::string_view name);
 [[nodiscard]] std::string describe(const Value& value);
 [[nodiscard]] std::string describe(const Expression& expression);
 [[nodiscard]] std::string describe(const QueryAggregate& aggregate);
-// Without its inputs.
+// The node without its inputs.
 [[nodiscard]] std::string describe(const PlanNode& node);
 // "F32", "text", ...
 [[nodiscard]] const char* name_of(ColumnType type);

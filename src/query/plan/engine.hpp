@@ -1,6 +1,6 @@
-// The interface of engines: leaves of a condition and aggregates, over rows selected by bits.
+// The interface of engines: leaves of a condition and aggregates, over rows that are selected by bits.
 //
-// Columns are seen as unsigned keys in the order of their values (key.hpp), 32 or 64 bits wide.
+// Engines see columns as unsigned keys, 32 or 64 bits wide, in the order of their values (key.hpp).
 #pragma once
 
 #include <cstddef>
@@ -20,27 +20,27 @@ namespace quadmill::detail::query {
 
 using Key = std::uint64_t;
 
-// Leaves are false for rows with NULL, negated or not, except IsNull. `negate` inverts the others.
+// Leaves are false for rows with NULL, even if negated, except for IsNull. `negate` inverts other rows.
 //
-// low <= key <= high. All comparisons with a constant are this; NaNs have keys outside of every range that a comparison
-// asks for, so only negated ones hold for them. Pre: low <= high. For the CPU engine neither bound is the key of -0,
-// which it cannot tell from +0: see without_negative_zero().
+// low <= key <= high. All comparisons with a constant have this form. Keys of NaNs are outside of every range that a
+// comparison asks for, so only negated ranges hold for NaNs. Pre: low <= high. For the CPU engine neither bound is the
+// key of -0, which it cannot tell from +0: see without_negative_zero().
 struct Range {
     std::size_t column;
     Key low, high;
     bool negate = false;
     bool operator==(const Range&) const = default;
 };
-// The key is one of these; they are ascending, at least one.
+// The key is in this list. Pre: the list is ascending and not empty.
 struct Member {
     std::size_t column;
     std::vector<Key> keys;
     bool negate = false;
     bool operator==(const Member&) const = default;
 };
-// a op b. By keys, for columns of one type; otherwise both as 64-bit integers, or both as doubles, which is exact for
-// the columns' values (bind() checks it). Floats compare as in IEEE 754, also by keys: with a NaN on either side, whose
-// keys come after +inf, only NotEqual holds.
+// a op b. Columns of the same type are compared by their keys. Otherwise both are compared as 64-bit integers or as
+// doubles, which is exact for the columns' values (bind() checks it). Floats compare as in IEEE 754, even by keys: with
+// a NaN on either side, whose key comes after +inf, only NotEqual holds.
 struct Pair {
     enum class As { Keys, Integers, Doubles };
     std::size_t a, b;
@@ -49,8 +49,8 @@ struct Pair {
     bool negate = false;
     bool operator==(const Pair&) const = default;
 };
-// The sum of factors[i] * column i, in order, in doubles, each step rounded, from 0. Integers of 64 bits are rounded to
-// the nearest double first. A NaN sum satisfies only NotEqual.
+// The sum of factors[i] * column i, added in order to 0, in doubles, with each step rounded. 64-bit integers are first
+// rounded to the nearest double. A NaN sum satisfies only NotEqual.
 struct Linear {
     std::vector<double> factors;
     std::vector<std::size_t> columns;
@@ -59,8 +59,8 @@ struct Linear {
     bool negate = false;
     bool operator==(const Linear&) const = default;
 };
-// left op right, in steps: in doubles, each step rounded, or in 128-bit integers, which hold all intermediate results
-// (bind() checks it). A NaN side satisfies only NotEqual.
+// left op right, computed in steps: in doubles with each step rounded, or in 128-bit integers that hold all
+// intermediate results (bind() checks it). If a side is NaN, only NotEqual holds.
 struct Formula {
     enum class As { Doubles, Integers };
     std::vector<FormulaStep<std::size_t>> steps;
@@ -82,15 +82,15 @@ using Leaf = std::variant<Range, Member, Pair, Linear, Formula, IsNull, Always>;
 
 enum class BoolOp { And, Or, AndNot };
 
-// Exact for integers: high * 2^64 + low in two's complement. Floats: `value`.
+// Integers: high * 2^64 + low in two's complement, exact. Floats: `value`.
 struct Sum {
     std::int64_t high = 0;
     std::uint64_t low = 0;
     double value = 0;
 };
 
-// Selected rows: row i is bit i % 32 of word i / 32; bits beyond the last row are 0. Engines keep them where they are
-// fast to use.
+// Selected rows. Row i is bit i % 32 of word i / 32; bits beyond the last row are 0. Each engine keeps the bits where
+// it accesses them fast.
 class Bits {
   public:
     virtual ~Bits() = default;
@@ -101,7 +101,7 @@ using BitsPtr = std::shared_ptr<const Bits>;
 class Counting {
   public:
     virtual ~Counting() = default;
-    // Whether result() would not wait.
+    // Whether result() would return without waiting.
     [[nodiscard]] virtual bool ready() = 0;
     [[nodiscard]] virtual std::uint64_t result() = 0;
 };
@@ -129,19 +129,19 @@ class FoundGroups {
   public:
     virtual ~FoundGroups() = default;
     struct Group {
-        std::vector<std::optional<Key>> by{};  // nothing: NULL
+        std::vector<std::optional<Key>> by{};  // nothing for NULL
         std::uint64_t rows = 0;
         struct Measured {
-            std::uint64_t count = 0;  // of values, of which are
+            std::uint64_t count = 0;  // number of values that are not NULL
             Sum sum{};
             std::pair<Key, Key> extremes{};
         };
         std::vector<Measured> measures{};
     };
-    // In the order of their values, NULLs first.
+    // In the order of their values, with NULLs first.
     std::vector<Group> groups{};
-    // The k-th smallest key of that measure's column in each group, k from 0, if requested. Pre: each k is below the
-    // number of the group's values.
+    // In each group, the k-th smallest key of that measure's column (k counts from 0), if k-th values were requested.
+    // Pre: each k is below the group's number of values.
     [[nodiscard]] virtual std::vector<Key> kth(std::size_t measure,
                                                std::span<const std::optional<std::uint64_t>> k) = 0;
 };
@@ -158,25 +158,26 @@ class Columns {
     [[nodiscard]] virtual BitsPtr combine(BoolOp op, const Bits& a, const Bits& b) = 0;
     [[nodiscard]] virtual std::uint64_t count(const Bits& rows) = 0;
 
-    // The smallest and the largest key of selected rows, none of them NULL (the planner ensures it). Pre: at least one.
+    // The smallest and the largest key of the selected rows. Pre: at least one row, and none is NULL (the planner
+    // ensures it).
     [[nodiscard]] virtual std::pair<Key, Key> extremes(std::size_t column, const Bits& rows) = 0;
-    // The k-th smallest key, from 0. Pre: k < count(rows).
+    // The k-th smallest key; k counts from 0. Pre: k < count(rows).
     [[nodiscard]] virtual Key kth(std::size_t column, std::uint64_t k, const Bits& rows) = 0;
     [[nodiscard]] virtual Sum sum(std::size_t column, const Bits& rows) = 0;
 
-    // Their numbers, ascending.
+    // Their row numbers, ascending.
     [[nodiscard]] virtual std::vector<std::uint64_t> rows(const Bits& rows) = 0;
-    // Bits beyond the last row are ignored. Pre: a word for every 32 rows.
+    // Bits beyond the last row are ignored. Pre: one word per 32 rows.
     [[nodiscard]] virtual BitsPtr bits_of(std::span<const std::uint32_t> words) = 0;
     [[nodiscard]] virtual std::vector<std::uint32_t> words(const Bits& rows) = 0;
 
-    // A condition in conjunctive normal form (no clause is empty), for engines that evaluate it as a whole; nullptr for
-    // others. And only the number of its rows.
+    // The rows that satisfy a condition in conjunctive normal form (no clause is empty), and only their number. For
+    // engines that evaluate the condition as a whole; nullptr for others.
     using Clauses = std::vector<std::vector<Leaf>>;
     [[nodiscard]] virtual BitsPtr conjunction(const Clauses& /*clauses*/) { return nullptr; }
     [[nodiscard]] virtual std::optional<std::uint64_t> count_conjunction(const Clauses& /*clauses*/) { return {}; }
 
-    // The counts, without waiting for the GPU.
+    // The number of rows, without waiting for the GPU.
     [[nodiscard]] virtual std::unique_ptr<Counting> count_later(const Bits& rows) {
         return std::make_unique<Counted>(count(rows));
     }
@@ -184,15 +185,15 @@ class Columns {
         return nullptr;
     }
 
-    // Groups of the selected rows, for engines that need not know their number; nullptr for others, or if they do not
-    // fit. The columns and the selection outlive the result.
+    // Groups of the selected rows, without a limit on their number. nullptr if the engine cannot do that or they do not
+    // fit. Pre: the columns and the selection outlive the result.
     [[nodiscard]] virtual std::unique_ptr<FoundGroups> group(const GroupsWanted& /*wanted*/, const Bits& /*rows*/) {
         return nullptr;
     }
 
-    // Uploads these columns again, unless this is their first use.
+    // Uploads these columns again, except on their first use.
     virtual void send_again(std::span<const std::size_t> /*columns*/) {}
-    // If columns and bits are textures of one part: their owner.
+    // The owner of columns and bits that are textures of one part; null for others.
     [[nodiscard]] virtual BitmapColumns* textures() { return nullptr; }
 };
 
@@ -205,13 +206,13 @@ struct TableColumns {
 class Engine {
   public:
     virtual ~Engine() = default;
-    // The engine may keep its form of the data while `table` lives. `columns`: those that will be used.
+    // `columns` are those that will be used. The engine may keep its copy of the data while `table` lives.
     [[nodiscard]] virtual std::shared_ptr<Columns> open(const std::shared_ptr<const TableData>& table,
                                                         std::span<const std::size_t> columns) = 0;
-    // Additional bytes of GPU memory for those columns.
+    // Bytes of GPU memory that would be allocated for those columns.
     [[nodiscard]] virtual std::size_t bytes(const std::vector<TableColumns>& tables) const = 0;
-    // Frees memory for those columns, so that the engine holds at most that many bytes of GPU memory: unused columns
-    // are dropped, the least recently used first. False if that is not enough.
+    // Frees memory until the engine, with those columns, holds at most that many bytes of GPU memory. Drops unused
+    // columns, least recently used first. False if that is not enough.
     [[nodiscard]] virtual bool make_space(const std::vector<TableColumns>& tables, std::size_t limit) = 0;
     [[nodiscard]] virtual std::size_t held() const = 0;
 };

@@ -13,8 +13,8 @@ namespace {
 using detail::query::Expression;
 using detail::query::ExpressionKind;
 using detail::query::predicate;
-// Operands of one kind lie side by side: a condition grown in a loop would otherwise be as deep as it is long, and so
-// the stack of whoever walks it.
+// Operands of the same kind are put next to each other. Otherwise a condition that was built in a loop would be as deep
+// as it is long, and so would the stack of everyone who walks the tree.
 Predicate joined(ExpressionKind kind, const std::shared_ptr<const Expression>& a,
                  const std::shared_ptr<const Expression>& b) {
     Expression both{.kind = kind};
@@ -36,7 +36,7 @@ std::size_t detail::query::most_linear_columns(const Expression& expression) {
     for (const auto& step : expression.steps) {
         if (step.kind == detail::query::Arithmetic::Column) columns.insert(step.column);
     }
-    constexpr std::size_t of_term = 4;  // a constant times a column, and added
+    constexpr std::size_t of_term = 4;  // multiply a column by a constant, and add
     const auto steps = expression.steps.size() + of_term * expression.terms.size() + 2;
     auto most = steps > detail::query::most_steps_on_gpu ? steps : columns.size();
     for (const auto& operand : expression.operands) most = std::max(most, most_linear_columns(*operand));

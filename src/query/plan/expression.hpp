@@ -18,12 +18,12 @@ struct Expression {
     bool always = true;
     std::string column{}, other{};
     Comparison op = Comparison::Equal;
-    std::vector<Value> values{};  // Compare: the constant; Between: low, high; In: the list
+    std::vector<Value> values{};  // Compare: the constant; Between: low and high; In: the list
     std::vector<Predicate::Term> terms{};
     double constant = 0;                            // Linear
     std::vector<FormulaStep<std::string>> steps{};  // Formula
     std::vector<std::shared_ptr<const Expression>> operands{};
-    int depth = 1;  // in levels
+    int depth = 1;  // number of levels
 };
 
 using ExpressionKind = Expression::Kind;
@@ -31,23 +31,23 @@ using ExpressionKind = Expression::Kind;
 // Max levels of an expression, limited by the stack.
 inline constexpr int most_levels = 250;
 
-// Max number of columns of a linear condition or formula in it; one with more steps than the GPU takes counts as very
-// many.
+// Max number of columns in one of its linear conditions or formulas. A formula with more steps than the GPU takes
+// counts as one with very many columns.
 [[nodiscard]] std::size_t most_linear_columns(const Expression& expression);
 
-// b op a for a op b.
+// The comparison for b op a that is equivalent to a op b.
 [[nodiscard]] Comparison turned(Comparison op);
 
 // Sets the depth. Throws InvalidArgument above most_levels.
 [[nodiscard]] Predicate predicate(Expression expression);
 
-// An And or Or of all of them. Pre: kind is And or Or, and there is at least one.
+// An And or Or of all parts. Pre: kind is And or Or, and there is at least one part.
 [[nodiscard]] Predicate junction(ExpressionKind kind, const std::vector<Predicate>& parts);
 
-// The same condition with other names of columns.
+// The same condition with renamed columns.
 [[nodiscard]] Predicate renamed(const Predicate& predicate,
                                 const std::function<std::string(const std::string& name)>& name);
-// The names of all columns in it, some perhaps several times.
+// The names of all its columns; some may occur several times.
 [[nodiscard]] std::vector<std::string> columns_of(const Expression& expression);
 
 }  // namespace quadmill::detail::query

@@ -11,7 +11,7 @@ namespace quadmill::detail::query {
 
 namespace {
 
-// Towards the side where the value is beyond 128 bits, which it may be.
+// Beyond 128 bits the sign of a decides.
 int order_of(double a, Integer b) {
     return order_below(0x1p127, a, b);
 }
@@ -92,7 +92,7 @@ std::optional<Integer> integer_of(std::string_view digits) {
     for (const char c : digits) {
         if (c < '0' || c > '9') return {};
         if (__builtin_mul_overflow(value, Integer{10}, &value) ||
-            __builtin_sub_overflow(value, Integer{c - '0'}, &value))  // below 0, if there is one more
+            __builtin_sub_overflow(value, Integer{c - '0'}, &value))  // below 0 if it has one more
             return {};
     }
     return minus ? value : computed(Arithmetic::Negate, value, value);
@@ -124,14 +124,14 @@ std::vector<std::size_t> columns_of(const std::vector<FormulaStep<std::size_t>>&
 
 namespace {
 
-// What is known of a value on the stack.
+// What is known about a value on the stack.
 struct Known {
     bool is_integer = false;
-    Integer low = 0, high = 0;  // of an integer
-    bool is_exact = true;       // an integer that doubles have
+    Integer low = 0, high = 0;  // for an integer
+    bool is_exact = true;       // a double represents it exactly
     std::optional<Numeral> constant{};
-    int slope = 0;          // as FormulaFacts has it
-    bool is_steady = true;  // no NaN comes of a number, so that the slope means something
+    int slope = 0;          // as in FormulaFacts
+    bool is_steady = true;  // numbers never give a NaN, so that the slope is meaningful
 };
 
 bool within_doubles(const Known& known) {

@@ -15,7 +15,7 @@ namespace quadmill::detail::query {
 
 namespace {
 
-// What flows out of a node.
+// The output of a node.
 enum class Flow { LeftRows, RightRows, Pairs, Groups, Output, End };
 
 const char* words(Flow flow) {
@@ -38,13 +38,13 @@ class Graph {
     }
 
   private:
-    static constexpr std::size_t deepest = 1000;  // those who walk the graph have stack for more
+    static constexpr std::size_t deepest = 1000;  // recursive walks have enough stack for this
     enum class Visit { None, Open, Done };
     struct NodeState {
         Visit visit = Visit::None;
-        std::size_t height = 0;  // nodes below it
+        std::size_t height = 0;  // levels of nodes below it
         Flow flow = Flow::End;
-        std::array<std::optional<std::size_t>, 2> built{};  // the builder's node; for rows, [1] is the negation's
+        std::array<std::optional<std::size_t>, 2> built{};  // index in the builder; for rows, [1] is the negation
     };
 
     [[nodiscard]] std::string where(std::size_t i) const {
@@ -54,7 +54,7 @@ class Graph {
         throw InvalidArgument(where(i) + ": " + why);
     }
 
-    // The node of a kind of which there is one at most.
+    // The node of a kind that occurs at most once.
     [[nodiscard]] std::optional<std::size_t> find(NodeKind kind) const {
         std::optional<std::size_t> found;
         for (std::size_t i = 0; i < nodes_.size(); ++i) {
@@ -104,7 +104,7 @@ class Graph {
         }
     }
 
-    // Sets what flows out of it; and builds it, but for rows, which build when it is known how they are needed.
+    // Sets the node's flow and builds it. Rows are built later, when it is known whether they are negated.
     void visit(std::size_t i, std::size_t above = 0) {
         auto& state = state_[i];
         if (state.visit == Visit::Open) fail(i, "leads back to itself (a cycle)");
@@ -123,7 +123,7 @@ class Graph {
         check_depth(state.height);
         state.flow = flow_of(i);
         if (state.flow == Flow::LeftRows || state.flow == Flow::RightRows) {
-            rows(i, false);  // for its errors
+            rows(i, false);  // to report errors
         } else {
             builder_.at(where(i));
             build(i);
@@ -166,7 +166,7 @@ class Graph {
             default:
                 break;
         }
-        // In a plan with a join, names of columns are those of pairs.
+        // In a plan with a join, column names are those of pairs.
         const auto rows = builder_.schema().joined() ? Flow::Pairs : Flow::LeftRows;
         if (node.kind == NodeKind::Group) {
             all({rows});

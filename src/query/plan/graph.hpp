@@ -1,4 +1,4 @@
-// A plan from the caller's graph, checked.
+// Checks the caller's graph and makes a plan of it.
 #pragma once
 
 #include <memory>
@@ -8,8 +8,8 @@
 
 namespace quadmill::detail::query {
 
-// Throws InvalidArgument for graphs that are not plans: cycles, unused nodes, inputs of the wrong kind, wrong names or
-// types.
+// Throws InvalidArgument for graphs that are not plans: those with cycles, unused nodes, inputs of the wrong kind, or
+// wrong names or types.
 [[nodiscard]] std::unique_ptr<QueryPlan::State> plan_of(const std::vector<PlanNode>& nodes,
                                                         const std::vector<ColumnInfo>& left,
                                                         const std::vector<ColumnInfo>& right);

@@ -40,7 +40,7 @@ KeyPlace place_of_text(const TableData::Dictionary& dictionary, const std::strin
             .last = dictionary.size() - 1};
 }
 
-// The key before `next`, which may be beyond the last one.
+// The key before `next`. No `next` means that it is after the last key.
 std::optional<Key> before(std::optional<Key> next, Key last) {
     if (!next) return last;
     return *next > 0 ? std::optional(*next - 1) : std::nullopt;

@@ -8,19 +8,19 @@
 
 namespace quadmill::detail::query {
 
-// Keys from low to high; nothing for comparisons that no key satisfies.
+// Keys from low to high. Nothing if no key satisfies the comparison.
 struct KeyRange {
     Key low, high;
 };
 
-// The position of a constant among the possible keys of numbers (or texts) of a column, from 0 to `last`.
+// The position of a constant among a column's possible keys, from 0 to `last`.
 struct KeyPlace {
-    std::optional<Key> at_least;  // the first key of a value >= the constant, if there is one
-    std::optional<Key> above;     // and of a value > it
+    std::optional<Key> at_least;  // the first key of a value >= the constant, if any
+    std::optional<Key> above;     // the first key of a value > the constant, if any
     Key last = 0;
 };
 
-// The first key, from 0 to last, where `holds`; it holds for all keys after one for which it does.
+// The first key in [0, last] for which `holds` is true. Pre: if `holds` is true for a key, it is for all later ones.
 template <class Holds>
 std::optional<Key> first_key(Key last, const Holds& holds) {
     if (!holds(last)) return {};
@@ -40,11 +40,12 @@ std::optional<Key> first_key(Key last, const Holds& holds) {
 [[nodiscard]] std::optional<KeyRange> intersection(const std::optional<KeyRange>& a, const std::optional<KeyRange>& b);
 // Pre: op is not NotEqual, whose keys are not consecutive.
 [[nodiscard]] std::optional<KeyRange> keys_at(const KeyPlace& place, Comparison op);
-// Pre: as keys_at().
+// Pre: as for keys_at().
 [[nodiscard]] std::optional<KeyRange> keys_of(const TableData& table, const ColumnData& column, Comparison op,
                                               const Value& constant);
 
-// No value has the key before +0's, which is that of -0. It may be the first of these, but not the last one.
+// No value has the key before that of +0, which would be the key of -0. A range may begin with it, but may not end with
+// it.
 template <class T>
 std::optional<KeyRange> without_negative_zero(std::optional<KeyRange> keys) {
     if (keys) keys->low = KeyOf<T>::key(KeyOf<T>::value(keys->low));

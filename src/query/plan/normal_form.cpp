@@ -1,4 +1,4 @@
-// Trees of leaves: simplified as they are joined, and in conjunctive normal form.
+// Trees of leaves: simplification when they are joined, and conversion to conjunctive normal form.
 #include <algorithm>
 #include <utility>
 
@@ -12,7 +12,7 @@ auto* range_of(B& bound) {
     return bound.kind == Bound::Kind::One ? std::get_if<Range>(&bound.leaf) : nullptr;
 }
 
-// Puts a range of a column that has one among the operands, both being asked for, into that one.
+// For an And: if `next` and an operand are ranges of the same column, not negated, intersects that operand with `next`.
 bool narrowed(std::vector<Bound>& operands, const Bound& next) {
     const auto* more = range_of(next);
     if (!more || more->negate) return false;
@@ -37,7 +37,7 @@ std::size_t leaves_of(const Columns::Clauses& all) {
     return n;
 }
 
-// Each clause of one with each of the other. Nothing when that has more than `most` leaves.
+// Combines each clause of a with each of b. Nothing if that takes more than `most` leaves.
 std::optional<Columns::Clauses> product(const Columns::Clauses& a, const Columns::Clauses& b, std::size_t most) {
     if (a.size() * leaves_of(b) + b.size() * leaves_of(a) > most) return {};
     Columns::Clauses result;

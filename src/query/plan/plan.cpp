@@ -26,7 +26,7 @@ std::string line(const std::vector<PlanNode>& nodes, std::size_t node) {
 
 namespace {
 
-// The node of a join's pairs. What concerns one table alone goes before the join.
+// The node of a join's pairs. Conditions on one table alone are applied before the join.
 std::size_t joined_source(PlanBuilder& builder, const Query& query) {
     std::vector<Term> terms;
     if (query.where) split({*query.where, false}, terms);

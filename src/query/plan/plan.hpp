@@ -1,4 +1,4 @@
-// A query as a graph of nodes, checked; what the executor runs.
+// A query as a checked graph of nodes, which the executor runs.
 #pragma once
 
 #include <cstddef>
@@ -12,19 +12,19 @@ namespace quadmill::detail::query {
 
 using NodeKind = PlanNode::Kind;
 
-// The rows or pairs of an output: the input of its Group, if it has one.
+// The rows or pairs of an output, or, if it has a Group, the Group's input.
 [[nodiscard]] std::size_t source_of(const std::vector<PlanNode>& nodes, std::size_t output);
 
-// A node as QueryPlan::text() has it.
+// A node's line in QueryPlan::text().
 [[nodiscard]] std::string line(const std::vector<PlanNode>& nodes, std::size_t node);
 
 }  // namespace quadmill::detail::query
 
 namespace quadmill {
 
-// The nodes have their inputs before them, the last one is the Result, and each is needed for it; no two are equal.
-// There is no Not: predicates carry it. Rows and Join name columns as their table does, others as Schema::name. A
-// Filter's input is the Join. Names, types and shapes are checked.
+// The inputs of a node come before it, the last node is the Result, the result needs every node, and no two are equal.
+// There is no Not: predicates carry negation. Rows and Join use the tables' column names, all others those of
+// Schema::name. A Filter's input is the Join. Names, types and shapes have been checked.
 struct QueryPlan::State {
     detail::query::Schema schema;
     std::vector<PlanNode> nodes{};

@@ -1,4 +1,4 @@
-// The meaning of column names in a query.
+// Resolves column names of a query.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace quadmill::detail::query {
 
-// The position of a column: its table, and its index in the plan's list.
+// A column: its table, and its index in the plan's list of columns.
 struct ColumnPlace {
     std::size_t table = 0, column = 0;
     bool operator==(const ColumnPlace&) const = default;
@@ -29,25 +29,25 @@ class Schema {
     [[nodiscard]] const ColumnInfo& operator[](const ColumnPlace& place) const {
         return tables_.at(place.table).at(place.column);
     }
-    // In a join, "x.k" is column k of table x; only without such a column it is a column with that whole name, as
-    // results of joins have. Throws InvalidArgument for a name that no column has, or one of both tables; `where` goes
+    // In a join, "x.k" is column k of table x. If there is no such column, it is a column whose whole name is "x.k";
+    // results of joins have such names. Throws InvalidArgument if no column or both tables have the name; `where` goes
     // into the message.
     [[nodiscard]] ColumnPlace find(const std::string& where, const std::string& name) const;
-    // The same in one table, where a column's own name comes first.
+    // find() within one table, where a column's own name comes first.
     [[nodiscard]] ColumnPlace find_in(std::size_t table, const std::string& where, const std::string& name) const;
-    // The one name that a plan has for a column: of pairs, with the table's.
+    // The unique name of a column in the plan: for pairs, with the table's name.
     [[nodiscard]] std::string name(const ColumnPlace& place) const;
-    // Those of pairs, by that name.
+    // The columns of pairs, with these names.
     [[nodiscard]] std::vector<ColumnInfo> pair_columns() const;
 
   private:
-    using Places = std::unordered_map<std::string, std::vector<ColumnPlace>>;  // those of table 0 first
+    using Places = std::unordered_map<std::string, std::vector<ColumnPlace>>;  // columns of table 0 first
     void find_places();
 
     bool joined_ = false;
     std::array<std::vector<ColumnInfo>, 2> tables_;
     std::array<std::string, 2> names_;
-    Places own_, with_table_;  // with_table_: of a join
+    Places own_, with_table_;  // with_table_: only in a join
 };
 
 }  // namespace quadmill::detail::query

@@ -60,7 +60,7 @@ DepthEngine& Engines::depth() {
     return *depth_;
 }
 
-// The buffers of the depth engine count in all that is held.
+// The buffers of the depth engine count towards the limit.
 bool Engines::make_space(QueryEngine which, const std::vector<TableColumns>& tables, std::size_t limit) {
     auto& engine = get(which);
     if (which == QueryEngine::Depth || !depth_) return engine.make_space(tables, limit);
@@ -96,7 +96,7 @@ QueryEngine Engines::choose(const std::vector<TableWork>& tables, const Tuning& 
     if (!context_ || refusal(QueryEngine::Bitmap)) return QueryEngine::Cpu;
     bool worth_it = false;
     std::size_t most_rows = 0;
-    double by_depth = 0, by_bitmap = 0;  // ms
+    double by_depth = 0, by_bitmap = 0;  // in ms
     for (const auto& each : tables) {
         const auto& of = each.asked;
         const auto& work = each.work;
@@ -111,7 +111,7 @@ QueryEngine Engines::choose(const std::vector<TableWork>& tables, const Tuning& 
     if (!worth_it) return QueryEngine::Cpu;
     static_cast<void>(get(QueryEngine::Bitmap));
     if (refusal(QueryEngine::Depth)) return has_room(QueryEngine::Bitmap, asked) ? QueryEngine::Bitmap : QueryEngine::Cpu;
-    // The engines have other parts of larger tables, so columns that are there could not be shared.
+    // The engines cut larger tables into different parts, so they could not share loaded columns.
     const bool fits_depth = most_rows <= depth().most_rows();
     if (fits_depth && by_depth < by_bitmap && has_room(QueryEngine::Depth, asked)) return QueryEngine::Depth;
     return has_room(QueryEngine::Bitmap, asked) ? QueryEngine::Bitmap : QueryEngine::Cpu;
@@ -119,7 +119,7 @@ QueryEngine Engines::choose(const std::vector<TableWork>& tables, const Tuning& 
 
 namespace {
 
-// As its words lie.
+// Reads values in the layout of memory.
 template <class T>
 std::vector<T> read_words(gl::Device& device, const ColumnData& column, std::size_t rows) {
     std::vector<T> values(rows);

@@ -1,4 +1,4 @@
-// The one place where engines are made and chosen.
+// The only place where engines are made and chosen.
 #pragma once
 
 #include <cstddef>
@@ -16,23 +16,23 @@
 
 namespace quadmill::detail::query {
 
-// Engines of a processor, each made when it is first needed.
+// The engines of a processor. Each is made on first use.
 class Engines {
   public:
     // Throws InvalidArgument for a GPU engine without a context.
     Engines(std::optional<Context> context, const QueryOptions& options);
 
-    // One engine for all of those tables; never Auto. Throws InvalidArgument if they do not fit on the requested
-    // engine.
+    // One engine for all of these tables; never Auto. Throws InvalidArgument if the requested engine has no room for
+    // them.
     struct TableWork {
         TableColumns asked;
         Work work;
     };
     [[nodiscard]] QueryEngine choose(const std::vector<TableWork>& tables, const Tuning& tuning);
     [[nodiscard]] Engine& get(QueryEngine which);
-    // Frees memory if needed.
+    // Frees memory if that is needed.
     [[nodiscard]] bool has_room(QueryEngine which, const std::vector<TableColumns>& tables);
-    // Why the engine cannot work in the context; nothing where it can.
+    // The reason why the engine cannot work in this context; nothing if it can.
     [[nodiscard]] std::optional<std::string> refusal(QueryEngine which) const;
     [[nodiscard]] Engine& cpu() { return get(QueryEngine::Cpu); }
 
@@ -42,13 +42,13 @@ class Engines {
 
     std::optional<Context> context_;
     QueryOptions options_;
-    std::shared_ptr<GpuTables> tables_;  // of both engines of the GPU, so that Auto may take either
+    std::shared_ptr<GpuTables> tables_;  // both GPU engines share them, so Auto may take either one
     std::unique_ptr<Engine> cpu_, bitmap_;
     std::unique_ptr<DepthEngine> depth_;
 };
 
-// The table with columns that are textures of the application read into memory. The same table if there are none. Pre:
-// a session is open. Throws InvalidArgument without a context, or when it is no such texture.
+// The table, with columns in the application's textures read into memory. The same table if it has none. Pre: a session
+// is open. Throws InvalidArgument if there is no context, or a texture is invalid.
 [[nodiscard]] std::shared_ptr<const TableData> in_memory(const std::optional<Context>& context,
                                                          const std::shared_ptr<const TableData>& table,
                                                          std::span<const std::size_t> columns);

@@ -30,7 +30,7 @@ std::size_t column_in(const TableData& table, const ColumnInfo& wanted) {
     return found->second;
 }
 
-// All columns that a node names, as the plan's schema has them.
+// All columns that a node names, resolved with the plan's schema.
 std::vector<ColumnPlace> places_of(const Schema& schema, const PlanNode& node) {
     std::vector<ColumnPlace> places;
     if (node.kind == NodeKind::Rows) {
@@ -54,7 +54,7 @@ bool is_everything(const PlanNode& node) {
     return e.kind == Expression::Kind::Always && e.always;
 }
 
-// Measures of rows that are only counted.
+// Measures of rows of which only the number is wanted.
 class OnlyCounted : public Measures {
   public:
     explicit OnlyCounted(std::uint64_t rows) : rows_(rows) {}
@@ -68,7 +68,7 @@ class OnlyCounted : public Measures {
     std::uint64_t rows_;
 };
 
-// ---- What is common to plans with and without a join
+// ---- Common to plans with and without a join
 
 class Run {
   public:
@@ -129,7 +129,7 @@ class Run {
         result_.rows.clear();
     }
 
-    // `by`: the values of the columns to group by.
+    // `by` has the values of the columns to group by.
     void group_out(const std::vector<Value>& by, Measures& measures) {
         if (!wants_more()) return;
         std::vector<Value> cells;
@@ -150,7 +150,7 @@ class Run {
         groups.each(limit_, [this](const std::vector<Value>& by, Measures& measures) { group_out(by, measures); });
     }
 
-    // Reads the values of plain columns, a row out for each pair.
+    // Reads the values of plain columns, one output row per pair.
     [[nodiscard]] std::vector<Cells> plain_cells() const {
         std::vector<Cells> cells;
         for (const auto& place : columns_) cells.push_back(tables_.cells(place));
@@ -163,7 +163,7 @@ class Run {
         out(std::move(values));
     }
 
-    // Columns that are read one value at a time have to be in memory.
+    // Columns that are read value by value must be in memory.
     void in_memory(std::size_t table, const std::vector<ColumnPlace>& places) {
         std::vector<std::size_t> columns;
         for (const auto& place : places) {
@@ -215,20 +215,20 @@ class Run {
     cpu::Stopwatch total_;
     QueryResult result_;
     std::uint64_t limit_ = 0, rows_out_ = 0;
-    std::size_t source_ = 0;  // of the first output
+    std::size_t source_ = 0;  // source of the first output
     std::optional<std::size_t> group_;
-    double dealing_ms_ = 0;             // of rows to groups
-    std::vector<ColumnPlace> by_;       // what it groups by
-    bool plain_ = false;                // a row out for each row or pair
-    std::vector<ColumnPlace> columns_;  // of the outputs that are columns, in order
-    std::vector<Wanted> wanted_;        // of those that are aggregates
+    double dealing_ms_ = 0;             // time to distribute rows to groups
+    std::vector<ColumnPlace> by_;       // the columns to group by
+    bool plain_ = false;                // one output row per row or pair
+    std::vector<ColumnPlace> columns_;  // outputs that are columns, in order
+    std::vector<Wanted> wanted_;        // outputs that are aggregates
 };
 
 // ---- One table
 
 void Run::on_rows() {
     const auto columns = open(0);
-    // The engine knows the table by this pointer; the one in tables_ may become another.
+    // The engine knows the table by this pointer; the pointer in tables_ may change.
     const auto table = tables_.data[0];
     RowsRun run(nodes_, *table, *columns, log_, tools_.execution);
     if (group_) {
@@ -242,13 +242,13 @@ void Run::on_rows() {
 }
 
 void Run::aggregates(RowsRun& run) {
-    std::map<std::size_t, EngineMeasures> measures;  // by what rows they are of
+    std::map<std::size_t, EngineMeasures> measures;  // by the node of their rows
     std::size_t i = 0;
     for (const auto output : nodes_.back().inputs) {
         const auto source = source_of(nodes_, output);
         const auto at = measures.try_emplace(source, run, source).first;
         const auto& [what, of] = wanted_[i++];
-        // Bits that are needed anyway answer how many rows there are, too.
+        // If bits are needed anyway, they also give the number of rows.
         const bool only_count = what.kind == QueryAggregate::Kind::CountRows ||
                                 (what.kind == QueryAggregate::Kind::Count && tables_[of].valid.empty());
         if (!only_count) static_cast<void>(at->second.bits());
@@ -292,8 +292,7 @@ void Run::groups(RowsRun& run) {
     groups_out(dealt);
 }
 
-// Parts of a length that does not depend on the threads, and added in their order, so that sums of floats do not
-// either.
+// Parts have a fixed length and are added in order, so that sums of floats do not depend on the number of threads.
 void Run::deal(std::span<const std::uint64_t> rows, Groups& to) const {
     const auto part = tools_.join.tuning.rows_a_deal;
     const auto take = [&](std::span<const std::uint64_t> some, Groups& groups) {
@@ -333,7 +332,7 @@ void Run::plain(RowsRun& run) {
 
 // ---- A join
 
-// The rows of a table that a node selects.
+// The rows that a node selects in a table.
 Run::Selected Run::selected(std::size_t node, std::size_t table) {
     if (nodes_[node].kind == NodeKind::Rows && is_everything(nodes_[node])) return {};
     auto columns = open(table);
@@ -380,7 +379,7 @@ void Run::on_pairs() {
     for (std::size_t table = 0; table < 2; ++table) {
         const auto& data = *tables_.data.at(table);
         std::vector<ColumnPlace> places;
-        const bool by_cpu = &tools_.engine == &tools_.cpu;  // which then reads all now, as cells point to this copy
+        const bool by_cpu = &tools_.engine == &tools_.cpu;  // reads all values now, because cells point to this copy
         for (const auto& node : nodes_) {
             if (node.kind == NodeKind::Rows && !by_cpu) continue;
             for (const auto& known : places_of(plan_.schema, node)) {
@@ -398,7 +397,7 @@ void Run::on_pairs() {
         if (!plain_ && !only_count) dealt.add(pairs);
         dealing_ms_ += time.ms();
         for (std::size_t i = 0; i < pairs.size() && plain_ && wants_more(); ++i) plain_out(cells, pairs[i]);
-        // The rest is counted only.
+        // Further rows are only counted.
         return only_count || (plain_ && !wants_more()) ? Next::Enough : Next::More;
     });
     if (only_count) {
@@ -409,7 +408,7 @@ void Run::on_pairs() {
     }
 }
 
-// Those that satisfy the condition.
+// Keeps the pairs that satisfy the condition.
 void Run::take_pairs(const std::function<Next(std::span<const RowPair>)>& take) {
     auto condition = filter();
     if (!condition) {
@@ -433,7 +432,7 @@ void Run::take_pairs(const std::function<Next(std::span<const RowPair>)>& take) 
 std::vector<std::size_t> needed_columns(const QueryPlan::State& plan, std::size_t table, const TableData& data) {
     std::vector<std::size_t> columns;
     for (const auto& node : plan.nodes) {
-        // Pairs and plain columns are read by the CPU.
+        // The CPU reads pairs and plain columns.
         const bool by_engine =
             node.kind == NodeKind::Rows || node.kind == NodeKind::Group || node.kind == NodeKind::Aggregate;
         if (!by_engine || (plan.schema.joined() && node.kind != NodeKind::Rows)) continue;

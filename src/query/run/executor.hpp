@@ -18,23 +18,23 @@
 namespace quadmill::detail::query {
 
 struct RunTools {
-    Engine& engine;  // for the rows of the tables
+    Engine& engine;  // for rows of the tables
     Engine& cpu;     // for chunks of pairs
     JoinTools join;
     TextureJoinTools texture_join{};
     Statistics statistics = Statistics::Off;
     Execution execution = Execution::Pipelined;
-    unsigned threads = 0;  // that deal rows out to groups; 0: all
-    // The table with columns that are textures of the application read into memory.
+    unsigned threads = 0;  // threads that distribute rows to groups; 0: all
+    // The table, with columns in the application's textures read into memory.
     std::function<std::shared_ptr<const TableData>(const std::shared_ptr<const TableData>& table,
                                                    std::span<const std::size_t> columns)>
         in_memory;
-    // Receives the rows, some at a time, instead of the result.
+    // If set, receives the rows, some at a time, instead of the result.
     std::function<void(std::span<const std::vector<Value>>)> take{};
 };
 
 // The columns of a table that the plan's conditions and aggregates name, for Engine::open. Throws InvalidArgument if
-// the table lacks one, or it has another type.
+// the table lacks one, or its type differs.
 [[nodiscard]] std::vector<std::size_t> needed_columns(const QueryPlan::State& plan, std::size_t table,
                                                       const TableData& data);
 

@@ -1,4 +1,4 @@
-// Aggregates of the groups that an engine has found in one call.
+// Aggregates of groups that an engine has found in one call.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,16 @@
 
 namespace quadmill::detail::query {
 
-// The request for the engine. Pre of both: all columns are in table 0.
+// The request to the engine. Pre of both functions: all columns are in table 0.
 [[nodiscard]] GroupsWanted groups_wanted(const std::vector<ColumnPlace>& by, std::span<const Wanted> wanted);
-// Labels of the groups.
+// The values that groups have in the group columns.
 [[nodiscard]] std::vector<Value> values_of(const TableData& table, const std::vector<ColumnPlace>& by,
                                            const std::vector<std::optional<Key>>& keys);
 
 // Measures of one group after the other; k-th values are asked for all groups at once, when this is made.
 class FoundMeasures final : public Measures {
   public:
-    // `found` is what groups_wanted() of the same aggregates asked for, and outlives this.
+    // `found` is the result for groups_wanted() with the same aggregates, and outlives this object.
     FoundMeasures(FoundGroups& found, std::span<const Wanted> wanted);
     void go_to(std::size_t group) { group_ = group; }
 

@@ -19,9 +19,9 @@ bool fits(const Sum& sum) {
     return sum.high == (static_cast<std::int64_t>(sum.low) < 0 ? -1 : 0);
 }
 
-// The nearest double, up to a rounding of the lower half where the sum does not fit 64 bits. By its size, as shaders
-// do: of a negative number in two's complement the lower half may be nearly 2^64, and its rounding larger than the
-// number's.
+// The nearest double, except that the lower half is rounded separately if the sum does not fit into 64 bits. The
+// absolute value is converted, as in shaders: for a negative number in two's complement the lower half may be nearly
+// 2^64, and its rounding error larger than the number's.
 double number(const Sum& sum) {
     if (fits(sum)) return static_cast<double>(static_cast<std::int64_t>(sum.low));
     const bool below = sum.high < 0;
@@ -36,7 +36,7 @@ Value sum_of(const ColumnData& column, const Sum& sum) {
     if (is_float(column.type)) return sum.value;
     if (fits(sum)) return static_cast<std::int64_t>(sum.low);
     throw InvalidArgument("QueryProcessor: the sum of column '" + column.name +
-                          "' does not fit 64 bits; its average does");
+                          "' does not fit into 64 bits; its average does");
 }
 
 void add(Sum& sum, std::int64_t value) {
@@ -93,7 +93,7 @@ std::optional<std::uint64_t> rank_in(const QueryAggregate& what, std::uint64_t n
 Groups::Groups(const Tables& tables, std::vector<ColumnPlace> by, std::span<const Wanted> wanted)
     : tables_(tables), by_(std::move(by)), width_(2 * by_.size()), slots_(std::size_t{1} << 10U) {
     for (const auto& one : wanted) measure(one);
-    if (by_.empty()) static_cast<void>(group_of(nullptr));  // also of no rows
+    if (by_.empty()) static_cast<void>(group_of(nullptr));  // so that there is a group even without rows
 }
 
 void Groups::measure(const Wanted& wanted) {
@@ -123,7 +123,7 @@ std::size_t hash_of(const Key* label, std::size_t width) {
 
 }  // namespace
 
-// Column by column, for some pairs at a time: what is done for each row then does not depend on types.
+// Goes column by column for some pairs at a time, so that the work per row does not depend on types.
 void Groups::add(std::span<const RowPair> pairs) {
     constexpr std::size_t at_once = 4096;
     for (; !pairs.empty(); pairs = pairs.subspan(std::min(at_once, pairs.size()))) {
@@ -213,7 +213,7 @@ void Groups::add_values(Measured& of, std::span<const RowPair> pairs) {
     });
 }
 
-// Neumaier's: what each addition loses is summed next to it.
+// Neumaier's sum: the rounding errors of all additions are summed separately.
 void Groups::State::add(double value) {
     const double before = sum.value, after = before + value;
     sum.value = after;
@@ -260,7 +260,7 @@ class GroupMeasures : public Measures {
     [[nodiscard]] std::uint64_t count(const ColumnPlace& place) override { return state(place).count; }
     [[nodiscard]] Sum sum(const ColumnPlace& place) override {
         auto sum = state(place).sum;
-        if (std::isfinite(sum.value)) sum.value += state(place).lost;  // else what was lost is not a number
+        if (std::isfinite(sum.value)) sum.value += state(place).lost;  // otherwise the rounding error is not a number
         return sum;
     }
     [[nodiscard]] std::pair<Key, Key> extremes(const ColumnPlace& place) override {
@@ -283,7 +283,7 @@ class GroupMeasures : public Measures {
 };
 
 std::vector<std::size_t> Groups::ordered(std::uint64_t most) const {
-    // The first column next to the number: most comparisons need no more, and it is near.
+    // The first column is stored next to the group's number: most comparisons need only that, and it is in the cache.
     struct Entry {
         Key valid, key;
         std::size_t group;

@@ -18,7 +18,7 @@
 
 namespace quadmill::detail::query {
 
-// Tables of a run; a ColumnPlace is here of a column as it lies in the table.
+// Tables of a run. A ColumnPlace here has the index of a column in its table.
 struct Tables {
     std::array<std::shared_ptr<const TableData>, 2> data;
     [[nodiscard]] const ColumnData& operator[](const ColumnPlace& place) const {
@@ -27,46 +27,47 @@ struct Tables {
     [[nodiscard]] Cells cells(const ColumnPlace& place) const { return {*data.at(place.table), place.column}; }
 };
 
-// An aggregate and where its column is.
+// An aggregate and its column.
 struct Wanted {
     QueryAggregate what;
     ColumnPlace place;
 };
 
-// Aggregates rows or pairs; values that are NULL are left out.
+// Aggregates rows or pairs. NULLs are ignored.
 class Measures {
   public:
     virtual ~Measures() = default;
     [[nodiscard]] virtual std::uint64_t rows() = 0;
     [[nodiscard]] virtual std::uint64_t count(const ColumnPlace& place) = 0;
     [[nodiscard]] virtual Sum sum(const ColumnPlace& place) = 0;
-    // Pre of both: there is one at least, and more than k.
+    // Pre of both functions: there is at least one value, and more than k.
     [[nodiscard]] virtual std::pair<Key, Key> extremes(const ColumnPlace& place) = 0;
     [[nodiscard]] virtual Key kth(const ColumnPlace& place, std::uint64_t k) = 0;
 };
 
-// Throws InvalidArgument for a sum of integers beyond 64 bits.
+// Throws InvalidArgument if a sum of integers does not fit into 64 bits.
 [[nodiscard]] Value answer(const Wanted& wanted, const Tables& tables, Measures& measures);
 
-// The rank, from 0, of the value of such an aggregate of n values; nothing if it is not one of them.
+// The rank, from 0, of the value that an aggregate of n values returns. Nothing if the aggregate is not one of its
+// values.
 [[nodiscard]] std::optional<std::uint64_t> rank_in(const QueryAggregate& what, std::uint64_t n);
 
-// Groups rows or pairs by their values and measures each group; without group columns there is one group. Groups are
-// numbered as they are found.
+// Groups rows or pairs by their values and measures each group. Without group columns there is one group. Groups are
+// numbered in the order in which they are found.
 class Groups {
   public:
-    // `tables` outlives this.
+    // `tables` outlives this object.
     Groups(const Tables& tables, std::vector<ColumnPlace> by, std::span<const Wanted> wanted);
     Groups(const Groups&) = delete;
     Groups& operator=(const Groups&) = delete;
 
     void add(std::span<const RowPair> pairs);
-    // Adds the groups of the other one, which has the same tables and measures. The result is as if this one had taken
-    // its own rows first and then the other's, except for the last bits of sums of floats.
+    // Adds the groups of `other`, which has the same tables and measures. The result is as if this object had taken its
+    // own rows and then the other's, except for the last bits of sums of floats.
     void add(Groups&& other);
     [[nodiscard]] std::uint64_t size() const { return rows_.size(); }
-    // Calls `take` with the values to group by and the measures of the first `most` groups in the order of their
-    // values, NULLs first.
+    // Calls `take` for the first `most` groups in the order of their values, NULLs first. It gets the values of the
+    // group columns and the group's measures.
     void each(std::uint64_t most, const std::function<void(const std::vector<Value>&, Measures&)>& take);
 
   private:
@@ -75,7 +76,7 @@ class Groups {
     struct State {
         std::uint64_t count = 0;
         Sum sum{};
-        double lost = 0;  // what rounding took from sum.value so far
+        double lost = 0;  // sum of the rounding errors of sum.value so far
         Key least = ~Key{0}, most = 0;
 
         void add(double value);
@@ -83,7 +84,7 @@ class Groups {
     };
     struct Measured {
         ColumnPlace place;
-        bool sum = false, order = false;  // whether its sum is asked for, and the k-th of its values
+        bool sum = false, order = false;  // whether its sum is wanted, and a k-th value
         std::vector<State> states{};      // by group
         std::vector<std::vector<Key>> keys{};
     };
@@ -100,10 +101,10 @@ class Groups {
     const Tables& tables_;
     std::vector<ColumnPlace> by_;
     std::vector<Measured> measured_;
-    std::size_t width_;                // of a label: for each column to group by whether it has a value, and its key
-    std::vector<Key> labels_;          // one after the other
+    std::size_t width_;                // words per label: for each group column, whether it has a value, and its key
+    std::vector<Key> labels_;          // all labels, one after the other
     std::vector<std::uint64_t> rows_;  // by group
-    std::vector<std::size_t> slots_;   // 1 and the group; 0: free. A power of two of them
+    std::vector<std::size_t> slots_;   // group + 1; 0: free. The size is a power of two
     // The labels and groups of the pairs being added.
     std::vector<Key> new_labels_;
     std::vector<std::size_t> groups_;

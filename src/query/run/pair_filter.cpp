@@ -70,7 +70,7 @@ std::vector<RowPair> PairFilter::operator()(std::span<const RowPair> pairs) {
     std::vector<std::size_t> all(columns_.size());
     std::iota(all.begin(), all.end(), std::size_t{0});
     const auto columns = engine_.open(table, all);
-    // What a condition is bound to, types, ranges of values and the dictionary, is the same for all chunks.
+    // The binding depends on types, ranges of values and the dictionary, which are the same for all chunks.
     if (!bound_) bound_ = bind("QueryProcessor::run", detail::Access::of(condition_), *table);
     std::vector<RowPair> kept;
     for (const auto row : columns->rows(*select_at_once(*columns, *bound_))) kept.push_back(pairs[row]);

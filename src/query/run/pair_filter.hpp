@@ -22,10 +22,10 @@ class PairFilter {
         std::string name;
         ColumnPlace place;
     };
-    // Columns are in memory. `engine` and `tables` outlive this.
+    // Pre: the columns are in memory. `engine` and `tables` outlive this object.
     PairFilter(const Predicate& condition, std::vector<Column> columns, const Tables& tables, Engine& engine);
 
-    // Those of them that satisfy the condition, in their order.
+    // The pairs that satisfy the condition, in the same order.
     [[nodiscard]] std::vector<RowPair> operator()(std::span<const RowPair> pairs);
 
   private:
@@ -38,7 +38,7 @@ class PairFilter {
     const Tables& tables_;
     Engine& engine_;
     std::shared_ptr<const TableData::Dictionary> dictionary_;
-    std::array<std::vector<std::uint32_t>, 2> places_;  // of each table's texts in the dictionary
+    std::array<std::vector<std::uint32_t>, 2> places_;  // for each table, the index of its texts in the dictionary
     std::optional<Bound> bound_;
 };
 

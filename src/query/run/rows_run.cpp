@@ -9,7 +9,7 @@ namespace quadmill::detail::query {
 namespace {
 
 constexpr const char* processor = "QueryProcessor";
-constexpr std::size_t most_leaves = 64;  // of a condition that an engine does at once
+constexpr std::size_t most_leaves = 64;  // of a condition that an engine evaluates as a whole
 
 BitsPtr combined(Columns& columns, BoolOp op, const BitsPtr& a, const BitsPtr& b) {
     return a ? columns.combine(op, *a, *b) : b;
@@ -91,7 +91,7 @@ std::optional<Columns::Clauses> RowsRun::at_once(std::size_t node) {
     return condition ? clauses(*condition, most_leaves) : std::nullopt;
 }
 
-// Whether no node below this one is needed elsewhere, or there already.
+// Whether no node below this one is needed elsewhere or has been evaluated.
 bool RowsRun::stands_alone(std::size_t node) const {
     std::vector<bool> below(nodes_.size());
     below[node] = true;
@@ -245,7 +245,7 @@ class GroupFinder {
         label_.pop_back();
     }
 
-    // Pre: there is a row. Not one of them is NULL.
+    // Pre: there is a row, and none is NULL.
     void find_values(std::size_t column, BitsPtr rest) {
         const auto type = table_.columns[column]->type;
         const auto nan = first_nan(type);
@@ -253,7 +253,7 @@ class GroupFinder {
         while (true) {
             const auto key = columns_.extremes(column, *rest).first;
             const bool is_nan = key >= nan;
-            // The last group is what is left.
+            // The last group has the remaining rows.
             if (is_nan || key == most) return with(value_of(table_, column, is_nan ? nan : key), rest);
             const auto group =
                 columns_.combine(BoolOp::And, *rest, *columns_.leaf(Range{.column = column, .low = key, .high = key}));

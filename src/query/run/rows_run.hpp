@@ -1,4 +1,4 @@
-// Runs the nodes of a plan that select rows of one table, and their measures by an engine.
+// Runs the nodes of a plan that select rows of one table, and measures the rows with an engine.
 #pragma once
 
 #include <cstddef>
@@ -37,12 +37,12 @@ class Log {
 
 // The rows for which a condition holds.
 [[nodiscard]] BitsPtr select(Columns& columns, const Bound& condition);
-// The same, as a whole if the engine is faster that way.
+// Like select(), evaluated as a whole if the engine is faster that way.
 [[nodiscard]] BitsPtr select_at_once(Columns& columns, const Bound& condition);
 [[nodiscard]] std::uint64_t count_at_once(Columns& columns, const Bound& condition);
 [[nodiscard]] std::unique_ptr<Counting> count_later(Columns& columns, const Bound& condition);
 
-// Bits of rows stay with the engine and are released after their last use.
+// The engine keeps the bits of rows and releases them after their last use.
 class RowsRun {
   public:
     RowsRun(const std::vector<PlanNode>& nodes, const TableData& table, Columns& columns, Log& log,
@@ -50,7 +50,7 @@ class RowsRun {
 
     // The selection of a node of kind Rows, And or Or.
     [[nodiscard]] BitsPtr bits(std::size_t node);
-    // Without bits if they do not exist and the engine does not need them.
+    // Makes no bits if the engine can count without them.
     [[nodiscard]] std::uint64_t count(std::size_t node);
 
     [[nodiscard]] Columns& columns() { return columns_; }
@@ -62,18 +62,19 @@ class RowsRun {
         std::optional<std::uint64_t> count;
         std::optional<Bound> bound{};
         std::vector<std::size_t> users{};
-        std::size_t needed = 0;  // so many times yet
+        std::size_t needed = 0;  // uses that are still to come
     };
     // The condition of a node of kind Rows.
     [[nodiscard]] const Bound& bound(std::size_t node);
-    // A node's whole condition, if it has at most `left` leaves, which are subtracted from it.
+    // A node's whole condition, if it has at most `left` leaves, which are subtracted from `left`.
     [[nodiscard]] std::optional<Bound> whole(std::size_t node, std::size_t& left);
-    // For an engine that evaluates a condition as a whole, if no part of it is needed elsewhere.
+    // The condition in normal form, if the engine evaluates conditions as a whole and no part of it is needed
+    // elsewhere.
     [[nodiscard]] std::optional<Columns::Clauses> at_once(std::size_t node);
     [[nodiscard]] bool stands_alone(std::size_t node) const;
     [[nodiscard]] BitsPtr make(std::size_t node);
-    // For Execution::OneOperation: uploads the columns that the node reads, and reads its rows back, to be uploaded for
-    // the next node.
+    // For Execution::OneOperation: uploads the columns that the node reads. The node's rows are then read back and
+    // uploaded again for the next node.
     void send_columns(std::size_t node);
     [[nodiscard]] BitsPtr returned(const BitsPtr& rows);
 
@@ -85,12 +86,12 @@ class RowsRun {
     std::vector<State> states_;
 };
 
-// Measures by an engine; each measure is taken once.
+// Measures of an engine. Each measure is taken only once.
 class EngineMeasures : public Measures {
   public:
     EngineMeasures(const TableData& table, Columns& columns, BitsPtr rows)
         : table_(table), columns_(columns), rows_(std::move(rows)) {}
-    // Measures a node's rows; no bits are made if only their number is needed.
+    // Measures a node's rows. Makes no bits if only their number is needed.
     EngineMeasures(RowsRun& run, std::size_t node) : table_(run.table()), columns_(run.columns()), of_({&run, node}) {}
 
     [[nodiscard]] std::uint64_t rows() override;
@@ -100,7 +101,7 @@ class EngineMeasures : public Measures {
     [[nodiscard]] Key kth(const ColumnPlace& place, std::uint64_t k) override;
 
     [[nodiscard]] const Bits& bits();
-    // Those where the column is not NULL.
+    // The rows where the column is not NULL.
     [[nodiscard]] const Bits& bits(const ColumnPlace& place) { return *of(place).rows; }
 
   private:
@@ -120,8 +121,8 @@ class EngineMeasures : public Measures {
     std::map<std::size_t, Column> by_column_;
 };
 
-// Groups that an engine finds one by one, each the smallest key above the last, in the order of their values. Pre: all
-// columns are in table 0.
+// Finds groups with an engine one by one, in the order of their values: each has the smallest key above the previous
+// one. Pre: all columns are in table 0.
 struct EngineGroup {
     std::vector<Value> by;
     BitsPtr rows;

@@ -14,10 +14,10 @@ namespace quadmill::detail::query {
 
 namespace {
 
-// What a texture of list_width holds on every device.
+// Max entries that a texture of list_width holds on every device.
 constexpr std::size_t most_listed = std::size_t{list_width} << 14U;
 
-// As what the columns compare; nothing where that would round.
+// The type in which the columns are compared; nothing if that would round.
 std::optional<Pair::As> comparison_of(const ColumnData& a, const ColumnData& b) {
     if (a.type == b.type) return Pair::As::Keys;
     if (!is_float(a.type) && !is_float(b.type)) return Pair::As::Integers;
@@ -30,7 +30,7 @@ std::optional<Pair::As> comparison_of(const ColumnData& a, const ColumnData& b) 
     return Pair::As::Doubles;
 }
 
-// Where the texts of one dictionary are in another; for those that it lacks, what no place is.
+// For each text of a dictionary, its index in another one, or an invalid index if it is missing there.
 std::vector<std::uint32_t> places_in(const TableData::Dictionary& own, const TableData::Dictionary& other) {
     std::vector<std::uint32_t> places(std::max<std::size_t>(own.size(), 1), ~std::uint32_t{0});
     auto at = other.begin();
@@ -80,7 +80,7 @@ std::optional<std::uint64_t> join_textures(const SelectedSide& left, const Selec
     const auto &a = *left.table->columns[left.column], &b = *right.table->columns[right.column];
     const auto as = comparison_of(a, b);
     if (!as) return {};
-    // NULLs, of which nothing is known yet, may be among them.
+    // These may include NULLs, whose number is not known yet.
     const auto most_l = rows_of(left, *textures.engine), most_r = rows_of(right, *textures.engine);
     if (most_l == 0 || most_r == 0) return 0;
     if (on.method != JoinMethod::NestedLoops && quickest(most_l, most_r, tools) != JoinWay::LoopsOnGpu) return {};

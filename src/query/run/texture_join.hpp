@@ -1,4 +1,4 @@
-// Joins of rows that a GPU engine has selected: selections, keys and rows stay there, and the list of pairs is read
+// Joins rows that a GPU engine has selected: selections, keys and rows stay on the GPU, and the list of pairs is read
 // back.
 // Source: Tsakalozos, Tsangaris, Delis, MDS'09, sections 3.2 and 3.3.
 #pragma once
@@ -18,12 +18,12 @@ namespace quadmill::detail::query {
 
 struct TextureSide;
 
-// Nested loops on the GPU, of textures: as Matcher has them.
+// Nested loops on the GPU over textures, as in Matcher.
 using MatchTextures =
     std::function<std::uint64_t(const TextureSide& left, const TextureSide& right, Pair::As as,
                                 const gl::Texture* places, std::size_t block_rows, const TakeMatches& take)>;
 
-// A table, its joined column, and the selected rows of a GPU engine; null: all.
+// A table, its joined column, and the rows that a GPU engine has selected; null: all rows.
 struct SelectedSide {
     std::shared_ptr<const TableData> table;
     std::size_t column;
@@ -34,12 +34,12 @@ struct TextureJoinTools {
     Engine* engine = nullptr;
     // Whether those columns fit on the engine.
     std::function<bool(const std::vector<TableColumns>& tables)> has_room{};
-    MatchTextures match{};  // null: there are no loops on the GPU
+    MatchTextures match{};  // null: there are no nested loops on the GPU
     Execution execution = Execution::Pipelined;
 };
 
-// As join() in cpu/join.hpp. Nothing if this is not the fastest way, or not exact: bands, tables in parts, integers
-// beyond 2^53 with floats.
+// Like join() in cpu/join.hpp. Nothing if another way is faster, or this one is not exact or not available: for bands,
+// for tables in parts, and for integers beyond 2^53 compared with floats.
 [[nodiscard]] std::optional<std::uint64_t> join_textures(const SelectedSide& left, const SelectedSide& right,
                                                          const Join& on, const JoinTools& tools,
                                                          const TextureJoinTools& textures,

@@ -20,7 +20,7 @@ class ValueNow final : public ValueLater {
     Value value_;
 };
 
-// What is asked for alone was measured.
+// Only what was asked for has been measured.
 class ReadMeasures final : public Measures {
   public:
     ReadMeasures(const MeasuredTexel& texel, std::uint64_t count, const Tables& tables)
@@ -63,7 +63,7 @@ class ReadLater final : public ValueLater {
     Wanted wanted_;
     Tables tables_;
     std::optional<pass::ReadBack> value_;
-    pass::ReadBack count_;  // asked for last
+    pass::ReadBack count_;  // requested last
 };
 
 }  // namespace

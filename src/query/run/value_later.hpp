@@ -1,4 +1,4 @@
-// An aggregate that the CPU reads when the GPU has finished it.
+// An aggregate that the CPU reads after the GPU has finished it.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@ namespace quadmill::detail::query {
 class ValueLater {
   public:
     virtual ~ValueLater() = default;
-    // Whether value() would not wait.
+    // Whether value() would return without waiting.
     [[nodiscard]] virtual bool ready() = 0;
     [[nodiscard]] virtual Value value() = 0;
 };

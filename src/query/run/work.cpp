@@ -9,7 +9,7 @@ namespace quadmill::detail::query {
 
 namespace {
 
-// Runs would need a look at all values.
+// Does not look for runs: that would read all values.
 DepthPlanes planes_of(const TableData& table, std::size_t column) {
     return DepthPlanes::of(table.columns[column]->least, table.columns[column]->most);
 }

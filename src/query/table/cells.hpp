@@ -1,4 +1,4 @@
-// Values of a column in memory, one at a time.
+// The values of a column in memory, one at a time.
 #pragma once
 
 #include <cstddef>
@@ -25,13 +25,13 @@ template <class T>
 
 class Cells {
   public:
-    // Pre: the column is in memory; it and the table outlive this.
+    // Pre: the column is in memory. The column and the table outlive this object.
     Cells(const TableData& table, std::size_t column) : table_(&table), column_(table.columns[column].get()) {}
 
     [[nodiscard]] ColumnType type() const { return column_->type; }
     [[nodiscard]] bool has_value(std::size_t row) const { return query::has_value(*column_, row); }
 
-    // Calls `work` with the value. Text: its index in the dictionary.
+    // Calls `work` with the value. For text, that is its index in the dictionary.
     template <class Work>
     decltype(auto) visit(std::size_t row, Work&& work) const {
         return visit_column_type(column_->type, [&]<class T>(const T* /*type*/) -> decltype(auto) {
@@ -41,7 +41,7 @@ class Cells {
     [[nodiscard]] Key key(std::size_t row) const {
         return visit(row, []<class T>(T value) -> Key { return KeyOf<T>::key(value); });
     }
-    // With the sign of a zero, which keys do not have.
+    // Keeps the sign of a zero, which keys do not have.
     [[nodiscard]] Value value(std::size_t row) const {
         if (!has_value(row)) return {};
         return visit(row, [&]<class T>(T value) -> Value {

@@ -1,5 +1,5 @@
-// Values of columns as unsigned keys whose order is that of the values, of 32 or 64 bits. -0 has the key of +0; NaNs
-// come after +inf. The key of a text is its index in the dictionary.
+// Values of columns as unsigned keys of 32 or 64 bits that have the same order. -0 has the key of +0. NaNs come after
+// +inf. The key of a text is its index in the dictionary.
 #pragma once
 
 #include "cpu/ordered_key.hpp"

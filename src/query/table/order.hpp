@@ -1,4 +1,4 @@
-// The order of numbers of several types as real numbers, none of them rounded.
+// Compares numbers of different types as real numbers, without rounding.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ template <class T>
     return a < b ? -1 : a > b ? 1 : 0;
 }
 
-// For integers from -end on and below end. Pre: a is not NaN.
+// For integers in [-end, end). Pre: a is not NaN.
 template <class Integer>
 [[nodiscard]] int order_below(double end, double a, Integer b) {
     if (a >= end) return 1;
@@ -29,7 +29,7 @@ template <class Integer>
     return -order(b, a);
 }
 
-// From here on doubles skip integers.
+// Above this, doubles skip integers.
 constexpr std::int64_t exact_doubles = std::int64_t{1} << 53U;
 
 }  // namespace quadmill::detail::query

@@ -31,7 +31,7 @@ void require_fits(const TableData& table, const char* function, const std::strin
                               std::to_string(table.rows) + ", not " + std::to_string(rows));
 }
 
-// Checked, and a bit a row; empty when all are true.
+// Checked, with one bit per row. Empty if all are true.
 std::vector<std::uint32_t> packed(const std::string& name, const std::vector<bool>& valid, std::size_t rows) {
     if (!valid.empty() && valid.size() != rows)
         throw InvalidArgument("Table::add: `valid` of column '" + name +
@@ -61,14 +61,14 @@ std::shared_ptr<const ColumnData> column_of(std::string name, ColumnType type, s
             values[i] = T{};
         }
     }
-    if (least > most) least = most = KeyOf<T>::key(T{});  // there is no value
+    if (least > most) least = most = KeyOf<T>::key(T{});  // there are no values
     column->least = least;
     column->most = most;
     column->values = std::move(values);
     return column;
 }
 
-// One column more, in place.
+// Adds a column to this table.
 void append(TableData& table, const std::shared_ptr<const ColumnData>& column, std::size_t rows) {
     decltype(table.infos)::value_type info{.name = column->name, .type = column->type};
     const auto make_room = [](auto& in) {
@@ -76,14 +76,14 @@ void append(TableData& table, const std::shared_ptr<const ColumnData>& column, s
     };
     make_room(table.infos);
     make_room(table.columns);
-    table.places.emplace(column->name, table.columns.size());  // where this or what is above throws, nothing is changed
+    table.places.emplace(column->name, table.columns.size());  // if this or a line above throws, nothing is changed
     table.infos.push_back(std::move(info));
     table.columns.push_back(column);
     table.rows = rows;
 }
 
-// The same for a table that may be shared: copies of it keep what they have. Alone, it need not be copied, which would
-// make many columns quadratic.
+// Adds a column to a table that may be shared; copies of it are not changed. If it is not shared, it is not copied:
+// otherwise adding many columns would take quadratic time.
 void append(std::shared_ptr<const TableData>& data, const std::shared_ptr<const ColumnData>& column, std::size_t rows) {
     auto own = data.use_count() == 1 ? std::const_pointer_cast<TableData>(data) : std::make_shared<TableData>(*data);
     append(*own, column, rows);
@@ -111,7 +111,7 @@ void require_texture(const char* function, const std::string& name, std::span<co
                                                          : "Text"));
 }
 
-// What a column of such keys holds.
+// The type of a column with keys of that type.
 std::optional<ColumnType> column_type(KeyType type) {
     switch (type) {
         case KeyType::F64:
@@ -138,7 +138,7 @@ std::shared_ptr<const ColumnData> host_column(std::string name, ColumnType type,
     return column;
 }
 
-// Places in `from` to places in `to`, which has all that it has.
+// For each index in `from`, the index in `to`. Pre: `to` has all texts of `from`.
 std::vector<std::uint32_t> places(const Dictionary& from, const std::vector<std::string_view>& to) {
     std::vector<std::uint32_t> result(from.size());
     std::size_t place = 0;
@@ -149,7 +149,7 @@ std::vector<std::uint32_t> places(const Dictionary& from, const std::vector<std:
     return result;
 }
 
-// Takes `all`, which has what the table's dictionary has, for the dictionary.
+// Makes `all` the table's dictionary. Pre: it has all texts of the current one.
 void take_dictionary(TableData& table, const std::vector<std::string_view>& all) {
     if (all.size() == table.dictionary->size()) return;
     const auto moved = places(*table.dictionary, all);
@@ -164,7 +164,7 @@ void take_dictionary(TableData& table, const std::vector<std::string_view>& all)
     table.dictionary = std::make_shared<const Dictionary>(all.begin(), all.end());
 }
 
-// Rows as numbers of their texts, in order of their first appearance.
+// Rows as numbers of their texts, which are numbered in order of first appearance.
 struct Numbered {
     explicit Numbered(const TextColumn& column)
         : bits(packed(column.name, column.valid, column.values.size())), codes(column.values.size()) {
@@ -238,7 +238,7 @@ Table& Table::add(const std::vector<TextColumn>& columns) {
         require_fits(table, "Table::add", column.name, column.values.size());
         numbered.emplace_back(column);
         for (const auto& [text, number] : numbered.back().numbers) all.push_back(text);
-        // Without its rows, for the checks of the next one.
+        // Adds a column without rows, to check the next one.
         append(table, column_of(column.name, ColumnType::Text, std::vector<std::uint32_t>{}, {}), column.values.size());
     }
     sort_unique(all);

@@ -14,8 +14,8 @@
 
 namespace quadmill::detail::query {
 
-// Values of a column in objects of the application: textures, one after the other; one channel of a part of one; a
-// buffer.
+// Values of a column in objects of the application: textures, one after the other; one channel of a part of a texture;
+// or a buffer.
 struct HostTexels {
     TextureRegion region;
     int channel;
@@ -23,7 +23,7 @@ struct HostTexels {
 struct HostObjects {
     std::variant<std::vector<std::uint32_t>, HostTexels, BufferKeys> of;
 };
-// Text: the index of each in the table's dictionary, as U32.
+// For text: the index of each in the table's dictionary, as U32.
 using Values = std::variant<std::vector<float>, std::vector<double>, std::vector<std::int32_t>,
                             std::vector<std::uint32_t>, std::vector<std::int64_t>, HostObjects>;
 
@@ -31,8 +31,8 @@ struct ColumnData {
     std::string name;
     ColumnType type = ColumnType::F32;
     Values values;
-    std::vector<std::uint32_t> valid{};                 // a bit a row; empty: all. Values of other rows are 0.
-    std::uint64_t least = 0, most = ~std::uint64_t{0};  // no key is outside (key.hpp), NULLs apart; least <= most
+    std::vector<std::uint32_t> valid{};                 // one bit per row; empty: all. Other rows have the value 0.
+    std::uint64_t least = 0, most = ~std::uint64_t{0};  // bounds of all keys (key.hpp) except for NULLs; least <= most
 };
 
 struct TableData {
@@ -41,8 +41,8 @@ struct TableData {
     std::size_t rows = 0;
     std::vector<std::shared_ptr<const ColumnData>> columns{};
     std::vector<ColumnInfo> infos{};
-    std::unordered_map<std::string, std::size_t> places{};  // of columns, by name
-    // Ascending; one for all columns of Text, so that their keys are comparable. Never null.
+    std::unordered_map<std::string, std::size_t> places{};  // index of a column, by name
+    // Sorted. All columns of Text share it, so that their keys are comparable. Never null.
     std::shared_ptr<const Dictionary> dictionary = std::make_shared<Dictionary>();
 };
 
@@ -50,7 +50,7 @@ struct TableData {
     return column.valid.empty() || ((column.valid[row / 32] >> (row % 32)) & 1U);
 }
 
-// The value of a key of that column. Pre: some value has that key.
+// The value of a key in that column. Pre: some value has that key.
 [[nodiscard]] Value value_of(const TableData& table, std::size_t column, std::uint64_t key);
 
 }  // namespace quadmill::detail::query

@@ -26,7 +26,7 @@ BitonicJob BitonicSort::job(const ContextInfo& info, KeyForm form, std::size_t n
     if (window == 0) window = n;
     const auto windows = (n - 1) / window + 1;
     const auto representation = options.paper.bitonic.representation;
-    // Windows of four arrays fill the channels four at a time.
+    // With four arrays, windows are distributed over the four channels: their number is rounded up to a multiple of 4.
     const auto places = representation == Representation::FourArray && windows > 1 ? (windows + 3) / 4 * 4 : windows;
     const auto side = std::bit_floor(static_cast<std::size_t>(info.max_texture_size));
     const auto most_texels = std::min(side * side, std::size_t{1} << 28U);  // elements are counted in 31 bits
@@ -41,7 +41,7 @@ BitonicJob BitonicSort::job(const ContextInfo& info, KeyForm form, std::size_t n
     }
     BitonicJob job{form, BitonicShape::of(representation, windows, window), n, window};
     job.steps_per_pass = options.paper.bitonic.steps_per_pass;
-    constexpr std::size_t most_ratio = std::size_t{1} << 19U;  // some 20 million quads, or 640 MB
+    constexpr std::size_t most_ratio = std::size_t{1} << 19U;  // about 20 million quads, or 640 MB
     const auto least = std::bit_ceil(job.shape.texels() / most_ratio);
     job.block = options.paper.bitonic.block.value_or(info.software ? 0 : std::max<std::size_t>(128, least));
     if (job.block > 1 && job.shape.texels() / job.block > most_ratio) {

@@ -1,4 +1,4 @@
-// The bitonic engine from memory to memory.
+// The bitonic engine for keys in memory.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace quadmill::detail::sort {
 
-// What one sort in flight has to itself: memory for transfers, and times.
+// The private memory of a sort in flight: staging memory and clock queries.
 class BitonicLane {
   public:
     explicit BitonicLane(gl::Device& device);
@@ -23,7 +23,7 @@ class BitonicLane {
     struct Job {
         Keys keys;
         std::span<std::uint32_t> index;
-        bool keys_move;  // else only the index comes back
+        bool keys_move;  // otherwise only the index is read back
         SortStats stats;
         cpu::Stopwatch total;
     };
@@ -38,24 +38,24 @@ class BitonicSort {
   public:
     BitonicSort(gl::Device& device, cpu::Workers& workers);
 
-    // What it takes to sort n keys in windows of `window`, or all of them for 0. Throws InvalidArgument when textures
-    // of `info`'s size cannot hold it. Pre: there are keys.
+    // The job that sorts n keys in windows of `window` keys, or as one array if `window` is 0. Throws InvalidArgument
+    // if textures of `info`'s size cannot hold them. Pre: n >= 1.
     static BitonicJob job(const ContextInfo& info, KeyForm form, std::size_t n, std::size_t window,
                           const SortOptions& options, const char* function);
 
-    // `index`, when not empty, receives for each key where it was, and equal keys keep their order. Of Argsort the keys
-    // stay.
+    // If `index` is not empty, it receives the original index of each key, and equal keys keep their order. Argsort
+    // does not change the keys.
     SortStats run(Keys keys, std::span<std::uint32_t> index, const BitonicJob& job);
 
-    // run() in two halves. The first one reads the keys and returns when all is in flight; the second one waits for the
-    // GPU and writes. Others may come in between, each with a lane of its own. Pre: the lane is free; the memory stays
-    // where it is.
+    // run() in two halves. The first half reads the keys and returns when all is in flight. The second half waits for
+    // the GPU and writes. Other sorts may come in between, each with its own lane. Pre: the lane is free; the memory
+    // stays valid and in place.
     void begin(BitonicLane& lane, Keys keys, std::span<std::uint32_t> index, const BitonicJob& job);
     SortStats finish(BitonicLane& lane);
-    // The GPU is done with what the lane began, so that finish() can only fail before it writes.
+    // Waits until the GPU is done with what the lane began, so that finish() can only fail before it writes.
     void wait(BitonicLane& lane);
 
-    // What MergeSort::argsort() does, for Kind::ArgsortTexture.
+    // Like MergeSort::argsort(), for Kind::ArgsortTexture.
     SortStats argsort(const gl::Texture& keys, const gl::Texture& index, const BitonicJob& job, IndexWrite write);
 
   private:
@@ -66,7 +66,7 @@ class BitonicSort {
     BitonicPasses passes_;
     std::optional<BitonicTextures> textures_;
     gl::Texture raw_;   // the keys of argsort()
-    BitonicLane lane_;  // of run()
+    BitonicLane lane_;  // for run()
 };
 
 }  // namespace quadmill::detail::sort

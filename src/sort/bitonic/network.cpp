@@ -9,7 +9,7 @@ namespace quadmill::detail::sort {
 BitonicShape BitonicShape::of(Representation representation, std::size_t windows, std::size_t window) {
     const int k = std::max(pass::log2_ceil(window), 2);
     const bool single = representation == Representation::SingleArray;
-    // Several windows of four arrays are dealt out to the channels whole.
+    // With four arrays, several windows are distributed over the channels, each window in one channel.
     const int texel_k = single || windows == 1 ? k - 2 : k;
     const auto texture = pass::FourArray::of_blocks(texel_k, single ? windows : (windows + 3) / 4);
     return {representation, k, texel_k, pass::log2_ceil(static_cast<std::size_t>(texture.width)), texture.height};
@@ -17,11 +17,11 @@ BitonicShape BitonicShape::of(Representation representation, std::size_t windows
 
 std::vector<BitonicPass> bitonic_passes(const BitonicShape& shape, int steps_per_pass) {
     const bool single = shape.representation == Representation::SingleArray;
-    const int below = single ? 2 : 0;  // steps of a stage after those on texels
+    const int below = single ? 2 : 0;  // steps of a stage that are within texels
     std::vector<BitonicPass> passes;
     for (int stage = 1 + below / 2; stage <= shape.k; ++stage) {
         BitonicPass pass{.stage = stage};
-        // Blocks of 2^stage elements take turns in direction; the last stage has one block a window.
+        // Blocks of 2^stage elements alternate in direction. In the last stage each window is one block.
         if (stage < shape.k) {
             const int bit = stage - below;
             pass.turn = bit < shape.texel_k ? bit : -1;

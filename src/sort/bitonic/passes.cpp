@@ -23,7 +23,7 @@ std::string define(const char* name, int value) {
     return std::string("#define ") + name + " " + std::to_string(value) + "\n";
 }
 
-// For shaders between memory and planes.
+// For shaders that convert between memory and planes.
 std::string prelude_of_places(const BitonicJob& job) {
     auto text = define("PLANES", job.planes()) + define("SOURCE_WORDS", job.form.source_words());
     if (job.form.indexed) text += "#define INDEXED\n";
@@ -71,7 +71,7 @@ const BitonicPasses::Plan& BitonicPasses::plan(const BitonicJob& job) {
 
     Plan plan{shape, job.block, job.steps_per_pass, bitonic_passes(shape, job.steps_per_pass), {}, {}};
     std::vector<gl::Quad> all;
-    std::map<std::tuple<int, int, int>, Quads> made;  // passes that differ in `turn_row` alone have the same quads
+    std::map<std::tuple<int, int, int>, Quads> made;  // passes that only differ in `turn_row` have the same quads
     const auto block = static_cast<int>(std::min(job.block, std::bit_ceil(shape.texels())));
     for (const auto& pass : plan.passes) {
         const auto drawn = bitonic_quads(shape, pass, block);
@@ -98,7 +98,7 @@ void BitonicPasses::load(BitonicTextures& textures, const BitonicJob& job, const
           .quads = &textures.planes.now.whole});
 }
 
-// With "#define STORE_INDEX", the places of keys.
+// With "#define STORE_INDEX", stores the index of each key.
 void BitonicPasses::store(BitonicTextures& textures, const BitonicJob& job, const char* name,
                           const std::string& defines) {
     const auto& to = defines.empty() ? textures.memory : textures.index;

@@ -13,35 +13,35 @@
 
 namespace quadmill::detail::sort {
 
-// What there is to sort: `count` keys in windows of `window`, the last one perhaps shorter, each padded to the elements
-// of a window in `shape`. Pre: 2^30 elements at most.
+// `count` keys in windows of `window` keys. The last window may be shorter. Each is padded to the elements of a window
+// in `shape`. Pre: at most 2^30 elements.
 struct BitonicJob {
-    // Where the keys come from, and what goes back.
+    // Source of the keys, and what is written back.
     enum class Kind {
-        Sort,            // from memory; the keys, and the index of a form that has one
-        Argsort,         // from memory; the index alone
-        ArgsortTexture,  // from a texture of the host to another one
+        Sort,            // from memory; keys, and an index if the form has one
+        Argsort,         // from memory; only the index
+        ArgsortTexture,  // from a texture of the application to another one
     };
     KeyForm form;
     BitonicShape shape;
     std::size_t count = 0, window = 0;
-    std::size_t block = 0;  // as BitonicOptions::block
+    std::size_t block = 0;  // like BitonicOptions::block
     int steps_per_pass = 3;
     Kind kind = Kind::Sort;
 
-    // Layers of the texture, a word each: one of a key, or two of a key of 64 bits, and one for the index.
+    // Layers of the texture, one word each: one layer for a key or two for a key of 64 bits, and one for the index.
     [[nodiscard]] int planes() const { return form.source_words() + (form.indexed ? 1 : 0); }
 };
 
 // The textures of one sort.
 struct BitonicTextures {
     BitonicTextures(gl::Device& device, const BitonicJob& job);
-    // Whether it can serve that job.
+    // Whether these textures are large enough for the job.
     [[nodiscard]] bool fits(const BitonicJob& job) const;
 
     BitonicJob made_for;
-    pass::Target memory, index;  // keys, and places of keys, as in memory; `index` only with an index, and neither when
-                                 // textures of the host are
+    pass::Target memory, index;  // layout as in memory; `index` only with an index. Both unused
+                                 // if the textures are the application's
     pass::PingPong planes;
 };
 
@@ -51,12 +51,12 @@ class BitonicPasses {
 
     // Issues the passes that sort the windows in textures.memory, in place, and fill textures.index.
     void sort(BitonicTextures& textures, const BitonicJob& job);
-    // The same of the first `count` texels of `keys`, whose places go to the first ones of `to`. Pre: one window, of
-    // words of 32 bits, with an index.
+    // Like sort(), for the first `count` texels of `keys`. Writes the index to the first texels of `to`. Pre: one
+    // window, of 32-bit words, with an index.
     void argsort(BitonicTextures& textures, const BitonicJob& job, const gl::Texture& keys, const gl::Framebuffer& to);
 
   private:
-    // A range of the list, to be drawn with these uniforms.
+    // A range of the list of quads, drawn with these uniforms.
     struct Quads {
         std::size_t first, count;
         int turn_row, columns;
@@ -66,7 +66,7 @@ class BitonicPasses {
         std::size_t block;
         int steps_per_pass;
         std::vector<BitonicPass> passes;
-        std::vector<Quads> quads_of;  // each pass
+        std::vector<Quads> quads_of;  // quads of each pass
         gl::QuadList quads;
     };
     const Plan& plan(const BitonicJob& job);

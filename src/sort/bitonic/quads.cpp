@@ -6,7 +6,7 @@ namespace quadmill::detail::sort {
 
 namespace {
 
-// A size in texels, or counted in chunks of texels of the texture.
+// A size in texels, or in chunks of the texture's texels.
 struct Size {
     int width, height;
 };
@@ -22,13 +22,13 @@ class Quads {
         : shape_(shape), pass_(pass), top_(pass.low + pass.steps - 1) {
         const int across = shape.width_log2;
         along_rows_ = pass.steps == 0 ? pass.turn < across : top_ < across;
-        constexpr int narrow_log2 = 3;  // NVIDIA shades 2 x 2 texels at a time, llvmpipe 4 x 4
+        constexpr int narrow_log2 = 3;  // NVIDIA shades 2 x 2 texels together, llvmpipe 4 x 4
         if (pass.steps > 1 && along_rows_ && pass.low < narrow_log2) columns_ = (1 << pass.steps) - 1;
-        // Texels of one quad keep the same side in all steps and have the same direction, but for `columns` and
-        // `turn_row`.
+        // The texels of one quad are on the same side in all steps and have the same direction, except for what
+        // `columns` and `turn_row` change.
         const int same = pass.steps == 0 || columns_ != 0 ? pass.turn : pass.low;
         quad_ = {shape.width(), shape.height};
-        if (same >= 0) quad_.width = 1 << std::min(same, across);  // else no direction is turned
+        if (same >= 0) quad_.width = 1 << std::min(same, across);  // otherwise no direction is reversed
         if (!along_rows_) quad_.height = 1 << std::max(same - across, 0);
         const int distance = 1 << std::max(along_rows_ ? top_ : top_ - across, 0);
         const bool blocked = pass.steps > 0 && distance < block && (along_rows_ || pass.low >= across);
@@ -56,7 +56,7 @@ class Quads {
   private:
     [[nodiscard]] gl::Quad quad(int x0, int y0, int x1, int y1) const {
         const auto target = gl::corners(x0, y0, x1, y1);
-        // The number of its first texel; of columns, bits that count rows do not matter.
+        // Number of the quad's first texel. For columns, the bits that count rows do not matter.
         const int first = along_rows_ ? x0 : (y0 << shape_.width_log2) + x0;
         const bool turned = pass_.turn >= 0 && (first >> pass_.turn & 1) != 0;
         const int chunk = (columns_ != 0 ? 0 : first >> pass_.low) ^ (turned ? -1 : 0);
@@ -72,7 +72,7 @@ class Quads {
     const BitonicShape& shape_;
     const BitonicPass& pass_;
     int top_;          // log2 of the distance of the first step
-    bool along_rows_;  // partners lie in the same row: quads are columns
+    bool along_rows_;  // partners are in the same row: quads are columns
     int columns_ = 0;
     Size quad_{}, block_{};
 };

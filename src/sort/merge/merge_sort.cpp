@@ -17,12 +17,12 @@ namespace quadmill::detail::sort {
 
 namespace {
 
-// Fills `count` keys with one value.
+// Sets `count` keys to one value.
 void fill(std::byte* to, std::size_t count, std::size_t key_bytes, std::uint64_t bits) {
     for (std::size_t i = 0; i < count; ++i) std::memcpy(to + i * key_bytes, &bits, key_bytes);  // little-endian
 }
 
-// Sends keys to the first rows of the source. `for_each_piece` is that of Segments, `sent` that of the uploader.
+// Uploads keys to the first rows of the source. `for_each_piece` is that of Segments, `sent` that of the uploader.
 template <class ForEachPiece>
 void upload(gl::Device& device, cpu::Workers& workers, pass::Uploader& uploader, const gl::Texture& source,
             std::size_t used_rows, const KeyForm& form, Keys keys, const ForEachPiece& for_each_piece,
@@ -42,13 +42,13 @@ void upload(gl::Device& device, cpu::Workers& workers, pass::Uploader& uploader,
     uploader.send(device, source, used_rows, workers, fill_rows, sent);
 }
 
-// That a key takes as it comes back: alone, or behind its place.
+// Bytes of a key as it is read back: alone, or after its index.
 std::size_t stored_bytes(const KeyForm& form) {
     return form.indexed ? static_cast<std::size_t>(form.words()) * 4 : form.key_bytes();
 }
 
-// Writes `number` keys as they came back to where key number `key` is; their places count from `shift` more than the
-// caller's keys do.
+// Writes `number` keys as they were read back, beginning at key number `key`. Their indices count positions in the
+// texture, which are `shift` above the caller's indices.
 void put(const KeyForm& form, const MergeTarget& to, const std::byte* from, std::size_t key, std::size_t number,
          std::size_t shift) {
     auto* out = static_cast<std::byte*>(to.keys.data());
@@ -142,7 +142,7 @@ void MergeSort::take(pass::BankedReadBack& readback, const MergeLane::Job& job) 
     readback.take(workers_, [&](std::size_t pair, std::span<const std::byte> words) {
         const auto begin = pair * pair_keys;
         segments.for_each_piece(begin, words.size() / stored, [&](auto place, auto key, auto size, auto /*padding*/) {
-            // A key came from another place of the same segment.
+            // A key comes from another position in the same segment.
             const auto& segment = *segments.of_pair(place / pair_keys);
             put(job.form, job.to, words.data() + (place - begin) * stored, key, size,
                 segment.first_pair * pair_keys - segment.first_key);
@@ -155,7 +155,7 @@ void MergeSort::take(TileReadBack& readback, const MergeLane::Job& job) {
     const auto& content = job.in_tiles->content;
     const auto places = job.in_tiles->places;
     const auto tile = tile_keys(job.form), stored = stored_bytes(job.form), wanted = job.to.keys.size();
-    // Puts `number` keys of a segment, from its `skipped`-th on.
+    // Writes `number` keys of a segment, after skipping the first `skipped`.
     const auto put_part = [&](std::size_t segment, std::size_t skipped, std::size_t number, const std::byte* from) {
         const auto size = segment < segments.count ? segments.size_of(segment) : 0;
         const auto key = segment * segments.size + skipped;
@@ -204,7 +204,7 @@ bool MergeSort::by_subgroups(const KeyForm& form, const Segments& segments, std:
     return equal && (plan_.kernel == MergeKernel::Subgroup || has_space_for_tiles(form, most_tiles(form, *equal)));
 }
 
-// Tiles may take twice the bytes of what fragments sort, where segments are a little longer than a tile.
+// Tiles may take twice the bytes of the textures for fragments if segments are a little longer than a tile.
 bool MergeSort::has_space_for_tiles(const KeyForm& form, std::size_t tiles) const {
     if (tiles_ && tiles_->fits(form, tiles)) return true;
     const auto wanted = TileTextures::bytes(form, tiles);
@@ -337,7 +337,7 @@ SortStats MergeSort::finish(MergeLane& lane) {
         stats.sort_ms = gl::ms_between(lane.uploaded_, lane.sorted_);
         stats.readback_ms = lane.readback_ms();
     };
-    // Nothing can fail from where a key is overwritten on; a sample overwrites keys that are not in it.
+    // Nothing may fail once a key is overwritten. A sample overwrites keys that it does not contain.
     if (job->sample) {
         const auto sample = lane.sample_readback_.wait();
         note_times();
@@ -356,7 +356,7 @@ SortStats MergeSort::finish(MergeLane& lane) {
     return stats;
 }
 
-// The rows of `source` that are filled, and the places that are written.
+// Quads for the rows of `source` that are filled, and for the texels of the index that are written.
 const gl::QuadList& MergeSort::argsort_quads(const pass::Target& source, std::size_t source_rows, int width,
                                              std::size_t count) {
     const std::array key{static_cast<std::size_t>(source.texture.width()), static_cast<std::size_t>(width), count};
@@ -468,7 +468,7 @@ SortStats MergeSort::argsort(Keys keys, std::span<std::uint32_t> index, Order or
     index_back_.request(device_, places);
     lane_.read_.note_time();
     gl::flush(device_);
-    device_.check("Sorter");  // before a place is overwritten
+    device_.check("Sorter");  // before an index is overwritten
     index_back_.copy_to(std::as_writable_bytes(index), workers_);
     stats.sort_ms = gl::ms_between(lane_.uploaded_, lane_.sorted_);
     stats.readback_ms = gl::ms_between(lane_.sorted_, lane_.read_);

@@ -1,4 +1,4 @@
-// The merge engine from memory to memory, and from texture to texture.
+// The merge engine for keys in memory and in textures.
 #pragma once
 
 #include <array>
@@ -24,16 +24,17 @@
 
 namespace quadmill::detail::sort {
 
-// Where sorted keys go; `index`, when not empty, receives for each where it was, and equal keys keep their order.
+// Target of sorted keys. If `index` is not empty, it receives the original index of each key, and equal keys keep their
+// order.
 struct MergeTarget {
     Keys keys;
     std::span<std::uint32_t> index{};
-    // Above 0: only every step-th key of each segment, from the first one on, and the last key, are written, from the
-    // front of `keys` on. Pre: no index; segments have one length, which is larger than the step.
+    // If above 0, only every step-th key of each segment, beginning with the first, and its last key are written,
+    // packed at the front of `keys`. Pre: no index; all segments have the same length, which is larger than the step.
     std::size_t step = 0;
 };
 
-// Keys 0, step, 2 step, ... and `last` of segments that begin `places` after each other.
+// Keys 0, step, 2 step, ... and `last` of segments that begin `places` positions apart.
 struct SegmentSample {
     std::size_t segments, places, step, last;
     [[nodiscard]] std::size_t each() const { return cpu::WindowSample::each(last + 1, step); }
@@ -44,14 +45,14 @@ struct SegmentSample {
 class MergeLane {
   public:
     // Pre: a session is open, as in every call of MergeSort. A sort in parts draws its first pass on the keys that have
-    // arrived while the rest is being sent, and reads back what its last pass has drawn while it draws on. It pays for
-    // a sort that the caller waits for.
+    // arrived while the rest is uploaded, and reads back the first results of its last pass while it draws the others.
+    // This helps if the caller waits for the sort.
     enum class Parts { No, Yes };
     explicit MergeLane(gl::Device& device, Parts parts = Parts::No);
 
-    // Between begin() and finish() of keys.
+    // True between begin() and finish(), unless there were no keys.
     [[nodiscard]] bool is_busy() const { return job_.has_value(); }
-    // Time of the last sort's upload; waits for the GPU. It includes waiting for staging memory to be filled.
+    // Time of the last sort's upload. Waits for the GPU. It includes the time to fill staging memory.
     [[nodiscard]] double gpu_upload_ms() const { return gl::ms_between(begun_, uploaded_); }
 
   private:
@@ -59,21 +60,21 @@ class MergeLane {
     struct Job {
         KeyForm form;
         MergeTarget to;
-        std::shared_ptr<const Segments> segments;  // of the result
-        // With tiles: the content of each, and the positions of the source that each segment took.
+        std::shared_ptr<const Segments> segments;  // segments of the result
+        // With tiles: the content of each, and the distance of segments in the source.
         struct InTiles {
             EqualSegments segments;
             std::size_t places;
             TileContent content;
         };
         std::optional<InTiles> in_tiles{};
-        std::optional<SegmentSample> sample{};  // that alone comes back
+        std::optional<SegmentSample> sample{};  // the sample, if only that is read back
         SortStats stats;
         cpu::Stopwatch total{};
     };
     [[nodiscard]] double readback_ms() const { return gl::ms_between(sorted_, read_); }
     bool in_parts_;
-    std::optional<Job> job_;  // none when there were no keys
+    std::optional<Job> job_;  // empty if there were no keys
     pass::Uploader uploader_, table_uploader_;
     pass::BankedReadBack readback_;
     TileReadBack tile_readback_;
@@ -89,44 +90,44 @@ class MergeSort {
     // as free), one kind is freed.
     MergeSort(gl::Device& device, cpu::Workers& workers, std::size_t gpu_memory = 0);
 
-    // Sorts each segment of the keys. `index`, when not empty, receives for each key where it was, and equal keys keep
-    // their order. Pre: pairs fit into a texture.
+    // Sorts each segment of the keys. If `index` is not empty, it receives the original index of each key, and equal
+    // keys keep their order. Pre: the pairs fit into a texture.
     SortStats run(Keys keys, std::span<std::uint32_t> index, Order order, Segments segments);
 
-    // The first best.size() keys in order, with their indices; merges no more than can be among them.
-    // Pre: 1 <= best.size(), keys.size() fit into a texture.
+    // Writes the first best.size() keys of the order, with their indices. Merges only keys that can be among them. Pre:
+    // 1 <= best.size(); keys.size() fits into a texture.
     SortStats top(Keys keys, Keys best, std::span<std::uint32_t> index, Order order);
 
     // Merges sorted runs of `run` keys each (the last one may be shorter), without the first levels of a sort. Pre: as
-    // run(); a run is a pair's keys (KeyForm::pair_keys), times a power of two.
+    // for run(); `run` is KeyForm::pair_keys times a power of two.
     SortStats merge(Keys keys, std::size_t run, Order order);
 
-    // run() in two halves. The first one reads the keys and returns when all is in flight; the second one waits for the
-    // GPU and writes. Other sorts may be between them, each with its own lane. If the segments are the same object as
-    // last time, they are not uploaded again. If to.keys has fewer keys, there is one segment. Pre: the lane is free;
-    // the memory stays where it is.
+    // run() in two halves. The first half reads the keys and returns when all is in flight. The second half waits for
+    // the GPU and writes. Other sorts may be between them, each with its own lane. If the segments are the same object
+    // as last time, they are not uploaded again. If to.keys has fewer keys, there is one segment. Pre: the lane is
+    // free; the memory stays valid and in place.
     void begin(MergeLane& lane, Keys keys, const MergeTarget& to, Order order, std::shared_ptr<const Segments> segments,
                std::size_t sorted_pairs = 1);
     SortStats finish(MergeLane& lane);
-    // The GPU is done with what the lane began, so that finish() can only fail before it writes.
+    // Waits until the GPU is done with what the lane began, so that finish() can only fail before it writes.
     void wait(MergeLane& lane);
 
-    // Writes the stable order of the keys; the keys are not changed, and only the index is read back. Pre: as run(); 1
-    // <= keys.
+    // Writes the stable order of the keys. The keys are not changed, and only the index is read back. Pre: as for
+    // run(); at least one key.
     SortStats argsort(Keys keys, std::span<std::uint32_t> index, Order order);
 
-    // Writes into the first `count` texels of `index`, row after row, the stable order of the keys in the first `count`
-    // texels of `keys`. Does not wait for the GPU. Pre: keys are R32F, R32UI or R32I, the index R32UI; 1 <= count.
+    // Writes the stable order of the keys in the first `count` texels of `keys` to the first `count` texels of `index`,
+    // row after row. Does not wait for the GPU. Pre: keys are R32F, R32UI or R32I, the index is R32UI; 1 <= count.
     SortStats argsort(const gl::Texture& keys, const gl::Texture& index, std::size_t count, Order order,
                       IndexWrite write = IndexWrite::Drawn);
 
     // Sorted keys on the GPU, until the next sort.
     struct SortedKeys {
         const gl::Texture* keys;
-        std::string prelude;  // for a shader: sorted_key(keys, i) is the i-th one
+        std::string prelude;  // GLSL: sorted_key(keys, i) is the i-th key
         gl::Uniforms uniforms;
     };
-    // Draws a sample row after row, into a texture of the keys' size that is made where `to` is not one.
+    // Draws a sample row after row into `to`, which becomes a texture of the keys' size if it is not one.
     void draw_sample(const SortedKeys& sorted, const SegmentSample& sample, const KeyForm& form, pass::Target& to);
 
     // Sorts `count` keys that `draw_keys` draws into the first rows of the source. Does not wait for the GPU. Pre: 1 <=
@@ -155,7 +156,7 @@ class MergeSort {
     }
     [[nodiscard]] std::size_t copy_bytes() const { return raw_ ? raw_.bytes() : 0; }
 
-    // Textures that sort; they are freed if others need the memory.
+    // Bytes of the textures that sort. They are freed if others need the memory.
     [[nodiscard]] std::size_t texture_bytes() const {
         return (textures_ ? MergeTextures::bytes(textures_->made_for, textures_->shape.pairs()) : 0) +
                (tiles_ ? TileTextures::bytes(tiles_->made_for, tiles_->shape.tiles()) : 0);
@@ -170,13 +171,13 @@ class MergeSort {
     void take(TileReadBack& readback, const MergeLane::Job& job);
     [[nodiscard]] bool by_subgroups(const KeyForm& form, const Segments& segments, std::size_t sorted_pairs);
     TileTextures& tiles(const KeyForm& form, std::size_t tiles);
-    // Whether textures of that many bytes have no room next to those that are there.
+    // Whether textures with that many bytes do not fit next to the existing ones.
     [[nodiscard]] bool is_crowded(std::size_t wanted) const;
     [[nodiscard]] bool has_space_for_tiles(const KeyForm& form, std::size_t tiles) const;
     [[nodiscard]] static SortedKeys sorted_keys(const MergeTextures& on, const KeyForm& form);
     [[nodiscard]] static SortedKeys sorted_keys(const TileTextures& on, const KeyForm& form,
                                                 const TileContent& content);
-    // Requests the sample of segments that begin `places` after each other.
+    // Requests the sample of segments that begin `places` positions apart.
     void request_sample(MergeLane& lane, MergeLane::Job& job, const SortedKeys& sorted, std::size_t places);
     void begin_fragments(MergeLane& lane, Keys keys, MergeLane::Job job, std::size_t sorted_pairs);
     void begin_subgroups(MergeLane& lane, Keys keys, MergeLane::Job job);
@@ -190,11 +191,11 @@ class MergeSort {
     MergePlan plan_;
     std::unique_ptr<MergeTextures> textures_;
     std::unique_ptr<TileTextures> tiles_;
-    std::weak_ptr<const Segments> in_table_;  // that textures_->segments tells
-    MergeLane lane_;                          // of calls that wait
+    std::weak_ptr<const Segments> in_table_;  // the segments in textures_->segments
+    MergeLane lane_;                          // for calls that wait
     pass::ReadBack index_back_;
-    pass::Programs programs_;  // between keys of textures, or the index, and sorted ones
-    gl::Texture index_;        // of argsort() from memory
+    pass::Programs programs_;  // convert between textures of keys or indices and sorted keys
+    gl::Texture index_;        // for argsort() from memory
     gl::Texture raw_;          // the keys of argsort()
     std::optional<std::pair<std::array<std::size_t, 3>, gl::QuadList>> argsort_quads_;
 };

@@ -14,7 +14,8 @@ namespace quadmill::detail::sort {
 
 namespace {
 
-// The note of the pass that writes the lower half of a texture, where each pair's first block is, or the upper one.
+// Annotates the pass that writes one half of a texture: the lower half, with the first block of each pair, or the upper
+// one.
 SortNote note_of_half(bool upper, SortNote::Texels texels = SortNote::Texels::Numbers) {
     return {.act = upper ? SortNote::Act::KeepUpper : SortNote::Act::KeepLower,
             .texels = texels,
@@ -29,7 +30,7 @@ std::size_t texels_in_memory(const KeyForm& form, std::size_t pairs) {
 
 MergeTextures::MergeTextures(gl::Device& device, const KeyForm& form, std::size_t pairs)
     : made_for(form), shape(pass::Banked::of_pairs(pairs)) {
-    // The longest row that the driver allows, not more than a row of pairs needs.
+    // The longest row that the driver allows, but not longer than a row of pairs needs.
     const auto most = pass::log2_ceil(static_cast<std::size_t>(device.info.max_texture_size) + 1) - 1;
     const auto width = 1 << std::min(shape.row_log2 + pass::log2_ceil(texels_in_memory(form, 1)), most);
     const auto texels = texels_in_memory(form, shape.pairs());
@@ -49,7 +50,7 @@ std::size_t MergeTextures::bytes(const KeyForm& form, std::size_t pairs) {
     const auto keys = static_cast<std::size_t>(shape.width()) * static_cast<std::size_t>(shape.height()) *
                       pass::Banked::layers * texel;
     const auto source = texels_in_memory(form, shape.pairs()) * gl::info(form.source_format()).bytes;
-    // The table of segments, and the cuts, with a few rows more than they need.
+    // The table of segments and the cuts, with a few spare rows.
     const auto of_pairs = shape.pairs() * 8 + shape.pairs() * 5 + static_cast<std::size_t>(shape.width()) * 32;
     return 2 * keys + source + of_pairs;
 }
@@ -61,7 +62,8 @@ std::size_t MergeTextures::staging_bytes(const KeyForm& form, std::size_t pairs)
 }
 
 bool MergeTextures::fits(const KeyForm& form, std::size_t pairs) const {
-    // Whole rows of tiles are drawn and read back, so much longer ones would cost a small sort more than new textures.
+    // Whole rows of tiles are drawn and read back. If they are much longer than necessary, a small sort loses more time
+    // than new textures cost.
     const bool near = shape.row_log2 <= pass::Banked::of_pairs(pairs).row_log2 + 2;
     return made_for.key_bytes() == form.key_bytes() && made_for.indexed == form.indexed && shape.pairs() >= pairs &&
            near;
@@ -190,7 +192,7 @@ void MergePasses::search(const Job& job, const Level& level, const Slice& slice,
 const Cuts& MergePasses::find_cuts(const Job& job, const Level& level, const Slice& slice) {
     const Cuts* before = nullptr;
     for (const int log2 : job.plan.coarse_log2) {
-        // Worth a pass only where a group of runs has several such cuts.
+        // The pass is only worth its cost if a group of runs has several such cuts.
         if ((std::size_t{2} << static_cast<unsigned>(log2)) > level.run) continue;
         const auto& cuts = job.textures.cuts(device_, log2);
         search(job, level, slice, cuts, before);
@@ -229,7 +231,7 @@ void MergePasses::sort(MergeTextures& textures, const KeyForm& form, const Exten
     const auto slice = plan.slice_pairs;
     if (slice > 0 && extent.pairs > slice && !textures.segmented && extent.wanted_keys == 0) {
         for (std::size_t first = 0; first < extent.pairs; first += slice) {
-            if (level.index % 2 == 1) textures.keys.swap();  // each slice goes the same way
+            if (level.index % 2 == 1) textures.keys.swap();  // so that each slice swaps the textures in the same way
             level = first_level;
             const Slice part{first, std::min(slice, extent.pairs - first)};
             sort_blocks(job, part);
@@ -245,7 +247,7 @@ void MergePasses::sort(MergeTextures& textures, const KeyForm& form, const Exten
     }
     auto longest = 2 * extent.longest_pairs;  // blocks of a segment
     const auto wanted = (2 * extent.wanted_keys + form.pair_keys() - 1) / form.pair_keys();
-    do {  // at least once, because the last pass turns numbers into bits
+    do {  // at least once: the last pass converts numbers to bits
         ++level.index;
         const bool half = extent.wanted_keys > 0 && level.run >= wanted;
         level.kept = half ? level.run : 2 * level.run;

@@ -21,41 +21,41 @@ namespace quadmill::detail::sort {
 struct MergePlan {
     explicit MergePlan(const ContextInfo& info) : slice_pairs(info.software ? std::size_t{1} << 14U : 0) {}
     MergeKernel kernel = MergeKernel::Auto;
-    std::vector<int> coarse_log2 = {8, 4};  // cuts of every 2^coarse_log2-th pair are searched before, in this order
-    // This many pairs of blocks make all their first levels before the next ones begin, so that they stay in the CPU's
-    // cache; 0: off. A power of two, of whole rows of tiles.
+    std::vector<int> coarse_log2 = {8, 4};  // first searches cuts of every 2^coarse_log2-th pair, in this order
+    // This many pairs of blocks go through all their first levels before the next ones begin, so that they stay in the
+    // CPU's cache. 0: off. A power of two that makes whole rows of tiles.
     std::size_t slice_pairs;
 };
 
-// Where runs are cut (shaders/sort/runs.glsl).
+// Cuts of runs (shaders/sort/runs.glsl).
 struct Cuts {
     int stride_log2;
     pass::Target target;
 };
 
-// The textures of a sort, which also serve smaller sorts.
+// The textures of a sort. They also serve smaller sorts.
 struct MergeTextures {
     MergeTextures(gl::Device& device, const KeyForm& form, std::size_t pairs);
     static constexpr std::size_t most_pairs = std::size_t{1} << 24U;  // keys are counted in 31 bits
     // Approximate GPU memory of textures for that many pairs.
     [[nodiscard]] static std::size_t bytes(const KeyForm& form, std::size_t pairs);
-    // CPU memory of their transfers.
+    // CPU memory for their transfers.
     [[nodiscard]] static std::size_t staging_bytes(const KeyForm& form, std::size_t pairs);
-    // Whether that many pairs of keys in that form fit, without far too much space.
+    // Whether that many pairs of keys in that form fit, without wasting far too much space.
     [[nodiscard]] bool fits(const KeyForm& form, std::size_t pairs) const;
     // Rows of `source` for that many pairs.
     [[nodiscard]] std::size_t source_rows(std::size_t pairs) const;
 
     KeyForm made_for;
     pass::Banked shape;
-    pass::Target source;  // keys as in memory
+    pass::Target source;  // layout as in memory
     pass::PingPong keys;
     gl::Texture segments;    // first and end block of the segment of each pair; made when needed
-    bool segmented = false;  // there are several
+    bool segmented = false;  // whether there are several segments
     // The cuts of every 2^stride_log2-th pair; made on first use.
     const Cuts& cuts(gl::Device& device, int stride_log2);
-    // The rows of tiles of pairs [first, first + pairs): in the lower half (and in textures of cuts), in the upper
-    // half.
+    // Quads of the rows of tiles of pairs [first, first + pairs): in the lower half (and in textures of cuts), and in
+    // the upper half.
     const gl::QuadList& halves(gl::Device& device, std::size_t first, std::size_t pairs);
 
   private:
@@ -65,11 +65,11 @@ struct MergeTextures {
 
 // The keys to sort.
 struct Extent {
-    std::size_t pairs = 0;          // of blocks
-    std::size_t longest_pairs = 0;  // of any segment
-    std::size_t wanted_keys = 0;    // only the first so many, when not 0; then there is one segment
-    std::size_t sorted_pairs = 1;   // runs of that many pairs are in order already, a power of two; more than 1 of one
-                                    // segment only
+    std::size_t pairs = 0;          // pairs of blocks
+    std::size_t longest_pairs = 0;  // of the longest segment
+    std::size_t wanted_keys = 0;    // if not 0: only the first keys are wanted, and there is one segment
+    std::size_t sorted_pairs = 1;   // length of runs that are already sorted, a power of two; more
+                                    // than 1 only with one segment
 };
 
 class MergePasses {
@@ -96,7 +96,7 @@ class MergePasses {
     };
     struct Level {
         int index = 0;
-        std::size_t blocks = 0, run = 2, kept = 4;  // in blocks; all there are, of each run, of each merged run
+        std::size_t blocks = 0, run = 2, kept = 4;  // in blocks: total, length of a run, wanted length of a merged run
         bool last = false;
         // Pairs of blocks to write.
         [[nodiscard]] std::size_t pairs_out() const {

@@ -8,7 +8,7 @@ Comparators odd_even_merge_sort(int n) {
         for (int distance = run; distance >= 1; distance /= 2) {
             for (int first = distance % run; first + distance < n; first += 2 * distance) {
                 for (int i = first; i < first + distance && i + distance < n; ++i) {
-                    // Only within one pair of runs.
+                    // Compares only within one pair of runs.
                     if (i / (2 * run) == (i + distance) / (2 * run)) network.emplace_back(i, i + distance);
                 }
             }

@@ -1,4 +1,4 @@
-// Sorting networks that a fragment runs in its registers, as data; printed as GLSL for the shaders.
+// Sorting networks that a fragment runs in its registers, as data; converted to GLSL for the shaders.
 #pragma once
 
 #include <string>
@@ -7,16 +7,16 @@
 
 namespace quadmill::detail::sort {
 
-// Element .first gets the smaller one, .second the larger one.
+// Element .first gets the smaller value, element .second the larger one.
 using Comparators = std::vector<std::pair<int, int>>;
 
 // Sorts n elements; Batcher's odd-even merge sort (1968). Pre: n is a power of two.
 [[nodiscard]] Comparators odd_even_merge_sort(int n);
 
-// Sorts n elements that are a bitonic sequence, in either direction. Pre: n is a power of two.
+// Sorts n elements that form a bitonic sequence, in either direction. Pre: n is a power of two.
 [[nodiscard]] Comparators bitonic_merge(int n);
 
-// bitonic_merge() in descending order.
+// Reverses the order: bitonic_merge() then sorts in descending order.
 [[nodiscard]] Comparators turned_round(Comparators network);
 
 // "#define NAME(v) EXCHANGE(v[0], v[1]) ..."

@@ -1,4 +1,4 @@
-// Arrays of keys that are sorted separately, and their positions in a texture: each begins at a pair of blocks.
+// Arrays of keys that are sorted separately, and their positions in a texture. Each begins with a new pair of blocks.
 #pragma once
 
 #include <algorithm>
@@ -9,13 +9,13 @@
 
 namespace quadmill::detail::sort {
 
-// Segments that follow each other and have one length; the last one may be shorter.
+// Consecutive segments of the same length. The last one may be shorter.
 struct EqualSegments {
     std::size_t count, size, last_size;
 
     [[nodiscard]] std::size_t size_of(std::size_t segment) const { return segment + 1 < count ? size : last_size; }
 
-    // As Segments::for_each_piece, with segments that begin `places` after each other. Pre: size <= places.
+    // Like Segments::for_each_piece, for segments that begin `places` positions apart. Pre: size <= places.
     template <class F>
     void for_each_piece(std::size_t places, std::size_t first, std::size_t number, F&& f) const {
         for (const auto end = first + number; first < end;) {
@@ -31,10 +31,10 @@ struct EqualSegments {
 
 class Segments {
   public:
-    // `pair_keys` keys fill a pair of blocks.
+    // `pair_keys` is the number of keys in a pair of blocks.
     explicit Segments(std::size_t pair_keys) : pair_keys_(pair_keys) {}
     void add(std::size_t first_key, std::size_t keys);
-    // `n` keys from the first on, `size` in each; the last one may be shorter.
+    // Cuts `n` keys into segments of `window` keys. The last one may be shorter.
     void add_windows(std::size_t n, std::size_t window);
 
     struct Segment {
@@ -44,7 +44,7 @@ class Segments {
     [[nodiscard]] std::size_t pairs() const { return pairs_; }
     [[nodiscard]] std::size_t longest_pairs() const { return longest_pairs_; }
 
-    // All of them, if they are equal.
+    // All segments, if their lengths are equal.
     [[nodiscard]] std::optional<EqualSegments> equal() const {
         if (!equal_ || all_.empty()) return {};
         return EqualSegments{all_.size(), all_.front().keys, all_.back().keys};
@@ -55,8 +55,9 @@ class Segments {
                                           [](std::size_t p, const Segment& s) { return p < s.first_pair; }));
     }
 
-    // Goes through places [first, first + count), counted in keys in the texture, and calls f(place, key, size,
-    // padding): `size` keys from `key` on lie there, followed by `padding` places without one.
+    // Goes through positions [first, first + count), counted in keys in the texture, and calls f(place, key, size,
+    // padding): from position `place` on there are `size` keys, beginning with key number `key`, then `padding`
+    // positions without a key.
     template <class F>
     void for_each_piece(std::size_t first, std::size_t count, F&& f) const {
         const auto end = first + count;

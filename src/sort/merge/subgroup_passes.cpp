@@ -14,7 +14,8 @@ namespace quadmill::detail::sort {
 
 namespace {
 
-// So many granules of each tile that a level writes are its block's; the rest are keys from before and behind its cuts.
+// Of each tile that a level writes, only this many granules belong to its block. The others are keys from before and
+// after its cuts.
 constexpr std::size_t head = 3, exact_step = Tiles::granules - 2 * head, lowest_step = Tiles::granules - head;
 
 std::size_t granule_keys(const KeyForm& form) {
@@ -25,11 +26,11 @@ std::size_t ceil_div(std::size_t n, std::size_t by) {
     return (n + by - 1) / by;
 }
 
-// Four runs of a segment become one, in granules.
+// A level merges four runs of a segment into one. Lengths are in granules.
 struct Level {
     EqualSegments segments;
-    std::size_t run, kept;               // in each run; of a merged one
-    std::size_t stride, segment_stride;  // from run to run, and from segment to segment
+    std::size_t run, kept;               // keys of each run, and of a merged run
+    std::size_t stride, segment_stride;  // distance between runs, and between segments
     bool exact;
 
     [[nodiscard]] std::size_t step() const { return exact ? exact_step : lowest_step; }
@@ -46,7 +47,7 @@ struct Level {
     }
 };
 
-// Whether numbers have a bit left, or can be made floats.
+// Whether numbers have a spare bit, or can be converted to floats.
 bool can_be_exact(const KeyForm& form) {
     return form.words() == 1 || form.indexed;
 }

@@ -13,13 +13,13 @@ namespace quadmill::detail::sort {
 
 namespace {
 
-// Texels of a tile's keys as they are in memory.
+// Texels of a tile's keys in the layout of memory.
 std::size_t source_texels(const KeyForm& form) {
     const auto keys = Tiles::granules * Tiles::granule_words / static_cast<std::size_t>(form.words());
     return keys * static_cast<std::size_t>(form.source_words()) / 4;
 }
 
-// Near square, so that rows are short: they are what a thread fills at a time.
+// Near square, so that rows are short: a thread fills one row at a time.
 int source_width(const gl::Device& device, const KeyForm& form, const Tiles& shape) {
     const auto most = pass::log2_ceil(static_cast<std::size_t>(device.info.max_texture_size) + 1) - 1;
     return 1 << std::min((pass::log2_ceil(shape.tiles() * source_texels(form)) + 1) / 2, most);
@@ -39,7 +39,7 @@ TileTextures::TileTextures(gl::Device& device, const KeyForm& form, std::size_t 
     const auto texels = source_texels(form) * shape.tiles(), across = static_cast<std::size_t>(width);
     source = pass::Target(device, form.source_format(), width, static_cast<int>((texels + across - 1) / across));
     keys = pass::PingPong(device, form.format(), shape.texture_width(), shape.fill_row() + 1, Tiles::layers);
-    // Cuts follow the last block.
+    // The cuts have one more entry than there are blocks.
     cuts = pass::Target(device, gl::Format::Rgba32ui, static_cast<int>(shape.in_row()), shape.rows + 1, 2);
     const auto largest = form.format() == gl::Format::Rgba16ui ? 0xffffU : 0xffffffffU;
     for (const auto* texture : {&keys.now.texture, &keys.next.texture}) {
@@ -58,7 +58,8 @@ std::size_t TileTextures::bytes(const KeyForm& form, std::size_t tiles) {
 }
 
 bool TileTextures::fits(const KeyForm& form, std::size_t tiles) const {
-    // Whole rows of tiles are drawn and read back, so much longer ones would cost a small sort more than new textures.
+    // Whole rows of tiles are drawn and read back. If they are much longer than necessary, a small sort loses more time
+    // than new textures cost.
     return made_for.key_bytes() == form.key_bytes() && made_for.indexed == form.indexed && shape.tiles() >= tiles &&
            shape.row_log2 <= Tiles::of(tiles).row_log2 + 1;
 }
@@ -112,7 +113,7 @@ void TileReadBack::request(gl::Device& device, const gl::Texture& texture, const
     gl::flush(device);
 }
 
-// A part holds, layer after layer, its rows of texels.
+// A part has its rows of texels, layer after layer.
 void TileReadBack::take_piece(const Part& part, std::size_t row, std::size_t piece, const Take& take) const {
     constexpr std::size_t max_bytes = Tiles::lanes * Tiles::layers * 16;
     const auto across = static_cast<std::size_t>(shape_.texture_width());

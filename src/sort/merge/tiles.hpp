@@ -1,4 +1,5 @@
-// Keys in tiles (shaders/sort/tiles.glsl), which subgroups of 32 fragments sort and merge; and back into memory.
+// Keys in tiles (shaders/sort/tiles.glsl), which subgroups of 32 fragments sort and merge, and their way back to
+// memory.
 #pragma once
 
 #include <array>
@@ -18,8 +19,8 @@ namespace quadmill::detail::sort {
 
 struct Tiles {
     static constexpr std::size_t lanes = 32, granules = 128, granule_words = 8;
-    static constexpr int width = 4, height = 8, layers = 8;  // of a tile
-    int row_log2 = 0;                                        // 2^row_log2 tiles in a row
+    static constexpr int width = 4, height = 8, layers = 8;  // texels of a tile
+    int row_log2 = 0;                                        // log2 of the tiles in a row
     int rows = 1;
 
     // The smallest shape for that many tiles; near square.
@@ -31,8 +32,8 @@ struct Tiles {
     [[nodiscard]] int fill_row() const { return height * rows; }
 };
 
-// Which part of each tile has keys, and which ones: `step` granules from number `head` on, of segment after segment,
-// each beginning with a tile and having `tiles` of them.
+// Which part of each tile has keys: `step` granules, beginning with granule `head`. Each segment begins with a new tile
+// and has `tiles` tiles.
 struct TileContent {
     std::size_t head = 0, step = Tiles::granules, tiles = 1;
 };
@@ -40,7 +41,7 @@ struct TileContent {
 // Draws rows of tiles [first, end).
 using DrawTiles = std::function<void(int first, int end)>;
 
-// The textures of a sort, which also serve smaller sorts.
+// The textures of a sort. They also serve smaller sorts.
 struct TileTextures {
     TileTextures(gl::Device& device, const KeyForm& form, std::size_t tiles);
     [[nodiscard]] static std::size_t bytes(const KeyForm& form, std::size_t tiles);
@@ -49,13 +50,13 @@ struct TileTextures {
     [[nodiscard]] std::size_t source_rows(std::size_t tiles) const;
     // Rows of tiles that are complete when that many rows of `source` are.
     [[nodiscard]] int rows_from(std::size_t source_rows) const;
-    // Rows of tiles; and the texels of the cuts of that many blocks, and one more.
+    // Quads of rows of tiles [first, end), and of the texels with the cuts of that many blocks and one more.
     const gl::QuadList& rows_of(gl::Device& device, int first, int end);
     const gl::QuadList& cuts_of(gl::Device& device, std::size_t blocks);
 
     KeyForm made_for;
     Tiles shape;
-    pass::Target source;  // keys as in memory
+    pass::Target source;  // layout as in memory
     pass::PingPong keys;
     pass::Target cuts;
 
@@ -70,8 +71,8 @@ class TileReadBack {
     // Receives the words of one tile; called by several threads.
     using Take = std::function<void(std::size_t tile, std::span<const std::byte> words)>;
 
-    // Requests the first `tiles` tiles without waiting. If a part's rows of tiles are not drawn yet, they are drawn
-    // first. Pre: a session is open.
+    // Requests the first `tiles` tiles without waiting. Draws the rows of tiles of a part first if necessary. Pre: a
+    // session is open.
     void request(gl::Device& device, const gl::Texture& texture, const Tiles& shape, const TileContent& content,
                  std::size_t tiles, const DrawTiles& draw = {});
     // Waits for everything.
@@ -83,7 +84,7 @@ class TileReadBack {
 
   private:
     struct Part {
-        std::size_t first, rows, offset;  // rows of tiles; bytes
+        std::size_t first, rows, offset;  // rows of tiles, and their offset in bytes
         gl::Fence arrived;
     };
     void take_piece(const Part& part, std::size_t row, std::size_t piece, const Take& take) const;
@@ -93,7 +94,7 @@ class TileReadBack {
     Tiles shape_;
     TileContent content_;
     std::size_t tiles_ = 0, texel_bytes_ = 0;
-    std::size_t pieces_ = 1;  // of a row of tiles, each taken by one thread
+    std::size_t pieces_ = 1;  // of a row of tiles; one thread takes each
 };
 
 }  // namespace quadmill::detail::sort

@@ -7,7 +7,7 @@ namespace quadmill::detail::sort {
 
 namespace {
 
-// Orders numbers that blending has sorted: no NaN, no -0, no denormals among them.
+// Compares numbers that blending has sorted: there are no NaNs, no -0 and no denormals among them.
 template <class Float>
 struct NumberLess {
     bool descending;
@@ -15,7 +15,7 @@ struct NumberLess {
         if constexpr (std::is_same_v<Float, float>) {
             return descending ? b < a : a < b;
         } else {
-            // Sign and magnitude to two's complement; with no -0 and no NaN, that is the order.
+            // Converts sign and magnitude to two's complement, which is the order if there is no -0 and no NaN.
             const auto x = static_cast<std::int16_t>(a.bits), y = static_cast<std::int16_t>(b.bits);
             const auto i = x ^ ((x >> 15) & 0x7fff), j = y ^ ((y >> 15) & 0x7fff);
             return descending ? j < i : i < j;
@@ -83,7 +83,7 @@ void ChunkSort<Float>::collect(const Chunk& chunk, Lane& lane, Aside& aside) {
     if (arrays_.window == 0) {
         merge_runs_of(chunk, sorted, aside);
     } else {
-        // Arrays of equal numbers next to each other.
+        // Keys of the same array must be next to each other.
         std::sort(aside.keys.begin(), aside.keys.end(), [](const Key& a, const Key& b) { return a.array < b.array; });
         arrays_.channels == Channels::Split ? merge_windows(chunk, sorted, aside) : take_windows(chunk, sorted, aside);
     }
@@ -93,14 +93,14 @@ void ChunkSort<Float>::collect(const Chunk& chunk, Lane& lane, Aside& aside) {
 
 template <class Float>
 void ChunkSort<Float>::merge_runs_of(const Chunk& chunk, const Float* sorted, const Aside& aside) {
-    const auto block = std::size_t{4} << static_cast<unsigned>(chunk.k);  // keys
+    const auto block = std::size_t{4} << static_cast<unsigned>(chunk.k);  // in keys
     std::vector<cpu::Run<Float>> runs;
     for (std::size_t begin = 0; begin < chunk.size; begin += block) {
         const auto size = std::min(block, chunk.size - begin);
         for (std::size_t c = 0; c < 4; ++c) runs.push_back({sorted + begin + c, (size + 3 - c) / 4, 4});
     }
     for (const auto& key : aside.keys) {
-        --runs[key.array].size;  // padding has its place, which is last
+        --runs[key.array].size;  // its padding comes last in the run
         set_aside_.push_back(key.bits);
     }
     const NumberLess<Float> less{form_.order == Order::Descending};
@@ -110,7 +110,7 @@ void ChunkSort<Float>::merge_runs_of(const Chunk& chunk, const Float* sorted, co
     stats_.merge_moves += cpu::merge_rounds(runs.size(), ways(tools_.options.paper.pbsn.channel_merge)) * size;
     cpu::merge_runs(std::move(runs), out, tools_.scratch.template of<Float>(size), tools_.workers, less,
                     ways(tools_.options.paper.pbsn.channel_merge));
-    // Whatever happens before the end, the keys stay a permutation of what they were.
+    // Keys stay a permutation of what they were, even if an exception is thrown before the end.
     std::transform(aside.keys.begin(), aside.keys.end(),
                    keys_.begin() + static_cast<std::ptrdiff_t>(chunk.begin + size),
                    [](const auto& key) { return cpu::KeyBits<Float>::value(key.bits); });
@@ -153,14 +153,15 @@ void ChunkSort<Float>::take_windows(const Chunk& chunk, const Float* sorted, Asi
         merge_into<Float>(out, size, aside_values, less);
         form_.coding.to_keys(out);
     };
-    // Enough windows a task that taking one costs little next to its work.
+    // Enough windows per task that its overhead is small.
     const auto each = std::max<std::size_t>((std::size_t{1} << 16) / window, 1);
     tools_.workers.for_each((windows + each - 1) / each, [&](std::size_t task) {
         for (auto index = task * each; index < std::min((task + 1) * each, windows); ++index) take(index);
     });
 }
 
-// Merges each window's runs of the four channels. Threads share windows, or where these are long, the pieces of one.
+// Merges the runs of each window in the four channels. Threads share the windows or, if these are long, the pieces of
+// one window.
 template <class Float>
 void ChunkSort<Float>::merge_windows(const Chunk& chunk, const Float* sorted, Aside& aside) {
     const cpu::KeyLess<Float> less{cpu::TotalOrder<Float>(form_.order)};
@@ -176,7 +177,7 @@ void ChunkSort<Float>::merge_windows(const Chunk& chunk, const Float* sorted, As
         for (std::size_t c = 0; c < 4; ++c) runs.at(c) = {block + c, (out.size() + 3 - c) / 4, 4};
         const auto first = std::lower_bound(aside.keys.begin(), aside.keys.end(), 4 * index,
                                             [](const Key& key, std::size_t array) { return key.array < array; });
-        for (std::size_t i = 0; i < aside_values.size(); ++i)  // padding has their place, which is last
+        for (std::size_t i = 0; i < aside_values.size(); ++i)  // their padding comes last
             --runs.at((first + static_cast<std::ptrdiff_t>(i))->array % 4).size;
         for (const auto& run : runs) {
             if (!cpu::is_sorted(run, number_less)) cpu::throw_not_sorted();
@@ -224,7 +225,7 @@ void ChunkSort<Float>::finish(const Chunk& chunk, Lane& lane) {
     collect(chunk, lane, aside_[0]);
 }
 
-// The passes, and the read-back behind them.
+// The passes and the read-back.
 template <class Float>
 void ChunkSort<Float>::issue(const Chunk& chunk, Lane& lane, Pbsn::Request::Look look,
                              const std::function<void()>& meanwhile) {
@@ -236,7 +237,7 @@ void ChunkSort<Float>::issue(const Chunk& chunk, Lane& lane, Pbsn::Request::Look
     lane.sort_end.note_time();
     lane.readback.request(tools_.device, lane.current->now.texture);
     lane.read_end.note_time();
-    gl::flush(tools_.device);  // a time is noted when the GPU gets the command
+    gl::flush(tools_.device);  // a time is recorded when the GPU gets the command
 }
 
 template <class Float>
@@ -244,7 +245,7 @@ SortStats ChunkSort<Float>::run(const std::vector<Chunk>& chunks, std::array<Lan
     const cpu::Stopwatch total;
     const auto passes_before = tools_.device.passes;
     stats_ = {.n = keys_.size(), .engine = Engine::Pbsn, .textures = chunks.size()};
-    // Before anything is changed.
+    // Allocates before anything is changed.
     if (arrays_.window == 0) static_cast<void>(tools_.scratch.template of<Float>(keys_.size()));
     const auto lane = [&](std::size_t i) -> Lane& { return lanes.at(i % 2); };
     const auto send = [&](std::size_t i) {

@@ -1,4 +1,5 @@
-// Sorts keys in memory, chunk after chunk: while the GPU sorts one, the CPU merges the one before and packs the next.
+// Sorts keys in memory, chunk by chunk. While the GPU sorts one chunk, the CPU merges the previous one and packs the
+// next.
 #pragma once
 
 #include <array>
@@ -20,10 +21,10 @@
 
 namespace quadmill::detail::sort {
 
-// The textures and staging memory of one chunk; two lanes alternate. Kept from call to call.
+// The textures and staging memory of one chunk. Two lanes alternate, and are kept for later calls.
 struct Lane {
     explicit Lane(gl::Device& device);
-    // The textures of that format and shape, made again when it differs.
+    // The textures of that format and shape, replaced if it differs.
     PbsnTextures& textures(gl::Format format, const pass::FourArray& shape);
 
     gl::Device& device;
@@ -42,10 +43,10 @@ struct ChunkSortTools {
     const SortOptions& options;
 };
 
-// The arrays in the keys: one array, or windows of that size.
+// The arrays among the keys: one array, or windows of that size.
 struct Arrays {
-    KeyType type;                           // integers of 32 bits lie in memory of floats
-    std::size_t window = 0;                 // 0: all are one
+    KeyType type;                           // 32-bit integers are stored as floats
+    std::size_t window = 0;                 // 0: one array of all keys
     Channels channels = Channels::Windows;  // not Auto
 };
 
@@ -58,11 +59,11 @@ class ChunkSort {
     SortStats run(const std::vector<Chunk>& chunks, std::array<Lane, 2>& lanes);
 
     // Sorts windows in two halves, a chunk at a time. The first half only reads the keys and returns when all is in
-    // flight; the second one waits for the GPU and writes.
+    // flight. The second half waits for the GPU and writes.
     void begin(const Chunk& chunk, Lane& lane);
     void finish(const Chunk& chunk, Lane& lane);
     [[nodiscard]] const SortStats& stats() const { return stats_; }
-    // Of what was collected, the copies to textures alone, by the GPU's clock.
+    // GPU time of the copies to textures alone, for the chunks that were finished.
     [[nodiscard]] double copies_ms() const { return copies_ms_; }
 
   private:
@@ -86,7 +87,7 @@ class ChunkSort {
     std::array<Aside, 2> aside_;  // of the chunks in the two lanes
     SortStats stats_;
     double copies_ms_ = 0;
-    std::vector<cpu::Run<Float>> runs_;  // one a chunk, in keys_
+    std::vector<cpu::Run<Float>> runs_;  // one per chunk, in keys_
     std::vector<typename cpu::KeyBits<Float>::Bits> set_aside_;
 };
 

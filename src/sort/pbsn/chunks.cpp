@@ -6,7 +6,7 @@
 namespace quadmill::detail::sort {
 
 std::vector<Chunk> cut(std::size_t n, std::size_t max_texels, std::size_t max_run) {
-    constexpr std::size_t small = std::size_t{1} << 16;  // keys; below, a texture costs its passes, not its texels
+    constexpr std::size_t small = std::size_t{1} << 16;  // keys; for fewer, passes cost more than texels
     const auto run = std::min(max_texels, max_run);
     const auto most_k = static_cast<int>(std::bit_width(run)) - 1;
     std::vector<Chunk> chunks;
@@ -31,7 +31,7 @@ std::vector<Chunk> cut(std::size_t n, std::size_t max_texels, std::size_t max_ru
 std::vector<Chunk> cut_windows(std::size_t n, std::size_t window, std::size_t max_texels, Channels channels) {
     const int k = pass::log2_ceil(in_a_channel(window, channels));
     const auto most_blocks = std::max<std::size_t>(max_texels >> static_cast<unsigned>(k), 1);
-    const std::size_t each = channels == Channels::Split ? 1 : 4;  // windows of a block
+    const std::size_t each = channels == Channels::Split ? 1 : 4;  // windows per block
     std::vector<Chunk> chunks;
     for (std::size_t begin = 0; begin < n;) {
         const auto size = std::min(n - begin, each * most_blocks * window);

@@ -1,4 +1,4 @@
-// Cutting keys into parts of one texture each.
+// Cuts keys into parts of one texture each.
 #pragma once
 
 #include <cstddef>
@@ -16,22 +16,21 @@ struct Chunk {
     int k = 0;
 };
 
-// For one sort of n keys: textures of whole blocks of max_run, then a smaller block that is full, and so on with the
-// rest, until padding costs less than another texture. So there is no cliff behind a power of two. Pre: both limits are
-// powers of two.
+// For one sort of n keys: textures of whole blocks of max_run, then a smaller block that is full, and so on for the
+// rest, until padding costs less than another texture. So the time does not jump after a power of two. Pre: both limits
+// are powers of two.
 [[nodiscard]] std::vector<Chunk> cut(std::size_t n, std::size_t max_texels, std::size_t max_run);
 
-// Whether windows are split over the channels, or have one each: smaller networks were measured to save more than
-// merging costs.
+// Auto splits each window over the four channels: measurements show that smaller networks save more than merging costs.
 [[nodiscard]] inline Channels channels_for(Channels wanted) {
     return wanted == Channels::Auto ? Channels::Split : wanted;
 }
-// Elements of a window in a channel.
+// Elements of a window per channel.
 [[nodiscard]] inline std::size_t in_a_channel(std::size_t window, Channels channels) {
     return channels == Channels::Split ? (window + 3) / 4 : window;
 }
 
-// For windows of their own: as many whole windows as a texture holds. Pre: one window fits; not Channels::Auto.
+// For separate windows: each texture gets as many whole windows as fit. Pre: one window fits; not Channels::Auto.
 [[nodiscard]] std::vector<Chunk> cut_windows(std::size_t n, std::size_t window, std::size_t max_texels,
                                              Channels channels);
 

@@ -1,4 +1,4 @@
-// The periodic balanced sorting network (Dowd, Perl, Rudolph, Saks) as data, with no OpenGL in it.
+// The periodic balanced sorting network (Dowd, Perl, Rudolph, Saks) as data, without OpenGL.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +15,10 @@ struct NetworkStep {
 // All steps that sort windows of 2^k elements: k stages of k steps, blocks from 2^k down to 2. Routine 4.3.
 [[nodiscard]] std::vector<NetworkStep> pbsn_network(int k);
 
-// The steps of any one stage; all stages are alike, which is what makes the network periodic.
+// The steps of one stage. All stages are alike; hence the network is called periodic.
 [[nodiscard]] std::vector<NetworkStep> pbsn_stage(int k, int stage);
 
-// Where element i goes to be compared, and whether it keeps the smaller one.
+// The element that element i is compared with, and whether i keeps the smaller value.
 struct Partner {
     std::size_t index;
     bool keeps_min;

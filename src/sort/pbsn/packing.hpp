@@ -1,5 +1,5 @@
-// Between keys in memory and texels: what blending cannot order is set aside, and padding that sorts last takes its
-// place.
+// Converts between keys in memory and texels. Keys that blending cannot order are set aside and replaced by padding
+// that sorts last.
 #pragma once
 
 #include <array>
@@ -14,8 +14,8 @@
 
 namespace quadmill::detail::sort {
 
-// The padding sorts to the end; where real keys are equal to it, they have the same bits, so it does not matter which
-// of them are cut off.
+// The padding sorts to the end. Keys that equal the padding have the same bits, so it does not matter which of them are
+// cut off.
 template <class Float>
 [[nodiscard]] typename cpu::KeyBits<Float>::Bits padding(Order order) {
     using Traits = cpu::KeyBits<Float>;
@@ -23,7 +23,7 @@ template <class Float>
     return static_cast<Bits>(Traits::exponent | (order == Order::Descending ? Traits::sign : Bits{0}));
 }
 
-// What keys are to PBSN, by their bits. Integers of 32 bits go as the floats of the same place in the order.
+// Classifies keys by their bits. 32-bit integers become the floats with the same rank in the order.
 template <class Float>
 class Coding {
   public:
@@ -47,7 +47,7 @@ class Coding {
     cpu::TotalOrder<Float> order_{Order::Ascending};
 };
 
-// Keys that were set aside, each with the array (run or window) that it is missing from.
+// Keys that were set aside, each with the number of the array (run or window) that it belongs to.
 template <class Float>
 struct SetAside {
     using Bits = typename cpu::KeyBits<Float>::Bits;
@@ -64,15 +64,15 @@ struct SetAside {
     std::mutex mutex;
 };
 
-// How keys become texels.
+// Packs keys into texels.
 template <class Float>
 struct PackForm {
     Order order;
     Coding<Float> coding;
 };
 
-// Copies `count` keys to every `stride`-th place of `to`; what cannot be blended goes to `aside`, key i as belonging to
-// `array_of(i)`.
+// Copies `count` keys to every `stride`-th position of `to`. Keys that cannot be blended go to `aside`; key i belongs
+// to `array_of(i)`.
 template <class Float, class ArrayOf>
 void pack_keys(const Float* from, std::size_t count, std::byte* to, std::size_t stride, const PackForm<Float>& form,
                ArrayOf array_of, std::vector<typename SetAside<Float>::Key>& aside) {
@@ -107,8 +107,8 @@ void pack_padding(std::size_t count, std::byte* to, std::size_t stride, Order or
     for (std::size_t i = 0; i < count; ++i) std::memcpy(to + i * stride * sizeof pad, &pad, sizeof pad);
 }
 
-// Fills texels [first, first + count) with keys one after the other: which run a key goes to does not matter when all
-// are merged in the end. Channel c of the block of texels [b 2^k, (b + 1) 2^k) is run 4 b + c.
+// Fills texels [first, first + count) with consecutive keys. All runs are merged in the end, so it does not matter
+// which run a key is in. Channel c of the block of texels [b 2^k, (b + 1) 2^k) is run 4 b + c.
 template <class Float>
 void pack_in_turn(std::span<const Float> keys, int k, std::size_t first, std::size_t count, std::byte* to,
                   const PackForm<Float>& form, SetAside<Float>& aside) {
@@ -123,8 +123,8 @@ void pack_in_turn(std::span<const Float> keys, int k, std::size_t first, std::si
     aside.add(mine);
 }
 
-// Fills texels [first, first + count) with windows that are split over the channels: window b is block b, its key i in
-// channel i mod 4; what is set aside of channel c belongs to array 4 b + c.
+// Fills texels [first, first + count) with windows that are split over the channels. Window b is block b, and its key i
+// is in channel i mod 4. Keys of channel c that are set aside belong to array 4 b + c.
 template <class Float>
 void pack_split_windows(std::span<const Float> keys, std::size_t window, int k, std::size_t first, std::size_t count,
                         std::byte* to, const PackForm<Float>& form, SetAside<Float>& aside) {
@@ -144,7 +144,7 @@ void pack_split_windows(std::span<const Float> keys, std::size_t window, int k, 
     aside.add(mine);
 }
 
-// Fills texels [first, first + count) with windows: window 4 b + c is block b of channel c, each block 2^k texels.
+// Fills texels [first, first + count) with windows. Window 4 b + c is block b of channel c; a block has 2^k texels.
 template <class Float>
 void pack_windows(std::span<const Float> keys, std::size_t window, int k, std::size_t first, std::size_t count,
                   std::byte* to, const PackForm<Float>& form, SetAside<Float>& aside) {

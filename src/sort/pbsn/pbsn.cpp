@@ -62,8 +62,8 @@ void Pbsn::count_out_of_order(PbsnTextures& textures, const Plan& plan, const Re
                    .only_if = stage > 0 ? &textures.in_order[index - 1] : nullptr});
 }
 
-// Routine 4.1. As fast as a texture can be written, where glCopyImageSubData was measured a tenth slower, and a draw
-// can be skipped by the GPU.
+// Routine 4.1. As fast as the texture can be written (glCopyImageSubData was measured to take a tenth longer), and the
+// GPU can skip a draw.
 void Pbsn::draw_copy(const gl::Texture& from, const gl::Framebuffer& to, const Plan& plan, const gl::Pass& within) {
     draw(device_, {.name = within.name,
                    .note = within.note,
@@ -80,7 +80,7 @@ void Pbsn::draw_copy(const gl::Texture& from, const gl::Framebuffer& to, const P
 
 void Pbsn::issue_stage(PbsnTextures& textures, const Plan& plan, const Request& request, int stage,
                        const gl::Query* only_if) {
-    // Descending order swaps the two blend functions and nothing else.
+    // Descending order only swaps the two blend functions.
     auto lower = gl::Blend::Min, upper = gl::Blend::Max;
     if (request.order == Order::Descending) std::swap(lower, upper);
     SortNote note{.texels = SortNote::Texels::Keys};
@@ -119,13 +119,14 @@ void Pbsn::sort(PbsnTextures& textures, const Request& request, const std::funct
     while (last_checked_ && textures.in_order.size() < static_cast<std::size_t>(request.k)) {
         textures.in_order.emplace_back(device_, gl::Query::Kind::Samples);
     }
-    // Routine 4.3, line 3: the frame buffer begins as a copy of the texture.
+    // Routine 4.3, line 3: the frame buffer starts as a copy of the texture.
     const SortNote placed{.texels = SortNote::Texels::Keys};
     draw_copy(textures.now.texture, textures.next.framebuffer, plan, {.name = "copy", .note = &placed});
     if (last_checked_ && request.k > 0) count_out_of_order(textures, plan, request, 0);
     bool told = false;
     for (int stage = 1; stage <= request.k; ++stage) {
-        // Waits for the count before the last stage that was issued, so the GPU has that stage to work on meanwhile.
+        // Waits for the count from before the last stage that was issued, so that the GPU has that stage to work on in
+        // the meantime.
         gl::end_condition(device_);
         if (last_checked_ && request.look == Request::Look::EachStage && stage >= 2 &&
             textures.in_order[static_cast<std::size_t>(stage) - 2].result() == 0)

@@ -13,8 +13,8 @@
 
 namespace quadmill::detail::sort {
 
-// `now` is the paper's tex, which holds the data, `next` its frame buffer, which passes blend into. `in_order` has one
-// query a stage, counting texels out of order.
+// `now` is the paper's tex, which holds the data. `next` is its frame buffer, which passes blend into. `in_order` has
+// one query per stage, which counts texels out of order.
 struct PbsnTextures : pass::PingPong {
     PbsnTextures() = default;
     PbsnTextures(gl::Device& device, gl::Format format, const pass::FourArray& shape)
@@ -30,21 +30,20 @@ class Pbsn {
         int k = 0;  // windows of 2^k elements
         Order order = Order::Ascending;
         EarlyStop early_stop = EarlyStop::Yes;
-        // Whether the CPU looks at the counts and stops issuing, for which it waits one stage behind; otherwise the GPU
-        // alone skips stages.
+        // EachStage: the CPU reads the counts and stops issuing stages, waiting for one stage at a time. Never: only
+        // the GPU skips stages.
         enum class Look { EachStage, Never } look = Look::EachStage;
     };
 
-    // Issues the passes that sort every window of `textures.now`; the result is there, too. With EarlyStop::Yes an
-    // occlusion query after each stage counts the texels out of order: the GPU itself skips the next stage when there
-    // are none, and the CPU, which stays one stage ahead, then issues no more. `meanwhile` is called once, when the GPU
-    // has work.
+    // Issues the passes that sort every window of `textures.now`, which also has the result. With EarlyStop::Yes an
+    // occlusion query after each stage counts the texels out of order. If there are none, the GPU skips the next stage,
+    // and the CPU, which is one stage ahead, issues no more. `meanwhile` is called once, when the GPU has work.
     void sort(PbsnTextures& textures, const Request& request, const std::function<void()>& meanwhile = {});
-    // How many stages did anything; waits for the GPU.
+    // Number of stages that the GPU did not skip. Waits for the GPU.
     [[nodiscard]] int stages_run() const;
 
-    // The same network with the comparator in a fragment program, for unsigned keys of all bits (RGBA32UI). The result
-    // is in `textures.now`.
+    // The same network with comparisons in a fragment program, for unsigned keys of all bits (RGBA32UI). The result is
+    // in `textures.now`.
     void sort_by_program(PbsnTextures& textures, int k);
 
   private:

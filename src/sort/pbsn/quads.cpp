@@ -55,7 +55,7 @@ std::vector<gl::Quad> next_element_quads(int width, int height, std::size_t wind
     } else {
         const int rows = static_cast<int>(window / static_cast<std::size_t>(width));
         add(0, 0, width - 1, height, 1, 0);
-        for (int offset = 0; offset < height; offset += rows)  // from each row's end to the next row's start
+        for (int offset = 0; offset < height; offset += rows)  // from the end of each row to the start of the next one
             add(width - 1, offset, width, offset + rows - 1, 0, offset + 1);
     }
     return quads;

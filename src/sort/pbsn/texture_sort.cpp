@@ -18,7 +18,7 @@ TextureSort::TextureSort(gl::Device& device, Pbsn& pbsn)
       recode_(device, "sort/recode.frag", shaders::sort_recode_frag),
       special_count_(device, gl::Query::Kind::Samples) {}
 
-// Each group is complete or empty, also when the GPU has no room for one of its textures.
+// Each group of textures is complete or empty, even if the GPU has no room for one of them.
 void TextureSort::resize(int width, int height, int k) {
     if (!raw_.is(gl::Format::Rgba32ui, width, height)) {
         raw_ = {};
@@ -38,7 +38,7 @@ void TextureSort::gather(const gl::Texture& from, const pass::Target& to, std::u
     draw(device_, {.name = "gather",
                    .program = &gather_,
                    .inputs = {&from},
-                   // The smaller of the two arrays is the one without padding.
+                   // Number of elements in the array without padding, which is the smaller one.
                    .uniforms = {{"count", std::min(from.width() * from.height(), texels)},
                                 {"target_width", width},
                                 {"source_width", from.width()},
@@ -73,7 +73,7 @@ SortStats TextureSort::run(const gl::Texture& input, const gl::Texture& output, 
     const int k = pass::log2_ceil(texels);
     resize(input.width(), input.height(), k);
     SortStats stats{.n = 4 * texels, .engine = Engine::Pbsn, .textures = 1, .stages_max = k};
-    // A raw copy: whatever swizzle or filter the caller's texture has, the bits are the bits.
+    // Copies bits, regardless of the swizzle and filter of the caller's texture.
     copy(device_, "copy from caller", input, raw_.texture);
     gather(raw_.texture, keys_.now, padding<float>(options.order));
     if (count_specials() == 0) {

@@ -1,4 +1,4 @@
-// Sorting the caller's texture instead of memory: no texel crosses to the CPU.
+// Sorts the caller's texture. No texel goes through the CPU.
 #pragma once
 
 #include "gl/pass.hpp"
@@ -11,7 +11,7 @@ class TextureSort {
   public:
     TextureSort(gl::Device& device, Pbsn& pbsn);
 
-    // Pre: both are RGBA32F and of one size; a session is open.
+    // Pre: both are RGBA32F and of the same size; a session is open.
     SortStats run(const gl::Texture& input, const gl::Texture& output, const SortOptions& options);
 
   private:
@@ -24,7 +24,7 @@ class TextureSort {
     Pbsn& pbsn_;
     gl::Program gather_, specials_, recode_;
     gl::Query special_count_;
-    // The caller's size: bits as integers. The padded size: integers, and the floats that are blended.
+    // In the caller's size: bits as integers. In the padded size: integers, and the floats that are blended.
     pass::Target raw_;
     PbsnTextures keys_, floats_;
 };

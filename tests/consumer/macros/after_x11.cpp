@@ -1,5 +1,5 @@
-// Every public header behind those of X11, as in a program that includes GL/glx.h, epoxy/glx.h or SDL_syswm.h first.
-// The order is the test:
+// Every public header after those of X11, as in a program that includes GL/glx.h, epoxy/glx.h or SDL_syswm.h first.
+// The order of includes is what is tested:
 // clang-format off
 #include <GL/glx.h>
 #include <X11/Xlib.h>

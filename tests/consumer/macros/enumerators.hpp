@@ -1,4 +1,4 @@
-// Names must not only be declared, but be of use: templates are made, and enumerators written out.
+// Names must not only be declared but usable: this instantiates templates and names enumerators.
 #include <vector>
 
 namespace {

@@ -66,7 +66,7 @@ GLuint compile(GLenum kind, const char* text) {
     return shader;
 }
 
-// Everything that a frame needs, set once and never again: the library has to leave it in place. Gives the target.
+// Sets everything that a frame needs, once: the library must not change it. Returns the target.
 GLuint set_up() {
     GLuint target = 0, framebuffer = 0, tint = 0, vertices = 0, array = 0;
     glCreateTextures(GL_TEXTURE_2D, 1, &target);
@@ -131,7 +131,7 @@ GLuint set_up() {
     return target;
 }
 
-// One frame: black; over it in the scissor box the clear colour; onto it in the middle the tinted rectangles.
+// One frame: black, then the clear colour in the scissor box, then the tinted rectangles in the middle.
 void draw_and_check(GLuint target, const std::string& when) {
     glClearTexImage(target, 0, GL_RGBA, GL_UNSIGNED_BYTE, nullptr);
     glClear(GL_COLOR_BUFFER_BIT);
@@ -223,7 +223,7 @@ int main() {
         }
         draw_and_check(target, "after the library's end");
         {
-            // Beside the program's context, one of the library's own.
+            // A context of the library, in addition to the program's.
             quadmill::Sorter other(quadmill::Context::headless(), {.engine = quadmill::Engine::Pbsn});
             sort_memory(other);
         }
