@@ -356,7 +356,9 @@ TEST_CASE_TEMPLATE("Extremes and the k-th equal those of the sorted keys", Engin
                 const auto extremes = columns->extremes(column, *bits);
                 CHECK(extremes.first == keys.front());
                 CHECK(extremes.second == keys.back());
-                for (const auto k : {std::size_t{0}, keys.size() / 2, random() % keys.size(), keys.size() - 1}) {
+                std::vector<std::size_t> places{keys.size() / 2};
+                if (size <= 1000) places = {0, keys.size() / 2, random() % keys.size(), keys.size() - 1};
+                for (const auto k : places) {
                     const auto found = columns->kth(column, k, *bits);
                     CHECK(found == keys[k]);
                 }

@@ -4,7 +4,10 @@
 
 #include "query/cpu/cpu_engine.hpp"
 #ifdef QUADMILL_TEST_GL
+#include <vector>
+
 #include "gl/device.hpp"
+#include "quadmill/query.hpp"
 #include "query/gpu/bitmap_engine.hpp"
 #include "query/gpu/depth_engine.hpp"
 #endif
@@ -30,6 +33,12 @@ class InContext {
     detail::gl::Scope scope_;
     Engine engine_;
 };
+// The engines that the context's version of OpenGL has.
+inline std::vector<QueryEngine> gpu_engines(const Context& context) {
+    if (!detail::Access::of(context)->features.exact_depths) return {QueryEngine::Bitmap};
+    return {QueryEngine::Bitmap, QueryEngine::Depth};
+}
+
 // NOLINTNEXTLINE(cppcoreguidelines-macro-usage): a list of types, for TEST_CASE_TEMPLATE
 #define ENGINES                                                                    \
     quadmill::test::InContext<quadmill::detail::query::BitmapEngine>,              \
