@@ -68,8 +68,8 @@ Features Features::of(const Api& gl, const ContextInfo& info, OpenGl dialect) {
     found.direct_state_access = dialect == OpenGl::Desktop45;
     found.exact_depths = dialect == OpenGl::Desktop45;
     found.exact_counts = found.conditional_draws = dialect != OpenGl::Es3;
-    found.float_blending = !found.is_es || (has_extension(gl, "GL_EXT_color_buffer_float") &&
-                                            has_extension(gl, "GL_EXT_float_blend"));
+    found.float_blending =
+        !found.is_es || (has_extension(gl, "GL_EXT_color_buffer_float") && has_extension(gl, "GL_EXT_float_blend"));
     if (!found.is_es) {
         GLint profile = 0;
         gl.GetIntegerv(GL_CONTEXT_PROFILE_MASK, &profile);

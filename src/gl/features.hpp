@@ -55,15 +55,15 @@ struct Features {
     // Objects are changed without being bound. Without this feature bindings change, and some calls change all
     // viewports.
     bool direct_state_access = false;
-    bool exact_counts = false;    // an occlusion query counts samples; otherwise it only tells whether there were any
-    bool exact_depths = false;    // depths stay as the vertex shader computes them, shaders can read the stencil
+    bool exact_counts = false;  // an occlusion query counts samples; otherwise it only tells whether there were any
+    bool exact_depths = false;  // depths stay as the vertex shader computes them, shaders can read the stencil
     bool conditional_draws = false;  // the GPU skips a pass if a query counted nothing
-    bool depth_bounds = false;    // a test of the depth that is stored
-    bool float_blending = false;  // MIN, MAX and ADD on targets of 32-bit floats
-    bool fill_rectangle = false;  // one triangle fills its bounding rectangle
-    bool subgroups = false;       // fragments exchange values
-    bool shader_clock = false;    // shaders read the clock of the multiprocessor that runs them
-    bool old_state = false;       // state of the compatibility profile: see compatibility.hpp
+    bool depth_bounds = false;       // a test of the depth that is stored
+    bool float_blending = false;     // MIN, MAX and ADD on targets of 32-bit floats
+    bool fill_rectangle = false;     // one triangle fills its bounding rectangle
+    bool subgroups = false;          // fragments exchange values
+    bool shader_clock = false;       // shaders read the clock of the multiprocessor that runs them
+    bool old_state = false;          // state of the compatibility profile: see compatibility.hpp
     // Calls, passes and programs get names for tools. On in a context made for debugging, and if the environment
     // variable QUADMILL_DEBUG_GROUPS is set and not 0.
     bool debug_groups = false;

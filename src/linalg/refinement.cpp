@@ -54,7 +54,8 @@ class Residuals {
             of_y[side] = std::max(of_y[side], std::abs(y[i]));
             of_b[side] = std::max(of_b[side], std::abs(b_[i]));
             of_r[side] = std::max(of_r[side], not_nan(std::abs(r[i])));
-            if (sizes_[i] != 0) found.by_components = std::max(found.by_components, not_nan(std::abs(r[i]) / sizes_[i]));
+            if (sizes_[i] != 0)
+                found.by_components = std::max(found.by_components, not_nan(std::abs(r[i]) / sizes_[i]));
         }
         for (std::size_t side = 0; side < sides_; ++side) {
             const double scale = norm_ * of_y[side] + of_b[side];

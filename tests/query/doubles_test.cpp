@@ -27,9 +27,26 @@ using Word64 = std::uint64_t;
 // Pairs of bits: random ones, numbers near each other, special ones with each other.
 std::vector<std::array<Word64, 2>> some_pairs(bool with_denormals) {
     std::mt19937_64 random(7);
-    const std::vector<double> special{0.0,     -0.0,    1.0,       -1.0,      1.5,   3.0,      0x1p-1022, -0x1p-1022,
-                                      0x1p52,  0x1p53,  0x1p1023,  INFINITY,  -INFINITY, NAN,  1e308,     -1e308,
-                                      0x1p-1074, 0x0.fffffffffffffp-1022, 0x1.fffffffffffffp1023, 0x1.fffffffffffffp0};
+    const std::vector<double> special{0.0,
+                                      -0.0,
+                                      1.0,
+                                      -1.0,
+                                      1.5,
+                                      3.0,
+                                      0x1p-1022,
+                                      -0x1p-1022,
+                                      0x1p52,
+                                      0x1p53,
+                                      0x1p1023,
+                                      INFINITY,
+                                      -INFINITY,
+                                      NAN,
+                                      1e308,
+                                      -1e308,
+                                      0x1p-1074,
+                                      0x0.fffffffffffffp-1022,
+                                      0x1.fffffffffffffp1023,
+                                      0x1.fffffffffffffp0};
     std::vector<std::array<Word64, 2>> pairs;
     for (const double a : special) {
         for (const double b : special) pairs.push_back({std::bit_cast<Word64>(a), std::bit_cast<Word64>(b)});
@@ -76,10 +93,11 @@ class Calculator {
     }
     // What the GLSL expression of uvec2 a and b has as words.
     std::vector<std::array<Word64, 2>> operator()(const std::string& prelude, const std::string& expression) {
-        const auto text = "uniform highp usampler2D texture0;\nout uvec4 result;\nvoid main() {\n"
-                          "uvec4 both = texelFetch(texture0, ivec2(gl_FragCoord.xy), 0);\n"
-                          "uvec2 a = both.xy;\nuvec2 b = both.zw;\nresult = " +
-                          expression + ";\n}";
+        const auto text =
+            "uniform highp usampler2D texture0;\nout uvec4 result;\nvoid main() {\n"
+            "uvec4 both = texelFetch(texture0, ivec2(gl_FragCoord.xy), 0);\n"
+            "uvec2 a = both.xy;\nuvec2 b = both.zw;\nresult = " +
+            expression + ";\n}";
         const gl::Program program(device_, "doubles", text.c_str(),
                                   prelude + quadmill::detail::query::values_prelude());
         pass::fill(device_, "doubles", program, results_, {&inputs_.texture});

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "gl/device.hpp"
 #include "engines.hpp"
+#include "gl/device.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill/query.hpp"
 

@@ -111,8 +111,7 @@ class ByBinding : public Dialect {
         // Rows in CPU memory are first copied to a new store of the buffer: NVIDIA reads CPU memory directly at only 3
         // GB/s.
         if (!from.memory.empty()) {
-            const auto bytes =
-                static_cast<std::size_t>(to.width) * static_cast<std::size_t>(to.rows) * its.bytes;
+            const auto bytes = static_cast<std::size_t>(to.width) * static_cast<std::size_t>(to.rows) * its.bytes;
             gl_.BufferData(GL_PIXEL_UNPACK_BUFFER, static_cast<GLsizeiptr>(bytes), from.memory.data() + offset,
                            GL_STREAM_DRAW);
             offset = 0;

@@ -101,10 +101,11 @@ GpuMeasure BitmapColumns::measure(const QueryAggregate& what, std::size_t i, con
     const auto value_of = [&](const GpuColumn& of) -> const gl::Texture& {
         if (what.kind == Min || what.kind == Max) return fold("extremes", of, rows, key_rule("EXTREMES"));
         if (what.kind == Sum || what.kind == Average) return fold_sum(of, rows);
-        const auto& program = programs_.get("query/kth_start.frag", shaders::query_kth_start_frag,
-                                            what.kind == Quantile ? "#define QUANTILE\n" + std::string(shaders::query_doubles_glsl)
-                                            : what.kind == KthSmallest ? "#define SMALLEST\n"
-                                                                       : "");
+        const auto& program =
+            programs_.get("query/kth_start.frag", shaders::query_kth_start_frag,
+                          what.kind == Quantile      ? "#define QUANTILE\n" + std::string(shaders::query_doubles_glsl)
+                          : what.kind == KthSmallest ? "#define SMALLEST\n"
+                                                     : "");
         const auto phi = std::bit_cast<std::uint64_t>(what.phi);
         return find_kth(of, rows, of.least, of.most, [&](Key prefix, const pass::Target& to) {
             gl::Uniforms uniforms{{"prefix", words_of(prefix)}};

@@ -156,8 +156,8 @@ void DepthColumns::formula(const Formula& formula, int level, bool count) {
     const auto made =
         formula_program(formula, FormulaRows::Pixels, engine_.sums_, [this](std::size_t i) { return column(i).type; });
     const auto& program = programs_.get("query/at_formula.frag", {at_depth_vertex(), shaders::query_at_formula_frag},
-                                        keys_prelude(ColumnType::F64, bitmap_.shape().words) +
-                                            values_prelude() + shaders::query_selection_glsl + made.prelude);
+                                        keys_prelude(ColumnType::F64, bitmap_.shape().words) + values_prelude() +
+                                            shaders::query_selection_glsl + made.prelude);
     const QueryNote note{.act = QueryNote::Act::TestSum, .clause = level};
     const auto valid = bitmap_.all_valid(made.columns);
     gl::Pass pass{

@@ -19,7 +19,8 @@ CheckedPlace::CheckedPlace(gl::Device& device, const char* function, const Numbe
                    " and " + std::to_string(place.texture));
     if (place.texture != 0) {
         texel.emplace(device, gl::Region{.texture = place.texture, .width = 1, .height = 1},
-                      std::initializer_list<decltype(host_format(type))>{host_format(type)}, function, "the texture of the number");
+                      std::initializer_list<decltype(host_format(type))>{host_format(type)}, function,
+                      "the texture of the number");
         return;
     }
     buffer.emplace(device, place.buffer, function, "the buffer of the number");
@@ -34,8 +35,9 @@ void HostNumbers::write(const std::string& kind, std::initializer_list<const gl:
                         gl::Uniforms uniforms, const CheckedPlace& to) {
     auto& target = wide(to.type) ? two_words_ : word_;
     if (!target.texture) target = pass::Target(device_, wide(to.type) ? gl::Format::Rg32ui : gl::Format::R32ui, 1, 1);
-    const auto& program = programs_.get("query/number.frag", shaders::query_number_frag,
-                                        values_prelude() + shaders::query_shifted_glsl + shaders::query_integers_glsl + kind);
+    const auto& program =
+        programs_.get("query/number.frag", shaders::query_number_frag,
+                      values_prelude() + shaders::query_shifted_glsl + shaders::query_integers_glsl + kind);
     uniforms.set("to", number_of(to.type));
     pass::fill(device_, "number", program, target, inputs, std::move(uniforms));
     if (to.buffer) {

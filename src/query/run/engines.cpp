@@ -110,7 +110,8 @@ QueryEngine Engines::choose(const std::vector<TableWork>& tables, const Tuning& 
     }
     if (!worth_it) return QueryEngine::Cpu;
     static_cast<void>(get(QueryEngine::Bitmap));
-    if (refusal(QueryEngine::Depth)) return has_room(QueryEngine::Bitmap, asked) ? QueryEngine::Bitmap : QueryEngine::Cpu;
+    if (refusal(QueryEngine::Depth))
+        return has_room(QueryEngine::Bitmap, asked) ? QueryEngine::Bitmap : QueryEngine::Cpu;
     // The engines cut larger tables into different parts, so they could not share loaded columns.
     const bool fits_depth = most_rows <= depth().most_rows();
     if (fits_depth && by_depth < by_bitmap && has_room(QueryEngine::Depth, asked)) return QueryEngine::Depth;

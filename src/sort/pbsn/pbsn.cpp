@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "gl/pixels.hpp"
 #include "gl/device.hpp"
+#include "gl/pixels.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill_shaders.hpp"
 #include "sort/note.hpp"
