@@ -133,14 +133,15 @@ class QUADMILL_API Context {
     static Context headless(const HeadlessOptions& options = {});
 
     /// Takes the caller's context, which must be current: OpenGL 3.3 or OpenGL ES 3.0, or later, of any profile.
-    /// QUADMILL_API holds the library to a lower version than the context has. The library loads its own function table and leaves the context's state as it was after each call.
+    /// QUADMILL_API holds the library to a lower version than the context has. The library loads its own function table
+    /// and leaves the context's state as it was after each call.
     /// Pre: during any call of the library, this context is current; no query of samples, primitives or shader
     /// invocations and no conditional rendering is active, and the current program is not flagged for deletion. All are
     /// refused with InvalidArgument; conditional rendering only after a first call outside of it, since OpenGL has no
     /// query for it. In the compatibility profile a display list in progress, selection and feedback mode are refused,
     /// too.
-    /// Throws: ContextError if EGL and GLX know no current context, or it is older than 3.3, or OpenGL ES before 3.0; the message
-    /// says what to request from GLFW, SDL, Qt or GTK.
+    /// Throws: ContextError if EGL and GLX know no current context, or it is older than OpenGL 3.3 or OpenGL ES 3.0; the
+    /// message says what to request from GLFW, SDL, Qt or GTK.
     ///
     ///     auto context = Context::adopt();  // the one that is current on this thread
     static Context adopt();

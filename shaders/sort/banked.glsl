@@ -1,4 +1,4 @@
-// Keys in a banked texture: the 8 layers are 8 render targets, and the 8 texels of a fragment are a block (block.glsl).
+// Keys in a banked texture: its layers are render targets, and the texels of a fragment are a block (block.glsl).
 // Even blocks are in the lower half of the texture, odd ones in the upper half, so that different programs draw the two
 // blocks of a pair: UPPER says which. The row above both halves has texels with the smallest key (x = 0) and the
 // largest (x = 1).

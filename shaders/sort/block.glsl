@@ -1,24 +1,27 @@
 // A block of 32 words: KEYS consecutive keys of WORDS words each, in the 8 texels that a fragment writes to 8 render
-// targets. WORDS is 1, 2 (low word first) or 4 (three and a zero).
+// targets. With LAYERS 4, a block of 16 words in 4 texels. WORDS is 1, 2 (low word first) or 4 (three and a zero).
+#ifndef LAYERS
+#define LAYERS 8
+#endif
 #if WORDS == 1
 #define KEY uint
-#define KEYS 32
-#define LOG2_KEYS 5
+#define KEYS (4 * LAYERS)
+#define LOG2_KEYS (LAYERS == 8 ? 5 : 4)
 #define LESS(a, b) ((a) < (b))
 #define LOWER(a, b) min(a, b)
 #define HIGHER(a, b) max(a, b)
 #define EXCHANGE(a, b) { uint t = min(a, b); b = max(a, b); a = t; }
 #elif WORDS == 2
 #define KEY uvec2
-#define KEYS 16
-#define LOG2_KEYS 4
+#define KEYS (2 * LAYERS)
+#define LOG2_KEYS (LAYERS == 8 ? 4 : 3)
 bool LESS(uvec2 a, uvec2 b) {
     return a.y < b.y || (a.y == b.y && a.x < b.x);
 }
 #else
 #define KEY uvec3
-#define KEYS 8
-#define LOG2_KEYS 3
+#define KEYS LAYERS
+#define LOG2_KEYS (LAYERS == 8 ? 3 : 2)
 bool LESS(uvec3 a, uvec3 b) {
     return a.z < b.z || (a.z == b.z && (a.y < b.y || (a.y == b.y && a.x < b.x)));
 }
@@ -40,16 +43,17 @@ uvec4 texel_of(KEY v[KEYS], int g) {
 #endif
 }
 
-// To the 8 render targets, one by one, since OpenGL ES indexes outputs by constants only.
-#define WRITE_BLOCK(block, v)   \
-    block[0] = texel_of(v, 0);  \
-    block[1] = texel_of(v, 1);  \
-    block[2] = texel_of(v, 2);  \
-    block[3] = texel_of(v, 3);  \
-    block[4] = texel_of(v, 4);  \
-    block[5] = texel_of(v, 5);  \
-    block[6] = texel_of(v, 6);  \
-    block[7] = texel_of(v, 7);
+// To the render targets, one by one, since OpenGL ES indexes outputs by constants only.
+#define WRITE_HALF(block, v, g)       \
+    block[g] = texel_of(v, g);        \
+    block[g + 1] = texel_of(v, g + 1); \
+    block[g + 2] = texel_of(v, g + 2); \
+    block[g + 3] = texel_of(v, g + 3);
+#if LAYERS == 8
+#define WRITE_BLOCK(block, v) WRITE_HALF(block, v, 0) WRITE_HALF(block, v, 4)
+#else
+#define WRITE_BLOCK(block, v) WRITE_HALF(block, v, 0)
+#endif
 
 KEY key_in(uvec4 texel, int c) {
 #if WORDS == 1

@@ -12,7 +12,7 @@
 #define SOURCE_TEXELS (KEYS / SOURCE_KEYS)
 uniform highp usampler2D texture0;
 uniform int source_log2;
-layout(location = 0) out uvec4 block[8];
+layout(location = 0) out uvec4 block[LAYERS];
 
 void load(int block, out KEY v[KEYS]) {
     for (int g = 0; g < SOURCE_TEXELS; ++g) {

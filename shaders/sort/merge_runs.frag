@@ -14,7 +14,7 @@
 #define FIRST_ROW 0
 #endif
 uniform int last;  // 1: write the keys as bits of their type
-layout(location = 0) out uvec4 block[8];
+layout(location = 0) out uvec4 block[LAYERS];
 
 // Loads keys [start, start + KEYS) of the run of blocks [begin, end).
 void load(int start, int begin, int end, out KEY v[KEYS]) {
@@ -31,7 +31,7 @@ void load(int start, int begin, int end, out KEY v[KEYS]) {
     int cut_texel = turn / TEXEL_KEYS;  // its first keys come from the next block
     int cut_key = turn & (TEXEL_KEYS - 1);
     uvec4 other = texelFetch(texture0, ivec3(next, cut_texel), 0);
-    for (int g = 0; g < 8; ++g) {
+    for (int g = 0; g < LAYERS; ++g) {
         uvec4 texel = texelFetch(texture0, ivec3(g < cut_texel ? next : here, g), 0);
         for (int c = 0; c < TEXEL_KEYS; ++c) {
             v[g * TEXEL_KEYS + c] = key_in(g == cut_texel && c < cut_key ? other : texel, c);

@@ -37,6 +37,7 @@ void BenchRun::add_to(CLI::App& verb, const std::string& rivals) {
     verb.add_flag("--rivals", with_rivals, rivals);
     add_report_options(verb);
     add_device_option(verb, device);
+    add_api_option(verb, api);
 }
 
 void BenchRun::add_report_options(CLI::App& verb) {
@@ -85,7 +86,7 @@ void BenchRun::note_missing(const std::string& verb, const std::vector<MissingRi
 
 BenchRun::Opened BenchRun::open_context() const {
     try {
-        return {Context::headless({.device = device}), {}};
+        return {Context::headless({.api = api, .device = device}), {}};
     } catch (const ContextError& error) {
         return {{}, error.what()};
     }
@@ -97,6 +98,7 @@ Json BenchRun::facts(const std::optional<Context>& context, const std::vector<Mi
                {"command", command_line},
                {"date", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
                {"renderer", context ? context->info().renderer : "none"},
+               {"api", context ? name_of(context->info().api) : "none"},
                {"cpu", cpu_model()},
                {"threads", std::thread::hardware_concurrency()},
                {"repeat", repeat},
@@ -109,8 +111,8 @@ Json BenchRun::facts(const std::optional<Context>& context, const std::vector<Mi
 
 void BenchRun::print_facts(const std::optional<Context>& context, const std::string& how) const {
     fmt::print("quadmill {} on {}; {}, {} threads; median of {} (lowest .. highest), {}\n", QUADMILL_VERSION,
-               context ? context->info().renderer : "no GPU", cpu_model(), std::thread::hardware_concurrency(), repeat,
-               how);
+               context ? fmt::format("{} ({})", context->info().renderer, name_of(context->info().api)) : "no GPU",
+               cpu_model(), std::thread::hardware_concurrency(), repeat, how);
 }
 
 Json limits_json(const std::vector<bench::Limit>& limits) {

@@ -34,6 +34,7 @@ struct MissingRival {
 struct BenchRun {
     bool with_rivals = false, json = false;
     int repeat = 5, device = -1;
+    OpenGl api = OpenGl::Best;
     std::string command_line;
 
     void add_to(CLI::App& verb, const std::string& rivals);

@@ -29,5 +29,9 @@ void add_valsort_command(CLI::App& app);
 
 // Adds --device, which means the same for every verb.
 void add_device_option(CLI::App& command, int& device);
+// --api: the version of OpenGL.
+void add_api_option(CLI::App& command, OpenGl& api);
+// The name of a version for --api and QUADMILL_API.
+[[nodiscard]] std::string name_of(OpenGl api);
 
 }  // namespace quadmill::detail::cli

@@ -2,8 +2,10 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -26,7 +28,20 @@ std::string there_is_device(const std::string& index) {
                                    count == 1 ? "" : "s", index));
 }
 
+const std::map<std::string, OpenGl> apis{
+    {"gl45", OpenGl::Desktop45}, {"gl41", OpenGl::Desktop41}, {"gl33", OpenGl::Desktop33}, {"es3", OpenGl::Es3}};
+
 }  // namespace
+
+std::string name_of(OpenGl api) {
+    return std::ranges::find(apis, api, &std::pair<const std::string, OpenGl>::second)->first;
+}
+
+void add_api_option(CLI::App& command, OpenGl& api) {
+    command.add_option("--api", api, "Use this version of OpenGL and nothing later: gl45, gl41, gl33 or es3")
+        ->transform(CLI::CheckedTransformer(apis).description(""))
+        ->option_text("VERSION");
+}
 
 void add_device_option(CLI::App& command, int& device) {
     command

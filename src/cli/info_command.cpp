@@ -1,8 +1,6 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -22,14 +20,6 @@ struct InfoOptions {
     int device = -1;
     OpenGl api = OpenGl::Best;
 };
-
-// The names for --api and QUADMILL_API.
-const std::map<std::string, OpenGl> apis{
-    {"gl45", OpenGl::Desktop45}, {"gl41", OpenGl::Desktop41}, {"gl33", OpenGl::Desktop33}, {"es3", OpenGl::Es3}};
-
-std::string name_of(OpenGl api) {
-    return std::ranges::find(apis, api, &std::pair<const std::string, OpenGl>::second)->first;
-}
 
 // Whether MergeKernel::Subgroup of the merge engine works here.
 bool has_subgroups(const Context& context) {
@@ -89,9 +79,7 @@ void add_info_command(CLI::App& app) {
     auto* command = app.add_subcommand("info", "Show the OpenGL driver and what it can do");
     command->add_flag("--json", options->json, "One JSON object on standard output");
     add_device_option(*command, options->device);
-    command->add_option("--api", options->api, "Use this version of OpenGL and nothing later: gl45, gl41, gl33 or es3")
-        ->transform(CLI::CheckedTransformer(apis).description(""))
-        ->option_text("VERSION");
+    add_api_option(*command, options->api);
     command->callback([options] {
         const auto context = Context::headless({.api = options->api, .device = options->device});
         (options->json ? print_json : print_text)(context, Context::devices());

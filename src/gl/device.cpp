@@ -229,6 +229,8 @@ void Device::load(const Loader& loader, OpenGl wanted) {
               : info.api == OpenGl::Es3     ? make_es3(*this, loader)
                                             : make_core33(*this, loader, info.api);
     features = Features::of(gl, info, info.api);
+    // OpenGL ES 3.0 promises four targets. If that version was asked for, no more are used.
+    if (wanted == OpenGl::Es3) features.color_targets = std::min(features.color_targets, 4);
 }
 
 void Device::enter() {

@@ -18,9 +18,9 @@ constexpr std::size_t scratch_bytes = std::size_t{1} << 15U;
 
 }  // namespace
 
-Banked Banked::of_pairs(std::size_t pairs) {
-    const int row_log2 = std::clamp(log2_ceil(pairs) / 2, 3, 12);
-    return {row_log2, rows_for(pairs, row_log2)};
+Banked Banked::of_pairs(std::size_t pairs, int layers) {
+    const int row_log2 = std::clamp((log2_ceil(pairs) + (layers < most_layers ? 1 : 0)) / 2, 3, 13);
+    return {row_log2, rows_for(pairs, row_log2), layers};
 }
 
 int Banked::rows_for(std::size_t pairs, int row_log2) {
@@ -40,7 +40,8 @@ void BankedReadBack::request(gl::Device& device, const gl::Texture& texture, con
     pairs_ = pairs;
     texel_bytes_ = gl::info(texture.format()).bytes;
     const auto tile_row = static_cast<std::size_t>(shape.width()) * Banked::tile_height;  // in pairs
-    const auto half_bytes = tile_row * Banked::layers * texel_bytes_;                     // of its even or odd blocks
+    // Bytes of its even or odd blocks.
+    const auto half_bytes = tile_row * static_cast<std::size_t>(shape.layers) * texel_bytes_;
     const auto tile_rows = (pairs + tile_row - 1) / tile_row;
     grow(buffer_, device, gl::PixelBuffer::Direction::ReadBack, 2 * tile_rows * half_bytes);
     const auto each = std::max<std::size_t>(command_bytes / (2 * half_bytes), 1);
@@ -60,7 +61,8 @@ void BankedReadBack::request(gl::Device& device, const gl::Texture& texture, con
 
 // A part has the rows of its even blocks, layer after layer, and then those of its odd blocks.
 void BankedReadBack::take_tile_row(const Part& part, std::size_t tile_row, const Take& take) const {
-    constexpr std::size_t banks = std::size_t{2} * Banked::layers, across = Banked::tile_width;
+    constexpr std::size_t across = Banked::tile_width;
+    const auto banks = 2 * static_cast<std::size_t>(shape_.layers);
     const auto width = static_cast<std::size_t>(shape_.width());
     const auto row_pairs = width * Banked::tile_height;
     const auto layer_bytes = part.rows * row_pairs * texel_bytes_;
@@ -68,8 +70,8 @@ void BankedReadBack::take_tile_row(const Part& part, std::size_t tile_row, const
     const auto first_pair = (part.first + tile_row) * row_pairs;
     const auto pairs = std::min(row_pairs, pairs_ - first_pair);
     const auto copy = [&]<std::size_t bytes>(std::integral_constant<std::size_t, bytes> /*of a texel*/) {
-        constexpr std::size_t pair_bytes = banks * bytes, most_pairs = scratch_bytes / pair_bytes;
-        static_assert(most_pairs % across == 0);
+        static_assert(scratch_bytes / (2 * Banked::most_layers * bytes) % across == 0);
+        const std::size_t pair_bytes = banks * bytes, most_pairs = scratch_bytes / pair_bytes;
         std::array<std::byte, scratch_bytes> words;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled below
         for (std::size_t begin = 0; begin < pairs; begin += most_pairs) {
             const auto end = std::min(begin + most_pairs, pairs);
@@ -82,7 +84,7 @@ void BankedReadBack::take_tile_row(const Part& part, std::size_t tile_row, const
                         std::memcpy(to, texels + bank * layer_bytes + i * bytes, bytes);
                 }
             }
-            take(first_pair + begin, std::span(words).first((end - begin) * pair_bytes));
+            take((first_pair + begin) * 4 * banks, std::span(words).first((end - begin) * pair_bytes));
         }
     };
     if (texel_bytes_ == 16) {

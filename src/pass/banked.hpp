@@ -1,4 +1,5 @@
-// Keys in a banked texture: its 8 layers are 8 render targets, so that one fragment writes a block of 32 words.
+// Keys in a banked texture: its layers are render targets, so that one fragment writes a block of 32 words, or of 16
+// where there are fewer than 8 targets.
 #pragma once
 
 #include <cstddef>
@@ -11,16 +12,18 @@
 
 namespace quadmill::detail::pass {
 
-// A block is the 8 texels at the same x and y, one per layer. Odd blocks are half_height rows above even ones. Pairs of
+// A block is the texels at the same x and y, one per layer. Odd blocks are half_height rows above even ones. Pairs of
 // blocks are in tiles of 8 x 4, row after row of tiles. One row below both halves has the smallest and the largest key.
 struct Banked {
-    static constexpr int layers = 8, block_words = 32, tile_width = 8, tile_height = 4;
+    static constexpr int most_layers = 8, tile_width = 8, tile_height = 4;
     int row_log2 = 3, half_height = 0;
+    int layers = most_layers;  // or 4
 
     // The smallest shape that holds that many pairs of blocks; near square.
-    static Banked of_pairs(std::size_t pairs);
+    static Banked of_pairs(std::size_t pairs, int layers);
     // Height in texels of the rows of tiles for that many pairs.
     [[nodiscard]] static int rows_for(std::size_t pairs, int row_log2);
+    [[nodiscard]] int block_words() const { return 4 * layers; }
     [[nodiscard]] int width() const { return 1 << row_log2; }
     [[nodiscard]] int height() const { return 2 * half_height + 1; }
     [[nodiscard]] std::size_t pairs() const {
@@ -33,8 +36,9 @@ struct Banked {
 // Reads banked textures back and puts their words in order.
 class BankedReadBack {
   public:
-    // Receives the words of pairs [first_pair, ...) in order; called by several threads.
-    using Take = std::function<void(std::size_t first_pair, std::span<const std::byte> words)>;
+    // Receives words in order; `first` is the number of the first one, where words are channels of texels. Called by
+    // several threads.
+    using Take = std::function<void(std::size_t first, std::span<const std::byte> words)>;
 
     // Requests the texels of the first `pairs` pairs without waiting. Pre: a session is open.
     void request(gl::Device& device, const gl::Texture& texture, const Banked& shape, std::size_t pairs);

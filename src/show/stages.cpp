@@ -96,7 +96,7 @@ std::vector<Place> order_of(const Stages& stages) {
         for (std::size_t block = 0; block < 2 * order.size() / merge_run; ++block) {
             const auto texel = shape.texel_of_pair(block / 2);
             const auto row = texel / across * static_cast<std::size_t>(stages.width);
-            for (std::size_t layer = 0; layer < pass::Banked::layers; ++layer) {
+            for (std::size_t layer = 0; layer < pass::Banked::most_layers; ++layer) {
                 const auto at = block % 2 * half + row + layer * across + texel % across;
                 for (std::size_t c = 0; c < 4; ++c) *next++ = static_cast<Place>(4 * at + c);
             }

@@ -18,7 +18,8 @@ struct KeyForm {
     [[nodiscard]] std::size_t key_bytes() const;  // bytes of a key in memory
     [[nodiscard]] int source_words() const { return key_bytes() == 8 ? 2 : 1; }
     [[nodiscard]] int words() const { return indexed ? 2 * source_words() : source_words(); }
-    [[nodiscard]] std::size_t pair_keys() const;  // keys per pair of blocks in a banked texture
+    // Keys of 64 words: a pair of blocks in a banked texture of 8 layers.
+    [[nodiscard]] std::size_t pair_keys() const;
     [[nodiscard]] gl::Format source_format() const;
     [[nodiscard]] gl::Format format() const;
     // Bits that sort last.

@@ -118,14 +118,15 @@ void MergeSort::upload_segments(pass::Uploader& uploader, const std::shared_ptr<
     struct Blocks {
         std::uint32_t begin, end;
     };
-    const auto used_rows = static_cast<std::size_t>(pass::Banked::rows_for(segments->pairs(), shape.row_log2));
+    const auto blocks = textures_->blocks_per_32_words();
+    const auto used_rows = static_cast<std::size_t>(pass::Banked::rows_for(segments->pairs() * blocks, shape.row_log2));
     std::vector<Blocks> table(used_rows * width);
     const auto& all = segments->all();
     for (std::size_t i = 0; i < all.size(); ++i) {
         const auto end = i + 1 < all.size() ? all[i + 1].first_pair : segments->pairs();
-        for (auto pair = all[i].first_pair; pair < end; ++pair) {
-            table[shape.texel_of_pair(pair)] = {static_cast<std::uint32_t>(2 * all[i].first_pair),
-                                                static_cast<std::uint32_t>(2 * end)};
+        for (auto pair = all[i].first_pair * blocks; pair < end * blocks; ++pair) {
+            table[shape.texel_of_pair(pair)] = {static_cast<std::uint32_t>(2 * blocks * all[i].first_pair),
+                                                static_cast<std::uint32_t>(2 * blocks * end)};
         }
     }
     in_table_.reset();
@@ -139,8 +140,8 @@ void MergeSort::upload_segments(pass::Uploader& uploader, const std::shared_ptr<
 void MergeSort::take(pass::BankedReadBack& readback, const MergeLane::Job& job) {
     const auto& segments = *job.segments;
     const auto pair_keys = job.form.pair_keys(), stored = stored_bytes(job.form);
-    readback.take(workers_, [&](std::size_t pair, std::span<const std::byte> words) {
-        const auto begin = pair * pair_keys;
+    readback.take(workers_, [&](std::size_t first, std::span<const std::byte> words) {
+        const auto begin = first / static_cast<std::size_t>(job.form.words());
         segments.for_each_piece(begin, words.size() / stored, [&](auto place, auto key, auto size, auto /*padding*/) {
             // A key comes from another position in the same segment.
             const auto& segment = *segments.of_pair(place / pair_keys);
@@ -277,7 +278,7 @@ void MergeSort::begin_fragments(MergeLane& lane, Keys keys, MergeLane::Job job, 
     if (job.to.step > 0) {
         request_sample(lane, job, sorted_keys(on, job.form), segments->longest_pairs() * job.form.pair_keys());
     } else {
-        lane.readback_.request(device_, on.keys.now.texture, on.shape, segments->pairs());
+        lane.readback_.request(device_, on.keys.now.texture, on.shape, segments->pairs() * on.blocks_per_32_words());
     }
     lane.job_.emplace(std::move(job));
 }
@@ -374,9 +375,10 @@ KeyForm MergeSort::argsort_form(gl::Format format, Order order) {
 }
 
 MergeSort::SortedKeys MergeSort::sorted_keys(const MergeTextures& on, const KeyForm& form) {
-    return {&on.keys.now.texture,
-            words_prelude(form) + shaders::sort_banked_glsl,
-            {{"row_log2", on.shape.row_log2}, {"half_height", on.shape.half_height}}};
+    return {
+        &on.keys.now.texture,
+        "#define LAYERS " + std::to_string(on.shape.layers) + "\n" + words_prelude(form) + shaders::sort_banked_glsl,
+        {{"row_log2", on.shape.row_log2}, {"half_height", on.shape.half_height}}};
 }
 
 MergeSort::SortedKeys MergeSort::sorted_keys(const TileTextures& on, const KeyForm& form, const TileContent& content) {

@@ -22,6 +22,12 @@ SortNote note_of_half(bool upper, SortNote::Texels texels = SortNote::Texels::Nu
             .step = upper ? SortNote::Step::Ends : SortNote::Step::GoesOn};
 }
 
+// Of pairs of blocks of 32 words.
+pass::Banked shape_of(std::size_t pairs, int color_targets) {
+    const int layers = color_targets < pass::Banked::most_layers ? 4 : pass::Banked::most_layers;
+    return pass::Banked::of_pairs(pairs * static_cast<std::size_t>(pass::Banked::most_layers / layers), layers);
+}
+
 std::size_t texels_in_memory(const KeyForm& form, std::size_t pairs) {
     return pairs * form.pair_keys() * static_cast<std::size_t>(form.source_words()) / 4;
 }
@@ -29,14 +35,14 @@ std::size_t texels_in_memory(const KeyForm& form, std::size_t pairs) {
 }  // namespace
 
 MergeTextures::MergeTextures(gl::Device& device, const KeyForm& form, std::size_t pairs)
-    : made_for(form), shape(pass::Banked::of_pairs(pairs)) {
+    : made_for(form), shape(shape_of(pairs, device.features.color_targets)) {
     // The longest row that the driver allows, but not longer than a row of pairs needs.
     const auto most = pass::log2_ceil(static_cast<std::size_t>(device.info.max_texture_size) + 1) - 1;
     const auto width = 1 << std::min(shape.row_log2 + pass::log2_ceil(texels_in_memory(form, 1)), most);
-    const auto texels = texels_in_memory(form, shape.pairs());
+    const auto texels = texels_in_memory(form, shape.pairs() / blocks_per_32_words());
     const auto rows = (texels + static_cast<std::size_t>(width) - 1) / static_cast<std::size_t>(width);
     source = pass::Target(device, form.source_format(), width, static_cast<int>(rows));
-    keys = pass::PingPong(device, form.format(), shape.width(), shape.height(), pass::Banked::layers);
+    keys = pass::PingPong(device, form.format(), shape.width(), shape.height(), shape.layers);
     const auto largest = form.format() == gl::Format::Rgba16ui ? 0xffffU : 0xffffffffU;
     for (const auto* texture : {&keys.now.texture, &keys.next.texture}) {
         gl::clear_texels(device, *texture, 0, 2 * shape.half_height, 1, 1, 0);
@@ -45,10 +51,10 @@ MergeTextures::MergeTextures(gl::Device& device, const KeyForm& form, std::size_
 }
 
 std::size_t MergeTextures::bytes(const KeyForm& form, std::size_t pairs) {
-    const auto shape = pass::Banked::of_pairs(pairs);
+    const auto shape = pass::Banked::of_pairs(pairs, pass::Banked::most_layers);
     const auto texel = gl::info(form.format()).bytes;
     const auto keys = static_cast<std::size_t>(shape.width()) * static_cast<std::size_t>(shape.height()) *
-                      pass::Banked::layers * texel;
+                      pass::Banked::most_layers * texel;
     const auto source = texels_in_memory(form, shape.pairs()) * gl::info(form.source_format()).bytes;
     // The table of segments and the cuts, with a few spare rows.
     const auto of_pairs = shape.pairs() * 8 + shape.pairs() * 5 + static_cast<std::size_t>(shape.width()) * 32;
@@ -57,15 +63,16 @@ std::size_t MergeTextures::bytes(const KeyForm& form, std::size_t pairs) {
 
 std::size_t MergeTextures::staging_bytes(const KeyForm& form, std::size_t pairs) {
     const auto of_pair = texels_in_memory(form, 1) * gl::info(form.source_format()).bytes +
-                         std::size_t{2} * pass::Banked::layers * gl::info(form.format()).bytes;
-    return pass::Banked::of_pairs(pairs).pairs() * of_pair;
+                         std::size_t{2} * pass::Banked::most_layers * gl::info(form.format()).bytes;
+    return pass::Banked::of_pairs(pairs, pass::Banked::most_layers).pairs() * of_pair;
 }
 
 bool MergeTextures::fits(const KeyForm& form, std::size_t pairs) const {
     // Whole rows of tiles are drawn and read back. If they are much longer than necessary, a small sort loses more time
     // than new textures cost.
-    const bool near = shape.row_log2 <= pass::Banked::of_pairs(pairs).row_log2 + 2;
-    return made_for.key_bytes() == form.key_bytes() && made_for.indexed == form.indexed && shape.pairs() >= pairs &&
+    const auto blocks = pairs * blocks_per_32_words();
+    const bool near = shape.row_log2 <= pass::Banked::of_pairs(blocks, shape.layers).row_log2 + 2;
+    return made_for.key_bytes() == form.key_bytes() && made_for.indexed == form.indexed && shape.pairs() >= blocks &&
            near;
 }
 
@@ -102,11 +109,12 @@ const gl::Program& MergePasses::program(const Variant& variant) {
 
 gl::Program MergePasses::compile(const Variant& variant) {
     const bool blocks = variant.kind == Kind::SortBlocks, search = variant.kind == Kind::Search;
-    const int keys = pass::Banked::block_words / variant.words;
+    const int keys = 4 * variant.layers / variant.words;
     std::string prelude;
     const auto define = [&](bool when, const std::string& what) {
         if (when) prelude += "#define " + what + "\n";
     };
+    define(true, "LAYERS " + std::to_string(variant.layers));
     define(true, "WORDS " + std::to_string(variant.words));
     define(true, "SOURCE_WORDS " + std::to_string(variant.source_words));
     define(variant.words > variant.source_words, "INDEXED");
@@ -127,6 +135,7 @@ gl::Program MergePasses::compile(const Variant& variant) {
 
 MergePasses::Variant MergePasses::variant(const Job& job, Kind kind) {
     return {.kind = kind,
+            .layers = job.textures.shape.layers,
             .words = job.form.words(),
             .source_words = job.form.source_words(),
             .segments = kind != Kind::SortBlocks && job.textures.segmented};
@@ -224,8 +233,13 @@ void MergePasses::merge(const Job& job, const Level& level, const Slice& slice, 
     textures.keys.swap();
 }
 
-void MergePasses::sort(MergeTextures& textures, const KeyForm& form, const Extent& extent, const MergePlan& plan) {
+void MergePasses::sort(MergeTextures& textures, const KeyForm& form, Extent extent, const MergePlan& plan) {
     const Job job{textures, form, plan};
+    const auto blocks = textures.blocks_per_32_words();
+    extent.pairs *= blocks;
+    extent.longest_pairs *= blocks;
+    if (extent.sorted_pairs > 1) extent.sorted_pairs *= blocks;
+    const auto pair_keys = textures.pair_keys(form);
     const Level first_level{.blocks = 2 * extent.pairs, .run = 2 * extent.sorted_pairs};
     auto level = first_level;
     const auto slice = plan.slice_pairs;
@@ -246,7 +260,7 @@ void MergePasses::sort(MergeTextures& textures, const KeyForm& form, const Exten
         sort_blocks(job, {0, extent.pairs});
     }
     auto longest = 2 * extent.longest_pairs;  // blocks of a segment
-    const auto wanted = (2 * extent.wanted_keys + form.pair_keys() - 1) / form.pair_keys();
+    const auto wanted = (2 * extent.wanted_keys + pair_keys - 1) / pair_keys;
     do {  // at least once: the last pass converts numbers to bits
         ++level.index;
         const bool half = extent.wanted_keys > 0 && level.run >= wanted;

@@ -33,7 +33,8 @@ struct Cuts {
     pass::Target target;
 };
 
-// The textures of a sort. They also serve smaller sorts.
+// The textures of a sort. They also serve smaller sorts. Callers count in pairs of blocks of 32 words. With 4 layers,
+// blocks have 16 words, and each such pair is `blocks_per_32_words()` pairs in the textures.
 struct MergeTextures {
     MergeTextures(gl::Device& device, const KeyForm& form, std::size_t pairs);
     static constexpr std::size_t most_pairs = std::size_t{1} << 24U;  // keys are counted in 31 bits
@@ -47,6 +48,12 @@ struct MergeTextures {
     [[nodiscard]] std::size_t source_rows(std::size_t pairs) const;
 
     KeyForm made_for;
+    [[nodiscard]] std::size_t blocks_per_32_words() const {
+        return static_cast<std::size_t>(pass::Banked::most_layers / shape.layers);
+    }
+    // Keys in a pair of blocks of the textures.
+    [[nodiscard]] std::size_t pair_keys(const KeyForm& form) const { return form.pair_keys() / blocks_per_32_words(); }
+
     pass::Banked shape;
     pass::Target source;  // layout as in memory
     pass::PingPong keys;
@@ -78,14 +85,14 @@ class MergePasses {
 
     // Issues the passes that sort textures.source, each segment separately; the result, as bits of the type, is in
     // textures.keys.now.
-    void sort(MergeTextures& textures, const KeyForm& form, const Extent& extent, const MergePlan& plan);
+    void sort(MergeTextures& textures, const KeyForm& form, Extent extent, const MergePlan& plan);
 
   private:
     enum class Kind { SortBlocks, Search, MergeRuns };
     // The variant of a program.
     struct Variant {
         Kind kind;
-        int words, source_words;
+        int layers, words, source_words;
         bool upper = false, segments = false, coarse = false;
         auto operator<=>(const Variant&) const = default;
     };
