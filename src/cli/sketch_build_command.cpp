@@ -125,8 +125,8 @@ void add_sketch_build(CLI::App& sketch) {
         ->type_name("P");
     add_sketch_options(*verb, command->options);
     verb->add_option("--remove", command->remove,
-                     "After counting, subtract the keys of this file. Counters stay at 0 or above; a note says how many "
-                     "keys had not been inserted")
+                     "After counting, subtract the keys of this file. Counters stay at 0 or above; a note says how "
+                     "many keys had not been inserted")
         ->type_name("FILE");
     add_key_options(*verb, command->reading);
     add_machine_options(*verb, command->machine);

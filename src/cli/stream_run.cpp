@@ -68,8 +68,7 @@ void add_eps_option(CLI::App& verb, double& eps) {
 void add_n_option(CLI::App& verb, std::optional<std::uint64_t>& n) {
     verb.add_option("--n", n,
                     "Number of values in the stream, if known: the summary then needs less memory. The error is at "
-                    "most E, also "
-                    "if N is wrong")
+                    "most E, also if N is wrong")
         ->transform(input::count_up_to(most_values))
         ->type_name("N");
 }
