@@ -15,7 +15,7 @@ struct ThresholdChoice {
     [[nodiscard]] Question question() const;
 };
 
-// Adds --agg, --scale, --offset and --f. Returns --agg.
-CLI::Option* add_threshold_options(CLI::App& verb, ThresholdChoice& threshold);
+// Adds --agg, --scale, --offset and --f, whose descriptions begin with `of`. Returns --agg.
+CLI::Option* add_threshold_options(CLI::App& verb, ThresholdChoice& threshold, const std::string& of = "");
 
 }  // namespace quadmill::detail::cli

@@ -141,7 +141,7 @@ void write_plot(files::OutputFile& file, const std::vector<bench::Panel>& panels
 }
 
 void add_bench_command(CLI::App& app, const std::string& command_line) {
-    auto* bench = app.add_subcommand("bench", "Measure the library's engines against each other and against others");
+    auto* bench = app.add_subcommand("bench", "Measure the engines, and other libraries");
     bench->require_subcommand(1);
     add_bench_devices_command(*bench, command_line);
     add_bench_external_command(*bench, command_line);
@@ -152,6 +152,7 @@ void add_bench_command(CLI::App& app, const std::string& command_line) {
     add_bench_sketch_command(*bench, command_line);
     add_bench_sort_command(*bench, command_line);
     add_bench_stream_command(*bench, command_line);
+    bench->footer("`quadmill bench VERB --help` has examples.");
 }
 
 }  // namespace quadmill::detail::cli

@@ -100,7 +100,8 @@ void CorrsumCommand::run() const {
 
 void add_corrsum_command(CLI::App& app) {
     auto command = std::make_shared<CorrsumCommand>();
-    auto* verb = app.add_subcommand("corrsum", "The sum of g(y) over the pairs x, y of a stream with x <= f(AGG(x))");
+    auto* verb = app.add_subcommand(
+        "corrsum", "The sum of y over the pairs (x, y) with x at or below a threshold computed from all x");
     add_threshold_options(*verb, command->threshold)->required();
     verb->add_option("--g", command->g, "The summand: a formula of y, in doubles, such as \"y*y\" (default: y)")
         ->check([](const std::string& text) { return input::fault_of_expression(text, "y"); })
@@ -108,9 +109,12 @@ void add_corrsum_command(CLI::App& app) {
     add_eps_option(*verb, command->eps);
     add_n_option(*verb, command->n);
     add_stream_options(*verb, command->stream, input::type_words,
-                       "Input is text, two numbers a line, separated by a comma, a tab or blanks; y is read as f64");
+                       "Input is text, two numbers per line, separated by a comma, a tab or blanks; y is read as f64");
     verb->footer(
-        "Raw input is x, y, x, y, ... of --type. The exact sum is from lower to upper.\n"
+        "In formulas: the sum of g(y) over all pairs with x <= f(AGG(x)). By default g(y) is y, and f(AGG(x)) is "
+        "A * AGG(x) + B.\n"
+        "Raw input is x, y, x, y, ... of --type. The exact sum is between lower and upper.\n"
+        "\n"
         "Examples:\n"
         "  quadmill corrsum pairs.f32 --agg quantile:0.5\n"
         "  cut -d, -f2,5 sales.csv | quadmill corrsum --text --agg avg --scale 0.5 --json\n"

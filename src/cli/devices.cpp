@@ -38,9 +38,11 @@ std::string name_of(OpenGl api) {
 }
 
 void add_api_option(CLI::App& command, OpenGl& api) {
-    command.add_option("--api", api, "Use this version of OpenGL and nothing later: gl45, gl41, gl33 or es3")
+    command
+        .add_option("--api", api,
+                    "Use exactly this version of OpenGL (default: QUADMILL_API, or the newest that the driver has)")
         ->transform(CLI::CheckedTransformer(apis).description(""))
-        ->option_text("VERSION");
+        ->type_name("gl45|gl41|gl33|es3");
 }
 
 void add_device_option(CLI::App& command, int& device) {

@@ -39,12 +39,15 @@ void FrequentCommand::run() const {
 
 void add_frequent_command(CLI::App& app) {
     auto command = std::make_shared<FrequentCommand>();
-    auto* verb = app.add_subcommand("frequent", "The frequent values of a stream, with bounds of their counts");
+    auto* verb =
+        app.add_subcommand("frequent", "Values that occur often in a file or pipe, with bounds of their counts");
     add_support_options(*verb, command->support);
     add_sliding_options(*verb, command->sliding);
     add_stream_options(*verb, command->stream, input::type_words);
     verb->footer(
-        "Finds every value that makes up at least a part S of the stream, and none below S - E.\n"
+        "Reports every value that makes up at least the fraction S of the input, and no value that makes up less "
+        "than S - E.\n"
+        "\n"
         "Examples:\n"
         "  quadmill frequent ports.u32 --type u32 --support 0.01\n"
         "  cut -d' ' -f9 access.log | quadmill frequent --text --type i32 --support 0.05 --eps 0.001\n"

@@ -12,22 +12,26 @@
 namespace quadmill::detail::cli {
 
 const char* const exit_statuses =
-    "0: done; 1: the work failed; 2: the call was wrong; 3: the input ended early (a malformed "
-    "line, say); the answer, and what is saved, covers the input before it; 130, 143, 129: stopped "
-    "by SIGINT (Ctrl-C), SIGTERM or SIGHUP; quantiles, frequent, hhh, corrsum and query --batch "
-    "then answer for the input so far, and save it.";
+    "0: done.\n"
+    "1: the work failed.\n"
+    "2: the call was wrong.\n"
+    "3: the input has an error, such as a malformed line (quantiles, frequent, hhh, corrsum; other verbs: 1). The "
+    "answer, and what --save writes, covers the values before it.\n"
+    "130, 143, 129: stopped by SIGINT (Ctrl-C), SIGTERM or SIGHUP. quantiles, frequent, hhh, corrsum and query --batch "
+    "then print the answer for the input so far; with --save, the first four also save it.";
 
 namespace {
 
 constexpr std::size_t columns = 80, description_column = 26;
-constexpr const char *everyday = "Options", *performance = "Performance", *papers = "Reproducing the papers";
+constexpr const char *common = "Options", *papers = "Reproducing the papers";
 
-const std::set<std::string_view> performance_options{"device",  "engine",        "explain-engine", "kernel", "memory",
-                                                     "profile", "profile-steps", "stats",          "swap",   "threads"};
+const std::set<std::string_view> performance_options{"device",        "engine", "explain-engine", "join",
+                                                     "join-block",    "kernel", "layout",         "profile",
+                                                     "profile-steps", "stats",  "swap",           "threads"};
 const std::set<std::string_view> paper_options{
-    "block",         "channel-merge",  "channels",  "early-stop",     "execution", "max-run",  "max-texels",
-    "no-early-stop", "no-raw",         "precision", "representation", "round",     "run-size", "sorted-levels",
-    "sorter-least",  "steps-per-pass", "sums"};
+    "block",         "channel-merge",   "channels",  "early-stop",     "execution", "max-run",  "max-texels",
+    "no-early-stop", "no-exact-window", "precision", "representation", "round",     "run-size", "sorted-levels",
+    "sorter-min",    "steps-per-pass",  "sums"};
 
 // Wraps the words of a line. Later lines are indented by `hanging`. `more` ends each line that continues.
 std::string wrapped(std::string_view line, std::size_t begin, std::size_t hanging, std::string_view more = "") {
@@ -49,16 +53,6 @@ std::string wrapped(std::string_view line, std::size_t begin, std::size_t hangin
     return out;
 }
 
-// Lines that begin with blanks are commands.
-std::string wrapped_footer(const std::string& text) {
-    std::string out;
-    for (const auto& line : CLI::detail::split(text, '\n')) {
-        const bool command = line.starts_with("  ");
-        out += wrapped(line, 0, command ? 6 : 0, command ? " \\" : "") + "\n";
-    }
-    return out;
-}
-
 class HelpText : public CLI::Formatter {
   public:
     std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
@@ -66,11 +60,11 @@ class HelpText : public CLI::Formatter {
         auto out = wrapped(app->get_description(), 0, 0) + "\n" + wrapped(usage(*app, name), 0, 6) + "\n";
         out += section("Positionals", *app, [](const CLI::Option& option) { return option.get_positional(); });
         bool hidden = false;
-        for (const char* group : {everyday, performance, papers}) {
+        for (const char* group : {common, performance_group, papers}) {
             const auto text = section(group, *app, [&](const CLI::Option& option) {
                 return !option.get_positional() && option.get_group() == group;
             });
-            if (whole || group == everyday) {
+            if (whole || group == common) {
                 out += text;
             } else {
                 hidden = hidden || !text.empty();
@@ -113,6 +107,10 @@ class HelpText : public CLI::Formatter {
             auto names = option->get_name(option->get_positional(), true);
             auto description = shown_description(*option);
             auto type = option->get_positional() ? "" : shown_type(*option);
+            if (const auto brace = names.find('{'); brace != names.npos) {  // a flag with an optional value
+                names = names.substr(0, brace) + "[=" + type + "]";
+                type.clear();
+            }
             if (names.size() + type.size() + 3 > columns) {  // too many words to list
                 std::string words;
                 for (const auto& word : CLI::detail::split(type, '|')) words += (words.empty() ? "" : ", ") + word;
@@ -159,10 +157,12 @@ std::string shown_description(const CLI::Option& option) {
     auto out = option.get_description();
     if (!option.get_default_str().empty() && out.find("(default") == std::string::npos)
         out += fmt::format(" (default: {})", option.get_default_str());
+    std::string excluded;
     for (const auto* other : option.get_excludes()) {
         const auto name = other->get_name();
-        if (out.find(name) == std::string::npos) out += fmt::format(" (not with {})", name);
+        if (out.find(name) == std::string::npos) excluded += (excluded.empty() ? "" : ", ") + name;
     }
+    if (!excluded.empty()) out += fmt::format(" (not with {})", excluded);
     for (const auto* other : option.get_needs()) {
         const auto name = other->get_name();
         if (out.find(name) == std::string::npos) out += fmt::format(" (needs {})", name);
@@ -170,9 +170,19 @@ std::string shown_description(const CLI::Option& option) {
     return out;
 }
 
+std::string wrapped_footer(const std::string& text) {
+    std::string out;
+    for (const auto& line : CLI::detail::split(text, '\n')) {
+        const bool command = line.starts_with("  ");
+        const std::size_t hanging = command ? 6U : line.starts_with("- ") ? 2U : 0U;
+        out += wrapped(line, 0, hanging, command ? " \\" : "") + "\n";
+    }
+    return out;
+}
+
 void set_help(CLI::App& app) {
     app.formatter(std::make_shared<HelpText>());
-    app.set_help_flag("-h", "Print the everyday options");
+    app.set_help_flag("-h", "Print the common options");
     app.set_help_all_flag("--help", "Print all options");
 }
 
@@ -181,7 +191,7 @@ void group_options(CLI::App& app) {
         const auto in = [&](const auto& names) {
             return std::ranges::any_of(option->get_lnames(), [&](const auto& name) { return names.contains(name); });
         };
-        if (in(performance_options)) option->group(performance);
+        if (in(performance_options)) option->group(performance_group);
         if (in(paper_options)) option->group(papers);
     }
     for (auto* verb : app.get_subcommands([](const CLI::App*) { return true; })) group_options(*verb);

@@ -93,7 +93,7 @@ void HhhCommand::run() {
 
 void add_hhh_command(CLI::App& app) {
     auto command = std::make_shared<HhhCommand>();
-    auto* verb = app.add_subcommand("hhh", "Hierarchical heavy hitters: the prefixes with many values of a stream");
+    auto* verb = app.add_subcommand("hhh", "Prefixes of addresses that many values share (hierarchical heavy hitters)");
     verb->add_option("--hierarchy", command->hierarchy,
                      "ipv4-bytes: prefixes of 0, 8, 16, 24 and 32 bits; ipv4-bits: 0 to 32 bits; or ascending "
                      "lengths in bits, such as 0,16,48,64")
@@ -102,13 +102,13 @@ void add_hhh_command(CLI::App& app) {
     add_all_prefixes_option(*verb, command->rule);
     add_support_options(*verb, command->support, "from 1e-6 to S / 2");
     add_stream_options(*verb, command->stream, prefix_types,
-                       "Input is text, one number a line; with ipv4 hierarchies also addresses such as 10.0.0.1");
+                       "Input is text, one number per line; with ipv4 hierarchies also addresses such as 10.0.0.1");
     verb->footer(
-        "lower, estimate and upper count the values under a prefix that no longer prefix of the answer "
-        "counts; count has\n"
-        "all values under it. A prefix is written as 10.1.0.0/16 for ipv4 hierarchies, otherwise as "
-        "0x0a010000/16: all\n"
-        "bits of the type, with zeros after the prefix, and its length.\n"
+        "A prefix is frequent if it has at least the fraction S of all values, not counting those under a longer "
+        "reported prefix. lower, estimate and upper are bounds of that count. count has all values under the prefix.\n"
+        "A prefix is written as 10.1.0.0/16 for ipv4 hierarchies. Otherwise it is written as 0x0a010000/16: all bits "
+        "of the type, with zeros after the prefix, and its length.\n"
+        "\n"
         "Examples:\n"
         "  quadmill hhh sources.u32 --support 0.01 --hierarchy ipv4-bytes\n"
         "  cut -d' ' -f1 access.log | quadmill hhh --text --support 0.05 --hierarchy ipv4-bits --json\n"

@@ -80,6 +80,10 @@ void add_info_command(CLI::App& app) {
     command->add_flag("--json", options->json, "One JSON object on standard output");
     add_device_option(*command, options->device);
     add_api_option(*command, options->api);
+    command->footer(
+        "Examples:\n"
+        "  quadmill info\n"
+        "  quadmill info --json --api gl33");
     command->callback([options] {
         const auto context = Context::headless({.api = options->api, .device = options->device});
         (options->json ? print_json : print_text)(context, Context::devices());

@@ -77,6 +77,10 @@ void add_limits_command(CLI::App& app) {
         ->check(CLI::Range(1, 1000))
         ->capture_default_str();
     add_device_option(*command, options->device);
+    command->footer(
+        "Examples:\n"
+        "  quadmill limits\n"
+        "  quadmill limits --side 1024 --json");
     command->callback([options] {
         auto context = Context::headless({.device = options->device});
         const auto limits = bench::measure_limits(context, options->request);

@@ -302,56 +302,60 @@ void add_lu_command(CLI::App& app) {
     auto& options = command->options;
     auto* verb = app.add_subcommand("lu", "Factorize a matrix, P A Q = L U, and solve with it");
     verb->add_option("MATRIX", command->matrix,
-                     "Matrix Market, or raw 32-bit floats row after row (64-bit if the name ends in .f64); - for "
-                     "standard input.\n"
-                     "Factors are 32-bit floats, scaled by powers of two if their range needs it")
+                     "Matrix Market, or raw 32-bit floats row after row (64-bit if the name ends in .f64); - is "
+                     "standard input")
         ->required();
-    auto* columns = verb->add_option("--columns", command->columns, "Columns of a raw matrix (default: it is square)")
-                        ->transform(input::count_up_to(std::uint64_t{1} << 31U));
+    auto* columns =
+        verb->add_option("--columns", command->columns, "Number of columns of a raw matrix (default: square)")
+            ->transform(input::count_up_to(std::uint64_t{1} << 31U));
     auto* pivot = verb->add_option("--pivot", options.pivot, "Pivoting: none, partial (the default) or full")
                       ->transform(input::one_of(input::pivot_words));
     auto* swap =
-        verb->add_option("--swap", options.swap, "Swaps if a pass eliminates one row: copy (the default) or pointer")
+        verb->add_option(
+                "--swap", options.swap,
+                "If a pass eliminates one row: swap rows by copying them (copy, the default) or by an index (pointer)")
             ->transform(input::one_of(swap_words));
     auto* block =
         verb->add_option("--block", options.block, "Rows that a pass eliminates (default: 32; 1 with --pivot full)")
             ->check(CLI::IsMember({1, 8, 16, 32}));
-    auto* layout = verb->add_option("--layout", options.layout,
-                                    "Layout of the texels for blocks of more than 1: tiles (the default) or scalars")
-                       ->transform(input::one_of(layout_words));
+    auto* layout =
+        verb->add_option(
+                "--layout", options.layout,
+                "If a pass eliminates several rows: four values in a texel (tiles, the default) or one (scalars)")
+            ->transform(input::one_of(layout_words));
     verb->add_option("--solve", command->sides, "Right-hand sides, one per column")->type_name("FILE");
     auto* refine =
         verb->add_flag("--refine", command->refine,
                        "Refine solutions to double accuracy; if factors in 32-bit floats do not suffice, the CPU "
-                       "makes\n"
-                       "factors in double");
+                       "factorizes again in double");
     auto* batch = verb->add_option("--batch", command->batch,
                                    "The file has many N x N matrices (N up to 32), which are factorized together")
                       ->check(CLI::Range(std::size_t{1}, LuBatch::most_n))
                       ->type_name("N");
     for (auto* other : {columns, pivot, swap, block, layout, refine}) batch->excludes(other);
     verb->add_option("-o", command->output,
-                     "The solutions, or L and U in one array with FILE.rows (and FILE.columns), which have the row "
-                     "of the\n"
-                     "matrix for each, from 1; Matrix Market if the name ends in .mtx, raw 64-bit floats if .f64, "
-                     "otherwise 32-bit")
+                     "With --solve: the solutions. Otherwise L and U as one matrix; FILE.rows lists, for each of its "
+                     "rows, the row of MATRIX, from 1 (with --pivot full, FILE.columns the columns). Matrix Market if "
+                     "the name ends in .mtx, raw 64-bit floats if .f64, otherwise 32-bit")
         ->type_name("FILE");
     verb->add_flag("--json", command->json, "One JSON object on standard output");
     verb->add_flag("--profile", command->profile, "A table of GPU time by pass on standard error");
     add_device_option(*verb, command->device);
     verb->footer(
-        "info is 0, or the number of the first zero pivot, as in LAPACK. residual: |LU - PA| / (n |A| "
-        "2^-24),\n"
-        "estimated with random vectors; it should be below 30. condition: an estimate of the condition "
-        "number in the 1-norm;\n"
-        "a line on standard error warns of solutions with hardly a correct digit. With --json and "
-        "without -o,\n"
-        "solutions are in x.\n"
+        "Output:\n"
+        "- info: 0, or the number of the first zero pivot, as in LAPACK\n"
+        "- residual: |LU - PA| / (n |A| 2^-24), estimated with random vectors; should be below 30\n"
+        "- condition: an estimate of the condition number in the 1-norm\n"
+        "- x: the solutions, with --json and without -o\n"
+        "A line on standard error, \"do not trust the solutions\", warns if solutions may have almost no correct "
+        "digits.\n"
+        "Factors are 32-bit floats, scaled by powers of two if their range needs it.\n"
+        "\n"
         "Examples:\n"
         "  quadmill lu matrix.mtx --json\n"
         "  quadmill lu matrix.f32 --solve b.f64 --refine -o x.mtx\n"
         "  quadmill lu many.f32 --batch 16 --solve b.f32 -o x.f32\n"
-        "  quadmill lu matrix.f32 --pivot full --swap pointer --profile -o factors.f32");
+        "  quadmill lu matrix.f32 --pivot full -o factors.f32");
     verb->callback([command, verb] {
         check_options(*verb, *command);
         command->run();

@@ -64,7 +64,7 @@ std::optional<std::string> hint_for(const CLI::App& verb) {
     const auto say = [&](const char* hint) { return fmt::format("unknown option {}; {}", word, hint); };
     if (word == "-r" || word == "--reverse") return say("--order desc puts the largest first");
     if (word == "-n" || word == "-g" || word == "--numeric-sort")
-        return say("this verb sorts numbers only; --text reads one a line");
+        return say("this verb sorts numbers only; --text reads one per line");
     if (word.starts_with("-k") || word.starts_with("--key") || word.starts_with("-t"))
         return say("`quadmill terasort --key` sorts records by fields, and --lines sorts lines of text");
     if (word == "-u" || word == "--unique") return say("`quadmill query` has GROUP BY, and `uniq` takes sorted lines");
@@ -125,18 +125,6 @@ int run(int argc, char** argv) {
     app.set_version_flag("-V,--version", build_facts(), "Print version, commit and build options, and exit");
     set_help(app);
     app.require_subcommand(1);
-    app.footer(
-        "Examples:\n"
-        "  quadmill info                                   show the OpenGL driver\n"
-        "  quadmill sort data.f32 -o sorted.f32 --stats    sort a file of 32-bit floats\n"
-        "  seq 9 -1 1 | quadmill sort --text               sort numbers, one a line\n"
-        "  seq 1000000 | quadmill quantiles --text         quantiles of a stream, with bounds\n"
-        "  quadmill query \"SELECT MEDIAN(a) FROM x.csv\"   SQL on CSV files\n"
-        "`quadmill VERB -h` explains a verb; `quadmill VERB --help` has all its options.\n"
-        "`quadmill man` prints all of this as a manual page, and `quadmill completion bash` the shell's "
-        "completion.\n"
-        "Exit status: " +
-        std::string(exit_statuses));
     add_info_command(app);
     add_sort_command(app);
     add_quantiles_command(app);
@@ -159,6 +147,20 @@ int run(int argc, char** argv) {
     add_bench_command(app, command_line);
 #endif
     add_pages_commands(app);
+    // After the verbs, which would inherit it.
+    app.footer(
+        "Examples:\n"
+        "  quadmill info                                  show the OpenGL driver\n"
+        "  quadmill sort data.f32 -o sorted.f32           sort a file of 32-bit floats\n"
+        "  seq 9 -1 1 | quadmill sort --text              sort numbers, one per line\n"
+        "  seq 1000000 | quadmill quantiles --text        percentiles of a pipe\n"
+        "  quadmill query \"SELECT MEDIAN(a) FROM x.csv\"   SQL on CSV files\n"
+        "\n"
+        "`quadmill VERB -h` lists the common options of a verb, `quadmill VERB --help` all options. `quadmill man` "
+        "prints the manual page, and `quadmill completion bash` the completion of the shell (or zsh, fish).\n"
+        "\n"
+        "Exit status:\n" +
+        std::string(exit_statuses));
     refuse_ranks(app);
     refuse_values_of_flags(app);
     group_options(app);

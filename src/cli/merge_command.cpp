@@ -181,21 +181,24 @@ void MergeCommand::run(const std::vector<std::string>& given) {
 
 void add_merge_command(CLI::App& app) {
     auto command = std::make_shared<MergeCommand>();
-    auto* verb = app.add_subcommand("merge", "Merge summaries saved with --save, and answer for all of them");
+    auto* verb = app.add_subcommand("merge", "Merge summaries saved with --save, and print the result for all data");
     verb->add_option("FILE", command->files,
-                     "Summaries of the same kind and type; sliding windows are merged as a whole")
+                     "Summaries of the same kind and type. The summary of a sliding window adds its whole window")
         ->required();
     add_phi_option(*verb, command->phis);
-    add_support_option(*verb, command->support)->default_str("10 eps, or the value given to hhh");
-    add_threshold_options(*verb, command->threshold);
+    add_support_option(*verb, command->support)->default_str("10 * eps, or the value given to hhh");
+    add_threshold_options(*verb, command->threshold, "for correlated sums: ");
     verb->add_flag(
         "--ipv4", [command](std::int64_t) { command->notation = Notation::Ipv4; },
-        "Write heavy prefixes as IPv4 addresses");
+        "For hhh: write prefixes as IPv4 addresses");
     add_all_prefixes_option(*verb, command->rule);
     add_save_option(*verb, command->save);
     add_json_option(*verb, command->format);
     verb->footer(
-        "The error of the merged summary is the largest error of its parts.\n"
+        "The options depend on the verb that saved the summaries: --phi for quantiles, --support for frequent, "
+        "--support, --ipv4 and --all-prefixes for hhh, the options \"for correlated sums\" for corrsum.\n"
+        "The error eps of the merged summary is the max eps of its inputs.\n"
+        "\n"
         "Examples:\n"
         "  quadmill merge monday.summary tuesday.summary --phi 0.5,0.99\n"
         "  quadmill merge hosts/*.summary --support 0.01 --save all.summary --json");

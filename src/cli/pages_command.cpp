@@ -98,7 +98,7 @@ void print_options(const CLI::App& app, const Shared& shared) {
 }
 
 void print_text(const std::string& text) {
-    if (!text.empty()) fmt::print(".PP\n.nf\n{}\n.fi\n", roff(text));
+    if (!text.empty()) fmt::print(".PP\n.nf\n{}.fi\n", roff(wrapped_footer(text)));
 }
 
 constexpr const char* environment = R"(.TP
@@ -106,7 +106,7 @@ QUADMILL_DEVICE
 Number of the EGL device to use; the default of \-\-device. \fBquadmill info\fR lists the devices.
 .TP
 QUADMILL_API
-The version of OpenGL to use, and nothing later: gl45, gl41, gl33 or es3 (default: the newest that the driver gives).
+Use exactly this version of OpenGL: gl45, gl41, gl33 or es3 (default: the newest that the driver has).
 .TP
 QUADMILL_DEBUG_GROUPS
 1 names calls, passes and shaders for tools that record OpenGL; 0 turns this off in debug contexts, where it is the
@@ -151,7 +151,9 @@ void print_man(const CLI::App& app) {
     const auto footer = app.get_footer();
     fmt::print(".SH EXAMPLES\n");
     print_text(footer.substr(0, footer.find("Exit status:")));
-    fmt::print(".SH EXIT STATUS\n{}\n.SH ENVIRONMENT\n{}", roff(exit_statuses), environment);
+    fmt::print(".SH EXIT STATUS\n");
+    print_text(exit_statuses);
+    fmt::print(".SH ENVIRONMENT\n{}", environment);
     fmt::print(".SH SEE ALSO\n\\fBsort\\fR(1), \\fBzstd\\fR(1), \\fBgzip\\fR(1)\n");
 }
 

@@ -10,8 +10,8 @@ void add_pbsn_options(CLI::App& verb, PbsnOptions& options) {
         "--no-early-stop", [&options](std::int64_t) { options.early_stop = EarlyStop::No; },
         "For pbsn: run all stages of the network");
     verb.add_option("--channels", options.channels,
-                    "For pbsn and windows: each of the four channels of a texture has a window, or a quarter of one "
-                    "(auto: split, the faster one)")
+                    "For pbsn and windows: each of the four channels of a texture sorts its own window (windows), or a "
+                    "quarter of one window (split, the faster one); auto: split")
         ->transform(input::one_of(input::channels_words))
         ->default_str("auto");
     verb.add_option("--channel-merge", options.channel_merge,

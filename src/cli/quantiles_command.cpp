@@ -43,15 +43,17 @@ void QuantilesCommand::run() const {
 
 void add_quantiles_command(CLI::App& app) {
     auto command = std::make_shared<QuantilesCommand>();
-    auto* verb = app.add_subcommand("quantiles", "Quantiles of a stream, with bounds of their ranks, in little memory");
+    auto* verb = app.add_subcommand("quantiles",
+                                    "Approximate percentiles of a file or pipe, with guaranteed bounds of their ranks");
     add_eps_option(*verb, command->eps);
     add_phi_option(*verb, command->phis);
     add_n_option(*verb, command->n);
     add_sliding_options(*verb, command->sliding);
     add_stream_options(*verb, command->stream, input::type_words);
     verb->footer(
-        "The rank of a value among all N values is from rank_lower to rank_upper, and within eps N of "
-        "phi N.\n"
+        "For each printed value: its true rank among all N values is between rank_lower and rank_upper, and differs "
+        "from phi * N by at most E * N.\n"
+        "\n"
         "Examples:\n"
         "  quadmill quantiles latencies.f32 --eps 0.0001 --phi 0.5,0.99,0.999\n"
         "  tail -n +1 -f latencies.log | quadmill quantiles --text --sliding 100000 --every 10000 "

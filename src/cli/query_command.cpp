@@ -248,34 +248,37 @@ void add_options(CLI::App& verb, QueryCommand& command) {
     verb.add_option("QUERY", command.sql, "SQL, see below")->required()->type_name("");
     add_json_option(verb, command.format);
     verb.add_flag("--explain{text}", command.explain,
-                  "Print the plan, one node a line, without running it; --explain=dot: as a graph for `dot`")
+                  "Print the plan, one node per line, without running it. --explain=dot prints a graph for `dot`")
         ->transform(input::one_of(explain_words));
-    verb.add_flag("--profile", command.profile, "Tables of times by node and by pass on standard error");
+    verb.add_flag("--profile", command.profile, "Tables on standard error: time by node of the plan, and by pass");
     verb.add_flag("--explain-engine", command.explain_engine,
                   "Print the chosen engine and the reason on standard error");
     verb.add_option("--batch", command.batch,
-                    "Answer after every N rows of standard input (without FROM -, of the first table)")
+                    "Print an answer for each N rows of standard input. Without FROM -, of the first table")
         ->transform(input::count_up_to(std::uint64_t{1} << 32U))
         ->type_name("N");
     verb.add_option("--delimiter", command.delimiter, "Field separator of input and output; \\t or tab is a tab")
         ->type_name("C")
         ->capture_default_str();
     verb.add_option("--engine", command.options.engine,
-                    "cpu: threads; depth: depth and stencil tests and occlusion queries; bitmap: fragment programs "
-                    "that write the bits of 32 rows together; auto: cpu, the fastest for columns that are read once")
+                    "cpu: CPU threads; depth: depth and stencil tests and occlusion queries on the GPU; bitmap: "
+                    "fragment programs on the GPU that write the bits of 32 rows together; auto: cpu, because copying "
+                    "a column to the GPU takes longer than reading it once")
         ->transform(input::one_of(input::query_engine_words))
         ->default_str("auto");
     verb.add_option("--join", command.join,
-                    "loops: every row of one table against every row of the other, in passes with a GPU engine; "
-                    "merge: both columns sorted; auto: the faster one for the number of rows")
+                    "loops: compare every pair of rows (nested loops); merge: sort both columns and merge them; auto: "
+                    "the faster one for the number of rows")
         ->transform(input::one_of(input::join_words))
         ->default_str("auto");
-    verb.add_option("--join-block", command.join_block,
-                    "loops in passes: number of left rows at a time, a multiple of 4 (default: as many as fit)")
+    verb.add_option(
+            "--join-block", command.join_block,
+            "For loops with a GPU engine: rows of the left table per pass, a multiple of 4 (default: as many as fit)")
         ->transform(input::count_up_to(std::uint64_t{1} << 31U))
         ->type_name("B");
-    verb.add_option("--sums", command.options.paper.sums,
-                    "exact, or float32 with --engine depth: as in SIGMOD'04, rounded at each step")
+    verb.add_option(
+            "--sums", command.options.paper.sums,
+            "exact; or float32, for --engine depth: sums in 32-bit floats, rounded at each step, as in SIGMOD'04")
         ->transform(input::one_of(input::sum_words))
         ->default_str("exact");
     verb.add_option("--execution", command.options.paper.execution,
@@ -293,31 +296,29 @@ void add_options(CLI::App& verb, QueryCommand& command) {
 
 void add_query_command(CLI::App& app) {
     auto command = std::make_shared<QueryCommand>();
-    auto* verb = app.add_subcommand("query", "Answer SQL about CSV files");
+    auto* verb = app.add_subcommand("query", "Run SQL on CSV files");
     command->verb = verb;
     add_options(*verb, *command);
     verb->footer(
-        "SELECT *, columns, or COUNT(*) COUNT(c) SUM AVG MIN MAX MEDIAN(c) QUANTILE(c, phi) "
-        "KTH_LARGEST(c, k)\n"
-        "KTH_SMALLEST(c, k), each with AS name; FROM a path, in quotes if it has blanks, or - for "
-        "standard input;\n"
-        "JOIN path ON x.k = y.k, or ABS(x.k - y.k) <= d; WHERE with AND OR NOT = != < <= > >= BETWEEN "
-        "IN IS NULL and\n"
-        "sums such as 2*a - b > 4; GROUP BY columns; LIMIT n (rows of an answer; tables\n"
-        "are read to their end in any case). A table has the name of its file without folder, .gz or "
-        ".zst, and extension, or\n"
-        "AS name. Texts go in '...', unusual names in \"...\"; names are not case-sensitive.\n"
-        "CSV may be compressed with gzip or zstd and has a line of names. Types are found from all "
-        "values; an empty field is\n"
-        "NULL, also in answers. A column is text if a value is not a number, has a leading zero (01234) "
-        "or is an integer\n"
-        "beyond 64 bits. A quoted value that is compared with numbers is read as a number: a > '5'. "
-        "Sums of integers are exact,\n"
-        "in 128 bits; with a fraction they are doubles, and integers that doubles cannot represent are "
-        "refused. In a query\n"
-        "1e400 is inf and 1e-400 is 0. In a stream, columns of integers become floats with the first "
-        "fraction; Ctrl-C answers\n"
-        "for the complete rows.\n"
+        "SQL:\n"
+        "- SELECT * or columns or COUNT(*), COUNT(c), SUM(c), AVG(c), MIN(c), MAX(c), MEDIAN(c), QUANTILE(c, phi), "
+        "KTH_LARGEST(c, k), KTH_SMALLEST(c, k); each may have AS name\n"
+        "- FROM path, in quotes if it has blanks; - is standard input\n"
+        "- JOIN path ON x.k = y.k, or ON ABS(x.k - y.k) <= d\n"
+        "- WHERE with AND, OR, NOT, =, !=, <, <=, >, >=, BETWEEN, IN, IS NULL, and sums such as 2*a - b > 4\n"
+        "- GROUP BY columns\n"
+        "- LIMIT n: at most n rows of output. The input is always read completely.\n"
+        "The name of a table is its file name without folder and extensions (logs/a.csv.gz: a), or the name after AS. "
+        "Texts go in '...', unusual names in \"...\". Names are not case-sensitive.\n"
+        "CSV needs a header line. It may be compressed with gzip or zstd. An empty field is NULL, also in answers.\n"
+        "The type of a column is inferred from all its values. A column is text if a value is not a number, has a "
+        "leading zero (01234) or is an integer beyond 64 bits. A quoted value that is compared with numbers is read as "
+        "a number: a > '5'.\n"
+        "Sums of integers are exact, in 128 bits. Sums of columns with decimal numbers are doubles; integers in them "
+        "that a double cannot represent are refused. In a query, 1e400 is inf and 1e-400 is 0.\n"
+        "With --batch, a column of integers becomes a column of doubles when its first decimal number arrives. After "
+        "Ctrl-C the command prints the answer for the complete rows.\n"
+        "\n"
         "Examples:\n"
         "  quadmill query \"SELECT COUNT(*), SUM(a), MEDIAN(c) FROM data.csv WHERE (a > 3 OR b <= 2.5) "
         "AND NOT d IN (1,2)\"\n"

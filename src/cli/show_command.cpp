@@ -170,6 +170,9 @@ void add_show_sort(CLI::App& show) {
     show::add_watch_options(*verb, command->request);
     add_output_option(*verb, command->output);
     add_device_option(*verb, command->device);
+    verb->footer(
+        "Example:\n"
+        "  quadmill show sort --n 4096 -o sort.png");
     verb->callback([command, verb] {
         only_with(*verb, {"--early-stop"}, command->request.engine == show::Watched::Pbsn, "--engine pbsn");
         command->run();
@@ -187,6 +190,9 @@ void add_show_query(CLI::App& show) {
         ->transform(input::one_of(show::watched_query_words));
     add_output_option(*verb, command->output);
     add_device_option(*verb, command->device);
+    verb->footer(
+        "Example:\n"
+        "  quadmill show query \"SELECT COUNT(*) FROM data.csv WHERE a > 3 AND b BETWEEN 1 AND 2\" -o query.png");
     verb->callback([command] { command->run(); });
 }
 
@@ -196,8 +202,11 @@ void add_show_quantiles(CLI::App& show) {
         "quantiles", "The quantiles of a stream as a curve, and its tail, with bands that contain the exact ones");
     verb->add_option("input", command->input, "File; - is standard input")->type_name("FILE")->capture_default_str();
     add_eps_option(*verb, command->eps);
-    input::add_reading_options(*verb, command->reading, input::type_words, "Input is text, one number a line");
+    input::add_reading_options(*verb, command->reading, input::type_words, "Input is text, one number per line");
     add_output_option(*verb, command->output);
+    verb->footer(
+        "Example:\n"
+        "  quadmill show quantiles latencies.f32 -o quantiles.png");
     verb->callback([command] { command->run(); });
 }
 

@@ -112,18 +112,21 @@ void add_sketch_build(CLI::App& sketch) {
                       ->check(CLI::Range(1, 16))
                       ->type_name("D")
                       ->capture_default_str();
-    verb->add_option("--eps", command->eps, "Instead of --width: estimates of kind thread are at most E n too high")
+    verb->add_option("--eps", command->eps,
+                     "Instead of --width: choose it so that estimates of kind thread are at most E * n too high, where "
+                     "n is the number of keys")
         ->check(input::number_from(1e-9, 1))
         ->excludes(width)
         ->type_name("E");
-    verb->add_option("--delta", command->delta, "Instead of --depth: except with probability P")
+    verb->add_option("--delta", command->delta,
+                     "Instead of --depth: choose it so that --eps holds with probability 1 - P")
         ->check(input::number_from(1e-6, 0.999))
         ->excludes(depth)
         ->type_name("P");
     add_sketch_options(*verb, command->options);
     verb->add_option("--remove", command->remove,
-                     "Then remove the keys of this file. Counters do not fall below 0: a note says how many keys had not "
-                     "been inserted")
+                     "After counting, subtract the keys of this file. Counters stay at 0 or above; a note says how "
+                     "many keys had not been inserted")
         ->type_name("FILE");
     add_key_options(*verb, command->reading);
     add_machine_options(*verb, command->machine);

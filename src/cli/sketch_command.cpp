@@ -43,15 +43,22 @@ void add_machine_options(CLI::App& verb, Machine& machine) {
 
 void add_key_options(CLI::App& verb, input::Reading& reading) {
     auto* text =
-        input::add_form_options(verb, reading, "Keys are text, one number a line (--type text is always lines)");
+        input::add_form_options(verb, reading,
+                                "Keys are numbers, written as text, one per line. (With --type text, keys are the "
+                                "lines themselves, any text)");
     for (const auto* name : {"--header", "--skip-bad"}) verb.get_option(name)->remove_needs(text);
 }
 
 void add_sketch_options(CLI::App& verb, SketchOptions& options) {
-    verb.add_option("--kind", options.kind, "Layout of a key's counters: in rows, or in buckets of 32, 16 or 8")
+    verb.add_option(
+            "--kind", options.kind,
+            "Layout of the counters. thread: the textbook sketch, each of a key's counters in another row; warp, "
+            "half, quarter: all in one bucket of 32, 16 or 8 counters, which is faster; msws: as quarter, with "
+            "counters of 8 bits that grow; sf: as quarter, from a larger table on the CPU, see --fat")
         ->transform(input::one_of(input::sketch_kind_words))
         ->default_str("quarter");
-    verb.add_option("--fat", options.fat, "For kind sf: fat counters per slim one")
+    verb.add_option("--fat", options.fat,
+                    "For kind sf: each counter is the max of this number of counters in the larger table")
         ->check(CLI::Range(1, 255))
         ->capture_default_str();
     verb.add_option("--seed", options.seed,
@@ -159,9 +166,12 @@ void add_info(CLI::App& sketch) {
         Format format = Format::Table;
     };
     auto command = std::make_shared<Info>();
-    auto* verb = sketch.add_subcommand("info", "Facts about a saved sketch");
+    auto* verb = sketch.add_subcommand("info", "Show the type, size and options of a saved sketch");
     verb->add_option("SKETCH", command->file, "A saved sketch")->required();
     add_json_option(*verb, command->format);
+    verb->footer(
+        "Example:\n"
+        "  quadmill sketch info ports.sketch --json");
     verb->callback([command] {
         const auto content = files::read_file(command->file);
         auto said = facts(saved(command->file, content));
@@ -173,13 +183,20 @@ void add_info(CLI::App& sketch) {
 }  // namespace
 
 void add_sketch_command(CLI::App& app) {
-    auto* sketch = app.add_subcommand("sketch", "Count keys in a table of any size (count-min sketches)");
+    auto* sketch =
+        app.add_subcommand("sketch", "Count keys approximately in a fixed amount of memory (count-min sketches)");
     sketch->require_subcommand(1);
     add_sketch_build(*sketch);
     add_sketch_query(*sketch);
     add_sketch_top(*sketch);
     add_merge(*sketch);
     add_info(*sketch);
+    sketch->footer(
+        "Examples:\n"
+        "  quadmill sketch build ports.u32 --width 2^16 -o ports.sketch\n"
+        "  echo 443 | quadmill sketch query ports.sketch --text\n"
+        "  quadmill sketch top ports.u32 -k 20\n"
+        "  quadmill sketch merge monday.sketch tuesday.sketch -o both.sketch");
 }
 
 }  // namespace quadmill::detail::cli

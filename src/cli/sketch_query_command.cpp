@@ -78,15 +78,16 @@ void SketchQuery::run(const CLI::App& verb) {
 
 void add_sketch_query(CLI::App& sketch) {
     auto command = std::make_shared<SketchQuery>();
-    auto* verb = sketch.add_subcommand("query", "Counts of keys, from a sketch");
+    auto* verb = sketch.add_subcommand("query", "Print the counts of keys, from a sketch");
     verb->add_option("SKETCH", command->sketch, "A saved sketch")->required();
     verb->add_option("KEYS", command->keys, "Keys of the sketch's type; - is standard input")->capture_default_str();
     add_key_options(*verb, command->reading);
     add_machine_options(*verb, command->machine);
     add_json_option(*verb, command->format);
     verb->footer(
-        "No key occurs more often than its estimate. Its count is below `lower` with a probability of "
-        "at most e^-D.\n"
+        "The estimate is never below the true count. The true count is below `lower` with a probability of at most "
+        "e^-depth.\n"
+        "\n"
         "Examples:\n"
         "  echo 443 | quadmill sketch query ports.sketch --text\n"
         "  quadmill sketch query ports.sketch keys.u32 --json");

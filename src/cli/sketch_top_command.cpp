@@ -78,13 +78,15 @@ void SketchTop::run() {
 
 void add_sketch_top(CLI::App& sketch) {
     auto command = std::make_shared<SketchTop>();
-    auto* verb = sketch.add_subcommand("top", "The most frequent keys of a file, with certain bounds of their counts");
+    auto* verb =
+        sketch.add_subcommand("top", "The most frequent keys of a file, with guaranteed bounds of their counts");
     verb->add_option("FILE", command->input, "Keys; - is standard input")->capture_default_str();
     verb->add_option("-k,--count", command->count, "Number of keys")
         ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 30U))
         ->type_name("K")
         ->capture_default_str();
-    verb->add_option("--eps", command->frequencies.eps, "Every key with more than a part E of all is a candidate")
+    verb->add_option("--eps", command->frequencies.eps,
+                     "Keys that make up more than the fraction E of the input are always considered")
         ->check(input::number_from(1e-9, 0.5))
         ->type_name("E")
         ->capture_default_str();
@@ -103,8 +105,9 @@ void add_sketch_top(CLI::App& sketch) {
     add_machine_options(*verb, command->machine);
     add_json_option(*verb, command->format);
     verb->footer(
-        "Candidates and lower bounds come from a lossy count; upper bounds are at most those of the "
-        "sketch.\n"
+        "The keys and lower bounds come from lossy counting. An upper bound is the smaller one of lossy counting and "
+        "the sketch.\n"
+        "\n"
         "Examples:\n"
         "  quadmill sketch top ports.u32 -k 20 --eps 0.0001 --width 2^20\n"
         "  cut -d' ' -f9 access.log | quadmill sketch top --text -k 5 --json");

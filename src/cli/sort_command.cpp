@@ -128,7 +128,7 @@ files::Bytes SortCommand::read() const {
             input::look_at(content.substr(0, head), content.size() > head ? input::Head::AndMore : input::Head::IsAll);
         if (look.kind == input::Look::Kind::Text && !is_text())
             throw InvalidArgument(fmt::format(
-                "{} looks like text, not like raw values, each a {}; --text sorts numbers, one a line, and {} (--raw "
+                "{} looks like text, not like raw values, each a {}; --text sorts numbers, one per line, and {} (--raw "
                 "reads it as it is)",
                 name, what, verb_for_lines));
         input::refuse_other_forms(look, reading.form, name, what);
@@ -334,8 +334,9 @@ void add_engine_options(CLI::App& verb, SortOptions& sort) {
         ->transform(input::count_up_to(std::uint64_t{1} << 48U))
         ->capture_default_str();
     verb.add_option("--max-run", sort.paper.pbsn.max_run,
-                    "For pbsn: max run in each channel; the CPU merges the runs (default: 262144; fastest: 256; the "
-                    "paper's own form: the value of --max-texels)")
+                    "For pbsn: max number of keys that the network sorts in each channel; the CPU merges these runs "
+                    "(default: 262144). Short runs leave more work to the CPU: 256 was the fastest. The paper has no "
+                    "max: use the value of --max-texels")
         ->transform(input::count_up_to(std::uint64_t{1} << 48U))
         ->type_name("N");
     verb.add_option("--representation", sort.paper.bitonic.representation,
@@ -383,24 +384,25 @@ void add_sort_command(CLI::App& app) {
     verb->add_option("-o,--output", command->output, "Output; - is standard output. Appears only when complete")
         ->capture_default_str();
     input::add_reading_options(*verb, command->reading, input::type_words,
-                               "Input and output are text, one number a line");
+                               "Input and output are text, one number per line");
     verb->add_option("--order", command->sort.order, "Order of the output; NaNs always come last")
         ->transform(input::one_of(input::order_words))
         ->default_str("asc");
     verb->add_option("--engine", command->sort.engine,
                      "merge: merge sort, any type; hybrid: merge and CPU threads together; bitonic: GPUTeraSort's "
-                     "network, any type; pbsn: blending, SIGMOD'05, f32 and f16; cpu: CPU threads; auto: the fastest "
-                     "one (see `quadmill tune`)")
+                     "network, any type; pbsn: blending, SIGMOD'05, f32 and f16; cpu: CPU threads; auto: the one "
+                     "that was fastest in measurements (see `quadmill tune`), cpu unless the GPU saves at least 100 "
+                     "ms")
         ->transform(input::one_of(input::engine_words))
         ->default_str("auto");
     verb->add_option("--precision", command->sort.precision,
-                     "For f32 and f16: sort as these floats (default: as --type). f16 refuses values that it would "
-                     "change")
+                     "For f32 and f16: sort in 32-bit or 16-bit floats (default: as --type). With f16, values that "
+                     "are not exactly 16-bit floats are an error, unless --round is given")
         ->transform(input::one_of(input::precision_words));
     verb->add_flag(
         "--round", [command](std::int64_t) { command->sort.rounding = Rounding::Nearest; },
         "With --precision f16: round the values to the nearest 16-bit floats");
-    verb->add_option("--window", command->window, "Sort each window of N values separately")
+    verb->add_option("--window", command->window, "Sort each N values separately")
         ->transform(input::count_up_to(std::uint64_t{1} << 48U))
         ->type_name("N");
     verb->add_option("--with-index", command->index_output,
@@ -408,24 +410,29 @@ void add_sort_command(CLI::App& app) {
                      "values keep the order of the input")
         ->check(input::file_name())
         ->type_name("FILE");
-    verb->add_option("--top", command->top, "Only the first K values: the smallest, or with --order desc the largest")
+    verb->add_option("--top", command->top,
+                     "Output only the first K values: the smallest, or with --order desc the largest")
         ->transform(input::count_up_to(std::uint64_t{1} << 48U))
         ->type_name("K");
     add_engine_options(*verb, command->sort);
     verb->add_option("--threads", command->sort.threads,
                      "CPU threads for packing, merging and hybrid sorting (default: all)")
         ->check(input::thread_count());
-    verb->add_flag("--stats", command->stats, "One line of JSON about the sort on standard error");
+    verb->add_flag("--stats", command->stats,
+                   "Print one line of JSON about the sort on standard error (other verbs have --json)");
     verb->add_flag("--explain-engine", command->explain_engine,
                    "Print the chosen engine and the reason on standard error");
     verb->add_flag("--profile", command->profile, "A table of GPU time by pass on standard error");
-    verb->add_flag("--profile-steps", command->profile_steps, "As --profile, with one line per step of the network");
+    verb->add_flag("--profile-steps", command->profile_steps,
+                   "Like --profile, with one line per step of the sorting network");
     add_devices_option(*verb, command->device);
     verb->footer(
+        "The whole input is held in memory; `quadmill terasort` sorts larger files.\n"
+        "\n"
         "Examples:\n"
-        "  quadmill sort data.f32 -o sorted.f32 --engine pbsn --stats\n"
+        "  quadmill sort data.f32 -o sorted.f32\n"
         "  quadmill sort data.i64 --type i64 --order desc -o sorted.i64 --with-index order.u32\n"
-        "  quadmill sort data.f32 -o sorted.f32 --device all\n"
+        "  quadmill sort data.f32 -o largest.f32 --order desc --top 100\n"
         "  cut -f3 log.tsv | quadmill sort --text | tail -1");
     verb->callback([command, verb] {
         check_engine_options(*verb, *command);

@@ -68,7 +68,7 @@ void Valsort::run() const {
 void add_gensort_command(CLI::App& app) {
     auto command = std::make_shared<Gensort>();
     auto* verb = app.add_subcommand("gensort", "Make records of the sort benchmark: 100 bytes each, with a key of 10");
-    verb->add_flag("-a,--ascii", command->ascii, "Printable records, one a line (default: random bytes)");
+    verb->add_flag("-a,--ascii", command->ascii, "Printable records, one per line (default: random bytes)");
     verb->add_flag("-s,--skewed", command->skewed, "Many keys have the same beginning");
     verb->add_option("-b,--begin", command->first, "Index of the first record, to make a file in parts")
         ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 62U))
@@ -78,15 +78,23 @@ void add_gensort_command(CLI::App& app) {
         ->required()
         ->check(input::count_up_to(std::uint64_t{1} << 50U));
     verb->add_option("FILE", command->output, "Output; - is standard output. Appears only when complete")->required();
+    verb->footer(
+        "Examples:\n"
+        "  quadmill gensort 1000000 records.dat\n"
+        "  quadmill gensort -a 1000000 lines.txt");
     verb->callback([command] { command->run(); });
 }
 
 void add_valsort_command(CLI::App& app) {
     auto command = std::make_shared<Valsort>();
     auto* verb = app.add_subcommand(
-        "valsort", "Check the order of sort benchmark records; print their number, equal keys and checksum");
+        "valsort", "Check that sort benchmark records are sorted; print their number, duplicate keys and checksum");
     verb->add_option("FILE", command->input, "Input; - is standard input")->capture_default_str();
     verb->add_flag("--json", command->json, "One JSON object on standard output");
+    verb->footer(
+        "Examples:\n"
+        "  quadmill valsort sorted.dat\n"
+        "  quadmill valsort sorted.dat --json");
     verb->callback([command] { command->run(); });
 }
 

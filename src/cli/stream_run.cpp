@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "cli/commands.hpp"
+#include "cli/help.hpp"
 #include "cli/passes.hpp"
 #include "cli/pbsn_options.hpp"
 #include "cli/refusals.hpp"
@@ -34,8 +35,8 @@ void add_json_option(CLI::App& verb, Format& format) {
 CLI::Option* add_save_option(CLI::App& verb, std::string& save) {
     return verb
         .add_option("--save", save,
-                    "Write the summary to FILE at the end, for `quadmill merge`; - is standard output, which then "
-                    "has no answer")
+                    "Write the summary to FILE at the end, for `quadmill merge`. With -, it goes to standard output "
+                    "and no answer is printed")
         ->check(input::file_name())
         ->type_name("FILE");
 }
@@ -49,7 +50,8 @@ void add_phi_option(CLI::App& verb, std::vector<double>& phis) {
         }
     };
     verb.add_option_function<std::vector<std::string>>(
-            "--phi", take, "Quantiles to print, from 0 (the min) to 1 (the max), separated by commas")
+            "--phi", take,
+            "Quantiles to print, from 0 (the min) to 1 (the max), separated by commas; 0.5 is the median")
         ->allow_extra_args(false)  // otherwise it would take the FILE after it
         ->check(input::each_of(input::number_from(0, 1)))
         ->type_name("PHI,...")
@@ -57,14 +59,16 @@ void add_phi_option(CLI::App& verb, std::vector<double>& phis) {
 }
 
 void add_eps_option(CLI::App& verb, double& eps) {
-    verb.add_option("--eps", eps, "Max error, as a part of the number of values, from 1e-9 to 0.5")
+    verb.add_option("--eps", eps, "Max error, as a fraction of the number of values, from 1e-9 to 0.5")
         ->check(input::number_from(1e-9, 0.5))
         ->type_name("E")
         ->capture_default_str();
 }
 
 void add_n_option(CLI::App& verb, std::optional<std::uint64_t>& n) {
-    verb.add_option("--n", n, "Number of values in the stream, if known: needs less memory")
+    verb.add_option("--n", n,
+                    "Number of values in the stream, if known: the summary then needs less memory. The error is at "
+                    "most E, also if N is wrong")
         ->transform(input::count_up_to(most_values))
         ->type_name("N");
 }
@@ -75,7 +79,9 @@ void SupportChoice::check() const {
 }
 
 CLI::Option* add_support_option(CLI::App& verb, double& support) {
-    return verb.add_option("--support", support, "Min part of all values that counts as frequent, from 1e-8 to 1")
+    return verb
+        .add_option("--support", support,
+                    "Report values that make up at least this fraction of the input, from 1e-8 to 1")
         ->check(input::number_from(1e-8, 1))
         ->type_name("S");
 }
@@ -83,7 +89,7 @@ CLI::Option* add_support_option(CLI::App& verb, double& support) {
 void add_support_options(CLI::App& verb, SupportChoice& choice, const std::string& range) {
     add_support_option(verb, choice.support)->required();
     verb.add_option("--eps", choice.given_eps,
-                    "Max error, as a part of the number of values, " + range + " (default: S / 10)")
+                    "Max error of a count, as a fraction of the number of values, " + range + " (default: S / 10)")
         ->check(input::number_from(1e-9, 0.5))
         ->type_name("E");
 }
@@ -91,7 +97,7 @@ void add_support_options(CLI::App& verb, SupportChoice& choice, const std::strin
 void add_all_prefixes_option(CLI::App& verb, HeavyRule& rule) {
     verb.add_flag(
         "--all-prefixes", [&rule](std::int64_t) { rule = HeavyRule::All; },
-        "Every heavy prefix, also those that are heavy only because a longer prefix is");
+        "Also report prefixes that are frequent only because of a longer, reported prefix");
 }
 
 void add_stream_options(CLI::App& verb, StreamOptions& options, const input::Words<KeyType>& types,
@@ -100,28 +106,29 @@ void add_stream_options(CLI::App& verb, StreamOptions& options, const input::Wor
     verb.add_option("FILE", options.inputs, "Input; - is standard input. Several files are read one after the other")
         ->default_str("-");
     input::add_reading_options(verb, options.reading, types, text);
-    verb.add_option("--every", options.every, "Also answer after every K values, including NaNs")
+    verb.add_option("--every", options.every, "Also print an answer after every K values (NaNs count, too)")
         ->transform(input::count_up_to(most_values))
         ->type_name("K");
     auto* save = add_save_option(verb, options.save);
     verb.add_flag(
             "--save-partial", [&options](std::int64_t) { options.partial = Partial::Replaces; },
-            "Replace an existing FILE also by an incomplete summary (after Ctrl-C, SIGTERM, SIGHUP or "
-            "unreadable input), which otherwise goes to FILE.partial")
+            "Overwrite an existing FILE even if the summary is incomplete (after Ctrl-C, SIGTERM, SIGHUP or "
+            "an error in the input). Without this option, an incomplete summary then goes to FILE.partial")
         ->needs(save);
     add_json_option(verb, options.format);
     verb.add_option("--engine", options.engine,
-                    "What sorts. cpu: CPU threads; merge: the graphics pipeline; hybrid: both; pbsn: blending, four "
-                    "windows at a time, SIGMOD'05; bitonic: GPUTeraSort's network; auto: merge if a GPU is faster "
-                    "(for files by more than its start-up time of 100 ms), otherwise cpu")
+                    "The engine that sorts. cpu: CPU threads; merge: merge sort on the GPU; hybrid: both; pbsn: "
+                    "blending on the GPU, four batches at a time, SIGMOD'05; bitonic: GPUTeraSort's network on the "
+                    "GPU; auto: merge if the GPU saves at least 100 ms, otherwise cpu")
         ->transform(input::one_of(input::engine_words))
         ->default_str("auto");
     add_pbsn_options(verb, options.pbsn);
     verb.add_option("--window", options.window,
-                    "Values per window, which are sorted together (default: depends on eps and engine, from 2^12 to "
+                    "Batch size: values that are sorted together (default: depends on eps and engine, from 2^12 to "
                     "2^24)")
         ->transform(input::count_up_to(std::uint64_t{1} << 24U))
-        ->type_name("N");
+        ->type_name("N")
+        ->group(performance_group);
     verb.add_option("--threads", options.threads, "CPU threads that sort (default: all)")
         ->check(input::thread_count())
         ->type_name("N");
@@ -131,10 +138,13 @@ void add_stream_options(CLI::App& verb, StreamOptions& options, const input::Wor
 }
 
 void add_sliding_options(CLI::App& verb, SlidingChoice& sliding) {
-    auto* last = verb.add_option("--sliding", sliding.window, "Only the last N values")
+    auto* last = verb.add_option("--sliding", sliding.window, "Answer for the last N values only")
                      ->transform(input::count_up_to(std::uint64_t{1} << 40U))
                      ->type_name("N");
-    verb.add_option("--width", sliding.width, "With --sliding: only the last W of its N values; needs more memory")
+    verb.add_option(
+            "--width", sliding.width,
+            "With --sliding: answer for the last W of the N values, with an error of E * W. Needs more memory than "
+            "--sliding W; a program can ask the saved summary for any W up to N")
         ->transform(input::count_up_to(std::uint64_t{1} << 40U))
         ->type_name("W");
     add_sliding_form_options(verb, sliding.form, last);
@@ -143,13 +153,13 @@ void add_sliding_options(CLI::App& verb, SlidingChoice& sliding) {
 void add_sliding_form_options(CLI::App& verb, SlidingOptions& form, CLI::Option* sliding) {
     const std::array options{
         verb.add_flag(
-            "--no-raw", [&form](std::int64_t) { form.paper.raw = RawValues::Never; },
-            "Always use the sketch, even if the exact window needs less memory"),
+            "--no-exact-window", [&form](std::int64_t) { form.paper.raw = RawValues::Never; },
+            "Always use the summary, even if all values of the window need less memory"),
         verb.add_flag(
             "--sorted-levels", [&form](std::int64_t) { form.paper.blocks = SlidingBlocks::Sorted; },
-            "As in the paper: each level of the sketch sorts all values itself (default: one chain of "
+            "As in the paper: each level of the summary sorts all values itself (default: one chain of "
             "merges)"),
-        verb.add_option("--sorter-least", form.paper.sorter_min,
+        verb.add_option("--sorter-min", form.paper.sorter_min,
                         "As in the paper: leave sets of fewer than N values to the CPU (default: 0; with "
                         "--sorted-levels 2^12)")
             ->transform(input::count_up_to(std::uint64_t{1} << 28U))

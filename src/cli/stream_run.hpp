@@ -51,7 +51,7 @@ struct StreamOptions {
 
 // `types` are those that the verb accepts. `text` tells what lines of text mean.
 void add_stream_options(CLI::App& verb, StreamOptions& options, const input::Words<KeyType>& types,
-                        const std::string& text = "Input is text, one number a line");
+                        const std::string& text = "Input is text, one number per line");
 // Also used by merge.
 void add_json_option(CLI::App& verb, Format& format);
 CLI::Option* add_save_option(CLI::App& verb, std::string& save);

@@ -14,6 +14,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/devices.hpp"
+#include "cli/help.hpp"
 #include "cli/passes.hpp"
 #include "cli/ranks.hpp"
 #include "cli/refusals.hpp"
@@ -347,25 +348,28 @@ void TerasortCommand::run_on_ranks() {
 #endif
 
 void add_record_options(CLI::App& verb, TerasortCommand& command) {
-    auto* record = verb.add_option("--record-bytes", command.record_bytes, "Bytes of a record, 1 to 65535")
+    auto* record = verb.add_option("--record-bytes", command.record_bytes, "Bytes of a record")
                        ->check(CLI::Range(1, 65535))
                        ->capture_default_str();
-    auto* offset = verb.add_option("--key-offset", command.key_offset, "Where in a record its key begins, from 0")
-                       ->capture_default_str();
-    auto* bytes = verb.add_option("--key-bytes", command.key_bytes, "Bytes of the key, 1 to 255")
+    auto* offset =
+        verb.add_option("--key-offset", command.key_offset, "Index of the first byte of the key in a record, from 0")
+            ->capture_default_str();
+    auto* bytes = verb.add_option("--key-bytes", command.key_bytes, "Bytes of the key")
                       ->check(CLI::Range(1, 255))
                       ->capture_default_str();
-    auto* key = verb.add_option("--key", command.keys,
-                                "A key field: OFFSET:BYTES or OFFSET:TYPE (u32, i32, u64, i64, f32, f64, "
-                                "little-endian), and :desc for the largest first. Records that are equal in the first "
-                                "field are ordered by the second one, and so on")
-                    ->type_name("SPEC")
-                    ->allow_extra_args(false)
-                    ->excludes(offset)
-                    ->excludes(bytes);
+    auto* key =
+        verb.add_option("--key", command.keys,
+                        "A key field: OFFSET:BYTES or OFFSET:TYPE (u32, i32, u64, i64, f32, f64, "
+                        "little-endian), then optionally :desc for the largest first. 8:f64:desc is the double "
+                        "at byte 8, largest first. Records that are equal in the first --key are ordered by the "
+                        "second one, and so on")
+            ->type_name("SPEC")
+            ->allow_extra_args(false)
+            ->excludes(offset)
+            ->excludes(bytes);
     verb.add_flag("--lines", command.lines,
-                  "Records are lines of text, ordered by their bytes as LC_ALL=C sort does. A line may take "
-                  "a sixteenth of --memory, 16M of 256M, not more")
+                  "Records are lines of text, ordered by their bytes as LC_ALL=C sort does. Max length of a line: "
+                  "1/16 of --memory (16M by default)")
         ->excludes(record)
         ->excludes(offset)
         ->excludes(bytes)
@@ -377,49 +381,52 @@ void add_record_options(CLI::App& verb, TerasortCommand& command) {
 void add_terasort_command(CLI::App& app) {
     auto command = std::make_shared<TerasortCommand>();
     auto* verb = app.add_subcommand("terasort", "Sort a file of records that may be larger than memory");
-    verb->add_option("IN", command->input, "Input; - is standard input. It is only read")->required();
+    verb->add_option("IN", command->input, "Input, which is never modified; - is standard input")->required();
     verb->add_option("OUT", command->output, "Output; - is standard output. Appears only when complete")->required();
     add_record_options(*verb, *command);
-    verb->add_option("--memory", command->memory, "Max memory of the program, such as 256M or 4G")
+    verb->add_option("--memory", command->memory, "Max memory of the program, such as 1G")
         ->transform(input::byte_count())
         ->default_str("256M")
         ->type_name("SIZE");
-    verb->add_option("--temp", command->temp,
-                     "Folder for runs that do not fit into memory; several are used in turn (default: TMPDIR, or "
-                     "/tmp)")
+    verb->add_option(
+            "--temp", command->temp,
+            "Folder for temporary files (sorted runs) if the input does not fit into memory; several are used in turn "
+            "(default: TMPDIR, or /tmp)")
         ->type_name("DIR")
         ->allow_extra_args(false);
     verb->add_option("--engine", command->engine,
-                     "What sorts keys in memory: merge or bitonic on the GPU, cpu, or auto: merge if there is a GPU "
-                     "and --memory is at least 1G (its driver needs some of that), otherwise cpu")
+                     "The engine that sorts keys in memory. merge, bitonic: on the GPU; cpu: CPU threads; auto: merge "
+                     "if a GPU is available and --memory is at least 1G (the driver needs some of that), otherwise "
+                     "cpu")
         ->transform(input::one_of(pointer_engine_words))
         ->default_str("auto");
     verb->add_option("--merge", command->merge,
-                     "What merges the runs: tree, a tree of losers on the CPU, or gpu, the merge engine (records of "
-                     "one length), which was slower in all measurements")
+                     "The merge of the runs. tree: a tree of losers on the CPU; gpu: the merge engine, slower in all "
+                     "measurements, only for records of one length")
         ->transform(input::one_of(merge_words))
-        ->default_str("tree");
+        ->default_str("tree")
+        ->group(performance_group);
     verb->add_option("--threads", command->threads, "CPU threads (default: all)")->check(input::thread_count());
     verb->add_option("--run-size", command->run_size,
-                     "Bytes of a run at most, as 8M, whatever the memory (default: as many as it holds)")
+                     "Max size of a run, such as 8M (default: as much as --memory allows)")
         ->transform(input::byte_count())
         ->type_name("SIZE");
     verb->add_flag("--parts", command->parts,
-                   "Under mpirun: one file per rank, OUT-00000-of-00004 and so on, instead of one file for all");
+                   "Under mpirun: one output file per rank (OUT-00000-of-00004, ...) instead of a single file");
     verb->add_flag("--resume", command->resume,
                    "Under mpirun: continue from the sorted runs of an earlier start of the same job, and keep the "
                    "runs if this one fails");
     add_json_option(*verb, command->format);
     verb->add_flag("--profile", command->profile,
-                   "Tables on standard error: seconds of each stage, and the share that overlaps with the slowest "
-                   "one; GPU time by pass");
+                   "Tables on standard error: seconds of each stage, and how much of it overlaps with the slowest "
+                   "stage; GPU time by pass");
     add_devices_option(*verb, command->devices);
     verb->footer(
-        "Records with equal keys keep the order of the input. The next sort removes files that a killed "
-        "one has left.\n"
-        "Under mpirun (mpirun -n 8 quadmill terasort IN OUT), each rank sorts its share of IN, with its "
-        "own --memory\n"
-        "and --temp (default: the folder of OUT) and the device with its number on its machine.\n"
+        "Records with equal keys keep the order of the input. If a sort was killed, the next one removes its temporary "
+        "files.\n"
+        "Under mpirun (mpirun -n 8 quadmill terasort IN OUT), each rank sorts its share of IN, with its own --memory "
+        "and --temp (default: the folder of OUT). Rank i of a machine uses GPU i of that machine.\n"
+        "\n"
         "Examples:\n"
         "  quadmill terasort records.dat sorted.dat --memory 1G --temp /tmp --temp .\n"
         "  quadmill terasort trades.bin by_price.bin --record-bytes 24 --key 8:f64:desc --key 0:u64\n"

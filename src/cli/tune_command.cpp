@@ -55,7 +55,7 @@ void TuneCommand::print_entry(const TunedEntry& entry) {
 
 void TuneCommand::run() const {
     using namespace detail::bench;  // NOLINT(google-build-using-namespace): this function is that room's voice
-    check_tuning_is_writable();     // checked now: tuning takes a minute
+    check_tuning_is_writable();     // checked now: tuning takes one to two minutes
     const auto context = Context::headless({.device = device});
     auto entry = entry_for(context.info(), threads);
     entry.device = device;
@@ -96,7 +96,7 @@ void add_tune_command(CLI::App& app) {
     auto command = std::make_shared<TuneCommand>();
     auto* verb = app.add_subcommand(
         "tune", "Measure the crossovers between CPU and GPU on this machine, which `--engine auto` then uses");
-    verb->add_flag("--quick", command->quick, "Less exact: less than a minute instead of up to two");
+    verb->add_flag("--quick", command->quick, "Faster but less exact: less than a minute instead of one to two");
     verb->add_option("--threads", command->threads,
                      "CPU threads (default: all); the result is used by calls with the same number")
         ->check(input::thread_count());
@@ -105,10 +105,11 @@ void add_tune_command(CLI::App& app) {
     verb->footer(
         "A crossover is the smallest size at which the GPU is faster. The results go to "
         "$XDG_CONFIG_HOME/quadmill/tune.json (default: ~/.config/quadmill/tune.json), one entry per device, driver and "
-        "number of threads. Run it on an idle machine, and again after a change of driver.\n"
+        "number of threads. Run it on an idle machine. Run it again after an update of the driver.\n"
+        "\n"
         "Examples:\n"
         "  quadmill tune\n"
-        "  quadmill tune --quick --device 1 --json");
+        "  quadmill tune --quick --json");
     verb->callback([command] { command->run(); });
 }
 

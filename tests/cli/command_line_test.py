@@ -323,7 +323,7 @@ class Sorting(Command):
 
     def test_text_names_the_verb_that_sorts_it(self):
         for text in (b"5\n3\n", b"pear\napple\n", b"\n\n"):
-            words = self.fails(1, "--text sorts numbers, one a line", "sort", self.path("n.txt", text))
+            words = self.fails(1, "--text sorts numbers, one per line", "sort", self.path("n.txt", text))
             self.assertIn("`quadmill terasort --lines IN OUT` sorts lines of text", words)
         for text in (b"pear\napple\n", b"10.0.0.1 - GET\n9 x\n"):
             self.fails(1, "terasort --lines", "sort", "--text", self.path("l.txt", text))

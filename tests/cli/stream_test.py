@@ -66,7 +66,7 @@ class Quantiles(Stream):
         for verb, stdin in ((["quantiles"], floats(values)), (["quantiles", "--type", "f16"], halves(values)),
                             (["frequent", "--support", "0.1", "--eps", "0.01"], floats(values)),
                             (["quantiles", "--type", "i64"], raw(pairs, "i64")),
-                            (["quantiles", "--sliding", "2000", "--eps", "0.1", "--no-raw"], floats(values)),
+                            (["quantiles", "--sliding", "2000", "--eps", "0.1", "--no-exact-window"], floats(values)),
                             (["hhh", "--support", "0.1", "--hierarchy", "8,23,32"], raw(pairs, "u32")),
                             (["corrsum", "--agg", "quantile:0.3"], floats(pairs)),
                             (["corrsum", "--agg", "avg", "--type", "f64"], raw(pairs, "f64"))):
@@ -147,16 +147,16 @@ class Quantiles(Stream):
     def test_sliding_sketches(self):
         chance = random.Random(4)
         values = [chance.random() for _ in range(20000)]
-        for form in ([], ["--sorted-levels"], ["--sorted-levels", "--sorter-least", "64"], ["--sorter-least", "2^20"]):
-            answer = self.answer("quantiles", "--sliding", "8000", "--eps", "0.02", "--no-raw", *form, "--type", "f64",
+        for form in ([], ["--sorted-levels"], ["--sorted-levels", "--sorter-min", "64"], ["--sorter-min", "2^20"]):
+            answer = self.answer("quantiles", "--sliding", "8000", "--eps", "0.02", "--no-exact-window", *form, "--type", "f64",
                                  stdin=raw(values, "f64"))
             self.check_quantiles(answer, values[-8000:], 0.02)
             self.assertLess(min(q["rank_lower"] - q["rank_upper"] for q in answer["quantiles"]), 0, form)  # no raw values
             codes = [int(v * 30) for v in values]
-            answer = self.answer("frequent", "--support", "0.03", "--eps", "0.01", "--sliding", "8000", "--no-raw", *form,
+            answer = self.answer("frequent", "--support", "0.03", "--eps", "0.01", "--sliding", "8000", "--no-exact-window", *form,
                                  "--type", "u32", stdin=raw(codes, "u32"))
             self.check_frequent(answer, collections.Counter(codes[-8000:]), 0.03, 0.01)
-        for option in (["--no-raw"], ["--sorted-levels"], ["--sorter-least", "5"]):
+        for option in (["--no-exact-window"], ["--sorted-levels"], ["--sorter-min", "5"]):
             self.fails(2, "--sliding", "quantiles", *option)
         self.fails(2, "--sorted-levels", "quantiles", "--sliding", "10", "--width", "5", "--sorted-levels")
 

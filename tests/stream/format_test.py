@@ -80,7 +80,7 @@ class Format(unittest.TestCase):
 
     def test_sliding(self):
         values = [int(random.paretovariate(1)) for _ in range(70000)]
-        for forms in ((), ("--no-raw",), ("--no-raw", "--sorted-levels"), ("--width", "30000")):
+        for forms in ((), ("--no-exact-window",), ("--no-exact-window", "--sorted-levels"), ("--width", "30000")):
             options = ("--type", "u32", "--eps", "0.05", "--sliding", "50000", *forms)
             s = self.saved("quantiles", "I", values, *options)
             self.check_sliding(s, values, self.check_ranks)
