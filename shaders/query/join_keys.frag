@@ -8,15 +8,16 @@ out uvec4 texel;
 void main() {
     ivec2 at = ivec2(gl_FragCoord.xy);
     int i = 32 * (at.y * line + at.x % line);
-    texel = uvec4(0u);
+    uvec4 keys = uvec4(0u);  // OpenGL ES indexes an output by constants only
 #ifdef NARROW
     i += 4 * (at.x / line);
     for (int j = 0; j < 4; ++j) {
-        if (i + j < count) texel[j] = join_key(first + i + j).x;
+        if (i + j < count) keys[j] = join_key(first + i + j).x;
     }
 #else
     i += 2 * (at.x / line);
-    if (i < count) texel.xy = join_key(first + i);
-    if (i + 1 < count) texel.zw = join_key(first + i + 1);
+    if (i < count) keys.xy = join_key(first + i);
+    if (i + 1 < count) keys.zw = join_key(first + i + 1);
 #endif
+    texel = keys;
 }

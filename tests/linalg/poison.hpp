@@ -22,7 +22,7 @@ class Poison final : public PassObserver {
         auto& device = *detail::Access::of(context_);
         const auto format = detail::gl::format_of(pass.format);
         const detail::gl::Texture texture(device, pass.target, format, pass.width, pass.height,
-                                          pass.targets > 1 ? pass.targets : 0);
+                                          is_array(device, pass.target) ? pass.targets : 0);
         if (format == detail::gl::Format::R32f || format == detail::gl::Format::Rgba32f) {
             fill(device, texture, std::numeric_limits<float>::quiet_NaN());
         } else if (pass.targets == 1) {
@@ -33,6 +33,14 @@ class Poison final : public PassObserver {
     int poisoned = 0;
 
   private:
+    // A texture with layers cannot be bound as one without.
+    static bool is_array(detail::gl::Device& device, std::uint32_t texture) {
+        device.gl.ActiveTexture(GL_TEXTURE0);
+        device.pipeline.textures[0] = 0;
+        device.gl.BindTexture(GL_TEXTURE_2D, texture);
+        return device.gl.GetError() == GL_INVALID_OPERATION;
+    }
+
     Context& context_;
     PassObserver* before_;
     std::set<std::uint32_t> seen_;

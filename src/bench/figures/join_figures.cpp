@@ -65,7 +65,7 @@ Claim lead_shrinks(const std::string& claim) {
                     return ratio(*data.range(join_ms, "cpu", x), *data.range(join_ms, "ours", x));
                 };
                 const auto first = lead(xs.front()), last = lead(xs.back());
-                return {kind_of(ratio(last, first), 0, slack, Better::Above),
+                return {kind_of(ratio(last, first), 0, slack, Better::Below),
                         fmt::format("{} times, then {}", spoken(first.y), spoken(last.y))};
             },
             Gpu};
