@@ -51,7 +51,7 @@ enum class Rounding {
 /// The shaders of Engine::Merge. The results are the same.
 enum class MergeKernel {
     Auto,      ///< Subgroup if available, otherwise Fragment
-    Fragment,  ///< each fragment alone, with 32 words in its registers
+    Fragment,  ///< each fragment alone; it writes 32 words, or 16 if there are fewer than 8 render targets
     Subgroup,  ///< 32 fragments together, which exchange keys. It needs GL_KHR_shader_subgroup, and a driver that forms
     ///< subgroups of 4 x 8 fragments; the library tests this at the first use. It sorts keys of up to 64 bits (with an
     ///< index up to 32). Segments must have one length. Fragment sorts the rest.
