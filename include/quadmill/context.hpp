@@ -24,42 +24,44 @@ struct Pass;
 enum class OpenGl {
     Best,       ///< the newest that the driver gives
     Desktop45,  ///< 4.5 and later
-    Desktop41,  ///< 4.1, as on macOS
+    Desktop41,  ///< 4.1, the newest version on macOS (where quadmill was not tried)
     Desktop33,  ///< 3.3
     Es3         ///< OpenGL ES 3.0 and later
 };
 
 /// How Context::headless opens its context.
 struct HeadlessOptions {
-    /// Best takes the environment variable QUADMILL_API (gl45, gl41, gl33 or es3), and without it tries one after the
-    /// other. With another value, the library uses nothing that came later, also where the driver has it.
+    /// Best uses the environment variable QUADMILL_API (gl45, gl41, gl33 or es3) if it is set; otherwise it tries the
+    /// versions in this order. With any other value, the library uses only features of that version, even if the driver
+    /// has more.
     OpenGl api = OpenGl::Best;
-    /// Index into Context::devices(); -1 takes the environment variable QUADMILL_DEVICE, and without it the first
-    /// device that offers a version of OpenGL that will do.
+    /// Index into Context::devices(). -1 uses the environment variable QUADMILL_DEVICE if it is set; otherwise the
+    /// first device with a supported version of OpenGL.
     int device = -1;
     /// The default framebuffer of a headless context. The library never draws to it; some drivers need one.
     enum class Surface { Auto, Surfaceless, Pbuffer };
-    /// Auto takes no surface if the driver allows that, otherwise a pbuffer of 1 x 1; Surfaceless demands none.
+    /// Auto: no surface if the driver allows that, otherwise a pbuffer of 1 x 1. Surfaceless: no surface, or
+    /// ContextError.
     Surface surface = Surface::Auto;
-    /// Receives the driver's debug messages; asks for a debug context when set.
+    /// Receives the driver's debug messages. If it is set, a debug context is created.
     std::function<void(std::string_view message)> on_debug_message{};
 };
 
 /// One EGL device.
 struct DeviceInfo {
-    int index;         ///< what HeadlessOptions::device and QUADMILL_DEVICE mean by it
-    std::string name;  ///< the driver's words: its vendor and device file, if it reports them
+    int index;         ///< the value for HeadlessOptions::device and QUADMILL_DEVICE
+    std::string name;  ///< vendor and device file, if the driver reports them
 };
 
 /// Facts about a context and its driver.
 struct ContextInfo {
-    OpenGl api = OpenGl::Desktop45;  ///< the version that the library works with; never Best
-    std::string renderer, vendor, version, shading_language;  ///< what the driver calls itself, OpenGL and GLSL
+    OpenGl api = OpenGl::Desktop45;                           ///< the version that the library works with; never Best
+    std::string renderer, vendor, version, shading_language;  ///< the driver's strings (GL_RENDERER, ...)
     std::string platform;   ///< "EGL device 0", "EGL surfaceless", "EGL default display" or "adopted"
     std::string surface;    ///< "none", "pbuffer" or "the caller's"
     bool robust = false;    ///< out-of-bounds access is defined and a GPU reset is reported
     bool software = false;  ///< renders on the CPU (llvmpipe, softpipe, SwiftShader)
-    int max_texture_size = 0, max_array_layers = 0;       ///< in texels a side; of an array texture
+    int max_texture_size = 0, max_array_layers = 0;       ///< texels per side; layers of an array texture
     int max_draw_buffers = 0;                             ///< render targets of a pass
     int max_viewport_width = 0, max_viewport_height = 0;  ///< in texels
     /// Extensions that this driver has and the library uses.
@@ -67,8 +69,8 @@ struct ContextInfo {
 };
 
 /// A rectangle of a pass's target, and the rectangle of its source that texture coordinates run over, both in texels
-/// from the lower left. A source whose x0 > x1 (or y0 > y1) is read backwards. Engine::Bitonic moves it to the right by
-/// the texture's width times a code for the side that is kept.
+/// from the lower left. A source whose x0 > x1 (or y0 > y1) is read backwards. Engine::Bitonic encodes in the source
+/// which key to keep: it adds the texture's width times a code to x0 and x1.
 struct PassQuad {
     /// Two opposite corners.
     struct Corners {
@@ -97,11 +99,11 @@ struct PassEvent {
     int quads = 0;                           ///< 0 for a copy from texture to texture, and for points
     std::uint64_t texels = 0;                ///< covered by the quads or points, in each target
     std::span<const PassQuad> rectangles{};  ///< the quads themselves
-    const detail::gl::Pass* pass = nullptr;  ///< the pass itself, which the library alone can read; null for a copy
+    const detail::gl::Pass* pass = nullptr;  ///< internal; null for a copy
 };
 
-/// Sees every pass as it is issued, in the order of issue, on the calling thread. Passes that the GPU skips because the
-/// data is sorted are seen, too: the CPU does not know.
+/// Sees every pass as it is issued, in the order of issue, on the calling thread. Passes that conditional rendering
+/// skips on the GPU are reported, too, because the CPU cannot know.
 class QUADMILL_API PassObserver {
   public:
     virtual ~PassObserver();
@@ -112,10 +114,10 @@ class QUADMILL_API PassObserver {
 /// An OpenGL context that the library works in.
 ///
 /// One context belongs to one thread at a time. Copies share the context, so objects that work in one take a `const
-/// Context&` and keep a copy. A headless context is made current by each call that needs it, and what was current
-/// before comes back after the call; an adopted one must be current on the calling thread in each call, otherwise the
-/// call throws InvalidArgument. An object built from it may be destroyed while another context, or none, is current:
-/// its GPU memory is freed in the next call in its own context, or with that context.
+/// Context&` and keep a copy. A headless context is made current by each call that needs it, and the previous context
+/// is made current again after the call. An adopted context must be current on the calling thread in each call,
+/// otherwise the call throws InvalidArgument. An object built from it may be destroyed while another context, or none,
+/// is current: its GPU memory is freed in the next call in its own context, or with that context.
 ///
 /// A context belongs to one process: drivers do not work across fork(). In a child process each call that needs the
 /// parent's context throws ContextError; Engine::Cpu and summaries on the CPU work there.
@@ -125,29 +127,31 @@ class QUADMILL_API Context {
     using GetProcAddress = void (*(*)(const char* name))();
 
     /// Opens a context without a display through EGL, trying the device platform, then Mesa's surfaceless platform,
-    /// then the default display. libEGL is opened at run time. A GLX context that is current on the thread is released
-    /// in each call and made current again after it, since a thread has only one of the two current.
+    /// then the default display. libEGL is opened at run time. A thread cannot have a GLX and an EGL context current at
+    /// the same time, so each call releases a current GLX context and makes it current again after the call.
     /// Throws: ContextError, saying what was tried and what to install, also if there is no device with that index, and
-    /// in a process that was forked from one that had used OpenGL; InvalidArgument for a device below -1, and for a
-    /// QUADMILL_DEVICE that is not a number from 0.
+    /// in a process that was forked from one that had used OpenGL; InvalidArgument for a device below -1, for a
+    /// QUADMILL_DEVICE that is not a number >= 0, and for an unknown QUADMILL_API.
     static Context headless(const HeadlessOptions& options = {});
 
-    /// Takes the caller's context, which must be current: OpenGL 3.3 or OpenGL ES 3.0, or later, of any profile.
-    /// QUADMILL_API holds the library to a lower version than the context has. The library loads its own function table
-    /// and leaves the context's state as it was after each call.
+    /// Takes the caller's context, which must be current: OpenGL 3.3 or OpenGL ES 3.0, or later, of any profile. The
+    /// environment variable QUADMILL_API (gl41, ...) restricts the library to a lower version. The library loads its
+    /// own function table, and restores the context's state after each call (below OpenGL 4.3 without subroutine
+    /// uniforms). Transform feedback that is active is paused and resumed.
     /// Pre: during any call of the library, this context is current; no query of samples, primitives or shader
-    /// invocations and no conditional rendering is active, and the current program is not flagged for deletion. All are
-    /// refused with InvalidArgument; conditional rendering only after a first call outside of it, since OpenGL has no
-    /// query for it. In the compatibility profile a display list in progress, selection and feedback mode are refused,
-    /// too.
-    /// Throws: ContextError if EGL and GLX know no current context, or it is older than OpenGL 3.3 or OpenGL ES 3.0; the
-    /// message says what to request from GLFW, SDL, Qt or GTK.
+    /// invocations and no conditional rendering is active, and the current program is not flagged for deletion. In the
+    /// compatibility profile, no display list is in progress, and selection and feedback mode are not active. All these
+    /// are refused with InvalidArgument. Active conditional rendering is detected only if an earlier call was made
+    /// outside of it, because OpenGL cannot query it. In OpenGL 3.3, transform feedback is not active: it can be
+    /// neither queried nor paused there, and the driver would report an error.
+    /// Throws: ContextError if neither EGL nor GLX has a current context, or it is older than OpenGL 3.3 or OpenGL ES
+    /// 3.0 (the message says what to request from GLFW, SDL, Qt or GTK); InvalidArgument for an unknown QUADMILL_API.
     ///
     ///     auto context = Context::adopt();  // the one that is current on this thread
     static Context adopt();
 
-    /// adopt() with the caller's loader, for a context of neither EGL nor GLX: glfwGetProcAddress, eglGetProcAddress,
-    /// ...
+    /// adopt() with your own loader, such as glfwGetProcAddress. It is needed only if neither EGL nor GLX made the
+    /// context.
     /// Throws: as adopt(); InvalidArgument for a null pointer.
     static Context adopt(GetProcAddress get_proc_address);
 
@@ -173,10 +177,10 @@ class QUADMILL_API Context {
 
     [[nodiscard]] const ContextInfo& info() const noexcept;  ///< as found when it was opened
 
-    /// The one observer of this context, not owned; nullptr for none. Returns the one before.
+    /// Sets the observer of this context, nullptr for none, and returns the previous one. The context does not own it.
     PassObserver* observe(PassObserver* observer) noexcept;
 
-    /// Makes a headless context current on this thread until the program changes that, for the caller's own OpenGL
+    /// Makes a headless context current on this thread, until another one is made current, for the caller's own OpenGL
     /// code. Does nothing for an adopted one. A GLX context that is current is released first.
     /// Throws: ContextError if another thread has it current.
     void make_current();
@@ -185,14 +189,14 @@ class QUADMILL_API Context {
     /// one.
     [[nodiscard]] void (*proc_address(const char* name) const)();
 
-    /// The programs that this context has compiled so far, in the driver's own form. Give the bytes to load_programs()
-    /// in a later run, and nothing is compiled again. Programs belong to the context, and all objects in it share them.
-    /// Empty if the driver has no such form.
+    /// The shader programs that this context has compiled so far, in the driver's own form. Give the bytes to
+    /// load_programs() in a later run, and nothing is compiled again. Programs belong to the context, and all objects
+    /// in it share them. Empty if the driver has no such form.
     /// Throws: GlError.
     [[nodiscard]] std::vector<std::byte> save_programs() const;
 
-    /// Programs in `saved` need no compiling from now on. Returns how many there are: 0 of another driver, or another
-    /// version of it.
+    /// Loads shader programs, which then need no compiling. Returns the number of programs loaded: 0 if another driver
+    /// or driver version saved them.
     /// Throws: InvalidArgument for bytes that save_programs() did not make.
     ///
     ///     const auto saved = context.save_programs();  // to a file; in the next run:
@@ -209,10 +213,9 @@ class QUADMILL_API Context {
 
 /// Saves the context's OpenGL state once for many calls of the library and restores it at its end. Without a Session
 /// each call saves and restores. Sessions may be nested: the outermost one saves and restores.
-/// Pre: while it is open, the caller does not use the context.
+/// Pre: while a Session is open, the application does not use the context.
 /// Cost: some 100 glGet calls and as many to restore: 1 to 30 us; `quadmill limits` measures it.
-/// Throws: InvalidArgument for the state that Context::adopt() lists as refused; ContextError as
-/// Context::make_current().
+/// Throws: InvalidArgument in the cases that Context::adopt() lists under Pre; ContextError as Context::make_current().
 class QUADMILL_API Session {
   public:
     /// Saves the state, now.

@@ -1,5 +1,5 @@
 /// Crossover points: the sizes from which the engine Auto uses the GPU. `quadmill tune` measures them on a machine. The
-/// library reads no file; if the options hold no crossings, it uses its own figures.
+/// library does not read the file that it writes; if the options hold no crossings, it uses built-in estimates.
 #pragma once
 
 #include <cstddef>
@@ -31,10 +31,10 @@ struct QueryCrossings {
     static constexpr std::uint64_t never = ~std::uint64_t{0};  ///< the CPU is always faster
     std::uint64_t rows = never;                                ///< rows of a table
     std::uint64_t rank_rows = never;                           ///< rows of a table for quantiles and k-th values
-    /// Nested loops on the GPU join l rows with r up to this many comparisons a row: l r / (l + r); 0: never.
+    /// Nested loops on the GPU join l rows with r up to this many comparisons per row: l r / (l + r); 0: never.
     std::uint64_t join_comparisons = 0;
     /// The time of two comparisons of a column with Depth divided by the time with Bitmap, for many rows; 0: as on an
-    /// H100. Depth is used where it is faster for all parts of a query.
+    /// H100. Depth is used if it is faster for all parts of a query.
     double depth_over_bitmap = 0;
     bool operator==(const QueryCrossings&) const = default;
 };

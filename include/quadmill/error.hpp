@@ -1,4 +1,4 @@
-/// What the library throws. Each message names the function, the rule that was broken and the values that broke it.
+/// The exceptions of the library. Each message names the function, the broken rule and the values that broke it.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ class QUADMILL_API Error : public std::runtime_error {
     ~Error() override;
 };
 
-/// The caller broke a rule of the call. Thrown before any work is done, where the call does not say otherwise.
+/// The caller broke a rule of the call. Thrown before any work is done, unless the call says otherwise.
 class QUADMILL_API InvalidArgument : public Error {
   public:
     using Error::Error;
@@ -30,7 +30,8 @@ class QUADMILL_API GlError : public Error {
     ~GlError() override;
 };
 
-/// No usable OpenGL context: no EGL, no device, or a version below OpenGL 3.3 and OpenGL ES 3.0. The message says what was tried.
+/// No usable OpenGL context: no EGL, no device, or a version below OpenGL 3.3 and OpenGL ES 3.0. The message says
+/// what was tried.
 class QUADMILL_API ContextError : public Error {
   public:
     using Error::Error;

@@ -62,14 +62,14 @@ struct ExternalSortOptions {
     /// Folders for runs, used in turn. Empty: the environment variable TMPDIR, or /tmp. Nothing is written to them if
     /// everything fits into memory.
     std::vector<std::string> temp{};
-    /// The engine that sorts the keys of a run. Auto takes the CPU without a context and on a software renderer. Hybrid
-    /// and Pbsn, which carry no index, are refused, and so are GPU engines without a context.
+    /// The engine that sorts the keys of a run. Auto chooses the CPU without a context and on a software renderer.
+    /// Hybrid and Pbsn, which carry no index, are refused, and so are GPU engines without a context.
     Engine engine = Engine::Auto;
     RunMerge merge = RunMerge::Tree;  ///< if there are several runs
     /// CPU threads, in addition to those of the pipeline; 0: as many as the machine has.
     unsigned threads = 0;
     ExternalPaperOptions paper{};  ///< the size of runs
-    /// Called on the calling thread, some ten times a second. Stop ends the sort with SortStopped.
+    /// Called on the calling thread, about ten times per second. Stop ends the sort with SortStopped.
     std::function<Proceed(const ExternalProgress&)> progress{};
 };
 
@@ -81,7 +81,7 @@ struct ExternalSortOptions {
 /// that, and for an incomplete output, the next sort removes what is left.)
 /// Memory: at most ExternalSortOptions::memory bytes; a test holds it to that.
 /// Cost: one pass over the data if it fits into memory, otherwise two (each reads and writes everything), and more only
-/// if memory cannot hold a block of each run: with 256 MB above some 25 GB.
+/// if memory cannot hold a block of each run: with 256 MiB above about 25 GB.
 /// Throws: InvalidArgument for an invalid format, options or memory, if the output is the input, and for an adopted
 /// context; IoError, with path and offset, for files, also for a truncated last record and for a line that is too long;
 /// SortStopped; what Sorter throws; std::bad_alloc.
@@ -117,13 +117,13 @@ class QUADMILL_API ExternalSorter {
     ExternalSorter& operator=(ExternalSorter&&) noexcept;
     ~ExternalSorter();
 
-    /// Takes bytes of records, which may end within a record. Waits while the sorter is behind.
+    /// Adds bytes of records, which may end within a record. Waits while the sorter is behind.
     /// Pre: nothing was pulled.
     void push(std::span<const std::byte> bytes);
     /// Copies the next bytes of the records in order to `bytes` and returns their number: all that fit, fewer only at
     /// the end, then 0. The first call ends the input.
     [[nodiscard]] std::size_t pull(std::span<std::byte> bytes);
-    /// Statistics so far. Times of stages are there when everything is pulled.
+    /// Statistics so far. The times of stages are available when everything is pulled.
     [[nodiscard]] ExternalSortStats stats() const;
 
   private:
@@ -138,7 +138,7 @@ struct ExternalStage {
     double hidden = 0;   ///< share of these in which the slowest stage of its phase worked, too
 };
 
-/// What a sort did.
+/// Statistics of a sort.
 struct ExternalSortStats {
     std::uint64_t bytes = 0;         ///< of the sorted records
     std::uint64_t records = 0;       ///< sorted
@@ -147,8 +147,8 @@ struct ExternalSortStats {
     std::uint64_t merge_passes = 0;  ///< max number of times that a byte was merged
     std::uint64_t peak_bytes = 0;    ///< peak resident memory of the whole process; 0 if unknown
     std::uint64_t tied = 0;          ///< keys that needed more than their first word
-    Engine engine = Engine::Cpu;     ///< the one that sorted the runs
-    std::uint64_t passes = 0;        ///< drawn, on all devices; 0 without one
+    Engine engine = Engine::Cpu;     ///< the engine that sorted the runs
+    std::uint64_t passes = 0;        ///< passes drawn, on all devices; 0 without a device
     std::string io;                  ///< how files were read and written: "io_uring", "threads" or "stream"
     double seconds = 0, runs_seconds = 0, merge_seconds = 0;  ///< total, and of both phases
     std::vector<ExternalStage> stages;                        ///< in the order of the pipeline

@@ -16,8 +16,8 @@ namespace quadmill {
 /// A 16-bit IEEE 754 float, stored as its bits.
 struct Half {
     std::uint16_t bits = 0;  ///< sign, 5 bits of exponent, 10 of mantissa
-    /// The nearest half, ties to even. Values that are too large become infinity; a NaN keeps its sign and the top bits
-    /// of its payload.
+    /// The nearest 16-bit float, ties to even. Values that are too large become infinity; a NaN keeps its sign and the
+    /// top bits of its payload.
     [[nodiscard]] QUADMILL_API static Half from_float(float value) noexcept;
     /// The same value as a float, exactly.
     [[nodiscard]] QUADMILL_API float value() const noexcept;
@@ -27,8 +27,7 @@ struct Half {
 /// The types of keys that can be sorted; F16 is Half.
 enum class KeyType { F16, F32, F64, I32, U32, I64, U64 };
 
-/// The types of keys, as KeyType names them. (Of integers of 64 bits, `long long` is another type than std::int64_t where
-/// that is `long`.)
+/// The types of keys, as KeyType names them. (If std::int64_t is `long`, `long long` is another type and not a key.)
 template <class T>
 concept SortableKey =
     std::same_as<T, Half> || std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, std::int32_t> ||

@@ -1,4 +1,5 @@
-/// Linear algebra by the graphics pipeline: reductions, and LU factorization with what it serves.
+/// Linear algebra with the graphics pipeline: reductions, and LU factorization with its uses (solving, inverse,
+/// determinant, condition number).
 #pragma once
 
 #include <cstddef>
@@ -29,12 +30,12 @@ struct DoubleMatrixView {
     std::size_t rows = 0, columns = 0;  ///< of the matrix
 };
 
-/// A matrix in a texture of the caller: R32F, level 0, row i being row i of texels. Its parameters do not matter.
+/// A matrix in a texture of the caller: R32F, level 0, row i being row i of texels. Its parameters are ignored.
 struct MatrixTexture {
     std::uint32_t id = 0;  ///< its OpenGL name
 };
 
-/// What each result is computed from.
+/// The elements that each result is computed from.
 enum class Along { All, Rows, Columns };
 
 /// A matrix of the caller.
@@ -53,7 +54,7 @@ struct Extreme {
 /// Guarantee: float sums are pairwise, so the error of a sum of n values is at most (log2(n) + 8) * 2^-24 times the sum
 /// of their absolute values (plus n * 2^-126: hardware may flush denormals); for a dot product log2(n) + 10. Integer
 /// sums and extremes are exact.
-/// Memory: on the GPU the matrix and a quarter more; a texture of the caller is read in place.
+/// Memory: on the GPU 1.25 times the matrix; a texture of the caller is read in place.
 /// Throws: InvalidArgument for views whose size is not rows * columns, for rows or columns beyond
 /// ContextInfo::max_texture_size (except with Along::All), for more than 2^30 elements, or that size squared if it is
 /// less, and for an id that is not such a texture; GlError, ContextError, std::bad_alloc.
@@ -113,29 +114,29 @@ enum class Swap {
 
 /// The layout of a blocked factorization's trailing matrix in texels.
 enum class Layout {
-    Scalars,  ///< R32F, one element a texel
+    Scalars,  ///< R32F, one element per texel
     Tiles     ///< RGBA32F in 8 layers that a pass writes together: a fragment computes 4 columns of 8 rows
 };
 
 /// Options of Lu.
 struct LuOptions {
     Pivot pivot = Pivot::Partial;  ///< the elements that it divides by
-    Swap swap = Swap::Copy;        ///< for one row a pass
+    Swap swap = Swap::Copy;        ///< for one row per pass
     /// Rows that a pass over the trailing matrix eliminates: 8, 16 or 32, or 1, the slides' own form. Pivot::Full
     /// always has 1, since each of its pivots depends on all remaining elements. Unset: 32, or 1 for Pivot::Full.
     std::optional<std::size_t> block{};
-    Layout layout = Layout::Tiles;  ///< for several rows a pass
+    Layout layout = Layout::Tiles;  ///< for several rows per pass
     /// CPU threads for packing and residuals; 0: as many as the machine has.
     unsigned threads = 0;
 };
 
-/// What a factorization did.
+/// Statistics of a factorization.
 struct LuStats {
     std::size_t rows = 0;     ///< of the matrix
     std::size_t columns = 0;  ///< of the matrix
     /// 0, or the number, from 1, of the first pivot that is zero, as LAPACK reports it.
     std::size_t info = 0;
-    std::size_t block = 0;     ///< the one that was used
+    std::size_t block = 0;     ///< the block that was used
     std::uint64_t passes = 0;  ///< issued
     double upload_ms = 0;      ///< wall clock: the matrix to its texture
     double factor_ms = 0;      ///< wall clock: the passes, to their end on the GPU
@@ -182,7 +183,7 @@ struct Refinement {
 /// to 2^60 are brought into the range of floats by one power of two for all, which changes no pivot. If they span more
 /// than 2^120, powers of two scale each row and column; pivots are chosen in the scaled matrix, and residuals hold for
 /// it. After scaling, elements below 2^-126 count as zero.
-/// Memory: on the GPU some 5 times the matrix.
+/// Memory: on the GPU about 5 times the matrix.
 /// Cost: 2/3 n^3 operations. With block = 1, a pass over the trailing matrix for each row, and small ones to find the
 /// pivot (1 to 3, with Pivot::Full 1 to 5) and to swap (1 with Swap::Pointer; with Swap::Copy 4, with Pivot::Full 7).
 /// Otherwise a pass for four columns in a panel of `block` columns, with Pivot::Partial one more per column, and for
@@ -233,7 +234,7 @@ class QUADMILL_API Lu {
     /// Cost: if the CPU factorizes, 2/3 n^3 operations and n^2 doubles there.
     /// Throws: InvalidArgument for another shape, and for NaNs and infinities in b; Error if a pivot is zero in double.
     Refinement solve(MatrixView matrix, std::span<const double> b, std::span<double> x, std::size_t columns = 1);
-    /// The same for a matrix of doubles.
+    /// solve() to double accuracy for a matrix of doubles.
     Refinement solve(DoubleMatrixView matrix, std::span<const double> b, std::span<double> x, std::size_t columns = 1);
 
     /// An estimate of the condition number |A| |A^-1| in the 1-norm, by the method of LAPACK's sgecon: never above that
@@ -243,7 +244,7 @@ class QUADMILL_API Lu {
     /// Pre: matrix is the one that was factorized, and square; it is read again.
     /// Cost: reads the factors back; a few times n^2 operations on the CPU.
     [[nodiscard]] double condition(MatrixView matrix);
-    /// The same for a matrix of doubles.
+    /// condition() for a matrix of doubles.
     [[nodiscard]] double condition(DoubleMatrixView matrix);
 
     /// The inverse of the square matrix, row after row.
@@ -259,7 +260,7 @@ class QUADMILL_API Lu {
     std::unique_ptr<State> state_;
 };
 
-/// What a factorization of many matrices did.
+/// Statistics of a factorization of many matrices.
 struct BatchStats {
     std::size_t systems = 0, n = 0;  ///< matrices, and the rows of each
     /// For each matrix 0, or the number, from 1, of its first zero pivot.
@@ -323,7 +324,7 @@ class QUADMILL_API LuBatch {
 
     /// An estimate of each matrix's condition number, as Lu::condition() has it. Infinite when a pivot is zero.
     /// Pre: the matrices are those that were factorized, to be read again.
-    /// Cost: reads the factors back; a few times n^2 operations a matrix on the CPU.
+    /// Cost: reads the factors back; a few times n^2 operations per matrix on the CPU.
     /// Throws: InvalidArgument for another number of values.
     [[nodiscard]] std::vector<double> conditions(std::span<const float> matrices);
 

@@ -1,4 +1,4 @@
-/// Many machines by MPI: keys that are spread over the ranks of a communicator are sorted together, and the ranks'
+/// Many machines with MPI: keys that are spread over the ranks of a communicator are sorted together, and the ranks'
 /// summaries become one.
 ///
 /// Every call is collective: all ranks of the communicator make it, in the same order. It works on a duplicate of the
@@ -6,7 +6,7 @@
 /// all do, and none is left waiting; the others' messages begin with its number. The application initializes MPI with
 /// MPI_THREAD_FUNNELED or more; the calls are made on the thread that may call MPI.
 ///
-/// Link quadmill::mpi, which is there if CMake found an MPI.
+/// Link quadmill::mpi, which is available if CMake found an MPI.
 #pragma once
 
 #ifndef OMPI_SKIP_MPICXX
@@ -83,7 +83,7 @@ namespace quadmill::mpi {
 /// saved bytes; CorrelatedSums needs its g again.
 ///
 /// Guarantee: rank 0 has what merging all summaries in the order of ranks, by pairs, makes; the others have nothing.
-/// Cost: ceil(log2 P) rounds, each of one summary's bytes a rank.
+/// Cost: ceil(log2 P) rounds; in each, a rank sends or receives the bytes of one summary.
 /// Throws: as load() and merge(), and Error if MPI fails; on all ranks.
 template <class Summary, class Load>
 [[nodiscard]] std::optional<Summary> reduce(MPI_Comm comm, Summary summary, const Load& load) {

@@ -23,7 +23,7 @@ enum class Channels {
 /// How the CPU merges the four channels that Engine::Pbsn has sorted.
 enum class ChannelMerge {
     FourWays,  ///< all four in one round, so each key moves once
-    TwoWays,   ///< two and two, then the halves: two rounds
+    TwoWays,   ///< two and two, then both results: two rounds
 };
 
 /// The layout of keys in the four channels of a texel, for Engine::Bitonic.
@@ -33,7 +33,7 @@ enum class Representation {
 };
 
 /// Options of Engine::Pbsn.
-/// Source: SIGMOD'05 (Govindaraju, Raghuvanshi, Manocha), section 4; its own form is one run a channel without early
+/// Source: SIGMOD'05 (Govindaraju, Raghuvanshi, Manocha), section 4; its own form is one run per channel without early
 /// stop.
 struct PbsnOptions {
     EarlyStop early_stop = EarlyStop::Yes;  ///< checked after each stage of the network
@@ -43,7 +43,7 @@ struct PbsnOptions {
     std::size_t max_texels = std::size_t{1} << 24;
     /// The network sorts runs of at most this many elements in each channel, many in one texture, and the CPU merges
     /// them: the network's steps grow with the square of the logarithm, a merge's rounds with the logarithm. Rounded
-    /// down to a power of two. With max_texels or more it is the paper's own form, one run a channel. 0 takes 2^18;
+    /// down to a power of two. With max_texels or more it is the paper's own form, one run per channel. 0 means 2^18;
     /// fastest is 2^8.
     std::size_t max_run = 0;
     Channels channels = Channels::Auto;                   ///< for windows

@@ -106,7 +106,7 @@ class QUADMILL_API QueryPlan {
     QueryPlan(QueryPlan&&) noexcept;
     QueryPlan& operator=(QueryPlan&&) noexcept;
     ~QueryPlan();
-    /// The plan as text, a line a node.
+    /// The plan as text, one line per node.
     [[nodiscard]] std::string text() const;
     /// The plan as a graph in the language of Graphviz, for `dot`.
     [[nodiscard]] std::string graphviz() const;

@@ -31,14 +31,14 @@ struct QueryResult;
 
 /// The engine of a query: the graphics pipeline or the CPU.
 enum class QueryEngine {
-    Auto,   ///< the fastest for the query, its rows and the device; QueryResult says which one ran
+    Auto,   ///< estimated to be the fastest for the query, its rows and the device; QueryResult::engine tells which ran
     Cpu,    ///< loops on CPU threads
-    Depth,  ///< columns in the depth buffer, predicates with depth and stencil tests, counts with occlusion queries, the
-            ///< k-th value, MIN and MAX with a count for each bit
-    Bitmap  ///< fragment programs that write the bits of 32 rows together, counts by reduction
+    Depth,  ///< columns in the depth buffer, predicates with depth and stencil tests, counts with occlusion queries
+            ///< (for the k-th value, MIN and MAX one per bit). Needs OpenGL 4.5
+    Bitmap  ///< fragment shaders that write the bits of 32 rows together, counts with a reduction
 };
 
-/// Whether a run reports each node.
+/// Whether QueryProcessor::run() measures each node of the plan.
 enum class Statistics {
     Off,
     ByNode  ///< waits for each node and counts its rows
@@ -50,18 +50,19 @@ struct QueryOptions {
     unsigned threads = 0;                     ///< CPU threads; 0: as many as the machine has
     std::size_t gpu_memory = 0;               ///< max bytes for columns; 0: what the driver reports as free
     Statistics statistics = Statistics::Off;  ///< whether each node is counted and timed
-    /// Crossover points measured on this machine; unset: the library's own figures. The library reads no file.
+    /// Crossover points measured on this machine; unset: those that are built in. The library does not read the file
+    /// that `quadmill tune` writes: pass its values here.
     std::optional<QueryCrossings> crossings{};
     QueryPaperOptions paper{};  ///< the forms of SIGMOD'04 and MDS'09
 };
 
-/// Runs queries in one context, or on the CPU alone; keeps its programs, and the columns of its tables in textures as
-/// long as the tables live.
+/// Runs queries in one context, or only on the CPU. It keeps its shader programs, and the columns of its tables in
+/// textures as long as the tables live.
 ///
-/// Guarantee: the same answer from every engine, up to the last bits of Sum and Average of floats, which are within
-/// (log2 n + 8) 2^-53 times the sum of the absolute values of the exact sum of n floats; if that sum of absolute values
-/// is beyond the largest double, each may be infinite or NaN. Drivers that flush denormal doubles (Mesa's llvmpipe;
-/// NVIDIA's does not) treat them as 0 in linear conditions and in Sum and Average of F64.
+/// Guarantee: all engines give the same answer, except for the last bits of Sum and Average of floats. The error of a
+/// sum of n floats is at most (log2 n + 8) 2^-53 times the sum of their absolute values. If that sum is beyond the
+/// largest double, the answer may be infinite or NaN. Drivers that flush denormal doubles (Mesa's llvmpipe; NVIDIA's
+/// does not) treat them as 0 in linear conditions and in Sum and Average of F64.
 /// Throws: InvalidArgument, also for a Selection of another processor or with another number of rows than the table;
 /// GlError, ContextError, std::bad_alloc.
 /// Source: 'Query Processing on GPUs' (Govindaraju, Manocha); SIGMOD'04 (Govindaraju, Lloyd, Wang, Lin, Manocha);
@@ -74,7 +75,7 @@ struct QueryOptions {
 class QUADMILL_API QueryProcessor {
   public:
     /// Works in that context, and on the CPU if that is faster or requested.
-    /// Throws: InvalidArgument for options that do not go together.
+    /// Throws: InvalidArgument for contradictory options.
     explicit QueryProcessor(const Context& context, const QueryOptions& options = {});
     /// Works on the CPU alone.
     /// Throws: InvalidArgument for engines other than QueryEngine::Auto and Cpu.
@@ -84,19 +85,20 @@ class QUADMILL_API QueryProcessor {
     ~QueryProcessor();
 
     /// Receives result rows, some at a time, in order; they are valid during the call.
-    /// Pre: it may call the library, but in the caller's own context leaves OpenGL's state as it finds it.
+    /// Pre: it may call the library. In an adopted context it does not change OpenGL state.
     using TakeRows = std::function<void(std::span<const std::vector<Value>>)>;
 
-    /// Runs a plan on a table. With `take` the rows go there, at most 4,096 at a time, and not into the result, which
-    /// may then be larger than memory.
-    /// Throws: InvalidArgument also for a plan with a join, and for a table without the columns that the plan needs.
+    /// Runs a plan on a table. If `take` is given, it receives the rows, up to 4,096 per call, and QueryResult::rows
+    /// stays empty; so a result may be larger than memory.
+    /// Throws: InvalidArgument, in addition to the cases above, for a plan with a join, and for a table without the
+    /// columns that the plan needs.
     QueryResult run(const QueryPlan& plan, const Table& table, const TakeRows& take = {});
     /// Runs a plan with a join on two tables.
     /// Memory: pairs are processed in chunks of 65,536, so only the result needs memory. But a quantile or k-th value
     /// of pairs needs all their values of that column, 8 bytes each, on the CPU.
     /// Throws: InvalidArgument also for a plan without a join; otherwise as above.
     QueryResult run(const QueryPlan& plan, const Table& left, const Table& right, const TakeRows& take = {});
-    /// Makes the plan of a query without a join, and runs it.
+    /// Plans and runs a query without a join.
     [[nodiscard]] QueryResult run(const Query& query, const Table& table);
 
     /// The number of rows that satisfy the condition.
@@ -110,14 +112,14 @@ class QUADMILL_API QueryProcessor {
     ///     // ... the CPU does other things ...
     ///     const auto all = low.get() + high.get();
     [[nodiscard]] PendingCount count_async(const Table& table, const Predicate& where);
-    /// The rows that satisfy the condition; they stay on the GPU, or on the CPU, where they were found.
+    /// The rows that satisfy the condition. The selection stays on the device that computed it.
     [[nodiscard]] Selection select(const Table& table, const Predicate& where);
     /// An aggregate of all rows, or of selected ones.
     /// Cost: waits for the GPU.
     /// Throws: InvalidArgument also for a sum of integers beyond 64 bits.
     [[nodiscard]] Value aggregate(const Table& table, const QueryAggregate& what, const Selection* of = nullptr);
-    /// aggregate() without waiting for the GPU, as count_async(): by reduction with either GPU engine. For more rows
-    /// than a texture holds, and on the CPU, the value is ready when this returns.
+    /// aggregate() without waiting for the GPU, as count_async(). Both GPU engines use a reduction. For more rows than
+    /// a texture holds, and on the CPU, the value is ready when this returns.
     ///
     ///     const auto tenth = processor.aggregate_async(
     ///         table, {.kind = QueryAggregate::Kind::KthLargest, .column = "a", .k = 10});
@@ -127,27 +129,27 @@ class QUADMILL_API QueryProcessor {
                                                const Selection* of = nullptr);
     /// Writes the aggregate to the caller's buffer or texture, for its shaders; the CPU does not read it. It is
     /// converted to NumberPlace::type: to the nearest float, or to an integer by truncation. Values outside a type's
-    /// range become its limit, NaN becomes 0. NULL is NaN, or 0.
-    /// Cost: a pyramid of passes (for a k-th value one for every two bits); does not wait, and reads nothing back,
-    /// except for columns on the CPU.
-    /// Throws: as aggregate(), except that a sum beyond 64 bits is converted, too; InvalidArgument for an invalid or
-    /// too small object, for text, for a processor without a context, and for more rows than a texture of the library
-    /// holds.
+    /// range become its limit. For integer types, NaN and NULL become 0. For float types, NULL becomes NaN.
+    /// Cost: about log n reduction passes (for a k-th value, one reduction per two bits); does not wait, and reads
+    /// nothing back, except for columns on the CPU.
+    /// Throws: as aggregate(), but a sum beyond 64 bits does not throw: it is converted, too; InvalidArgument for an
+    /// invalid or too small object, for text, for a processor without a context, and for more rows than a texture of
+    /// the library holds.
     ///
     ///     processor.write_aggregate(table, {.kind = QueryAggregate::Kind::Max, .column = "a"}, {.buffer = uniforms});
     void write_aggregate(const Table& table, const QueryAggregate& what, const NumberPlace& to,
                          const Selection* of = nullptr);
     /// write_aggregate() for count().
     void write_count(const Table& table, const Predicate& where, const NumberPlace& to);
-    /// As aggregate() with KthLargest.
+    /// aggregate() with KthLargest.
     [[nodiscard]] Value kth_largest(const Table& table, const std::string& column, std::uint64_t k,
                                     const Selection* of = nullptr) {
         return aggregate(table, {.kind = QueryAggregate::Kind::KthLargest, .column = column, .k = k}, of);
     }
-    /// Calls `take` with the pairs of a join of two columns, of all rows or selected ones, in the order of the left
-    /// rows, then of the right ones, in chunks of at most 65,536 pairs, valid during the call. Returns the number of
-    /// pairs.
-    /// Pre: `take` may call the library, but in the caller's own context leaves OpenGL's state as it finds it.
+    /// Joins two columns, of all rows or of selected ones, and calls `take` with the pairs. They come in the order of
+    /// the left rows, then of the right ones, in chunks of at most 65,536 pairs, which are valid during the call.
+    /// Returns the number of pairs.
+    /// Pre: `take` may call the library. In an adopted context it does not change OpenGL state.
     /// Memory: at most 40 bytes per joined row, for any number of pairs; nested loops on the GPU also need about 50 MB
     /// there, and at most 40 bytes per row of either side.
     /// Throws: InvalidArgument also for tables of more than 2^31 rows.
@@ -165,7 +167,8 @@ class QUADMILL_API QueryProcessor {
     std::shared_ptr<State> state_;
 };
 
-/// Statistics of a plan's node. If an engine evaluates a whole condition in one step, its last node stands for all.
+/// Statistics of a plan's node. If an engine evaluates a whole condition in one step, the condition is reported as its
+/// last node.
 struct NodeStats {
     std::string node;        ///< as in QueryPlan::text()
     std::uint64_t rows = 0;  ///< selected rows, pairs, or result rows
@@ -184,19 +187,19 @@ struct ResultColumn {
 /// The result of a query.
 struct QueryResult {
     /// The column with that name, from `rows`. As double, integers are rounded to nearest.
-    /// Throws: InvalidArgument for a name or number that no column has, for a name that several have, and for a column
+    /// Throws: InvalidArgument for a name or index that no column has, for a name that several have, and for a column
     /// with values of another type.
     ///
     ///     const auto price = result.column<double>("price").values;
     template <class T>
     [[nodiscard]] QUADMILL_API ResultColumn<T> column(std::string_view name) const;
     template <class T>
-    [[nodiscard]] QUADMILL_API ResultColumn<T> column(std::size_t number) const;  ///< the column of that number, from 0
+    [[nodiscard]] QUADMILL_API ResultColumn<T> column(std::size_t number) const;  ///< the column with that index
 
     std::vector<std::string> columns;       ///< names
     std::vector<std::vector<Value>> rows;   ///< in order; empty if TakeRows received them
     std::uint64_t matched = 0;              ///< rows (pairs, for a join) that satisfied the condition
-    QueryEngine engine = QueryEngine::Cpu;  ///< the one that answered
+    QueryEngine engine = QueryEngine::Cpu;  ///< the engine that ran
     double ms = 0;                          ///< wall clock
     std::vector<NodeStats> nodes{};         ///< those that ran, in order; empty without Statistics::ByNode
 };
@@ -209,10 +212,10 @@ class QUADMILL_API PendingCount {
     ~PendingCount();
     /// Whether get() returns without waiting.
     [[nodiscard]] bool ready() const;
-    /// The count, the same each time.
+    /// Returns the count. It may be called several times.
     /// Cost: waits for the GPU.
     [[nodiscard]] std::uint64_t get() const;
-    [[nodiscard]] QueryEngine engine() const noexcept;  ///< the one that counts
+    [[nodiscard]] QueryEngine engine() const noexcept;  ///< the engine that counts
 
     struct State;
 
@@ -230,11 +233,11 @@ class QUADMILL_API PendingValue {
     ~PendingValue();
     /// Whether get() returns without waiting.
     [[nodiscard]] bool ready() const;
-    /// The value, the same each time.
+    /// Returns the value. It may be called several times.
     /// Cost: waits for the GPU.
     /// Throws: InvalidArgument for a sum of integers beyond 64 bits.
     [[nodiscard]] Value get() const;
-    [[nodiscard]] QueryEngine engine() const noexcept;  ///< the one that has the columns
+    [[nodiscard]] QueryEngine engine() const noexcept;  ///< the engine that computes it
 
     struct State;
 
@@ -244,8 +247,8 @@ class QUADMILL_API PendingValue {
     std::unique_ptr<State> state_;
 };
 
-/// An object of the caller for one number: a buffer, from byte `offset` on (a multiple of 4), or texel (0, 0) of level
-/// 0 of a texture.
+/// A destination for one number, an object of the caller: a buffer, from byte `offset` on (a multiple of 4), or texel
+/// (0, 0) of level 0 of a texture.
 struct NumberPlace {
     std::uint32_t buffer = 0;   ///< its name
     std::size_t offset = 0;     ///< of the number in the buffer, in bytes

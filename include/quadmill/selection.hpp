@@ -1,4 +1,4 @@
-/// Rows that satisfy a condition: counted, combined, and written where the caller's shaders read them.
+/// Rows that satisfy a condition: counted, combined, and written to the caller's textures and buffers.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace quadmill {
 
-/// Rows of a table, one bit each, on the GPU or on the CPU, where they were found. QueryProcessor::select() makes it;
-/// it keeps its processor's context alive.
+/// Rows of a table, one bit each, on the device (GPU or CPU) that computed them. QueryProcessor::select() makes it; it
+/// keeps its processor's context alive.
 ///
 /// Throws: InvalidArgument if two are combined that have different processors or numbers of rows; GlError,
 /// ContextError, std::bad_alloc.
@@ -23,9 +23,9 @@ class QUADMILL_API Selection {
     [[nodiscard]] Selection operator&(const Selection& other) const;  ///< rows of both
     [[nodiscard]] Selection operator|(const Selection& other) const;  ///< rows of either
     [[nodiscard]] Selection operator~() const;                        ///< all other rows, including NULLs
-    [[nodiscard]] std::uint64_t count() const;                        ///< how many rows
+    [[nodiscard]] std::uint64_t count() const;                        ///< the number of rows
     /// The numbers of the rows, from 0, ascending.
-    /// Cost: a bit a row of the table is read back; waits for the GPU.
+    /// Cost: one bit per row of the table is read back; waits for the GPU.
     [[nodiscard]] std::vector<std::uint64_t> rows() const;
     /// The rows as bits: row i is bit i % 32 of word i / 32. Bits behind the last row are 0.
     /// Cost: as rows(), whose numbers are made of these bits.
@@ -44,12 +44,12 @@ class QUADMILL_API Selection {
     /// Writes the number of rows, 32 bits, to the caller's buffer at that byte, for example as the `count` of an
     /// indirect draw.
     /// Shape: offset is a multiple of 4.
-    /// Cost: a pyramid of passes; does not wait, and nothing is read back.
+    /// Cost: about log n reduction passes; does not wait, and nothing is read back.
     /// Throws: as write_bits(), for an invalid or too small buffer.
     void write_count(std::uint32_t buffer, std::size_t offset = 0) const;
 
     /// Writes the count, and the numbers of the rows, ascending, 32 bits each, as an element buffer:
-    /// glDrawElementsIndirect draws the selected rows, and the CPU never learns their number. Zeros follow, up to the
+    /// glDrawElementsIndirect draws the selected rows, and the CPU never reads their number. Zeros follow, up to the
     /// table's number of rows.
     /// Shape: `index` has 4 bytes for each row of the table from byte `index_offset` on, without overlap with the
     /// count; offsets are multiples of 4. Cost, Throws: as write_count().

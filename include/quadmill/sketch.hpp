@@ -2,8 +2,8 @@
 ///
 /// The family of QSketch (Qin, Zhang, Yan, Govindaraju, Chiu: 'QSketch: GPU-Aware Probabilistic Sketch Data
 /// Structures'). Each key increments `depth` counters that a hash chooses; its estimate is their minimum. On the GPU an
-/// insert is a point drawn with additive blending, and a query a gather and a minimum in a fragment program. Counters
-/// are exact integers: all engines fill equal tables, counter by counter.
+/// insert is a point drawn with additive blending, and a query gathers the counters and takes their min in a fragment
+/// shader. Counters are exact integers: all engines fill equal tables, counter by counter.
 #pragma once
 
 #include <concepts>
@@ -38,7 +38,7 @@ enum class SketchKind {
 
 /// The engine of a sketch.
 enum class SketchEngine {
-    Auto,           ///< the fastest one; the CPU on software renderers and without a context
+    Auto,           ///< estimated to be the fastest; the CPU on software renderers and without a context
     Cpu,            ///< loops on CPU threads
     BlendCounters,  ///< one point per counter, `depth` points a key, into one channel; not for Sf
     BlendBuckets,   ///< one point per key, with the mask as its colour: Quarter writes 2 render targets, Half 4, Warp 8
@@ -207,7 +207,7 @@ struct TopCounts {
 };
 
 /// Heavy hitters: the candidates come from a lossy count (Frequencies), which misses none, and their counts from both
-/// it and a sketch; both have certain bounds.
+/// it and a sketch; both give guaranteed bounds.
 ///
 /// Guarantee: every value that occurs more than eps n times is a candidate. The count of an item is certainly from
 /// lower to upper, the intersection of both bounds, and the estimate is its middle. If `others` is less than the last

@@ -22,26 +22,27 @@ struct BufferKeys;
 struct SortStats;
 struct TextureRegion;
 
-/// What sorts.
+/// The engine that sorts.
 enum class Engine {
-    Auto,     ///< the fastest for the number of keys and the device: the CPU for few keys or on a software renderer
+    Auto,     ///< chosen by crossover points: the CPU for few keys or on a software renderer, otherwise the GPU
     Cpu,      ///< CPU threads: Highway's vqsort, or std::sort if the library was built without it
     Pbsn,     ///< the periodic balanced sorting network of SIGMOD'05, using blending; floats of 16 and 32 bits
-    Merge,    ///< merge sort: runs of 64 keys (fewer of larger keys) with a network in registers, then merges; any type
-    Bitonic,  ///< GPUTeraSort's bitonic network of SIGMOD'06, comparing in a fragment program; any type
-    Hybrid    ///< the merge engine and CPU threads, at the same time, each taking parts from one queue
-              ///< (segments of more than 2^17 keys go to the GPU); the CPU merges them; keys alone
+    Merge,    ///< merge sort: runs of 64 keys (fewer larger ones) with a network in registers, then merges; any type
+    Bitonic,  ///< GPUTeraSort's bitonic network of SIGMOD'06, comparing in a fragment shader; any type
+    Hybrid    ///< the merge engine and CPU threads at the same time, which take parts from one queue (segments of more
+              ///< than 2^17 keys go to the GPU); the CPU merges the parts; no index
 };
 
-/// The precision in which keys of type float and Half are sorted; it is the type of texels for PBSN. Only sort() and
-/// sort_windows() convert keys; other calls of Sorter throw InvalidArgument for keys of the other type.
+/// The precision in which keys of type float and Half are sorted. With Engine::Pbsn it is also the format of textures.
+/// Only sort() and sort_windows() convert keys. Other functions of Sorter throw InvalidArgument if the precision
+/// differs from the type of the keys.
 enum class Precision {
     Native,   ///< that of the keys: 32 bits for float, 16 for Half
     Float32,  ///< 32 bits
     Float16,  ///< 16 bits, as in the paper; for float input see Rounding
 };
 
-/// What Precision::Float16 does with a float that 16 bits do not hold exactly.
+/// What Precision::Float16 does with a float that is not exactly a 16-bit float.
 enum class Rounding {
     Refuse,   ///< throw InvalidArgument and leave the keys unchanged
     Nearest,  ///< round: the keys themselves become the nearest 16-bit floats
@@ -50,10 +51,10 @@ enum class Rounding {
 /// The shaders of Engine::Merge. The results are the same.
 enum class MergeKernel {
     Auto,      ///< Subgroup if available, otherwise Fragment
-    Fragment,  ///< each fragment alone, with 32 words in its registers
-    Subgroup,  ///< 32 fragments together, which exchange keys; needs GL_KHR_shader_subgroup and fragments that the
-    ///< driver groups in boxes of 4 x 8, which is tested when it is first used. It sorts keys of up to 64 bits, up to
-    ///< 32 with an index, in segments of one length; Fragment sorts the rest.
+    Fragment,  ///< each fragment alone; it writes 32 words, or 16 if there are fewer than 8 render targets
+    Subgroup,  ///< 32 fragments together, which exchange keys. It needs GL_KHR_shader_subgroup, and a driver that forms
+    ///< subgroups of 4 x 8 fragments; the library tests this at the first use. It sorts keys of up to 64 bits (with an
+    ///< index up to 32). Segments must have one length. Fragment sorts the rest.
 };
 
 /// Options of Engine::Merge.
@@ -64,24 +65,24 @@ struct MergeOptions {
 /// Options of sorts.
 struct SortOptions {
     Order order = Order::Ascending;           ///< of the result
-    Engine engine = Engine::Auto;             ///< what sorts
+    Engine engine = Engine::Auto;             ///< the engine
     Precision precision = Precision::Native;  ///< of floats, for every engine
     Rounding rounding = Rounding::Refuse;     ///< for Precision::Float16
     /// Number of CPU threads for packing, merging and Engine::Cpu, including the caller's; 0: as many as the machine
     /// has. Engine::Hybrid sorts with two fewer, at least one.
     unsigned threads = 0;
-    /// Limit of GPU memory in bytes; 0: what the driver says is free (on a software renderer, what the machine has).
-    /// Engine::Merge refuses keys that need more, Engine::Hybrid cuts them into smaller parts, and Engine::Auto sorts
-    /// them on the CPU.
+    /// Limit of GPU memory in bytes; 0: the free memory that the driver reports (on a software renderer, the
+    /// machine's). Engine::Merge refuses keys that need more, Engine::Hybrid cuts them into smaller parts, and
+    /// Engine::Auto sorts them on the CPU.
     std::size_t gpu_memory = 0;
     MergeOptions merge{};  ///< for Engine::Merge, and for Auto and Hybrid when they use it
-    /// Crossover points of Engine::Auto, measured on this machine with the same number of threads; unset: the library's
-    /// own figures.
+    /// Crossover points of Engine::Auto, measured on this machine with the same number of threads; unset: estimates
+    /// that are built in.
     std::optional<SortCrossings> crossings{};
-    SortPaperOptions paper{};  ///< for Engine::Pbsn and Engine::Bitonic: the forms of the papers
+    SortPaperOptions paper{};  ///< for Engine::Pbsn and Engine::Bitonic: the algorithms as in the papers
 };
 
-/// Sorts the keys in place, once. For more than one sort, a Sorter keeps programs and memory.
+/// Sorts the keys in place, once. Use a Sorter for several sorts: it reuses shader programs and memory.
 /// Guarantee, Memory, Throws: as Sorter.
 ///
 ///     sort(Context::headless(), keys);  // {3, 1, 2} become {1, 2, 3}
@@ -89,7 +90,7 @@ QUADMILL_API SortStats sort(const Context& context, Keys keys, const SortOptions
 
 /// How the four channels of a texture are sorted.
 enum class TexelChannels {
-    EachByItself,  ///< each channel is an array of its own
+    EachByItself,  ///< each channel is a separate array
     AllAsOne       ///< the channels are one array, four consecutive values in a texel
 };
 
@@ -97,27 +98,27 @@ enum class TexelChannels {
 template <class T>
 concept TexelKey = std::same_as<T, float> || std::same_as<T, std::int32_t> || std::same_as<T, std::uint32_t>;
 
-/// The functions of Sorter that Sorter::prepare() can prepare.
+/// The functions of Sorter that Sorter::prepare() can prepare. The others cannot be prepared.
 enum class SortCall { Sort, SortWithIndex, Argsort, ArgsortTexture, ArgsortBuffer, SortBuffer };
 
-/// Sorts with one context; keeps its textures and staging memory from call to call, and its programs with the context.
-/// Each call sorts in SortOptions::order, unless it is given another.
+/// Sorts with one context. It reuses its textures and staging memory in later calls; its shader programs belong to the
+/// context. Each call sorts in SortOptions::order, unless it is given another.
 ///
-/// Guarantee: the output is a permutation of the input's bits, in the order that Order describes, on every driver; if a
-/// call throws InvalidArgument, GlError or ContextError, the keys are unchanged or permuted. The exception is a GPU
-/// reset during read-back: keys arrive in parts, so some may be lost. Equal keys have equal bits, so stability only
-/// shows in an index: sort_with_index() is stable.
-/// Memory: textures stay for the next call; SortStats has the bytes, and a test holds Merge to them.
-/// - Pbsn: on the GPU at most 4 textures of PbsnOptions::max_texels texels (of 16 bytes, 8 for 16-bit floats) and as
-///   much staging memory; on the CPU one copy of the keys, and 16 bytes for each key that is set aside.
+/// Guarantee: the output is a permutation of the input's bits, in the order that Order describes, on every driver. If a
+/// call throws InvalidArgument, GlError or ContextError, the keys are unchanged or permuted. But a GPU reset during
+/// read-back may lose keys, because they arrive in parts. The order is total over bits, so equal keys cannot be told
+/// apart, and stability matters only with an index: sort_with_index() is stable.
+/// Memory: textures stay for the next call; SortStats reports the bytes.
+/// - Pbsn: on the GPU at most 4 textures of PbsnOptions::max_texels texels (of 16 bytes, 8 for 16-bit floats) and the
+///   same amount of staging memory; on the CPU one copy of the keys, and 16 bytes for each key that is set aside.
 /// - Merge: on the GPU a little more than three times the bytes of the keys, five times with an index, and staging
-///   memory for the keys and for the result, where each window or segment counts as a multiple of 64 32-bit keys;
-///   with MergeKernel::Subgroup up to 3.7 times, 6.2 with an index, and a window counts as a power of two or a multiple
-///   of 1,024 keys (512 with an index, or of 64 bits).
-///   On the CPU no copy of the keys, but up to 56 bytes a window or segment, and 8 for each 64 keys of them.
-/// - Bitonic: on the GPU the keys (and the index) once, and twice what it sorts: words of 32 bits (of 16 for keys of 16
-///   bits), each window, or all keys, padded to a power of two of at least 4.
-/// - Hybrid: on the GPU what Merge takes for the keys that are sorted there, at most 2^26 or one segment at a time; on
+///   memory for the keys and for the result. Each window or segment is padded to a multiple of 64 32-bit keys. With
+///   MergeKernel::Subgroup it is up to 3.7 times, 6.2 with an index, and a window is padded to a power of two or a
+///   multiple of 1,024 keys (512 with an index, or for 64-bit keys). On the CPU it needs no copy of the keys, but up to
+///   56 bytes per window or segment, and 8 bytes per 64 keys of them.
+/// - Bitonic: on the GPU one copy of the keys (and of the index), and two copies of the padded words. Words have 32
+///   bits (16 for 16-bit keys). Each window, or the whole array, is padded to a power of two, at least 4.
+/// - Hybrid: on the GPU what Merge needs for the keys that are sorted there, at most 2^26 or one segment at a time; on
 ///   the CPU one copy of the keys (none for windows and segments).
 /// Throws: InvalidArgument, GlError, ContextError, std::bad_alloc.
 /// Source: Pbsn: SIGMOD'05 (Govindaraju, Raghuvanshi, Manocha), section 4, routines 4.1 to 4.4. Bitonic: SIGMOD'06
@@ -128,7 +129,7 @@ enum class SortCall { Sort, SortWithIndex, Argsort, ArgsortTexture, ArgsortBuffe
 ///     sorter.sort(keys);  // 1, 2, 3
 class QUADMILL_API Sorter {
   public:
-    /// Programs are compiled when they are first used.
+    /// Shader programs are compiled when they are first used.
     /// Throws: InvalidArgument for invalid options.
     explicit Sorter(const Context& context, const SortOptions& options = {});
     Sorter(Sorter&&) noexcept;
@@ -138,11 +139,11 @@ class QUADMILL_API Sorter {
     /// Sorts the keys in place.
     /// Cost: one upload, one read-back; waits for the GPU. Pbsn: k * k steps of two draws and a copy for a run of 2^k
     /// elements in each channel, fewer if it stops early. Bitonic: k (k + 1) / 2 steps for up to 2^k keys, which are k
-    /// (k - 1) / 2 passes in the paper's form and about a third of that by default. Merge: a pass that sorts 64 keys
-    /// each, then a level of passes for each doubling.
-    /// Throws: InvalidArgument before any work for more keys than the engine can hold, padding included: Merge and
-    /// Bitonic 2^30, half of that for 64 bits, and for Merge with an index half again; Merge also for more than fit
-    /// into the GPU's free memory.
+    /// (k - 1) / 2 passes in the paper's form and about a third of that by default. Merge: one pass that sorts runs of
+    /// 64 keys, then one level of passes for each doubling of the runs.
+    /// Throws: InvalidArgument before any work for more keys than the engine can hold, padding included. Merge and
+    /// Bitonic hold 2^30 keys, 2^29 if they have 64 bits; with an index Merge holds half as many. Merge throws it also
+    /// for more keys than fit into the GPU's free memory.
     SortStats sort(Keys keys, std::optional<Order> order = {});
 
     /// Sorts the keys in place, stably, and reports where each key was: index[i] receives the index, from 0, that the
@@ -151,76 +152,77 @@ class QUADMILL_API Sorter {
     /// Guarantee: stable with every engine. Engine::Bitonic, whose network is not stable, compares (key, index), so no
     /// two are equal.
     /// Cost: as for sort(), with keys of twice the size.
-    /// Throws: InvalidArgument for another shape, and for Engine::Pbsn and Engine::Hybrid, which cannot carry an index.
+    /// Throws: InvalidArgument if `index` has another size, and for Engine::Pbsn and Engine::Hybrid, which cannot carry
+    /// an index.
     ///
     ///     std::vector<std::uint32_t> index(keys.size());
     ///     sorter.sort_with_index(keys, index);  // {3, 1, 2}: index becomes {1, 2, 0}
     SortStats sort_with_index(Keys keys, std::span<std::uint32_t> index, std::optional<Order> order = {});
 
     /// Sorts an index of the keys and leaves the keys unchanged: index[i] receives the index, from 0, of the i-th key
-    /// in order; equal keys keep the order of the input. Only the index comes back from the GPU: the pointers of
-    /// GPUTeraSort's key-pointer pairs.
+    /// in order. Equal keys keep the order of the input. Only the index is read back from the GPU.
     /// Shape: as for sort_with_index().
-    /// Cost: as for sort_with_index(), but a read-back of 4 bytes a key; on the CPU, a copy of the keys.
+    /// Cost: as for sort_with_index(), but a read-back of 4 bytes per key; on the CPU, a copy of the keys.
     /// Throws: as sort_with_index().
     ///
     ///     sorter.argsort(keys, index);  // {3, 1, 2} stay; index becomes {1, 2, 0}
     SortStats argsort(ConstKeys keys, std::span<std::uint32_t> index, std::optional<Order> order = {});
 
-    /// Sorts each window of `window` consecutive keys separately, in place, many of them in one texture; the last one
-    /// may be shorter.
+    /// Sorts each window of `window` consecutive keys separately, in place. The last window may be shorter. A texture
+    /// holds many windows.
     /// Pre: 1 <= window; for Engine::Pbsn, window <= PbsnOptions::max_texels, or four times that if windows are split
-    /// (Channels).
-    /// Cost: as for sort(), with 2^k >= window, or a quarter of it if they are split.
+    /// (PbsnOptions::channels).
+    /// Cost: as for sort(), with 2^k >= window, or a quarter of it if windows are split.
     SortStats sort_windows(Keys keys, std::size_t window, std::optional<Order> order = {});
 
     /// Sorts segments of any lengths separately, in place, in one call: segment i is [ends[i - 1], ends[i]); the first
     /// one begins at 0. Engine::Merge sorts them in one texture, each filling a multiple of 64 32-bit keys.
-    /// Pre: ends ascend, and the last is keys.size() (or both are empty).
-    /// Throws: InvalidArgument if they do not, and for Engine::Pbsn and Engine::Bitonic, whose windows have one length.
+    /// Pre: `ends` is ascending, and its last element is keys.size() (or both are empty).
+    /// Throws: InvalidArgument if it is not, and for Engine::Pbsn and Engine::Bitonic, whose windows have one length.
     ///
     ///     sorter.sort_segments(keys, std::array<std::size_t, 3>{2, 2, 7});  // [0, 2), an empty one, [2, 7)
     SortStats sort_segments(Keys keys, std::span<const std::size_t> ends, std::optional<Order> order = {});
 
     /// Finds the first best.size() keys in order, the smallest ones (with Order::Descending the largest), without
     /// sorting the others, which stay unchanged: `best` receives them, and `index`, if not empty, the index of each.
-    /// Shape: best has at most keys.size() elements of the same type and is other memory; index has the same number, or
-    /// none.
-    /// Cost: as for sort() until runs have k keys; from then on each merge pass writes half as much as the one before.
-    /// One upload, a read-back of k keys.
+    /// Shape: `best` has at most keys.size() elements of the same type and does not overlap `keys`; `index` has the
+    /// same number, or none.
+    /// Cost: as for sort() until runs have k keys; then each merge pass writes half as much as the one before. One
+    /// upload, a read-back of k keys.
     /// Throws: InvalidArgument for other shapes, or for Engine::Pbsn, Bitonic and Hybrid, which sort all of the keys.
     ///
     ///     std::array<float, 10> best;
     ///     sorter.top(keys, best);  // the 10 smallest
     SortStats top(ConstKeys keys, Keys best, std::span<std::uint32_t> index = {}, std::optional<Order> order = {});
 
-    /// Sorts the caller's texture without reading it back: each channel is an array of its own in row-major order
-    /// (element i at texel i mod width, i div width), and `output` receives the four sorted arrays. Level 0 of both is
-    /// used; both may be the same texture. Merge sorts whole textures like regions. PBSN sorts one run per channel, if
-    /// SortOptions::engine says so, or Auto finds too little memory for Merge.
-    /// Shape: RGBA32F, 2-D, of at most 2^28 texels, both of the same size; filters, BASE_LEVEL, swizzle and other
-    /// parameters do not matter and stay. After an image store into the input, the program calls
+    /// Sorts the caller's texture without reading it back: each channel is a separate array in row-major order (element
+    /// i at texel i mod width, i div width), and `output` receives the four sorted arrays. Level 0 of both is used;
+    /// both may be the same texture. Engine::Merge is used, as for regions. Engine::Pbsn is used if SortOptions::engine
+    /// requests it, or if Auto finds too little memory for Merge; it sorts one run per channel.
+    /// Shape: RGBA32F, 2-D, of at most 2^28 texels, both of the same size. Filters, BASE_LEVEL, swizzle and other
+    /// parameters are ignored and restored. After an image store into the input, the program calls
     /// glMemoryBarrier(GL_TEXTURE_FETCH_BARRIER_BIT | GL_TEXTURE_UPDATE_BARRIER_BIT) first.
     /// Guarantee: as for sort(). For a texture with values that blending cannot order, PBSN compares in a shader.
-    /// Cost: as for sort(), with no upload and no read-back. PBSN waits for the GPU (an occlusion query finds such
-    /// values, others whether a stage has finished the sort), Merge does not. GPU memory: PBSN 5 textures of the padded
-    /// size, Merge as for regions.
+    /// Cost: as for sort(), with no upload and no read-back. Pbsn waits for the GPU: the CPU reads the occlusion query
+    /// that finds such values, and those that tell whether a stage has finished the sort. Merge does not wait. GPU
+    /// memory: Pbsn 5 textures of the padded size, Merge as for regions.
     /// Throws: InvalidArgument if an id is not such a texture, the sizes differ, or SortOptions::engine is not Auto,
     /// Pbsn or Merge.
     ///
     ///     sorter.sort_texture(texture, texture);  // in place, in the program's own context
     SortStats sort_texture(std::uint32_t input, std::uint32_t output, std::optional<Order> order = {});
 
-    /// Finds the order of the caller's keys without reading them back: texel i of `index`, in row-major order, receives
-    /// the index, from 0, of the i-th key in order, among the first `count` texels of `keys`; equal keys keep their
-    /// order. Both stay on the GPU, so a program can draw with the index directly: sprites from back to front with
-    /// Order::Descending of their distance. Level 0 of both is used; other texels of `index` are untouched. Merge
-    /// sorts, or Bitonic if SortOptions::engine says so.
+    /// Finds the order of the caller's keys without reading them back. The keys are the first `count` texels of `keys`,
+    /// in row-major order. Texel i of `index` receives the index, from 0, of the i-th key in order. Equal keys keep
+    /// their order. Both textures stay on the GPU, so a program can draw with the index directly: sprites from back to
+    /// front with Order::Descending of their distance. Level 0 of both is used; other texels of `index` are unchanged.
+    /// Uses Engine::Merge, or Engine::Bitonic if SortOptions::engine requests it.
     /// Shape: `keys` R32F, R32UI or R32I, `index` R32UI, both 2-D, of any size that holds `count` texels (at most 2^28;
-    /// not given: all of `keys`); otherwise as for sort_texture(), but BASE_LEVEL 0 or immutable.
+    /// not given: all of `keys`). Otherwise as for sort_texture(); in addition, a texture is immutable, or its
+    /// BASE_LEVEL is 0.
     /// Cost: as for sort_with_index(), with no upload and no read-back, and does not wait for the GPU: total_ms is the
-    /// time that issuing took. GPU memory: 4 bytes a texel of `keys`, 22 a key, or 26 with MergeKernel::Subgroup;
-    /// Bitonic 16 for each of 2^k >= count.
+    /// time that issuing took. GPU memory: 4 bytes per texel of `keys`, and 22 bytes per key (26 with
+    /// MergeKernel::Subgroup). Bitonic: 16 bytes times `count`, rounded up to a power of two.
     /// Throws: InvalidArgument if an id is not such a texture, `count` texels do not fit, SortOptions::engine is not
     /// Auto, Merge or Bitonic, or Merge needs more memory than SortOptions::gpu_memory, or, if that is 0, than the
     /// driver reports as free.
@@ -230,7 +232,7 @@ class QUADMILL_API Sorter {
                               std::optional<Order> order = {});
 
     /// argsort_texture() for the keys in one channel of any rectangle, layer or face: texel i of `index` receives the
-    /// index of the i-th key, counted within the rectangle. Merge sorts.
+    /// index of the i-th key, counted within the rectangle. Uses Engine::Merge.
     /// Shape: keys R32F, R32UI, R32I, RGBA32F, RGBA16F, R16F, R16, R8, RGBA8, DEPTH_COMPONENT16, 24 or 32F, or
     /// DEPTH24_STENCIL8 (its depths); 2-D, array, cube map, cube map array or rectangle. Keys of less than 32 bits are
     /// compared as the floats that a shader reads.
@@ -241,10 +243,10 @@ class QUADMILL_API Sorter {
                               std::optional<Order> order = {});
 
     /// Sorts the texels of a rectangle, layer or face into those of another, or in place, without reading them back.
-    /// Merge sorts; any values are allowed.
+    /// Uses Engine::Merge; any values are allowed.
     /// Shape: both R32F, R32I, R32UI, RGBA32F or RGBA16F, with the same format, width and height (or count and width).
     /// Guarantee: as for sort().
-    /// Cost: no upload, no read-back, does not wait. GPU memory: 4 copies of the texels, and 12 bytes a key (6 for 16
+    /// Cost: no upload, no read-back, does not wait. GPU memory: 4 copies of the texels, and 12 bytes per key (6 for 16
     /// bits).
     /// Throws: InvalidArgument for another shape, if SortOptions::engine is neither Auto nor Merge, or memory is too
     /// small.
@@ -254,23 +256,23 @@ class QUADMILL_API Sorter {
                            TexelChannels channels = TexelChannels::EachByItself, std::optional<Order> order = {});
 
     /// Sorts the keys in one channel of a rectangle, layer or face on the GPU, and reads back a sample of them. Each
-    /// rank of the n keys that are not NaN is within eps n of the rank of a sampled key. The texture is not changed.
+    /// rank of the n keys that are not NaN is within eps * n of the rank of a sampled key. The texture is not changed.
     /// Shape: as for argsort_texture(); T is std::uint32_t for R32UI, std::int32_t for R32I, otherwise float.
     /// Cost: as for argsort_buffer(), plus two read-backs that wait for the GPU: 1 / (2 eps) values, and for floats the
     /// number of NaNs.
-    /// Throws: as argsort_texture(), for another T, and for an eps that is not from 0 to 1.
+    /// Throws: as argsort_texture(), for another T, and for an eps outside [0, 1].
     ///
     ///     const auto sample = sorter.sample_texture<float>({.texture = heights}, 0.01);
     template <TexelKey T>
     [[nodiscard]] QUADMILL_API RankSample<T> sample_texture(const TextureRegion& keys, double eps, int channel = 0);
 
     /// argsort_texture() from buffer to buffer: `index`, a buffer too, receives from byte `index_offset` on the indices
-    /// of `count` keys in order, 32 bits each, as glDrawElements takes them for GL_UNSIGNED_INT. Its other bytes stay.
-    /// Merge sorts.
-    /// Shape: keys of any type; offset and stride are multiples of 4, for 16 bits of 2. `index` is another buffer, or
-    /// another part of the same one. Neither is mapped, unless persistently.
-    /// Cost: as argsort_texture(): no upload, no read-back, does not wait. GPU memory: 26 bytes a key (50 for 64 bits),
-    /// and up to 64 MiB for a copy of a part of the buffer.
+    /// of `count` keys in order, 32 bits each, as glDrawElements takes them for GL_UNSIGNED_INT. Its other bytes are
+    /// unchanged. Uses Engine::Merge.
+    /// Shape: keys of any type; offset and stride are multiples of 4 (of 2 for 16-bit keys). `index` is another buffer,
+    /// or another part of the same one. Neither buffer is mapped, except with GL_MAP_PERSISTENT_BIT.
+    /// Cost: as argsort_texture(): no upload, no read-back, does not wait. GPU memory: 26 bytes per key (50 for 64
+    /// bits), and up to 64 MiB for a copy of a part of the buffer.
     /// Throws: InvalidArgument if an id is not such a buffer, keys or index do not fit into it, SortOptions::engine is
     /// neither Auto nor Merge, or memory is too small.
     ///
@@ -282,17 +284,17 @@ class QUADMILL_API Sorter {
     /// changed.
     /// Shape: as for argsort_buffer().
     /// Guarantee: as for sort().
-    /// Cost: no upload, no read-back, does not wait. GPU memory: 12 bytes a key (24 for 64 bits), and 16 MB.
+    /// Cost: no upload, no read-back, does not wait. GPU memory: 12 bytes per key (24 for 64 bits), and 16 MB.
     /// Throws: as argsort_buffer().
     ///
     ///     sorter.sort_buffer({.buffer = depths}, n);
     SortStats sort_buffer(const BufferKeys& keys, std::size_t count, std::optional<Order> order = {});
 
-    /// Compiles up to `programs` of the programs that such a call on `count` keys needs, allocates its memory, and
-    /// returns whether all is ready. So a loading screen can be drawn between the slices. Programs belong to the
-    /// context: those that another sorter has compiled are ready.
-    /// Cost: the call itself, on zeros, drawing one texel a pass. Nothing if the CPU would sort.
-    /// Throws: as that call.
+    /// Compiles at most `programs` of the shader programs that such a call on `count` keys needs, and allocates its
+    /// memory. Returns true if everything is ready. Call it repeatedly to draw a loading screen in between. Shader
+    /// programs belong to the context: those that another sorter has compiled are ready.
+    /// Cost: it runs the call on zeros and draws one texel per pass. Nothing if the CPU would sort.
+    /// Throws: as the prepared call.
     ///
     ///     while (!sorter.prepare(SortCall::ArgsortBuffer, KeyType::F32, n, 1)) draw_loading_screen();
     bool prepare(SortCall call, KeyType type, std::size_t count, std::size_t programs = ~std::size_t{0});
@@ -304,12 +306,13 @@ class QUADMILL_API Sorter {
     std::unique_ptr<State> state_;
 };
 
-/// What a sort did. Times are wall-clock milliseconds from memory to memory. The parts overlap, and add up to more than
-/// the total, with several textures and if Engine::Merge uses subgroups: then the first pass draws while the upload
-/// goes on, the last one while results are read back, and sort_ms includes those transfers.
+/// Statistics of a sort. Times are wall-clock milliseconds from memory to memory. The times of the parts overlap, and
+/// add up to more than the total, in two cases: with several textures, and if Engine::Merge uses subgroups. With
+/// subgroups the first pass may draw during the upload, the last one during the read-back, and sort_ms includes those
+/// transfers.
 struct SortStats {
     std::uint64_t n = 0;              ///< keys
-    Engine engine = Engine::Cpu;      ///< the one that ran
+    Engine engine = Engine::Cpu;      ///< the engine that ran
     std::uint64_t textures = 0;       ///< number of textures sorted, one after the other
     std::uint64_t steps = 0;          ///< of the network, over all textures
     int stages_run = 0;               ///< max of all textures
@@ -344,10 +347,10 @@ struct TextureRegion {
     std::optional<std::size_t> count{};  ///< number of texels of the rectangle, row after row; unset: all
 };
 
-/// Sorts with Engine::Cpu, without a context: in the library's total order, with Highway's vqsort if the library was
-/// built with it, otherwise with std::sort, on that many threads; 0: as many as the machine has.
-/// Memory: with more than one thread, a copy of the keys; with an index 8 bytes a key (16 for 64 bits), twice that with
-/// more than one thread.
+/// Sorts with Engine::Cpu, without a context, in the library's total order: with Highway's vqsort if the library was
+/// built with it, otherwise with std::sort. `threads` is the number of threads; 0: as many as the machine has.
+/// Memory: with more than one thread, a copy of the keys; with an index 8 bytes per key (16 for 64 bits), twice that
+/// with more than one thread.
 QUADMILL_API SortStats sort_on_cpu(Keys keys, Order order = Order::Ascending, unsigned threads = 0);
 /// sort_on_cpu() with an index, stably, as Sorter::sort_with_index().
 QUADMILL_API SortStats sort_with_index_on_cpu(Keys keys, std::span<std::uint32_t> index, Order order = Order::Ascending,
@@ -358,27 +361,28 @@ QUADMILL_API SortStats sort_windows_on_cpu(Keys keys, std::size_t window, Order 
 /// sort_on_cpu() of segments, as Sorter::sort_segments().
 QUADMILL_API SortStats sort_segments_on_cpu(Keys keys, std::span<const std::size_t> ends,
                                             Order order = Order::Ascending, unsigned threads = 0);
-/// Only the first best.size() keys, as Sorter::top(), with std::nth_element.
-/// Memory: a copy of the keys, with an index of 8 or 16 bytes a key.
+/// Finds the first best.size() keys, as Sorter::top(), with std::nth_element.
+/// Memory: a copy of the keys, with an index of 8 or 16 bytes per key.
 QUADMILL_API SortStats top_on_cpu(ConstKeys keys, Keys best, std::span<std::uint32_t> index = {},
                                   Order order = Order::Ascending, unsigned threads = 0);
 
-/// A sorter on the graphics pipeline: Engine::Merge, Engine::Hybrid (CPU threads take as many windows of each batch as
-/// they can sort before the GPU is done), Engine::Pbsn and Engine::Bitonic (the papers' own) or Engine::Auto, which is
-/// the merge engine on a GPU, and CPU threads on a software renderer or for short windows. begin() and finish() are
-/// sessions of the context (context.hpp); between them the application may draw. Engine::Cpu is
-/// cpu_window_sorter(options.threads). Engine::Pbsn is the stream path of SIGMOD'05: four windows at a time, or the
-/// quarters of one, in the channels of a texture (PbsnOptions::channels), sorted together using blending. Halves are
-/// blended as halves, 32-bit integers as the floats of the same rank. For 64-bit keys the upper words are sorted, and
-/// the CPU finds each key by its word. The CPU sorts keys that blending cannot order, as for Sorter. For a stream at
-/// full speed, hold a Session (context.hpp) while it lasts: without one, each call waits for the GPU at its end if the
-/// context is not current.
-/// Memory: three times the bytes of a batch of GPU memory and four times of staging memory, where each window counts as
-/// a multiple of 256 bytes (128 for 16-bit floats); a sample adds its own bytes to both. Pbsn: 16 bytes a texel (8 for
-/// halves) of two textures for each of two batches, and the same for transfers; Bitonic: as Sorter, with transfers
-/// twice.
-/// Throws: InvalidArgument for Precision other than Native, and for Order::Descending. begin() throws InvalidArgument
-/// for what Sorter would refuse, and if depth() batches are in flight; then nothing has begun.
+/// A sorter of windows on the graphics pipeline, for streams. begin() and finish() are sessions of the context
+/// (context.hpp); between them the application may draw. For a stream at full speed, keep a Session open: without one,
+/// each call waits for the GPU before it returns, if the context was not current. The engines:
+/// - Auto: the merge engine on a GPU; CPU threads on a software renderer or for short windows.
+/// - Cpu: cpu_window_sorter(options.threads).
+/// - Merge, Bitonic: as for Sorter.
+/// - Hybrid: CPU threads sort as many windows of each batch as they can before the GPU is done.
+/// - Pbsn: the stream path of SIGMOD'05. Four windows at a time, or the quarters of one, are in the channels of a
+///   texture (PbsnOptions::channels) and are sorted together using blending: 16-bit floats as they are, 32-bit integers
+///   as the floats of the same rank. For 64-bit keys the upper words are sorted, then the CPU restores the lower words
+///   and sorts keys of equal upper words. The CPU sorts keys that blending cannot order.
+/// Memory: three times the bytes of a batch of GPU memory and four times of staging memory. Each window is padded to a
+/// multiple of 256 bytes (128 for 16-bit floats). A sample adds its own bytes to both. Pbsn: 16 bytes per texel (8 for
+/// 16-bit floats) of two textures for each of two batches, and the same for transfers. Bitonic: as Sorter, with staging
+/// memory twice.
+/// Throws: InvalidArgument for Precision other than Native, and for Order::Descending. WindowSorter::begin() throws
+/// InvalidArgument for what Sorter would refuse, and if depth() batches are in flight; then nothing has begun.
 [[nodiscard]] QUADMILL_API std::unique_ptr<WindowSorter> window_sorter(const Context& context,
                                                                        const SortOptions& options = {});
 

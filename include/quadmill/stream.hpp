@@ -35,7 +35,7 @@ struct Quantile;
 
 /// Options of quantiles.
 struct QuantileOptions {
-    double eps = 0.001;                ///< the error of a rank, as a part of n; from 1e-9 to 0.5
+    double eps = 0.001;                ///< the error of a rank, as a fraction of n; from 1e-9 to 0.5
     std::optional<std::uint64_t> n{};  ///< number of values of the whole stream, if known: the summary is smaller
     /// Values in a window, which are sorted together; at most 2^28. 0: the sorter's choice, WindowSorter::window(eps).
     std::size_t window = 0;
@@ -43,7 +43,7 @@ struct QuantileOptions {
 
 /// Quantiles of all values so far.
 ///
-/// Guarantee: the rank of every answer is within eps n of the one asked for, and within the bounds given with it, for
+/// Guarantee: the rank of every answer is within eps n of the requested rank, and within the bounds given with it, for
 /// every stream, whether n was given, wrong or unknown. The smallest and the largest value are exact. Every answer is
 /// exact until values are dropped, which does not happen before the first window is full. The same values in the same
 /// order and windows of the same length give the same answers with any sorter.
@@ -83,7 +83,7 @@ class QUADMILL_API Quantiles {
     /// Throws: InvalidArgument if they do not ascend or one is NaN, if their number does not fit n and step, or if a
     /// step skips more than 2 sample_eps() n ranks.
     void add_sample(const RankSample<T>& sample);
-    /// The max distance of any rank from a sampled one in add_sample(), as a part of n.
+    /// The max distance of any rank from a sampled one in add_sample(), as a fraction of n.
     [[nodiscard]] double sample_eps() const;
     /// Adds the keys in a texture of the caller as one window of the stream: `sorter`, a Sorter, sorts them on the GPU,
     /// and only a sample is read back. Shape, Cost, Throws: as Sorter::sample_texture(). (A template, so that programs
@@ -99,7 +99,7 @@ class QUADMILL_API Quantiles {
     [[nodiscard]] std::uint64_t nans() const;  ///< NaNs so far
     [[nodiscard]] double eps() const;          ///< error of the answers, from the options or merged summaries
 
-    /// The phi-quantile, within eps n ranks of the one asked for.
+    /// The phi-quantile, within eps n ranks of the requested rank.
     /// Pre: 0 <= phi <= 1; n() > 0.
     [[nodiscard]] Quantile<T> quantile(double phi) const;
     /// Answers for all phis, in that order.
@@ -107,11 +107,11 @@ class QUADMILL_API Quantiles {
     /// The number of values that are at most `value`.
     /// Pre: not NaN.
     [[nodiscard]] Count rank(T value) const;
-    /// A Count as a part of n.
+    /// A Count as a fraction of n.
     struct Part {
-        double lower, estimate, upper;  ///< lower <= the part <= upper
+        double lower, estimate, upper;  ///< lower <= the fraction <= upper
     };
-    /// rank() as a part of n.
+    /// rank() as a fraction of n.
     /// Pre: not NaN; n() > 0.
     [[nodiscard]] Part cdf(T value) const;
     /// Bars with about equal numbers of values; fewer bars if one value is so frequent that it would fill several.
@@ -141,7 +141,7 @@ class QUADMILL_API Quantiles {
     std::unique_ptr<State> state_;
 };
 
-/// A number of values that is not known exactly: it is certainly from lower to upper.
+/// A number of values that is not known exactly. It is guaranteed to be from lower to upper.
 struct Count {
     std::uint64_t lower = 0, estimate = 0, upper = 0;  ///< lower <= the number <= upper
     bool operator==(const Count&) const = default;
@@ -150,9 +150,9 @@ struct Count {
 /// The phi-quantile of n values is the value of rank ceil(phi n), the smallest value for phi = 0 (ranks count from 1).
 template <class T>
 struct Quantile {
-    double phi;                            ///< as asked
+    double phi;                            ///< as requested
     T value;                               ///< one of the stream's values
-    std::uint64_t rank;                    ///< the one that was asked for
+    std::uint64_t rank;                    ///< the requested rank
     std::uint64_t rank_lower, rank_upper;  ///< the rank of `value` is from here to here
 };
 
@@ -180,7 +180,7 @@ struct StreamTimes {
 
 /// Options of frequencies.
 struct FrequencyOptions {
-    double eps = 0.001;      ///< the error of a count, as a part of n; from 1e-9 to 0.5
+    double eps = 0.001;      ///< the error of a count, as a fraction of n; from 1e-9 to 0.5
     std::size_t window = 0;  ///< as for quantiles, but at least 1 / eps (up to 2^24), which is the paper's own
 };
 
@@ -253,9 +253,9 @@ enum class Widths {
 
 /// Options of sliding windows.
 struct SlidingOptions {
-    double eps = 0.01;              ///< the error of a rank or count, as a part of the window; from 1e-6 to 0.5
+    double eps = 0.01;              ///< the error of a rank or count, as a fraction of the window; from 1e-6 to 0.5
     std::uint64_t window = 0;       ///< values; from 1 to 2^40
-    Widths widths = Widths::Fixed;  ///< which widths may be asked for
+    Widths widths = Widths::Fixed;  ///< which widths may be requested
     /// A summary that may take more memory than this is refused; the message says how many bytes it may take.
     std::uint64_t max_bytes = std::uint64_t{1} << 33U;
     SlidingPaperOptions paper{};  ///< the forms of SIGMOD'05
@@ -264,7 +264,7 @@ struct SlidingOptions {
 /// Quantiles of the last values of a stream.
 ///
 /// Guarantee: not counting NaNs, the rank of every answer among the last W values (W = window, or fewer at the start of
-/// the stream) is within eps W of the one asked for, and the answer is one of them.
+/// the stream) is within eps W of the requested rank, and the answer is one of these values.
 /// Memory: L = log2(4 / eps) levels of blocks. A window of up to 4 (L + 1)^2 / eps values is kept as it is, and answers
 /// are exact, except with RawValues::Never; an answer merges the values since the last one into the sorted window.
 /// Fixed: blocks of 2 (L + 1)^2 / eps entries of 12 to 24 bytes in all, and at most 4 (L + 1)^2 / eps more that are
@@ -367,7 +367,7 @@ class QUADMILL_API SlidingFrequencies {
 
 /// Options of heavy prefixes.
 struct HeavyPrefixOptions {
-    double eps = 0.001;          ///< the error of a count, as a part of n; from 1e-6 to 0.5
+    double eps = 0.001;          ///< the error of a count, as a fraction of n; from 1e-6 to 0.5
     double support = 0.01;       ///< the smallest support that heavy() may be called with; from 2 eps to 1
     std::vector<int> lengths{};  ///< of the prefixes, in bits, ascending, from 0 to 32 (64 for 64-bit values)
     std::size_t window = 0;      ///< as for quantiles

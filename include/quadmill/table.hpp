@@ -76,15 +76,15 @@ class QUADMILL_API Table {
     /// add_texture() for more rows than a texture holds: they continue in the next texture. Each texture but the last
     /// must have a multiple of 32 texels.
     Table& add_textures(std::string name, std::vector<std::uint32_t> textures, ColumnType type, std::size_t rows);
-    /// add_texture() for one channel of a rectangle, layer or face, one row a texel.
+    /// add_texture() for one channel of a rectangle, layer or face, one row per texel.
     /// Shape: as for Sorter::argsort_texture(); R32I for I32, R32UI for U32, other formats for F32: the floats that a
     /// shader reads. `texels` gives the number of rows, by its count, or by its width and height.
     /// Throws: as above, also if `texels` does not.
     ///
     ///     table.add_texture("alpha", {.texture = sprites, .count = n}, ColumnType::F32, 3);
     Table& add_texture(std::string name, const TextureRegion& texels, ColumnType type, int channel = 0);
-    /// Adds a column that is in the caller's buffer and is read in each query. Its type is that of the keys; halves are
-    /// F32.
+    /// Adds a column that is in the caller's buffer and is read in each query. Its type is that of the keys; 16-bit
+    /// floats are F32.
     /// Shape: as for Sorter::argsort_buffer(), but not U64; checked when it is used.
     /// Throws: InvalidArgument also for U64 and for buffer 0.
     ///

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "cli/commands.hpp"
+#include "gl/egl.hpp"
 #include "input/checks.hpp"
 #include "input/enum_words.hpp"
 #include "input/text.hpp"
@@ -28,20 +29,18 @@ std::string there_is_device(const std::string& index) {
                                    count == 1 ? "" : "s", index));
 }
 
-const std::map<std::string, OpenGl> apis{
-    {"gl45", OpenGl::Desktop45}, {"gl41", OpenGl::Desktop41}, {"gl33", OpenGl::Desktop33}, {"es3", OpenGl::Es3}};
-
 }  // namespace
 
 std::string name_of(OpenGl api) {
-    return std::ranges::find(apis, api, &std::pair<const std::string, OpenGl>::second)->first;
+    return std::ranges::find(gl::api_words, api, &std::pair<const char*, OpenGl>::second)->first;
 }
 
 void add_api_option(CLI::App& command, OpenGl& api) {
     command
         .add_option("--api", api,
                     "Use exactly this version of OpenGL (default: QUADMILL_API, or the newest that the driver has)")
-        ->transform(CLI::CheckedTransformer(apis).description(""))
+        ->transform(CLI::CheckedTransformer(std::map<std::string, OpenGl>(gl::api_words.begin(), gl::api_words.end()))
+                        .description(""))
         ->type_name("gl45|gl41|gl33|es3");
 }
 

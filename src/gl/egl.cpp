@@ -50,10 +50,9 @@ OpenGl api_from_environment() {
     const char* const text = std::getenv("QUADMILL_API");
     const std::string_view word(text ? text : "");
     if (word.empty()) return OpenGl::Best;
-    if (word == "gl45") return OpenGl::Desktop45;
-    if (word == "gl41") return OpenGl::Desktop41;
-    if (word == "gl33") return OpenGl::Desktop33;
-    if (word == "es3") return OpenGl::Es3;
+    for (const auto& [name, api] : api_words) {
+        if (word == name) return api;
+    }
     throw InvalidArgument("QUADMILL_API must be gl45, gl41, gl33 or es3, not '" + std::string(word) + "'");
 }
 

@@ -1,8 +1,10 @@
 // EGL, opened at run time: devices, and a context without a display.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gl/identity.hpp"
@@ -57,6 +59,9 @@ inline constexpr const char* fork_hint =
 // Records that this process uses OpenGL. EglContext calls it, too.
 void note_use() noexcept;
 
+// The words for versions in QUADMILL_API and in options.
+inline constexpr std::array<std::pair<const char*, OpenGl>, 4> api_words{
+    {{"gl45", OpenGl::Desktop45}, {"gl41", OpenGl::Desktop41}, {"gl33", OpenGl::Desktop33}, {"es3", OpenGl::Es3}}};
 // The version that QUADMILL_API asks for; Best if it is not set. Throws InvalidArgument for any other word.
 [[nodiscard]] OpenGl api_from_environment();
 

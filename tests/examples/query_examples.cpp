@@ -85,7 +85,7 @@ table.add("price", prices).add("city", cities).add_texture("depth", texture, qua
 using quadmill::column;
 quadmill::QueryProcessor processor(context);      // or QueryProcessor() without OpenGL: the CPU answers
 auto n = processor.count(table, column("price") > 2.5 && !column("city").in({"Paris", "Rome"}));
-auto chosen = processor.select(table, column("depth").between(0.25, 0.75));   // stays on the GPU; &, |, ~, rows()
+auto chosen = processor.select(table, column("depth").between(0.25, 0.75));   // stays on the GPU; has &, |, ~, rows()
 auto third = processor.kth_largest(table, "price", 3, &chosen);
     // clang-format on
     CHECK(n == 2);

@@ -61,14 +61,14 @@ TEST_CASE("The library's page: sketches") {
     Sketch<std::uint32_t> other({.width = suggest_width(0.0001)});
     other.insert(80);
     // clang-format off
-// Counts of keys, in a table of any size: never below the true count, and rarely much above.
-// Without a context it works on the CPU, and so does Auto if the GPU is slower (textures need a GPU engine).
+// Approximate counts of keys in a table of any size: never below the true count, and rarely far above it.
+// Without a context it works on the CPU. Auto also uses the CPU if it is faster. Textures need a GPU engine.
 quadmill::SketchOptions options{.width = quadmill::suggest_width(0.0001), .engine = quadmill::SketchEngine::Sort};
 quadmill::Sketch<std::uint32_t> counts(context, options);
 counts.insert(keys);                              // any number of times; remove(keys) undoes it
 counts.insert_texture(texture);                   // keys in a texture
 auto count = counts.query(443);                   // count.lower, count.estimate, count.upper
-counts.merge(other);                              // of another machine: save() and load()
+counts.merge(other);                              // from another machine, with save() and load()
     // clang-format on
     CHECK(count.estimate == 1 + side * side);
     CHECK(counts.query(80).estimate == 2);

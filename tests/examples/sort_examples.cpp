@@ -129,11 +129,11 @@ TEST_CASE("The library's page: sorting") {
 // Without a display:
 auto context = quadmill::Context::headless();
 std::vector<float> keys = measured();
-quadmill::Sorter sorter(context);        // keeps programs and textures from call to call
+quadmill::Sorter sorter(context);        // reuses its programs and textures
 sorter.sort(keys);                       // in place; also double, integers of 32 and 64 bits, 16-bit floats
-sorter.sort_with_index(keys, index);     // and the old index of each; stable
-sorter.argsort(keys, index);             // only the index, in order; the keys are not changed
-sorter.sort_windows(keys, 1000);         // each 1000 keys separately, many in one texture
+sorter.sort_with_index(keys, index);     // also returns the old index of each key; stable
+sorter.argsort(keys, index);             // returns only the sorted index; keys are unchanged
+sorter.sort_windows(keys, 1000);         // sorts each window of 1000 keys separately
 sorter.sort_segments(keys, ends);        // or segments of any lengths
 sorter.top(keys, best, std::span(index).first(3));   // only the first best.size() keys, in order
 
@@ -141,8 +141,8 @@ sorter.top(keys, best, std::span(index).first(3));   // only the first best.size
 auto mine = quadmill::Context::adopt();
 quadmill::Sorter on_gpu(mine);
 on_gpu.sort_texture(input, output);      // your RGBA32F textures; nothing is read back
-on_gpu.argsort_texture(depth, order);    // R32F to R32UI: the order to draw in; the CPU does not even wait
-on_gpu.argsort_buffer({.buffer = vertices, .offset = 8, .stride = 16}, n, elements);   // by a float of each vertex
+on_gpu.argsort_texture(depth, order);    // R32F to R32UI: writes the order to draw in; the CPU does not wait
+on_gpu.argsort_buffer({.buffer = vertices, .offset = 8, .stride = 16}, n, elements);   // by one float per vertex
     // clang-format on
     CHECK(std::ranges::is_sorted(keys));
     CHECK(best == std::array<float, 3>{0, 1, 2});

@@ -53,11 +53,11 @@ TEST_CASE("The library's page: streams") {
     Quantiles<float> other({.eps = 0.0001});
     other.add(values);
     // clang-format off
-// Streams; quadmill::summary has these without OpenGL, on CPU threads.
+// quadmill::summary has these without OpenGL, on CPU threads.
 quadmill::Quantiles<float> latencies({.eps = 0.0001}, quadmill::window_sorter(context));
 latencies.add(values);                   // any number of times
 auto p99 = latencies.quantile(0.99);     // p99.value, p99.rank_lower, p99.rank_upper
-latencies.merge(other);                  // of another machine: save() and load()
+latencies.merge(other);                  // from another machine, with save() and load()
 quadmill::SlidingQuantiles<float> last({.eps = 0.01, .window = 1000000});
 quadmill::Frequencies<std::uint32_t> ports({.eps = 0.001});   // ports.frequent(0.01)
     // clang-format on

@@ -1,6 +1,8 @@
 // Targets are poisoned before passes write them.
 #pragma once
 
+#include <quadmill_glad/gl.h>
+
 #include <limits>
 #include <set>
 
