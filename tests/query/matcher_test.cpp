@@ -396,7 +396,9 @@ TEST_CASE("a plan's operations one by one give the same result as together") {
     QueryProcessor cpu;
     const auto expected = cpu.run(plan, left, right).rows;
     CHECK(expected.size() > 1000);
-    for (const auto engine : {QueryEngine::Bitmap, QueryEngine::Depth, QueryEngine::Cpu}) {
+    auto engines = test::gpu_engines(context);
+    engines.push_back(QueryEngine::Cpu);
+    for (const auto engine : engines) {
         QueryProcessor pipelined(context, {.engine = engine});
         QueryProcessor one(context, {.engine = engine, .paper = {.execution = Execution::OneOperation}});
         for (int run = 0; run < 2; ++run) {
