@@ -56,6 +56,7 @@ const input::Words<Sorted> sorted_words{
 std::vector<Contender> BenchSort::all_engines() {
     std::vector<Contender> all;
     for (const auto& [word, engine] : input::engine_words) all.push_back({word, SortOptions{.engine = engine}});
+    all.push_back({"merge-fragment", SortOptions{.engine = Engine::Merge, .merge = {MergeKernel::Fragment}}});
     all.push_back({"bitonic-paper", paper_form_of_bitonic()});
     all.push_back({"kipfer", EarlySort::Kipfer});
     all.push_back({"purcell", EarlySort::Purcell});
@@ -225,7 +226,8 @@ void add_bench_sort_command(CLI::App& bench, const std::string& command_line) {
     std::vector<std::string> names;
     for (const auto& engine : BenchSort::all_engines()) names.push_back(engine.name);
     verb->add_option("--engines", work->engines,
-                     "Engines (default: all of `quadmill sort`); bitonic-paper is GPUTeraSort's own form, kipfer and "
+                     "Engines (default: all of `quadmill sort`); merge-fragment is Merge without subgroups; "
+                     "bitonic-paper is GPUTeraSort's own form, kipfer and "
                      "purcell are the bitonic sorts that it was compared with")
         ->delimiter(',')
         ->check(CLI::IsMember(names));
