@@ -4,6 +4,8 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
+#include "quadmill/context.hpp"
+
 namespace quadmill::detail::cli {
 
 // `command_line` goes into the report.

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "engines.hpp"
 #include "gl/api.hpp"
 #include "gl/device.hpp"
 #include "query/gpu/bitmap_engine.hpp"
@@ -21,8 +22,11 @@ using namespace quadmill::test;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
-// The engines that run here.
-const std::vector<QueryEngine> engines{QueryEngine::Cpu, QueryEngine::Auto, QueryEngine::Depth, QueryEngine::Bitmap};
+std::vector<QueryEngine> engines_of(const Context& context) {
+    auto engines = test::gpu_engines(context);
+    engines.insert(engines.end(), {QueryEngine::Cpu, QueryEngine::Auto});
+    return engines;
+}
 
 class Texture {
   public:
@@ -56,7 +60,7 @@ TEST_CASE("a column may be a texture of the application, read in each query") {
     Texture texture(context, texels, 5);
     Table table;
     table.add_texture("x", texture.id(), ColumnType::F32, 33);
-    for (const auto engine : engines) {
+    for (const auto engine : engines_of(context)) {
         QueryProcessor processor(context, {.engine = engine});
         CHECK(processor.count(table, column("x") >= 30) == 3);
         const auto plain = processor.run({.outputs = {{std::string("x"), ""}}, .where = column("x") > 31.5}, table);
@@ -96,7 +100,7 @@ TEST_CASE("rows continue in the next texture of the application") {
         three(context, texels(224, 40), 5);
     Table table;
     table.add_textures("x", {one.id(), two.id(), three.id()}, ColumnType::F32, 230);
-    for (const auto engine : engines) {
+    for (const auto engine : engines_of(context)) {
         QueryProcessor processor(context, {.engine = engine});
         CHECK(processor.count(table, column("x") >= 0) == 230);
         const auto some = processor.select(table, column("x").between(190, 225));
@@ -143,7 +147,7 @@ TEST_CASE("linear conditions of many columns") {
     for (int i = 0; i < 7; ++i) seven.push_back(seven[static_cast<std::size_t>(i)]);  // no further column fits
     // As many terms as the GPU takes, and more.
     const std::vector<Predicate::Term> hundred(120, {1, "b"}), thousand(1000, {1, "b"});
-    for (const auto engine : engines) {
+    for (const auto engine : engines_of(context)) {
         QueryProcessor processor(context, {.engine = engine});
         CHECK(processor.count(table, Predicate::linear(seven, Comparison::GreaterOrEqual, 42)) == 2);
         CHECK(processor.count(table, Predicate::linear(hundred, Comparison::GreaterOrEqual, 1200)) == 1);
@@ -323,7 +327,7 @@ TEST_CASE("joins by sorting in the context") {
 
 TEST_CASE("queries give SQLite's answers with every engine") {
     const auto context = Context::headless();
-    for (const auto engine : engines) {
+    for (const auto engine : engines_of(context)) {
         QueryProcessor processor(context, {.engine = engine});
         AgainstSqlite(processor, {.tables = 20, .seed = 7}).tables();
         AgainstSqlite(processor, {.tables = 20, .seed = 8}).joins();

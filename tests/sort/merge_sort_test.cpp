@@ -187,7 +187,9 @@ TEST_CASE("Finding the best keys writes ever fewer keys; invalid calls are refus
         context.observe(nullptr);
         texels.at(all ? 1 : 0) = recorder.texels;
     }
-    CHECK(texels[0] * 4 < texels[1]);
+    // With four targets, runs are half as long at first, so one more level writes all keys.
+    const bool few_targets = detail::Access::of(context)->features.color_targets < 8;
+    CHECK(texels[0] * (few_targets ? 3 : 4) < texels[1]);
     CHECK_THROWS_AS(sorter.top(keys, too_many), InvalidArgument);
     CHECK_THROWS_AS(sorter.top(keys, best, short_index), InvalidArgument);
     std::vector<double> other(3);
