@@ -100,6 +100,13 @@ BitsPtr BitmapColumns::pair(const Pair& leaf) {
 }
 
 BitsPtr BitmapColumns::formula(const Formula& leaf) {
+    if (leaf.steps.size() > most_steps_without_doubles && leaf.as != Formula::As::Integers && !has_doubles(device_)) {
+        throw InvalidArgument(
+            "query: in this version of OpenGL, engines of the GPU take linear conditions and sums of "
+            "at most " +
+            std::to_string(most_steps_without_doubles) +
+            " steps (names, constants and signs); use QueryEngine::Auto or Cpu");
+    }
     const auto made = formula_program(leaf, FormulaRows::Words, SumPrecision::Exact,
                                       [this](std::size_t i) { return column(i)->type; });
     const auto& program =

@@ -94,6 +94,7 @@ QueryEngine Engines::choose(const std::vector<TableWork>& tables, const Tuning& 
                               "; use Auto or Cpu");
     }
     if (!context_ || refusal(QueryEngine::Bitmap)) return QueryEngine::Cpu;
+    const bool doubles = has_doubles(*detail::Access::of(*context_));
     bool worth_it = false;
     std::size_t most_rows = 0;
     double by_depth = 0, by_bitmap = 0;  // in ms
@@ -101,7 +102,8 @@ QueryEngine Engines::choose(const std::vector<TableWork>& tables, const Tuning& 
         const auto& of = each.asked;
         const auto& work = each.work;
         const auto rows = of.table.rows;
-        if (work.linear_columns > most_linear_columns_on_gpu) return QueryEngine::Cpu;
+        const auto most_columns = doubles ? most_linear_columns_on_gpu : 0;
+        if (work.linear_columns > most_columns) return QueryEngine::Cpu;
         worth_it = worth_it || rows >= (work.rank_bits > 0 ? tuning.gpu_rank_rows : tuning.gpu_rows) ||
                    std::ranges::any_of(of.columns, [&](auto column) { return is_of_host(of.table, column); });
         by_depth += depth_ms(work, rows, tuning);
