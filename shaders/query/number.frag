@@ -11,7 +11,7 @@ uniform highp usampler2D texture1;
 uniform int type;  // of the column, as numbered in values.glsl
 #endif
 uniform int to;            // the caller's type
-uniform uint least_count;  // with fewer values there is no number
+uniform uint least_count;  // with fewer values, the result is NaN, or 0 as an integer
 out uvec4 words;
 
 uvec2 power_of_2(int exponent) { return uvec2(0u, uint(1023 + exponent) << 20); }

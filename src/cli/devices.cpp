@@ -37,8 +37,10 @@ std::string name_of(OpenGl api) {
 
 void add_api_option(CLI::App& command, OpenGl& api) {
     command
-        .add_option("--api", api,
-                    "Use exactly this version of OpenGL (default: QUADMILL_API, or the newest that the driver has)")
+        .add_option(
+            "--api", api,
+            "Use this version of OpenGL and nothing later (default: QUADMILL_API, or the newest that the driver "
+                    "has)")
         ->transform(CLI::CheckedTransformer(std::map<std::string, OpenGl>(gl::api_words.begin(), gl::api_words.end()))
                         .description(""))
         ->type_name("gl45|gl41|gl33|es3");

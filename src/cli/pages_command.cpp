@@ -106,7 +106,7 @@ QUADMILL_DEVICE
 Number of the EGL device to use; the default of \-\-device. \fBquadmill info\fR lists the devices.
 .TP
 QUADMILL_API
-Use exactly this version of OpenGL: gl45, gl41, gl33 or es3 (default: the newest that the driver has).
+Use this version of OpenGL and nothing later: gl45, gl41, gl33 or es3 (default: the newest that the driver has).
 .TP
 QUADMILL_DEBUG_GROUPS
 1 names calls, passes and shaders for tools that record OpenGL; 0 turns this off in debug contexts, where it is the

@@ -32,7 +32,8 @@ struct TunedEntry {
 
 // The path of the file; nothing without XDG_CONFIG_HOME and HOME.
 [[nodiscard]] std::optional<std::filesystem::path> tuning_path();
-// All entries; none if there is no file. Throws Error if the file is damaged or has another version.
+// Reads all entries. Returns an empty list if the file does not exist. Throws Error if the file is damaged or has
+// another version.
 [[nodiscard]] std::vector<TunedEntry> read_tuning();
 // The entry for the context and that many threads, measured with this build's CPU sort.
 [[nodiscard]] std::optional<TunedEntry> tuned_for(const ContextInfo& info, unsigned threads);

@@ -44,7 +44,7 @@ class Dialect {
         Id color = 0;
         int layers = 0;
         Id depth_or_stencil = 0;
-        Format format = Format::Depth32f;  // format of depth_stencil
+        Format format = Format::Depth32f;  // format of depth_or_stencil
     };
     struct MadeFramebuffer {
         Id id;

@@ -51,8 +51,8 @@ class QuantileSummary {
     // An error of e ranks allows a gap of 2 e; the min is 1.
     static std::uint64_t gap_for(double max_error);
 
-    // The summary of both inputs together. Its gap is at most the sum of both gaps minus one. Reuses the memory of a
-    // summary that is no longer needed: for the system, clearing new memory takes longer than the merge.
+    // The summary of both inputs together. Its gap is at most the sum of both gaps minus one. Reuses the memory of an
+    // old summary, because the system takes longer to clear new memory than the merge takes.
     static QuantileSummary merged(const QuantileSummary& a, const QuantileSummary& b, QuantileSummary&& memory,
                                   const Share& share = alone);
     static QuantileSummary merged(const QuantileSummary& a, const QuantileSummary& b) {

@@ -16,7 +16,7 @@ using namespace quadmill::detail::cpu;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
-// How many times the other threads of this process have gone to sleep after they were woken.
+// Counts how often the other threads of this process went to sleep after they were woken.
 long sleeps_of_others() {
     const auto own = std::filesystem::read_symlink("/proc/thread-self").filename();
     long sum = 0;

@@ -102,7 +102,7 @@ void measure_accuracy(FigureSetting& setting, FigureData& data) {
     }
 }
 
-// How many times as accurate as the thread sketch, at a load factor.
+// Compares the accuracy with that of the thread sketch, at a load factor.
 Claim accuracy(const std::string& name, double load, double times) {
     auto claim = times_as_fast(
         fmt::format("{}: {:.2f} times the accuracy of the thread sketch at a load of {:.2f}", name, times, load),

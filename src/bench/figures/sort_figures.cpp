@@ -331,7 +331,7 @@ void measure_levels(FigureSetting& setting, FigureData& data) {
     PbsnOptions pbsn;
     pbsn.early_stop = EarlyStop::No;
     std::vector<std::pair<StreamContender, std::size_t>> contenders{
-        {{paper_pbsn, Engine::Pbsn, nullptr, pbsn}, std::size_t{1} << 16U}};  // and min values that it sorts
+        {{paper_pbsn, Engine::Pbsn, nullptr, pbsn}, std::size_t{1} << 16U}};  // and the fewest values that it sorts
     if (const auto* rival = rival_of("qsort")) contenders.push_back({{rival->name, {}, rival}, 1});
     for (const auto& [contender, least] : contenders) {
         StreamBench bench(setting.context, setting.why_no_context, {contender}, 1);

@@ -97,7 +97,7 @@ class ByBinding : public Dialect {
     Staging make_staging(PixelBuffer::Direction direction, std::size_t bytes) override {
         Staging staging;
         gl_.GenBuffers(1, &staging.id);
-        if (direction == PixelBuffer::Direction::Upload) return staging;  // uploads read the caller's memory
+        if (direction == PixelBuffer::Direction::Upload) return staging;  // send_rows() makes its store
         gl_.BindBuffer(GL_PIXEL_PACK_BUFFER, staging.id);
         gl_.BufferData(GL_PIXEL_PACK_BUFFER, static_cast<GLsizeiptr>(bytes), nullptr, GL_STREAM_READ);
         gl_.BindBuffer(GL_PIXEL_PACK_BUFFER, 0);

@@ -61,7 +61,7 @@ std::shared_ptr<const ColumnData> column_of(std::string name, ColumnType type, s
             values[i] = T{};
         }
     }
-    if (least > most) least = most = KeyOf<T>::key(T{});  // there are no values
+    if (least > most) least = most = KeyOf<T>::key(T{});  // the column is empty
     column->least = least;
     column->most = most;
     column->values = std::move(values);

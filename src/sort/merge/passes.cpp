@@ -22,7 +22,7 @@ SortNote note_of_half(bool upper, SortNote::Texels texels = SortNote::Texels::Nu
             .step = upper ? SortNote::Step::Ends : SortNote::Step::GoesOn};
 }
 
-// Of pairs of blocks of 32 words.
+// `pairs` counts pairs of blocks of 32 words.
 pass::Banked shape_of(std::size_t pairs, int color_targets) {
     const int layers = color_targets < pass::Banked::most_layers ? 4 : pass::Banked::most_layers;
     return pass::Banked::of_pairs(pairs * static_cast<std::size_t>(pass::Banked::most_layers / layers), layers);

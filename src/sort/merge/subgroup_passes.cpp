@@ -14,8 +14,8 @@ namespace quadmill::detail::sort {
 
 namespace {
 
-// Of each tile that a level writes, only this many granules belong to its block. The others are keys from before and
-// after its cuts.
+// A level writes whole tiles, but only this many granules of a tile belong to its block. The rest are keys before and
+// after the block's cuts.
 constexpr std::size_t head = 3, exact_step = Tiles::granules - 2 * head, lowest_step = Tiles::granules - head;
 
 std::size_t granule_keys(const KeyForm& form) {
