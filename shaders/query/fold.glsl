@@ -1,10 +1,9 @@
-// Rules for folds of keys, in addition to pass/fold_rules.glsl.
+// Rules for folds of keys, in addition to pass/fold_rules.glsl. Needs doubles.glsl before it.
 #ifdef EXTREMES  // the min and the max key, (low, high) each
 #define STATE uvec4
 const uvec4 nothing = uvec4(0xffffffffu, 0xffffffffu, 0u, 0u);
-bool before(uvec2 a, uvec2 b) { return a.y < b.y || (a.y == b.y && a.x < b.x); }
 uvec4 both(uvec4 a, uvec4 b) {
-    return uvec4(before(b.xy, a.xy) ? b.xy : a.xy, before(a.zw, b.zw) ? b.zw : a.zw);
+    return uvec4(is_below(b.xy, a.xy) ? b.xy : a.xy, is_below(a.zw, b.zw) ? b.zw : a.zw);
 }
 #endif
 #ifdef INTEGERS  // the sum of keys as a 128-bit integer
@@ -20,7 +19,7 @@ uvec4 both(uvec4 a, uvec4 b) {
     return uvec4(sum.x, y, z, sum.w + over.z);
 }
 #endif
-#ifdef DOUBLES  // a sum of floats; needs doubles.glsl before it
+#ifdef DOUBLES  // a sum of floats
 #ifdef NO_DOUBLES
 #define ONE_CALL
 #endif

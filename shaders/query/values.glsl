@@ -47,18 +47,12 @@ uvec2 to_double(uvec2 key, int type) {
 uint narrowed_double(uvec2 bits) {
     uint sign = bits.y & 0x80000000u;
     int exponent = int(bits.y >> 20 & 0x7ffu) - 896;
-    uvec2 digits = uvec2(bits.x, bits.y & 0xfffffu);
-    if (exponent >= 255) return sign | (exponent == 1151 && (digits.x | digits.y) != 0u ? 0x7fc00000u : 0x7f800000u);
-    if (exponent < -24) return sign;
-    digits.y |= 0x100000u;
-    int dropped = 29 + max(1 - exponent, 0);  // bits, up to 54
-    uint kept = dropped >= 32 ? digits.y >> (dropped - 32) : digits.y << (32 - dropped) | digits.x >> dropped;
-    uvec2 rest = dropped >= 32 ? uvec2(digits.x, digits.y & ((1u << (dropped - 32)) - 1u))
-                               : uvec2(digits.x & ((1u << dropped) - 1u), 0u);
-    uvec2 tie = dropped > 32 ? uvec2(0u, 1u << (dropped - 33)) : uvec2(1u << (dropped - 1), 0u);
-    bool is_more = rest.y != tie.y ? rest.y > tie.y : rest.x > tie.x;
-    if (is_more || (rest == tie && (kept & 1u) != 0u)) ++kept;
-    return sign | (kept + (uint(max(exponent - 1, 0)) << 23));
+    if (exponent >= 255) return sign | (is_nan(bits) ? 0x7fc00000u : 0x7f800000u);
+    uint m = right_64(significand_of(bits), 26 + max(1 - exponent, 0)).x;  // three bits longer than a float's
+    uint rest = m & 7u;
+    m >>= 3;
+    if (rest > 4u || (rest == 4u && (m & 1u) != 0u)) ++m;
+    return sign | (m + (uint(max(exponent - 1, 0)) << 23));
 }
 
 // Rounded to the nearest float. An F32 is not rounded, but denormals may become 0.

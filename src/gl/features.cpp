@@ -66,6 +66,7 @@ Features Features::of(const Api& gl, const ContextInfo& info, OpenGl dialect) {
     found.version = 10 * major + minor;
     // A feature that the dialect does not use is off, even if the driver has it.
     found.direct_state_access = dialect == OpenGl::Desktop45;
+    found.doubles = dialect == OpenGl::Desktop45 || dialect == OpenGl::Desktop41;
     found.exact_depths = dialect == OpenGl::Desktop45;
     found.exact_counts = found.conditional_draws = dialect != OpenGl::Es3;
     found.float_blending =

@@ -56,6 +56,7 @@ struct Features {
     // viewports.
     bool direct_state_access = false;
     bool exact_counts = false;  // an occlusion query counts samples; otherwise it only tells whether there were any
+    bool doubles = false;       // shaders have doubles
     bool exact_depths = false;  // depths stay as the vertex shader computes them, shaders can read the stencil
     bool conditional_draws = false;  // the GPU skips a pass if a query counted nothing
     bool depth_bounds = false;       // a test of the depth that is stored

@@ -14,7 +14,6 @@
 #include "gl/device.hpp"
 #include "query/gpu/bitmap_engine.hpp"
 #include "query/gpu/depth_engine.hpp"
-#include "query/gpu/leaf_programs.hpp"
 #include "query/random_queries.hpp"
 #include "query/table/key.hpp"
 
@@ -152,7 +151,7 @@ TEST_CASE("linear conditions of many columns") {
         QueryProcessor processor(context, {.engine = engine});
         CHECK(processor.count(table, Predicate::linear(seven, Comparison::GreaterOrEqual, 42)) == 2);
         const bool on_gpu = engine == QueryEngine::Bitmap || engine == QueryEngine::Depth;
-        if (on_gpu && !detail::query::has_doubles(*detail::Access::of(context))) {
+        if (on_gpu && !detail::Access::of(context)->features.doubles) {
             CHECK_THROWS_WITH_AS(
                 static_cast<void>(processor.count(table, Predicate::linear(hundred, Comparison::GreaterOrEqual, 1200))),
                 doctest::Contains("64 steps"), InvalidArgument);

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "gl/device.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill_shaders.hpp"
 #include "query/gpu/bit_list.hpp"
@@ -100,7 +101,8 @@ BitsPtr BitmapColumns::pair(const Pair& leaf) {
 }
 
 BitsPtr BitmapColumns::formula(const Formula& leaf) {
-    if (leaf.steps.size() > most_steps_without_doubles && leaf.as != Formula::As::Integers && !has_doubles(device_)) {
+    if (leaf.steps.size() > most_steps_without_doubles && leaf.as != Formula::As::Integers &&
+        !device_.features.doubles) {
         throw InvalidArgument(
             "query: in this version of OpenGL, engines of the GPU take linear conditions and sums of "
             "at most " +

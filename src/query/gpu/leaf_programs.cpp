@@ -6,7 +6,6 @@
 #include <limits>
 #include <utility>
 
-#include "gl/device.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill_shaders.hpp"
 
@@ -19,10 +18,6 @@ namespace {
 constexpr std::uint32_t less = 1, equal = 2, greater = 4, unordered = 8;
 
 }  // namespace
-
-bool has_doubles(const gl::Device& device) {
-    return device.dialect->shader_header().find("#define NO_DOUBLES") == std::string::npos;
-}
 
 std::uint32_t relations_of(Comparison op, bool negate) {
     const auto relations = [op]() -> std::uint32_t {

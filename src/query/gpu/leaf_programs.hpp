@@ -16,7 +16,6 @@ namespace quadmill::detail::query {
 inline constexpr std::size_t most_linear_columns_on_gpu = gl::texture_units - 1;
 // Without doubles in GLSL each step of a sum is long code, and drivers take minutes to compile hundreds of them.
 inline constexpr std::size_t most_steps_without_doubles = 64;
-[[nodiscard]] bool has_doubles(const gl::Device& device);
 
 // The set of relations for which a comparison holds: 1 less, 2 equal, 4 greater, 8 unordered.
 [[nodiscard]] std::uint32_t relations_of(Comparison op, bool negate);

@@ -94,7 +94,7 @@ QueryEngine Engines::choose(const std::vector<TableWork>& tables, const Tuning& 
                               "; use Auto or Cpu");
     }
     if (!context_ || refusal(QueryEngine::Bitmap)) return QueryEngine::Cpu;
-    const bool doubles = has_doubles(*detail::Access::of(*context_));
+    const bool doubles = detail::Access::of(*context_)->features.doubles;
     bool worth_it = false;
     std::size_t most_rows = 0;
     double by_depth = 0, by_bitmap = 0;  // in ms
