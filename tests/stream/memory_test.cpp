@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <map>
 #include <new>
@@ -9,18 +10,23 @@
 #include <string>
 #include <utility>
 
+#include "cpu/sort.hpp"
+#include "cpu/workers.hpp"
 #include "quadmill/sort.hpp"
 #include "quadmill/stream.hpp"
 
 using namespace quadmill;  // NOLINT(google-build-using-namespace)
+using detail::cpu::sort_keys, detail::cpu::Workers;
 
 namespace {
 
-// Allocations left on this thread; the last one fails. 0: none fails.
-thread_local std::size_t allocations_left = 0;
+// Allocations left to all threads together; the last one fails. 0: none fails.
+std::atomic<std::size_t> allocations_left = 0;
 
 void* allocate(std::size_t bytes) {
-    if (allocations_left > 0 && --allocations_left == 0) throw std::bad_alloc();
+    auto left = allocations_left.load();
+    while (left > 0 && !allocations_left.compare_exchange_weak(left, left - 1)) {}
+    if (left == 1) throw std::bad_alloc();
     // NOLINTNEXTLINE(cppcoreguidelines-no-malloc): this is what `new` is made of here
     if (void* const memory = std::malloc(std::max<std::size_t>(bytes, 1))) return memory;
     throw std::bad_alloc();
@@ -66,7 +72,7 @@ namespace {
 class SmallBatchSorter final : public WindowSorter {
   public:
     void begin(Keys keys, std::size_t window) override {
-        const auto left = std::exchange(allocations_left, 0);
+        const auto left = allocations_left.exchange(0);
         sort_windows_on_cpu(keys, window, Order::Ascending, 1);
         allocations_left = left;
     }
@@ -98,7 +104,7 @@ void expect_after_failures(const std::vector<T>& values, const Make& make, const
         } catch (const std::bad_alloc&) {
             failed = true;
         }
-        const bool enough = std::exchange(allocations_left, 0) > 0;
+        const bool enough = allocations_left.exchange(0) > 0;
         failures += failed ? 1 : 0;
         summary.add(all.last(third));
         REQUIRE(summary.n() >= third);
@@ -166,11 +172,11 @@ TEST_CASE("Memory that ends while threads sort loses no key") {
             bool failed = false;
             allocations_left = at;
             try {
-                sort_on_cpu(keys, Order::Ascending, threads);
+                sort_keys(std::span(keys), Order::Ascending, Workers(threads));  // by threads, whatever they gain
             } catch (const std::bad_alloc&) {
                 failed = true;
             }
-            enough = std::exchange(allocations_left, 0) > 0;
+            enough = allocations_left.exchange(0) > 0;
             CHECK((keys == sorted || (failed && keys == values)));
         }
         CHECK(at > 10);
@@ -298,7 +304,7 @@ TEST_CASE_TEMPLATE("Memory that ends while pairs come: correlated sums are right
         } catch (const std::bad_alloc&) {
             failed = true;
         }
-        const bool enough = std::exchange(allocations_left, 0) > 0;
+        const bool enough = allocations_left.exchange(0) > 0;
         try {
             add(4000);
             const auto sum = sums.sum({.kind = Aggregate::Kind::Min});
@@ -336,7 +342,7 @@ TEST_CASE("Memory that ends in a merge changes nothing") {
             } catch (const std::bad_alloc&) {
                 failed = true;
             }
-            const bool enough = std::exchange(allocations_left, 0) > 0;
+            const bool enough = allocations_left.exchange(0) > 0;
             failures += failed ? 1 : 0;
             if (failed) CHECK(into.save() == before);
             if (enough && !failed) break;
