@@ -25,7 +25,8 @@ std::atomic<std::size_t> allocations_left = 0;
 
 void* allocate(std::size_t bytes) {
     auto left = allocations_left.load();
-    while (left > 0 && !allocations_left.compare_exchange_weak(left, left - 1)) {}
+    while (left > 0 && !allocations_left.compare_exchange_weak(left, left - 1)) {
+    }
     if (left == 1) throw std::bad_alloc();
     // NOLINTNEXTLINE(cppcoreguidelines-no-malloc): this is what `new` is made of here
     if (void* const memory = std::malloc(std::max<std::size_t>(bytes, 1))) return memory;
