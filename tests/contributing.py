@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The pages can be followed: what CONTRIBUTING.md names exists, its code stands in the file that is named at its fence,
-and every link of every page leads to a file and to a heading.
+every link of every page leads to a file and to a heading, and CITATION.cff cites the papers.
 
     tests/contributing.py       checks; prints what is wrong, exit status 1
 """
@@ -58,10 +58,27 @@ def faults_of_recipes(text):
             yield f"src/{room.name}/CMakeLists.txt does not have {source}"
 
 
+def faults_of_citations():
+    """CITATION.cff has this version, and each paper of docs/errata.md with all its authors."""
+    cited = (ROOT / "CITATION.cff").read_text()
+    version = re.search(r'QUADMILL_VERSION "(.*)"', (ROOT / "include/quadmill/version.hpp").read_text())[1]
+    if f"\nversion: {version}\n" not in cited:
+        yield f"the version is not {version}"
+    papers = re.findall(r"^\| [^|]+ \| ([A-Z][\w, ]+): (.*) \|$", (ROOT / "docs/errata.md").read_text(), re.MULTILINE)
+    found = cited.split("  - type: ")[1:]
+    if len(papers) < 5 or len(papers) != len(found):
+        yield f"{len(found)} papers, and errata.md has {len(papers)}"
+    for authors, title in papers:
+        matches = [one for one in found if title.lower() in one.partition("title: ")[2].partition("\n")[0].lower()]
+        if not matches or re.findall(r"family-names: (\w+), given-names: \w", matches[0]) != authors.split(", "):
+            yield f"the authors and title of {title}"
+
+
 def main():
     text = (ROOT / "CONTRIBUTING.md").read_text()
     faults = [f"{page.relative_to(ROOT)}: {fault}" for page in PAGES for fault in broken_links(page)]
     faults += [f"CONTRIBUTING.md: {fault}" for fault in faults_of_recipes(text)]
+    faults += [f"CITATION.cff: {fault}" for fault in faults_of_citations()]
     recipes = re.findall(r"^## Add (.*)$", text, re.MULTILINE)
     if len(recipes) < 4:
         faults.append("CONTRIBUTING.md: four recipes are wanted")
