@@ -4,10 +4,9 @@
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME quadmill)
 set(CPACK_PACKAGE_VENDOR quadmill)
-# The distributor of packages sets the contact: -DCPACK_PACKAGE_CONTACT="Name <address>". Debian's rules require an
-# address.
+# Debian requires an address. The distributor of packages sets it: -DCPACK_PACKAGE_CONTACT="Name <address>".
 if(NOT CPACK_PACKAGE_CONTACT)
-    set(CPACK_PACKAGE_CONTACT "The quadmill authors")
+    set(CPACK_PACKAGE_CONTACT "The quadmill authors <quadmill@example.org>")
 endif()
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
@@ -80,10 +79,16 @@ file(WRITE "${debian}/changelog" "quadmill (${PROJECT_VERSION}) unstable; urgenc
 execute_process(COMMAND gzip -9n INPUT_FILE "${debian}/changelog" OUTPUT_FILE "${debian}/changelog.gz"
     COMMAND_ERROR_IS_FATAL ANY)
 file(WRITE "${debian}/triggers" "activate-noawait ldconfig\n")
+file(READ "${PROJECT_SOURCE_DIR}/LICENSE" licence)
+file(READ "${PROJECT_SOURCE_DIR}/src/show/FONT_LICENSE" font_licence)
+set(copyright_COMMAND "${licence}\n${font_licence}")
+set(copyright_DEV "${licence}")
+set(copyright_LIBRARY "${licence}")
 foreach(component IN LISTS CPACK_COMPONENTS_ALL)
     string(TOUPPER "${component}" name)
     set(folder "${CMAKE_INSTALL_DATADIR}/doc/${CPACK_DEBIAN_${name}_PACKAGE_NAME}")
-    install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" RENAME copyright DESTINATION "${folder}" COMPONENT ${component})
+    file(WRITE "${debian}/${component}/copyright" "${copyright_${name}}")
+    install(FILES "${debian}/${component}/copyright" DESTINATION "${folder}" COMPONENT ${component})
     install(FILES "${debian}/changelog.gz" DESTINATION "${folder}" COMPONENT ${component})
 endforeach()
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA "${debian}/triggers")

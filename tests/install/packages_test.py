@@ -8,6 +8,7 @@ import io
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -48,7 +49,10 @@ with tempfile.TemporaryDirectory() as folder:
         run("dpkg-deb", "-x", deb, folder / "root")
         # Required by Debian's policy.
         documents = folder / "root/usr/share/doc" / name
-        check((documents / "copyright").read_text() == (source / "LICENSE").read_text(), name)
+        licence = (source / "LICENSE").read_text()
+        if name == "quadmill":  # whose pictures have letters
+            licence += "\n" + (source / "src/show/FONT_LICENSE").read_text()
+        check((documents / "copyright").read_text() == licence, name)
         changes = gzip.decompress((documents / "changelog.gz").read_bytes()).decode()
         check(changes.startswith(f"quadmill ({version}) "), changes)
         described = re.search(r"^Description: (.{1,80})\n(( .{1,79}\n?){2,})", control, re.MULTILINE)
@@ -59,6 +63,8 @@ with tempfile.TemporaryDirectory() as folder:
             check(not re.search(r"tbb|sqlite|openblas", fields["Depends"]), fields)
         elif shared:
             check(f"{shared[0]} (= {version})" in fields["Depends"], fields)
+    if shutil.which("lintian"):
+        run("lintian", "--allow-root", "--fail-on", "error", *packages.values())
     check(sum(len(names) for names in files.values()) == len(set.union(*files.values())), "a file in two packages")
     check({"/usr/bin/quadmill", "/usr/share/man/man1/quadmill.1.gz",
            "/usr/share/bash-completion/completions/quadmill", "/usr/share/zsh/vendor-completions/_quadmill",
