@@ -236,8 +236,8 @@ void LuCommand::print(const Outcome& outcome, const Json& report) const {
                report["growth"].get<double>());
     if (outcome.condition) fmt::print("condition number about {:.3g}\n", *outcome.condition);
     if (outcome.refinement)
-        fmt::print("refined in {} steps to a residual of {:.3g}{}\n", outcome.refinement->steps,
-                   outcome.refinement->residual,
+        fmt::print("refined in {} step{} to a residual of {:.3g}{}\n", outcome.refinement->steps,
+                   outcome.refinement->steps == 1 ? "" : "s", outcome.refinement->residual,
                    outcome.refinement->condition ? ", by factors in double that the CPU made" : "");
     fmt::print(stderr, "{:.6f} seconds, {:.2f} GFLOP/s, {} passes\n", stats.factor_ms * 1e-3,
                report["gflops"].get<double>(), stats.passes);

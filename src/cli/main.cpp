@@ -45,51 +45,89 @@ std::size_t letters_between(const std::string& a, const std::string& b) {
     return row.back();
 }
 
-// The message for an unknown option before the verb.
-std::string unknown_option(const CLI::App& app, const std::string& word) {
+bool has_verbs(const CLI::App& app) {
+    return !app.get_subcommands([](const CLI::App* verb) { return !verb->get_group().empty(); }).empty();
+}
+
+// The message for an unknown option of a verb, or before the verb.
+std::string unknown_option(const CLI::App& app, const std::string& given) {
+    const auto word = given.substr(0, given.find('='));
     const auto options = app.get_options([](const CLI::Option* option) { return !option->get_lnames().empty(); });
     const auto name = [](const CLI::Option* option) { return "--" + option->get_lnames().front(); };
-    const auto closest = *std::ranges::min_element(
-        options, {}, [&](const CLI::Option* option) { return letters_between(word, name(option)); });
-    const bool close = letters_between(word, name(closest)) <= 2;
-    return fmt::format("unknown option {}{}", input::in_quotes(word),
-                       close ? "; did you mean '" + name(closest) + "'?"
-                             : "; options of a verb go after it, as in `quadmill sort --text`");
+    const auto distance = [&](const CLI::Option* option) {
+        const bool longer = word.size() > 4 && (word.starts_with(name(option)) || name(option).starts_with(word));
+        return longer ? 0 : letters_between(word, name(option));
+    };
+    const auto closest = *std::ranges::min_element(options, {}, distance);
+    const bool close = word.size() > 3 && distance(closest) <= 2;
+    return fmt::format("unknown option {}{}", input::in_quotes(given),
+                       close            ? "; did you mean '" + name(closest) + "'?"
+                       : has_verbs(app) ? "; options of a verb go after it, as in `quadmill sort --text`"
+                                        : "");
 }
 
 // Options of other sort programs, and their equivalents here.
-std::optional<std::string> hint_for(const CLI::App& verb) {
-    if (verb.get_name() != "sort" || verb.remaining().empty()) return {};
-    const auto word = verb.remaining().front();
+std::optional<std::string> hint_for(const std::string& verb, const std::string& word) {
     const auto say = [&](const char* hint) { return fmt::format("unknown option {}; {}", word, hint); };
+    if (verb == "terasort" && (word == "-o" || word == "--output"))
+        return say("the output is the second file, as in `quadmill terasort IN OUT`");
+    if (verb != "sort") return {};
     if (word == "-r" || word == "--reverse") return say("--order desc puts the largest first");
     if (word == "-n" || word == "-g" || word == "--numeric-sort")
         return say("this verb sorts numbers only; --text reads one per line");
     if (word.starts_with("-k") || word.starts_with("--key") || word.starts_with("-t"))
         return say("`quadmill terasort --key` sorts records by fields, and --lines sorts lines of text");
     if (word == "-u" || word == "--unique") return say("`quadmill query` has GROUP BY, and `uniq` takes sorted lines");
+    if (word == "--json") return say("--stats prints a line of JSON on standard error");
     return {};
 }
 
-// The message for a word that is not a verb; nothing if a verb was given. CLI11 only says that one is missing.
-std::optional<std::string> unknown_verb(const CLI::App& app) {
-    const auto verbs = app.get_subcommands([](const CLI::App* verb) { return !verb->get_group().empty(); });
-    const auto words = app.remaining();
-    if (verbs.empty() || words.empty()) return {};
-    if (words[0].starts_with('-')) return unknown_option(app, words[0]);
-    const auto& word = words[0];
+std::string names_of_verbs(const CLI::App& app) {
+    std::string names;
+    for (const auto* verb : app.get_subcommands([](const CLI::App* each) { return !each->get_group().empty(); }))
+        names += (names.empty() ? "" : ", ") + verb->get_name();
+    return names;
+}
+
+// The message for a word that is not a verb.
+std::string unknown_verb(const CLI::App& app, const std::string& word) {
 #ifndef QUADMILL_HAS_BENCH
     if (word == "bench") return "this build has no verb 'bench'; build it with `cmake -DQUADMILL_BENCH=ON`";
 #endif
+    const auto verbs = app.get_subcommands([](const CLI::App* verb) { return !verb->get_group().empty(); });
     const auto distance = [&](const CLI::App* verb) {
         return verb->get_name().starts_with(word) ? 0 : letters_between(word, verb->get_name());
     };
+    for (const auto* verb : verbs)
+        if (!verb->get_subcommands([&](const CLI::App* below) { return below->get_name() == word; }).empty())
+            return fmt::format("unknown verb {}; did you mean '{} {}'?", input::in_quotes(word), verb->get_name(),
+                               word);
     const auto closest = *std::ranges::min_element(verbs, {}, distance);
     const bool close = distance(closest) <= (word.size() + 1) / 2;
-    if (close) return fmt::format("unknown verb {}; did you mean '{}'?", input::in_quotes(word), closest->get_name());
-    std::string names;
-    for (const auto* verb : verbs) names += (names.empty() ? "" : ", ") + verb->get_name();
-    return fmt::format("unknown verb {}; the verbs are {}", input::in_quotes(word), names);
+    return close ? fmt::format("unknown verb {}; did you mean '{}'?", input::in_quotes(word), closest->get_name())
+                 : fmt::format("unknown verb {}; the verbs are {}", input::in_quotes(word), names_of_verbs(app));
+}
+
+// The message for words that the program or the verb does not know. CLI11 may miss something else first.
+std::optional<std::string> unknown_words(const CLI::App& app) {
+    const auto words = app.remaining();
+    if (words.empty()) return {};
+    if (has_verbs(app) && !words[0].starts_with('-')) return unknown_verb(app, words[0]);
+    const auto is_option = [](const std::string& word) { return word.size() > 1 && word.starts_with('-'); };
+    if (const auto option = std::ranges::find_if(words, is_option); option != words.end())
+        return hint_for(app.get_name(), *option).value_or(unknown_option(app, *option));
+    std::string list;
+    for (const auto& word : words) list += (list.empty() ? "" : ", ") + input::in_quotes(word);
+    return fmt::format("unexpected argument{} {}", words.size() == 1 ? "" : "s", list);
+}
+
+// The message for an option at the end of the call whose value is missing.
+std::optional<std::string> missing_value(const CLI::App& app, const CLI::ParseError& error) {
+    const std::string words = error.what();
+    const auto name = words.substr(0, words.find(':'));
+    const auto* option = words.ends_with(" missing") ? app.get_option_no_throw(name) : nullptr;
+    if (option == nullptr) return {};
+    return fmt::format("{} needs a value: {}", name, shown_type(*option));
 }
 
 // The message for a value of an option that takes none; CLI11 calls that a flag override.
@@ -103,11 +141,39 @@ std::optional<std::string> value_of_flag(const CLI::ParseError& error) {
 void explain(const CLI::App& app, const CLI::ParseError& error) {
     std::string name = "quadmill";
     const CLI::App* verb = &app;
-    for (; !verb->get_subcommands().empty(); name += " " + verb->get_name()) verb = verb->get_subcommands().front();
-    const auto said =
-        value_of_flag(error).value_or(unknown_verb(*verb).value_or(hint_for(*verb).value_or(error.what())));
+    auto unknown = unknown_words(app);
+    while (!verb->get_subcommands().empty()) {
+        verb = verb->get_subcommands().front();
+        name += " " + verb->get_name();
+        if (!unknown) unknown = unknown_words(*verb);
+    }
+    if (!unknown) unknown = value_of_flag(error);
+    if (!unknown) unknown = missing_value(*verb, error);
+    const auto said = unknown            ? *unknown
+                      : has_verbs(*verb) ? "a verb is missing: " + names_of_verbs(*verb)
+                                         : error.what();
     let_first_rank_speak();
     fmt::print(stderr, "{}: {}\nTry `{} --help`.\n", name, input::printable(said), name);
+}
+
+// Whether help is requested for a verb that does not exist.
+bool verb_is_unknown(const CLI::App& app) {
+    const CLI::App* verb = &app;
+    while (!verb->get_subcommands().empty()) verb = verb->get_subcommands().front();
+    const auto words = verb->remaining();
+    return has_verbs(*verb) && !words.empty() && !words[0].starts_with('-');
+}
+
+// CLI11 takes any word as the value of an option: "--with-index --type" would write a file "--type".
+void refuse_options_as_values(CLI::App& app) {
+    for (auto* option : app.get_options([](const CLI::Option* each) { return each->get_items_expected_max() > 0; }))
+        option->check(CLI::Validator(
+            [&app](const std::string& value) {
+                const bool is_option = value.starts_with('-') && app.get_option_no_throw(value) != nullptr;
+                return is_option ? fmt::format("the value is missing before {}", value) : "";
+            },
+            ""));
+    for (auto* verb : app.get_subcommands([](const CLI::App*) { return true; })) refuse_options_as_values(*verb);
 }
 
 // "--json=false" would turn some flags on and others off. `--explain` of a query has an optional value.
@@ -163,6 +229,7 @@ int run(int argc, char** argv) {
         std::string(exit_statuses));
     refuse_ranks(app);
     refuse_values_of_flags(app);
+    refuse_options_as_values(app);
     group_options(app);
     try {
         // `help sort` means `sort --help`.
@@ -174,7 +241,7 @@ int run(int argc, char** argv) {
     } catch (const CLI::RuntimeError& stop) {
         return stop.get_exit_code();  // everything has been printed
     } catch (const CLI::ParseError& error) {
-        if (error.get_exit_code() == 0) {
+        if (error.get_exit_code() == 0 && !verb_is_unknown(app)) {
             app.exit(error);  // for --help and --version
             return 0;
         }

@@ -44,10 +44,11 @@ void SketchTop::print(const TopCounts<T>& top, std::uint64_t n) const {
         for (const auto& one : top.items) out["top"].push_back(json_row(one.value, one.count));
         return fmt::print("{}\n", dumped(out));
     }
-    fmt::print("{}", row_head);
+    if (n == 0) return fmt::print("no values\n");
+    if (!top.items.empty()) fmt::print("{}", row_head);
     for (const auto& one : top.items) fmt::print("{}", table_row(one.value, one.count));
-    fmt::print("No other value occurs more than {} times of {}{}.\n", top.others, n,
-               sure ? ", so these are the most frequent ones" : "");
+    fmt::print("No {}value occurs more than {} time{} of {}{}.\n", top.items.empty() ? "" : "other ", top.others,
+               top.others == 1 ? "" : "s", n, sure ? ", so these are the most frequent ones" : "");
 }
 
 template <class T>

@@ -12,11 +12,19 @@ std::string as_escape(unsigned char byte) {
 
 std::string_view without_function(std::string_view message) {
     constexpr const char* letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
-    auto end = message.find_first_not_of(letters);
-    if (end == 0 || !message.substr(std::min(end, message.size())).starts_with("::")) return message;
-    end = message.find_first_not_of(letters, end + 2);
-    const bool is_function = message.substr(std::min(end, message.size())).starts_with(": ");
-    return is_function ? message.substr(end + 2) : message;
+    const auto is_upper = [](char letter) { return letter >= 'A' && letter <= 'Z'; };
+    const auto word_at = [&](std::size_t begin) {
+        return message.substr(begin, message.find_first_not_of(letters, begin) - begin);
+    };
+    const auto first = word_at(0);
+    auto end = first.size();
+    if (first.empty()) return message;
+    if (message.substr(end).starts_with("::")) {
+        end += 2 + word_at(end + 2).size();
+    } else if (!is_upper(first[0]) || first.size() < 2 || is_upper(first[1])) {  // "Lu" names a class; "SQL" does not
+        return message;
+    }
+    return message.substr(end).starts_with(": ") ? message.substr(end + 2) : message;
 }
 
 std::string printable(std::string_view text) {

@@ -81,6 +81,8 @@ class Help(Command):
         self.fails(2, "--precision", "sort", "--engine", "cpu", "--precision", "f16", stdin=floats([1]))
         self.fails(2, "--representation", "sort", "--representation", "two")
         self.fails(2, "--steps-per-pass", "sort", "--steps-per-pass", "4")
+        said = run("sort", "--engine", "merge", "--kernel", "subgroup", stdin=floats([1])).stderr
+        self.assertIn(said.partition(b"needs")[0], (b"", b"quadmill: the subgroup kernel "))  # a GPU has subgroups
 
     def test_words_of_other_programs(self):
         self.assertEqual(run("-V").stdout, run("--version").stdout)
@@ -91,6 +93,31 @@ class Help(Command):
         self.fails(2, "--order desc", "sort", "-r")
         self.fails(2, "--text", "sort", "-n", "x")
         self.fails(2, "terasort --key", "sort", "-k2")
+        self.fails(2, "the output is the second file", "terasort", "a", "-o", "b")
+        self.fails(2, "unknown verb 'top'; did you mean 'sketch top'?", "top", "file")
+
+    def test_unknown_words_are_named(self):
+        self.fails(2, "unknown option '--txet'; did you mean '--text'?", "sort", "--txet")
+        self.fails(2, "unknown option --json; --stats", "sort", "--json")
+        self.fails(2, "unknown option '--suport'; did you mean '--support'?", "frequent", "--suport", "0.1", "file")
+        self.fails(2, "unknown option '--epsilon=1'; did you mean '--eps'?", "quantiles", "--epsilon=1", "file")
+        self.assertNotIn("did you mean", self.fails(2, "unknown option '-x'", "info", "-x"))
+        self.assertNotIn("did you mean", self.fails(2, "unknown option '--bogus'", "tune", "--bogus"))
+        self.fails(2, "unknown option '--json'; options of a verb go after it", "--json", "info")
+        self.fails(2, "unexpected arguments 'b', 'c'", "sort", "a", "b", "c")
+        self.fails(2, "unexpected argument 'b'", "lu", "a", "b")
+        self.fails(2, "a verb is missing: build, query, top, merge, info", "sketch")
+        self.fails(2, "a verb is missing: info, sort, ")
+        for option, values in (("--type", "f16|f32|f64"), ("--order", "asc|desc"), ("--output", "FILE")):
+            self.fails(2, f"{option} needs a value: {values}", "sort", "--text", option)
+        self.fails(2, "--with-index: the value is missing before --type", "sort", "--with-index", "--type", "f32",
+                   cwd=self.folder)
+        self.fails(2, "--solve: the value is missing before --json", "lu", "matrix", "--solve", "--json")
+        self.assertEqual(os.listdir(self.folder), [])
+        for args, words in ((["sketch", "bild"], "did you mean 'build'?"), (["frobnicate"], "the verbs are"),
+                            (["help", "frobnicate"], "the verbs are")):
+            for option in ("-h", "--help"):
+                self.fails(2, words, *args, option)
 
     def test_flags_take_no_values(self):
         # "--json=false" used to turn some flags on and others off.

@@ -231,6 +231,9 @@ class Refusals(Query):
                      stdin=self.read(self.path("na.csv")))
         self.refuses(2, "b is text (line 3 has 'y')", "SELECT SUM(b) FROM -", "--batch", "2", stdin=b"b\n1\ny\n")
         self.refuses(2, "GROUP BY a", "SELECT a, COUNT(*) FROM x.csv")
+        self.path("beyond.csv", b"a,b\n9007199254740993,1.5\n")
+        text = self.refuses(1, "only where doubles are exact", "SELECT a FROM beyond.csv WHERE a > b")
+        self.assertTrue(text.startswith("quadmill: column 'a' "), text)
 
     def test_files_and_options(self):
         self.refuses(1, "nothing.csv", "SELECT a FROM nothing.csv")

@@ -103,7 +103,10 @@ class Sketch(Command):
         self.assertEqual(self.top("-k", "2", stdin=b""), {"n": 0, "top": [], "others": 0, "sure": True})
         text = run("sketch", "top", "-k", "1", "--text", stdin=b"5\n7\n5\n").stdout.decode()
         self.assertEqual(text.split("\n")[1].split(), ["2", "2", "2", "5"])
-        self.assertIn("No other value occurs more than 1 times of 3, so these are the most frequent ones.", text)
+        self.assertIn("No other value occurs more than 1 time of 3, so these are the most frequent ones.", text)
+        self.assertEqual(run("sketch", "top", stdin=b"").stdout, b"no values\n")
+        text = run("sketch", "top", "-k", "2", "--eps", "0.1", stdin=raw(range(1000))).stdout
+        self.assertRegex(text, rb"^No value occurs more than \d+ times of 1000\.\n$")
         for args in (("-k", "0"), ("--eps", "0"), ("--eps", "0.6"), ("--type", "text"), ("--width", "0"),
                      ("--kind", "sort")):
             result = run("sketch", "top", *args, stdin=b"")

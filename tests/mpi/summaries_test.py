@@ -125,7 +125,7 @@ class Summaries(Command):
 
     def test_what_all_ranks_find_is_said_once(self):
         source = self.path("in", floats(range(100)))
-        for words, args in ((b"unknown verb", ["hepl"]), (b"not expected", ["quantiles", source, "--epsilon", "1"]),
+        for words, args in ((b"unknown verb", ["hepl"]), (b"unknown option", ["quantiles", source, "--epsilon", "1"]),
                             (b"--eps", ["quantiles", source, "--eps", "2"]),
                             (b"OUT is required", ["terasort", source]), (b"cannot open", ["quantiles", self.path("none")]),
                             (b"cannot open", ["terasort", self.path("none"), self.path("out")]),

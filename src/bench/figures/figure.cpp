@@ -266,7 +266,8 @@ Verdict judge(const Claim& claim, const FigureData& data) {
     if (found.kind != Kind::NotHere && !data.wrong.empty())
         return {Kind::Fails, data.wrong.front().first + ": " + data.wrong.front().second};
     if (claim.about == Claim::About::Gpu && data.on_software() && found.kind != Kind::NotHere)
-        return {Kind::NotHere, found.ours, fmt::format("{}; by the rule it {} here", no_gpu, word_for(found.kind))};
+        return {Kind::NotHere, found.ours,
+                fmt::format("{}; the rule's verdict here: {}", no_gpu, word_for(found.kind))};
     if (!claim.unlike.empty() && found.kind != Kind::NotHere) return {Kind::Unlike, found.ours, claim.unlike};
     if (found.kind == Kind::Fails || found.kind == Kind::Exceeds) found.why = claim.because;
     return found;

@@ -197,8 +197,8 @@ bool MergeSort::by_subgroups(const KeyForm& form, const Segments& segments, std:
     const bool has_lanes = gl::has_lanes_in_boxes(device_);
     if (plan_.kernel == MergeKernel::Subgroup && !has_lanes) {
         throw InvalidArgument(
-            "Sorter: MergeKernel::Subgroup needs GL_KHR_shader_subgroup and boxes of 4 x 8 fragments, "
-            "which this driver does not have; use MergeKernel::Auto");
+            "Sorter: the subgroup kernel needs GL_KHR_shader_subgroup and boxes of 4 x 8 fragments, which this driver "
+            "does not have; use the auto kernel");
     }
     if (!has_lanes || !SubgroupPasses::can(form) || sorted_pairs != 1) return false;
     const auto equal = segments.equal();
