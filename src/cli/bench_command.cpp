@@ -42,7 +42,7 @@ void BenchRun::add_to(CLI::App& verb, const std::string& rivals) {
 
 void BenchRun::add_report_options(CLI::App& verb) {
     verb.add_option("--repeat", repeat, "Times each is measured; the median counts")
-        ->check(CLI::Range(1, 1000))
+        ->check(input::shown_number(1, 1000))
         ->capture_default_str();
     verb.add_flag("--json", json, "One JSON object on standard output");
 }

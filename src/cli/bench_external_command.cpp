@@ -316,7 +316,9 @@ void add_bench_external_command(CLI::App& bench, const std::string& command_line
         ->delimiter(',')
         ->transform(count_of_keys())
         ->type_name("N,...");
-    verb->add_option("--runs", work->runs, "Runs of --merges")->check(CLI::Range(1, 4096))->capture_default_str();
+    verb->add_option("--runs", work->runs, "Runs of --merges")
+        ->check(input::shown_number(1, 4096))
+        ->capture_default_str();
     verb->add_option("--memory", work->memory, "Memory of terasort and GNU sort, such as 256M")
         ->capture_default_str()
         ->type_name("SIZE");

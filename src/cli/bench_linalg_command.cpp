@@ -200,7 +200,7 @@ void add_bench_linalg_command(CLI::App& bench, const std::string& command_line) 
         ->type_name("WORD,...");
     verb->add_option("--batch", work->batch, "Sizes of small matrices that are factorized together; 0: none")
         ->delimiter(',')
-        ->check(CLI::Range(std::size_t{0}, LuBatch::most_n))
+        ->check(input::shown_number(0, LuBatch::most_n))
         ->type_name("N,...")
         ->default_str("4,8,16,32");
     verb->add_option("--systems", work->systems, "How many of them")

@@ -220,7 +220,7 @@ void add_bench_query_command(CLI::App& bench, const std::string& command_line) {
         ->transform(input::count_up_to(most_rows))
         ->default_str("2^22");
     verb->add_option("--threads", work->options.threads, "Threads of the CPU (default: all)")
-        ->check(CLI::Range(1U, most_threads));
+        ->check(input::shown_number(1, most_threads));
     verb->add_option("--plot", work->plot_file, "Draw rows a second against n, as SVG")->type_name("FILE.svg");
     verb->footer(
         "Columns: a, 24 random bits; b, floats in (0, 1); c, 40 random bits, which take two planes of depths; d, as a\n"

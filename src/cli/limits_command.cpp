@@ -6,6 +6,7 @@
 #include "bench/cache.hpp"
 #include "bench/limits.hpp"
 #include "cli/commands.hpp"
+#include "input/checks.hpp"
 
 namespace quadmill::detail::cli {
 
@@ -70,11 +71,11 @@ void add_limits_command(CLI::App& app) {
         app.add_subcommand("limits", "Measure the limits of this machine's graphics pipeline and its cache");
     command->add_flag("--json", options->json, "One JSON object on standard output");
     command->add_option("--side", options->request.side, "Width and height of the textures used")
-        ->check(CLI::Range(1, 8192))
+        ->check(input::shown_number(1, 8192))
         ->capture_default_str();
     command
         ->add_option("--repeat", options->request.repeat, "Number of measurements of each limit; the median is printed")
-        ->check(CLI::Range(1, 1000))
+        ->check(input::shown_number(1, 1000))
         ->capture_default_str();
     add_device_option(*command, options->device);
     command->footer(

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "cli/passes.hpp"
+#include "cli/refusals.hpp"
 #include "files/files.hpp"
 #include "input/checks.hpp"
 #include "input/matrix_file.hpp"
@@ -30,8 +31,7 @@ class LuBatchWork {
         if (call.output.empty()) return;
         refuse_lu_inputs(call.output, call.matrices, call.sides);
         content_.emplace(call.output);
-        if (content_->is_terminal() && !input::is_matrix_market(call.output))
-            throw CLI::ValidationError("-o", "standard output is a terminal; name a file");
+        if (!input::is_matrix_market(call.output)) refuse_terminal("-o", *content_);
         if (call.sides.empty() && call.output != "-") {
             rows_.emplace(call.output + ".rows");
             must_differ(*content_, *rows_);

@@ -160,8 +160,7 @@ void LuCommand::open(Outputs& out) const {
     if (output.empty()) return;
     refuse_lu_inputs(output, matrix, sides);
     out.content.emplace(output);
-    if (out.content->is_terminal() && !input::is_matrix_market(output))
-        throw CLI::ValidationError("-o", "standard output is a terminal; name a file");
+    if (!input::is_matrix_market(output)) refuse_terminal("-o", *out.content);
     if (!sides.empty() || output == "-") return;
     out.row_order.emplace(output + ".rows");
     if (options.pivot == Pivot::Full) out.column_order.emplace(output + ".columns");
@@ -330,7 +329,7 @@ void add_lu_command(CLI::App& app) {
                        "factorizes again in double");
     auto* batch = verb->add_option("--batch", command->batch,
                                    "The file has many N x N matrices (N up to 32), which are factorized together")
-                      ->check(CLI::Range(std::size_t{1}, LuBatch::most_n))
+                      ->check(input::shown_number(1, LuBatch::most_n))
                       ->type_name("N");
     for (auto* other : {columns, pivot, swap, block, layout, refine}) batch->excludes(other);
     verb->add_option("-o", command->output,

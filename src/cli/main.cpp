@@ -59,7 +59,7 @@ std::string unknown_option(const CLI::App& app, const std::string& given) {
         return longer ? 0 : letters_between(word, name(option));
     };
     const auto closest = *std::ranges::min_element(options, {}, distance);
-    const bool close = word.size() > 3 && distance(closest) <= 2;
+    const bool close = word.size() > 3 ? distance(closest) <= 2 : "-" + word == name(closest);
     return fmt::format("unknown option {}{}", input::in_quotes(given),
                        close            ? "; did you mean '" + name(closest) + "'?"
                        : has_verbs(app) ? "; options of a verb go after it, as in `quadmill sort --text`"
@@ -67,7 +67,9 @@ std::string unknown_option(const CLI::App& app, const std::string& given) {
 }
 
 // Options of other sort programs, and their equivalents here.
-std::optional<std::string> hint_for(const std::string& verb, const std::string& word) {
+std::optional<std::string> hint_for(const CLI::App& app, const std::string& word) {
+    const auto* parent = app.get_parent();
+    const auto verb = parent != nullptr && parent->get_parent() == nullptr ? app.get_name() : "";  // not `bench sort`
     const auto say = [&](const char* hint) { return fmt::format("unknown option {}; {}", word, hint); };
     if (verb == "terasort" && (word == "-o" || word == "--output"))
         return say("the output is the second file, as in `quadmill terasort IN OUT`");
@@ -115,7 +117,7 @@ std::optional<std::string> unknown_words(const CLI::App& app) {
     if (has_verbs(app) && !words[0].starts_with('-')) return unknown_verb(app, words[0]);
     const auto is_option = [](const std::string& word) { return word.size() > 1 && word.starts_with('-'); };
     if (const auto option = std::ranges::find_if(words, is_option); option != words.end())
-        return hint_for(app.get_name(), *option).value_or(unknown_option(app, *option));
+        return hint_for(app, *option).value_or(unknown_option(app, *option));
     std::string list;
     for (const auto& word : words) list += (list.empty() ? "" : ", ") + input::in_quotes(word);
     return fmt::format("unexpected argument{} {}", words.size() == 1 ? "" : "s", list);

@@ -36,6 +36,11 @@ inline void only_with(const CLI::App& verb, std::initializer_list<const char*> o
     }
 }
 
+// Rejects binary output to a terminal.
+inline void refuse_terminal(const std::string& option, const files::OutputFile& file) {
+    if (file.is_terminal()) throw CLI::ValidationError(option, "standard output is a terminal; name a file");
+}
+
 // Reports that the content of a file is wrong.
 [[noreturn]] inline void refuse_file(const std::string& file, const InvalidArgument& error) {
     throw InvalidArgument(files::input_name(file) + ": " + without_function(error));

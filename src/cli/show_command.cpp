@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <memory>
 #include <string>
@@ -161,6 +162,13 @@ void add_output_option(CLI::App& verb, std::string& output) {
     verb.add_option("-o,--output", output, "The picture, a PNG file; - is standard output")
         ->required()
         ->check(input::file_name())
+        ->check(CLI::Validator(
+            [](const std::string& name) {
+                const bool other = std::ranges::any_of(std::array{".gif", ".jpeg", ".jpg", ".pdf", ".svg", ".webp"},
+                                                       [&](const char* end) { return name.ends_with(end); });
+                return other ? "pictures are PNG; let the name end in .png" : "";
+            },
+            ""))
         ->type_name("FILE");
 }
 

@@ -43,7 +43,7 @@ void SketchBuild::run_as() {
     machine.device = ranks.device(machine.device);
     auto context = machine.context(inputs.front());
     std::optional<files::OutputFile> file;
-    if (ranks.is_first()) file.emplace(output);
+    if (ranks.is_first()) refuse_terminal("-o", file.emplace(output));
     auto sketch = checked([&] { return context ? Sketch<T>(*context, options) : Sketch<T>(options); });
     Profile profile(machine, context);
     const bool is_text = std::is_same_v<T, std::string_view> || reading.form == input::Form::Text;
@@ -109,7 +109,7 @@ void add_sketch_build(CLI::App& sketch) {
             ->transform(input::count_up_to(std::uint64_t{1} << 32U))
             ->type_name("W");
     auto* depth = verb->add_option("--depth", command->options.depth, "Counters per key")
-                      ->check(CLI::Range(1, 16))
+                      ->check(input::shown_number(1, 16))
                       ->type_name("D")
                       ->capture_default_str();
     verb->add_option("--eps", command->eps,

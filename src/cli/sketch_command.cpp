@@ -59,7 +59,7 @@ void add_sketch_options(CLI::App& verb, SketchOptions& options) {
         ->default_str("quarter");
     verb.add_option("--fat", options.fat,
                     "For kind sf: each counter is the max of this number of counters in the larger table")
-        ->check(CLI::Range(1, 255))
+        ->check(input::shown_number(1, 255))
         ->capture_default_str();
     verb.add_option("--seed", options.seed,
                     "Seed of the hash functions; only sketches with the same seed can be merged")
@@ -120,6 +120,7 @@ struct SketchMerge {
 template <class T>
 void SketchMerge::run_as(files::Bytes content) const {
     files::OutputFile file(output);
+    refuse_terminal("-o", file);
     auto all = Sketch<T>::load(content.span());
     const auto head = saved(files.front(), content);
     for (std::size_t i = 1; i < files.size(); ++i) {

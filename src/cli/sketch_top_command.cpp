@@ -83,7 +83,7 @@ void add_sketch_top(CLI::App& sketch) {
         sketch.add_subcommand("top", "The most frequent keys of a file, with guaranteed bounds of their counts");
     verb->add_option("FILE", command->input, "Keys; - is standard input")->capture_default_str();
     verb->add_option("-k,--count", command->count, "Number of keys")
-        ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 30U))
+        ->check(input::shown_number(1, std::uint64_t{1} << 30U))
         ->type_name("K")
         ->capture_default_str();
     verb->add_option("--eps", command->frequencies.eps,
@@ -98,7 +98,7 @@ void add_sketch_top(CLI::App& sketch) {
         ->transform(input::count_up_to(std::uint64_t{1} << 32U))
         ->type_name("W");
     verb->add_option("--depth", command->options.depth, "Counters per key")
-        ->check(CLI::Range(1, 16))
+        ->check(input::shown_number(1, 16))
         ->type_name("D")
         ->capture_default_str();
     add_sketch_options(*verb, command->options);

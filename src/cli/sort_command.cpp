@@ -350,7 +350,7 @@ void add_engine_options(CLI::App& verb, SortOptions& sort) {
         ->type_name("N");
     verb.add_option("--steps-per-pass", sort.paper.bitonic.steps_per_pass,
                     "For bitonic: steps of the network in one pass; 1 is the paper's form")
-        ->check(CLI::Range(1, 3))
+        ->check(input::shown_number(1, 3))
         ->capture_default_str();
     verb.add_option("--kernel", sort.merge.kernel,
                     "For merge. fragment: each fragment sorts alone; subgroup: 32 fragments sort together, if the "

@@ -71,7 +71,7 @@ void add_gensort_command(CLI::App& app) {
     verb->add_flag("-a,--ascii", command->ascii, "Printable records, one per line (default: random bytes)");
     verb->add_flag("-s,--skewed", command->skewed, "Many keys have the same beginning");
     verb->add_option("-b,--begin", command->first, "Index of the first record, to make a file in parts")
-        ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 62U))
+        ->check(input::shown_number(0, std::uint64_t{1} << 62U))
         ->type_name("START")
         ->capture_default_str();
     verb->add_option("N", command->count, "Number of records")

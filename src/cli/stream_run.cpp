@@ -210,7 +210,7 @@ SaveFile::SaveFile(const std::string& path, Format format) : path_(path) {
     } catch (const IoError& error) {
         throw CLI::ValidationError("--save", error.what());
     }
-    if (file_->is_terminal()) throw CLI::ValidationError("--save", "standard output is a terminal; name a file");
+    refuse_terminal("--save", *file_);
 }
 
 Progress::Progress() : line_(isatty(STDERR_FILENO) == 1 ? Line::Hidden : Line::Impossible) {}

@@ -221,6 +221,7 @@ void TerasortCommand::run_alone() {
     if (output.empty()) throw CLI::ValidationError("OUT", "the name of the output file is empty");
     if (output == "-" && format == cli::Format::JsonLine)
         throw CLI::ValidationError("--json", "goes to standard output, where the records go; name an output file");
+    if (output == "-" && !lines) refuse_terminal("OUT", files::OutputFile(output));
     const auto records = record_format();
     input::Interrupt interrupt;     // before threads start, which inherit the signals that it blocks
     std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is then an error like a full disk
@@ -349,13 +350,13 @@ void TerasortCommand::run_on_ranks() {
 
 void add_record_options(CLI::App& verb, TerasortCommand& command) {
     auto* record = verb.add_option("--record-bytes", command.record_bytes, "Bytes of a record")
-                       ->check(CLI::Range(1, 65535))
+                       ->check(input::shown_number(1, 65535))
                        ->capture_default_str();
     auto* offset =
         verb.add_option("--key-offset", command.key_offset, "Index of the first byte of the key in a record, from 0")
             ->capture_default_str();
     auto* bytes = verb.add_option("--key-bytes", command.key_bytes, "Bytes of the key")
-                      ->check(CLI::Range(1, 255))
+                      ->check(input::shown_number(1, 255))
                       ->capture_default_str();
     auto* key =
         verb.add_option("--key", command.keys,

@@ -43,6 +43,10 @@ CLI::Validator whole_number(std::uint64_t least, std::uint64_t most) {
     return {check, ""};
 }
 
+CLI::Validator shown_number(std::uint64_t least, std::uint64_t most) {
+    return whole_number(least, most).description(fmt::format("INT in [{} - {}]", least, most));
+}
+
 CLI::Validator thread_count() {
     return whole_number(0, 1024);
 }

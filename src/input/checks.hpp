@@ -12,6 +12,8 @@ namespace quadmill::detail::input {
 [[nodiscard]] CLI::Validator count_up_to(std::uint64_t most);
 // A whole number in that range, written in digits.
 [[nodiscard]] CLI::Validator whole_number(std::uint64_t least, std::uint64_t most);
+// The same, and help shows the range.
+[[nodiscard]] CLI::Validator shown_number(std::uint64_t least, std::uint64_t most);
 // A number of CPU threads. 0 means all.
 [[nodiscard]] CLI::Validator thread_count();
 // Bytes, such as 256M or 4G.

@@ -21,8 +21,9 @@ std::string_view without_function(std::string_view message) {
     if (first.empty()) return message;
     if (message.substr(end).starts_with("::")) {
         end += 2 + word_at(end + 2).size();
-    } else if (!is_upper(first[0]) || first.size() < 2 || is_upper(first[1])) {  // "Lu" names a class; "SQL" does not
-        return message;
+    } else {
+        const bool is_class = is_upper(first[0]) && first.size() > 1 && !is_upper(first[1]);  // "Lu", but not "SQL"
+        if (!is_class && first.find('_') == first.npos) return message;
     }
     return message.substr(end).starts_with(": ") ? message.substr(end + 2) : message;
 }

@@ -167,8 +167,8 @@ std::optional<Value> value_at(const WatchedQuery& query, const DepthContent& con
 
 QueryWatcher::QueryWatcher(Context context, Table table) : context_(std::move(context)), table_(std::move(table)) {
     if (table_.rows() == 0 || table_.rows() > most_rows)
-        throw InvalidArgument("show: a table of " + std::to_string(table_.rows()) + " rows; from 1 to " +
-                              std::to_string(most_rows) + " are shown");
+        throw InvalidArgument("show: the table has " + std::to_string(table_.rows()) + " rows; tables of 1 to " +
+                              std::to_string(most_rows) + " rows can be shown");
 }
 
 QueryProcessor& QueryWatcher::processor(QueryEngine engine) {

@@ -76,17 +76,17 @@ std::vector<std::byte> save(const SavedSketch& head, const Shape& shape, const C
 
 SavedSketch read_head(const char* function, std::span<const std::byte> bytes) {
     const Damage damage(function);
-    damage.require(bytes.size() >= head_bytes + checksum_bytes, "they are too few");
+    damage.require(bytes.size() >= head_bytes + checksum_bytes, "it is too short");
     const auto begins = std::equal(magic.begin(), magic.end(), bytes.begin(),
                                    [](char a, std::byte b) { return static_cast<std::byte>(a) == b; });
-    damage.require(begins, "they do not begin with QMSK");
+    damage.require(begins, "it does not begin with QMSK");
     if (get(bytes, 4, 1) != version) {
         throw InvalidArgument(std::string(function) + ": the sketch is of version " + std::to_string(get(bytes, 4, 1)) +
                               " of the format, and this library reads version " + std::to_string(version));
     }
     damage.require(checksum(bytes.first(bytes.size() - checksum_bytes)) ==
                        get(bytes, bytes.size() - checksum_bytes, checksum_bytes),
-                   "their checksum is wrong");
+                   "its checksum is wrong");
     const auto number = [&](std::size_t at) { return static_cast<int>(get(bytes, at, 1)); };
     damage.require(number(5) >= 1 && number(5) <= 4, "the type of keys");
     damage.require(number(6) <= static_cast<int>(SketchKind::Sf), "the kind");

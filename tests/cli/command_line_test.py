@@ -80,7 +80,9 @@ class Help(Command):
         self.fails(2, "-o", "sort", "-o", "", stdin=floats([1]))
         self.fails(2, "--precision", "sort", "--engine", "cpu", "--precision", "f16", stdin=floats([1]))
         self.fails(2, "--representation", "sort", "--representation", "two")
-        self.fails(2, "--steps-per-pass", "sort", "--steps-per-pass", "4")
+        self.fails(2, "--steps-per-pass: '4' is not a whole number from 1 to 3", "sort", "--steps-per-pass", "4")
+        self.fails(2, "--batch: '33' is not a whole number from 1 to 32", "lu", "x", "--batch", "33")
+        self.fails(2, "pictures are PNG", "show", "sort", "-o", self.path("x.jpg"))
         said = run("sort", "--engine", "merge", "--kernel", "subgroup", stdin=floats([1])).stderr
         self.assertIn(said.partition(b"needs")[0], (b"", b"quadmill: the subgroup kernel "))  # a GPU has subgroups
 
@@ -101,6 +103,7 @@ class Help(Command):
         self.fails(2, "unknown option --json; --stats", "sort", "--json")
         self.fails(2, "unknown option '--suport'; did you mean '--support'?", "frequent", "--suport", "0.1", "file")
         self.fails(2, "unknown option '--epsilon=1'; did you mean '--eps'?", "quantiles", "--epsilon=1", "file")
+        self.fails(2, "unknown option '-n'; did you mean '--n'?", "show", "sort", "-n", "8")
         self.assertNotIn("did you mean", self.fails(2, "unknown option '-x'", "info", "-x"))
         self.assertNotIn("did you mean", self.fails(2, "unknown option '--bogus'", "tune", "--bogus"))
         self.fails(2, "unknown option '--json'; options of a verb go after it", "--json", "info")

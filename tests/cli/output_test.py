@@ -310,12 +310,19 @@ class Files(Command):
 
     def test_binary_is_not_written_to_a_terminal(self):
         import pty
-        master, slave = pty.openpty()
-        result = subprocess.run([QUADMILL, "sort"], input=floats([1]), stdout=slave, stderr=subprocess.PIPE)
-        os.close(slave)
-        os.close(master)
-        self.assertEqual(result.returncode, 2)
-        self.assertIn(b"terminal", result.stderr)
+        values = self.path("values", floats([1] * 25))
+        sketch = self.path("sketch")
+        self.assertEqual(run("sketch", "build", values, "--width", "8", "-o", sketch).returncode, 0)
+        for args in (["sort", values], ["terasort", values, "-"], ["gensort", "1", "-"], ["lu", values, "-o", "-"],
+                     ["sketch", "build", values, "--width", "8", "-o", "-"], ["sketch", "merge", sketch, "-o", "-"],
+                     ["show", "sort", "-o", "-"]):
+            master, slave = pty.openpty()
+            result = subprocess.run([QUADMILL, *args], stdin=subprocess.DEVNULL, stdout=slave, stderr=subprocess.PIPE)
+            os.close(slave)
+            os.close(master)
+            with self.subTest(args=args):
+                self.assertEqual(result.returncode, 2)
+                self.assertIn(b"terminal", result.stderr)
 
 
 if __name__ == "__main__":

@@ -164,7 +164,7 @@ class Sketch(Command):
         good = self.read(self.build("good", "--width", "9", stdin=raw([1])))
         for damaged in (b"", good[:-1], good + b"\0", b"QMSX" + good[4:], good[:20] + b"\xff" + good[21:]):
             for verb in (["info"], ["query"], ["merge", *out]):
-                text = self.fails(1, "not a readable sketch", "sketch", *verb, self.path("bad", damaged))
+                text = self.fails(1, "not a readable sketch: it", "sketch", *verb, self.path("bad", damaged))
                 self.assertIn("bad", text)
         # Errors in the keys are reported for the keys, not for the sketch.
         keys = self.path("keys", b"no keys but\nlines of text\n" * 10)
