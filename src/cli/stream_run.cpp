@@ -205,12 +205,7 @@ SaveFile::SaveFile(const std::string& path, Format format) : path_(path) {
     if (path.empty()) return;
     if (takes_standard_output() && format == Format::JsonLine)
         throw CLI::ValidationError("--save", "- is standard output, where --json writes; name a file");
-    try {
-        file_.emplace(path);
-    } catch (const IoError& error) {
-        throw CLI::ValidationError("--save", error.what());
-    }
-    refuse_terminal("--save", *file_);
+    refuse_terminal("--save", file_.emplace(path));
 }
 
 Progress::Progress() : line_(isatty(STDERR_FILENO) == 1 ? Line::Hidden : Line::Impossible) {}

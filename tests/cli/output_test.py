@@ -308,6 +308,15 @@ class Files(Command):
                 time.sleep(0.02)
             self.assertEqual(process.communicate()[0], b"1\n2\n10\n")
 
+    def test_a_folder_that_does_not_exist_fails_alike_in_all_verbs(self):
+        values, out = self.path("values", floats([1] * 25)), os.path.join(self.folder, "none", "out")
+        for args in (["sort", values, "-o", out], ["terasort", values, out], ["lu", values, "-o", out],
+                     ["quantiles", values, "--save", out], ["frequent", values, "--support", "0.1", "--save", out],
+                     ["sketch", "build", values, "--width", "8", "-o", out], ["show", "sort", "-o", out],
+                     ["gensort", "1", out]):
+            with self.subTest(args=args):
+                self.assertIn(f"cannot create '{out}", self.fails(1, "No such file or directory", *args))
+
     def test_binary_is_not_written_to_a_terminal(self):
         import pty
         values = self.path("values", floats([1] * 25))
