@@ -497,7 +497,6 @@ class WrongCalls(Stream):
                 ("not one of auto, windows, split", ["quantiles", "--channels", "three"]),
                 ("not one of four, two", ["quantiles", "--channel-merge", "three"]),
                 ("--threads", ["quantiles", "--threads", "-1"]),
-                ("No such file", ["quantiles", "--save", self.path("no/such")]),
                 ("is empty", ["quantiles", "--save", ""]),
                 ("--json writes", ["quantiles", "--save", "-", "--json"]),
                 ("--every", ["quantiles", "--save", "-", "--every", "5"]),
@@ -515,6 +514,11 @@ class WrongCalls(Stream):
             self.assertEqual((result.returncode, result.stdout), (2, b""), call)
             self.assertIn(words, result.stderr.decode(), call)
             self.assertIn(f"Try `quadmill {call[0]} --help`", result.stderr.decode())
+        # This, too, is found before input is read.
+        result = subprocess.run([QUADMILL, "quantiles", "--save", self.path("no/such")], stdin=read_end,
+                                capture_output=True, timeout=20)
+        self.assertEqual((result.returncode, result.stdout), (1, b""))
+        self.assertIn(b"No such file", result.stderr)
         for hierarchy in ("ipv4", "8,8", "16,8", "33", "-1", "", "8,", "a"):
             self.fails(2, "--hierarchy", "hhh", "--support", "0.1", "--hierarchy", hierarchy)
 
