@@ -220,7 +220,7 @@ Limit Meter::depth() const {
 void Meter::stencil() {
     const gl::Program program(device_, "bench/one.frag", shaders::bench_one_frag);
     const Filled filled(device_, gl::Format::R32f, request_.side);
-    const gl::Texture stencil(device_, gl::Format::Stencil8, request_.side, request_.side);
+    const gl::Texture stencil(device_, gl::Format::Depth32fStencil8, request_.side, request_.side);
     const gl::Framebuffer tested(device_, filled.target, &stencil);
     auto pass = pass_over(filled, program);
     pass.target = &tested;
@@ -228,7 +228,7 @@ void Meter::stencil() {
     pass.stencil =
         gl::StencilTest{.pass_if = gl::Compare::NotEqual, .reference = 255, .on_pass = gl::StencilOp::Increment};
     note("stencil test and increment", "Gpixel/s", [&] {
-        fill_stencil(device_, stencil, 0);  // so that all fragments pass
+        clear_stencil(device_, tested, 0);  // so that all fragments pass
         return rate(pixels(), many, [&] { draw(device_, pass); });
     });
 }

@@ -1,5 +1,6 @@
 #include "bench/sort_bench.hpp"
 
+#include <cstring>
 #include <map>
 #include <utility>
 
@@ -8,6 +9,8 @@
 #include "bench/wake.hpp"
 #include "cpu/keys.hpp"
 #include "cpu/stopwatch.hpp"
+#include "gl/device.hpp"
+#include "gl/pixels.hpp"
 #include "quadmill/error.hpp"
 
 namespace quadmill::detail::bench {
@@ -75,12 +78,12 @@ SortStats sort_by(Sorter* sorter, Sorted sorted, Keys keys, std::span<std::uint3
 
 bool is_right(Sorted sorted, SortData& input, SortData& output) {
     const auto sum = cpu::checksum(input.keys.keys());
-    if (sorted != Sorted::Pointers && !(cpu::in_order(output.keys.keys()) && cpu::checksum(output.keys.keys()) == sum))
+    if (moves_keys(sorted) && !(cpu::in_order(output.keys.keys()) && cpu::checksum(output.keys.keys()) == sum))
         return false;
     if (sorted == Sorted::Keys) return true;
     auto gathered = input.keys;
     return gather(input.keys.keys(), output.index, gathered.keys()) && cpu::in_order(gathered.keys()) &&
-           (sorted == Sorted::Pairs || cpu::checksum(output.keys.keys()) == sum);
+           (moves_keys(sorted) || cpu::checksum(output.keys.keys()) == sum);
 }
 
 SortOptions paper_form_of_pbsn() {
@@ -122,9 +125,37 @@ SortStats SortBench::sort(std::size_t i, Sorted sorted, Keys keys, std::span<std
 
 // The total is measured by this function's clock, the same for all.
 SortStats SortBench::sort(std::size_t i, Sorted sorted, SortData& data) {
+    if (sorted == Sorted::Texture) return sort_texture(std::get<Sorter>(sorters_[i]), data);
     const cpu::Stopwatch time;
     auto stats = sort(i, sorted, data.keys.keys(), data.index);
     stats.total_ms = time.ms();
+    return stats;
+}
+
+// From texture to texture, waiting for the GPU.
+SortStats SortBench::sort_texture(Sorter& sorter, SortData& data) {
+    const auto keys = data.keys.keys();
+    const auto format = keys.type() == KeyType::F32   ? gl::Format::R32f
+                        : keys.type() == KeyType::I32 ? gl::Format::R32i
+                                                      : gl::Format::R32ui;
+    if (keys.type() != KeyType::U32 && format == gl::Format::R32ui)
+        throw InvalidArgument("a texture has keys of 32 bits");
+    auto& device = *detail::Access::of(*context_);
+    const gl::Scope scope(device, "bench sort");
+    constexpr int width = 4096;
+    const auto height = static_cast<int>((keys.size() + width - 1) / width);
+    const gl::Texture from(device, format, width, height), to(device, gl::Format::R32ui, width, height);
+    const auto bytes = keys.size() * sizeof(std::uint32_t);
+    const gl::PixelBuffer memory(device, gl::PixelBuffer::Direction::Upload, from.bytes());
+    std::memcpy(memory.memory().data(), keys.data(), bytes);
+    upload_rows(device, memory, 0, from, 0, height);
+    gl::finish(device);
+    const cpu::Stopwatch time;
+    auto stats = sorter.argsort_texture(from.id(), to.id(), keys.size());
+    gl::finish(device);
+    stats.total_ms = time.ms();
+    std::memcpy(data.index.data(), read_texels(device, to).data(), bytes);
+    scope.check();
     return stats;
 }
 
@@ -142,7 +173,7 @@ void SortBench::warm_up(const SortCase& which, std::size_t i, Result& result) {
         const auto* early = std::get_if<EarlySort>(&what);
         if (std::holds_alternative<const Rival*>(what) && which.sorted != Sorted::Keys)
             throw InvalidArgument("it sorts keys alone");
-        if (!std::holds_alternative<SortOptions>(what) && which.sorted == Sorted::Pointers)
+        if (!std::holds_alternative<SortOptions>(what) && !moves_keys(which.sorted))
             throw InvalidArgument("it gives the keys back, too");
         if (contenders_[i].needs_context()) {
             if (!context_) throw InvalidArgument(why_no_context_);
@@ -150,7 +181,7 @@ void SortBench::warm_up(const SortCase& which, std::size_t i, Result& result) {
             if (early && std::holds_alternative<std::monostate>(sorter)) sorter.emplace<EarlySorter>(*context_, *early);
             if (std::holds_alternative<std::monostate>(sorter))
                 sorter.emplace<Sorter>(*context_, std::get<SortOptions>(what));
-        } else if (which.sorted == Sorted::Pointers) {
+        } else if (!moves_keys(which.sorted)) {
             throw InvalidArgument("the CPU gives the keys back, too; see --what pairs");
         }
         auto data = make_data(which, 0);

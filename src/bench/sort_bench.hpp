@@ -15,8 +15,12 @@
 
 namespace quadmill::detail::bench {
 
-// Keys alone, keys with pointers, or only pointers without moving keys.
-enum class Sorted { Keys, Pairs, Pointers };
+// Keys alone, keys with pointers, only pointers without moving keys, or the pointers of keys in a texture, which are
+// written to a texture: no transfers are timed.
+enum class Sorted { Keys, Pairs, Pointers, Texture };
+[[nodiscard]] constexpr bool moves_keys(Sorted sorted) {
+    return sorted == Sorted::Keys || sorted == Sorted::Pairs;
+}
 
 // The data of one sort: keys, and the original index of each.
 struct SortData {
@@ -94,6 +98,7 @@ class SortBench {
     void wake(std::size_t i, Sorted sorted, SortData data);
     void warm_up(const SortCase& which, std::size_t i, Result& result);
     SortStats sort(std::size_t i, Sorted sorted, SortData& data);
+    SortStats sort_texture(Sorter& sorter, SortData& data);
     SortStats sort(std::size_t i, Sorted sorted, Keys keys, std::span<std::uint32_t> index);
 
     std::optional<Context> context_;

@@ -51,7 +51,7 @@ struct BenchSort : BenchOptions {
 };
 
 const input::Words<Sorted> sorted_words{
-    {"keys", Sorted::Keys}, {"pairs", Sorted::Pairs}, {"pointers", Sorted::Pointers}};
+    {"keys", Sorted::Keys}, {"pairs", Sorted::Pairs}, {"pointers", Sorted::Pointers}, {"texture", Sorted::Texture}};
 
 std::vector<Contender> BenchSort::all_engines() {
     std::vector<Contender> all;
@@ -231,7 +231,10 @@ void add_bench_sort_command(CLI::App& bench, const std::string& command_line) {
                      "purcell are the bitonic sorts that it was compared with")
         ->delimiter(',')
         ->check(CLI::IsMember(names));
-    verb->add_option("--what", work->sorted, "What is sorted: keys, key-pointer pairs, or pointers with the keys left")
+    verb->add_option(
+            "--what", work->sorted,
+            "What is sorted: keys, key-pointer pairs, pointers with the keys left, or the pointers of keys in a "
+            "texture, without transfers")
         ->transform(input::one_of(sorted_words))
         ->default_str("keys");
     work->add_to(*verb);

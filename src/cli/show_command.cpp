@@ -106,7 +106,7 @@ void ShowQuantiles::run() const {
 
 struct ShowQuery {
     std::string sql, output;
-    QueryEngine engine = QueryEngine::Depth;
+    QueryEngine engine = QueryEngine::Auto;
     int device = -1;
 
     void run() const;
@@ -194,7 +194,7 @@ void add_show_query(CLI::App& show) {
                      "SQL as in `quadmill query`; the picture shows how the rows of its WHERE are counted")
         ->required()
         ->type_name("");
-    verb->add_option("--engine", command->engine, "The engine (default: depth)")
+    verb->add_option("--engine", command->engine, "The engine (default: depth; bitmap where OpenGL older than 4.5 has no exact depths)")
         ->transform(input::one_of(show::watched_query_words));
     add_output_option(*verb, command->output);
     add_device_option(*verb, command->device);

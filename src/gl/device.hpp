@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cpu/fork.hpp"
@@ -105,6 +106,24 @@ class Device : public std::enable_shared_from_this<Device> {
     std::vector<std::function<void(const Api&)>> destroy_later_;
     HostState host_;
     std::vector<EglContext::Binding> previous_;  // what was current before each open session
+};
+
+// Hides draws from the observer for the length of a scope: they are not passes that the caller asked for.
+class Unobserved {
+  public:
+    explicit Unobserved(Device& device)
+        : device_(device), observer_(std::exchange(device.observer, nullptr)), passes_(device.passes) {}
+    Unobserved(const Unobserved&) = delete;
+    Unobserved& operator=(const Unobserved&) = delete;
+    ~Unobserved() {
+        device_.observer = observer_;
+        device_.passes = passes_;
+    }
+
+  private:
+    Device& device_;
+    PassObserver* observer_;
+    std::uint64_t passes_;
 };
 
 // A session for the length of a scope. Every public function that uses GL opens one first, and calls check() last.

@@ -74,7 +74,6 @@ class Dialect {
     // Sets every word of a rectangle's texels, in all layers. Pre: an unsigned integer format.
     virtual void clear_texels(const Texture& texture, int x, int y, int width, int height, std::uint32_t word) = 0;
     virtual void fill(const Texture& texture, float value) = 0;
-    virtual void fill_stencil(const Texture& texture, std::uint8_t value) = 0;
     virtual void clear_stencil(Id framebuffer, std::uint8_t value) = 0;
     // Copies bit for bit. The two formats have the same number of bytes.
     virtual void copy(const PlaneOf& from, Format from_format, const PlaneOf& to, Format to_format, int width,
@@ -103,14 +102,15 @@ class Dialect {
     [[nodiscard]] virtual std::uint64_t gpu_time() = 0;
     [[nodiscard]] virtual bool is_lost() = 0;
 
-    // Parameters of the application's objects. Describes level 0 of a texture; nothing if the version cannot tell.
+    // Parameters of the application's objects. Describes level 0 of a texture.
     struct Level {
-        std::uint32_t format;  // OpenGL's internal format
-        int width, height, depth;
+        static constexpr int unknown = -1;
+        std::uint32_t format;      // OpenGL's internal format
+        int width, height, depth;  // unknown in OpenGL ES 3.0
     };
     [[nodiscard]] virtual int texture_parameter(Id texture, std::uint32_t target, std::uint32_t name) = 0;
     virtual void set_texture_parameter(Id texture, std::uint32_t target, std::uint32_t name, int value) = 0;
-    [[nodiscard]] virtual std::optional<Level> level_of(Id texture, std::uint32_t target) = 0;
+    [[nodiscard]] virtual Level level_of(Id texture, std::uint32_t target) = 0;
     [[nodiscard]] virtual std::int64_t buffer_parameter(Id buffer, std::uint32_t name) = 0;
     // Another view of the texture, with parameters of its own; 0 if the version has no views.
     [[nodiscard]] virtual Id make_view(Id texture, Format format) = 0;

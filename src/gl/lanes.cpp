@@ -31,24 +31,6 @@ bool is_as_hoped(const Fragment& found, std::uint32_t x, std::uint32_t y) {
            found.of_opposite == packed(left + box_width - 1 - in_x, bottom + box_height - 1 - in_y);
 }
 
-// Hides draws from the observer for the length of a scope: they are not passes that the caller asked for.
-class Unobserved {
-  public:
-    explicit Unobserved(Device& device)
-        : device_(device), observer_(std::exchange(device.observer, nullptr)), passes_(device.passes) {}
-    Unobserved(const Unobserved&) = delete;
-    Unobserved& operator=(const Unobserved&) = delete;
-    ~Unobserved() {
-        device_.observer = observer_;
-        device_.passes = passes_;
-    }
-
-  private:
-    Device& device_;
-    PassObserver* observer_;
-    std::uint64_t passes_;
-};
-
 // Draws one texture of that size with a single quad: some drivers split large ones into parts.
 bool drawn_as_hoped(Device& device, const Program& program, int width, int height) {
     const Texture texture(device, Format::Rgba32ui, width, height);

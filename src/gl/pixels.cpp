@@ -7,6 +7,7 @@
 #include "gl/api.hpp"
 #include "gl/device.hpp"
 #include "gl/dialect.hpp"
+#include "gl/host_level.hpp"
 #include "quadmill/error.hpp"
 
 namespace quadmill::detail::gl {
@@ -66,10 +67,6 @@ void clear_texels(Device& device, const Texture& texture, int x, int y, int widt
 
 void fill(Device& device, const Texture& texture, float value) {
     device.dialect->fill(texture, value);
-}
-
-void fill_stencil(Device& device, const Texture& texture, std::uint8_t value) {
-    device.dialect->fill_stencil(texture, value);
 }
 
 void flush(Device& device) {
@@ -141,13 +138,12 @@ Texture host_texture(Device& device, std::uint32_t id, std::initializer_list<For
     };
     if (!gl.IsTexture(id)) throw fail("is no texture");
     if (target_of(device, id) != GL_TEXTURE_2D) throw fail("has another target");
-    const auto level = device.dialect->level_of(id, GL_TEXTURE_2D);
-    if (!level) throw fail(no_levels);
-    if (level->width < 1 || level->height < 1) throw fail("has no level 0");
-    const auto* const format = std::find_if(
-        formats.begin(), formats.end(), [&](Format candidate) { return level->format == info(candidate).internal; });
+    const auto level = level_of(device, id, GL_TEXTURE_2D);
+    if (level.width < 1 || level.height < 1) throw fail("has no level 0");
+    const auto* const format = std::find_if(formats.begin(), formats.end(),
+                                            [&](Format candidate) { return level.format == info(candidate).internal; });
     if (format == formats.end()) throw fail("has another internal format");
-    return {device, id, *format, level->width, level->height};
+    return {device, id, *format, level.width, level.height};
 }
 
 PlainAccess::PlainAccess(Device& device, const Texture& of)

@@ -45,8 +45,6 @@ void clear_texels(Device& device, const Texture& texture, int x, int y, int widt
 
 // Sets every channel of all texels. Pre: a format of 32-bit floats, or of depth.
 void fill(Device& device, const Texture& texture, float value);
-// Pre: Format::Stencil8.
-void fill_stencil(Device& device, const Texture& texture, std::uint8_t value);
 
 // Makes the GPU start the work issued so far.
 void flush(Device& device);
@@ -61,11 +59,6 @@ inline constexpr std::size_t worth_asking = std::size_t{1} << 26U;
 
 // The GPU's current time in nanoseconds, on the clock of Query::Kind::Timestamp.
 [[nodiscard]] std::uint64_t gpu_time(Device& device);
-
-// Part of a message, for versions in which Dialect::level_of() returns nothing.
-inline constexpr const char* no_levels =
-    "cannot be looked at: OpenGL ES 3.0 does not tell the size and format of a texture; make the context of OpenGL ES "
-    "3.1 or later";
 
 // OpenGL's target of the texture; 0 if that target cannot be sampled as 2-D texels.
 [[nodiscard]] std::uint32_t target_of(Device& device, std::uint32_t texture);

@@ -179,6 +179,10 @@ QueryProcessor& QueryWatcher::processor(QueryEngine engine) {
 }
 
 WatchedQuery QueryWatcher::watch(const Predicate& where, QueryEngine engine) {
+    if (engine == QueryEngine::Auto) {
+        const bool has_depths = detail::Access::of(context_)->features.exact_depths;
+        engine = has_depths ? QueryEngine::Depth : QueryEngine::Bitmap;
+    }
     auto& by = processor(engine);
     WatchedQuery query{
         .table = table_, .condition = query::describe(detail::Access::of(where)), .engine = engine, .steps = {}};

@@ -81,7 +81,7 @@ class QueryWatcher {
 
     [[nodiscard]] const Table& table() const { return table_; }
     // Runs COUNT(*) for the rows. Engines keep the last column in the depth buffer, so repeating a call may take one
-    // pass less. Throws InvalidArgument for engines other than Depth and Bitmap.
+    // pass less. Auto is Depth, or Bitmap where Depth cannot work. Throws InvalidArgument for Cpu.
     [[nodiscard]] WatchedQuery watch(const Predicate& where, QueryEngine engine);
 
   private:

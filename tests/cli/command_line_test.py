@@ -13,7 +13,7 @@ import subprocess
 import unittest
 import xml.etree.ElementTree
 
-from command import QUADMILL, Command, floats, halves, run
+from command import QUADMILL, QUERY_ENGINES, Command, floats, halves, run
 
 
 class Help(Command):
@@ -538,6 +538,18 @@ class BenchSort(Command):
         self.assertEqual([contender["ran"] for contender in case["contenders"]], [True, True, False])
         self.assertTrue(all(contender["verified"] for contender in case["contenders"] if contender["ran"]))
 
+    def test_keys_in_a_texture(self):
+        report = self.bench("--what", "texture", "--n", "5000", "--types", "u32,f32,i32,u64", "--engines", "merge,cpu")
+        for case in report["cases"]:
+            merge, cpu = case["contenders"]
+            self.assertFalse(cpu["ran"])
+            if case["type"] == "u64":
+                self.assertIn("32 bits", merge["reason"])
+                continue
+            self.assertIs(merge["verified"], True, case["type"])
+            self.assertGreater(merge["passes"], 0)
+            self.assertEqual(merge["upload_ms"], 0)
+
     def test_text_says_what_ran_and_what_lost(self):
         result = run("bench", "sort", "--n", "2^14", "--repeat", "2", "--engines", "pbsn,cpu", "--rivals", "--types", "f16,i64")
         text = result.stdout.decode()
@@ -598,7 +610,7 @@ class Show(Command):
     def test_query(self):
         csv = self.path("rows.csv", b"a,b,name\n" + b"".join(b"%d,%d,x\n" % (i % 100, i % 7) for i in range(500)))
         sql = f"SELECT COUNT(*) FROM '{csv}' WHERE a BETWEEN 20 AND 60 AND b > 2"
-        for engine in ("depth", "bitmap"):
+        for engine in QUERY_ENGINES:
             picture = run("show", "query", sql, "--engine", engine, "-o", "-").stdout
             self.assertEqual(self.size(picture)[0], 1240)
             self.assertEqual(run("show", "query", sql, "--engine", engine, "-o", "-").stdout, picture)

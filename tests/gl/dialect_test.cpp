@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "gl/api.hpp"
 #include "gl/device.hpp"
 #include "gl/host.hpp"
+#include "gl/host_level.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill/query.hpp"
 #include "quadmill/sort.hpp"
@@ -25,14 +27,22 @@ struct Version {
     OpenGl api;
     const char* name;
 };
-constexpr std::array<Version, 3> versions{
-    {{OpenGl::Desktop41, "gl41"}, {OpenGl::Desktop33, "gl33"}, {OpenGl::Es3, "es3"}}};
+// Mesa can be told to offer no more than OpenGL ES 3.0; other drivers run the last one as the one before.
+constexpr const char* es30 = "es30";
+constexpr std::array<Version, 4> versions{
+    {{OpenGl::Desktop41, "gl41"}, {OpenGl::Desktop33, "gl33"}, {OpenGl::Es3, "es3"}, {OpenGl::Es3, es30}}};
+
+Context open(const Version& version) {
+    if (version.name == es30) setenv("MESA_GLES_VERSION_OVERRIDE", "3.0", 1);
+    auto context = Context::headless({.api = version.api});
+    unsetenv("MESA_GLES_VERSION_OVERRIDE");
+    return context;
+}
 
 // An application's context of that version, current on this thread, and the library's table of its functions.
 class OlderHost {
   public:
-    explicit OlderHost(const Version& version)
-        : opened_(Context::headless({.api = version.api})), gl(detail::Access::of(opened_)->gl) {
+    explicit OlderHost(const Version& version) : opened_(open(version)), gl(detail::Access::of(opened_)->gl) {
         opened_.make_current();
     }
     OlderHost(const OlderHost&) = delete;
@@ -269,6 +279,64 @@ TEST_CASE("In each version of OpenGL, the texels of an application's texture are
         CHECK(texels_of(host.gl, index, width, height) == order_of(keys));
         CHECK(texels_of(host.gl, from, width, height) == expected);
         CHECK(host.gl.GetError() == GL_NO_ERROR);
+    }
+}
+
+TEST_CASE("In each version of OpenGL, the size and the format of an application's textures are known") {
+    struct Case {
+        GLenum target, internal, format, type;
+        int width, height, depth;
+    };
+    // Cube maps report one face. The last three are of formats that the library does not take.
+    constexpr std::array<Case, 15> cases{{{GL_TEXTURE_2D, GL_R32UI, GL_RED_INTEGER, GL_UNSIGNED_INT, 37, 5, 1},
+                                          {GL_TEXTURE_2D, GL_R32I, GL_RED_INTEGER, GL_INT, 1, 1, 1},
+                                          {GL_TEXTURE_2D, GL_R32F, GL_RED, GL_FLOAT, 2048, 3, 1},
+                                          {GL_TEXTURE_2D, GL_R16F, GL_RED, GL_HALF_FLOAT, 9, 9, 1},
+                                          {GL_TEXTURE_2D, GL_R16UI, GL_RED_INTEGER, GL_UNSIGNED_SHORT, 9, 9, 1},
+                                          {GL_TEXTURE_2D, GL_R8, GL_RED, GL_UNSIGNED_BYTE, 16, 2, 1},
+                                          {GL_TEXTURE_2D, GL_RG32F, GL_RG, GL_FLOAT, 2, 16, 1},
+                                          {GL_TEXTURE_2D, GL_RGBA32UI, GL_RGBA_INTEGER, GL_UNSIGNED_INT, 8, 4, 1},
+                                          {GL_TEXTURE_2D, GL_RGBA8, GL_RGBA, GL_UNSIGNED_BYTE, 8, 4, 1},
+                                          {GL_TEXTURE_2D, GL_DEPTH_COMPONENT32F, GL_DEPTH_COMPONENT, GL_FLOAT, 8, 6, 1},
+                                          {GL_TEXTURE_2D_ARRAY, GL_R32UI, GL_RED_INTEGER, GL_UNSIGNED_INT, 7, 5, 3},
+                                          {GL_TEXTURE_CUBE_MAP, GL_R32F, GL_RED, GL_FLOAT, 12, 12, 1},
+                                          {GL_TEXTURE_2D, GL_SRGB8_ALPHA8, GL_RGBA, GL_UNSIGNED_BYTE, 8, 4, 1},
+                                          {GL_TEXTURE_2D, GL_RGB565, GL_RGB, GL_UNSIGNED_SHORT_5_6_5, 8, 4, 1},
+                                          {GL_TEXTURE_2D, GL_RG16I, GL_RG_INTEGER, GL_SHORT, 8, 4, 1}}};
+    for (const auto& version : versions) {
+        const OlderHost host(version);
+        const auto& gl = host.gl;
+        auto context = Context::adopt();
+        auto& device = *detail::Access::of(context);
+        for (std::size_t i = 0; i < cases.size(); ++i) {
+            CAPTURE(version.name);
+            CAPTURE(i);
+            const auto& [target, internal, format, type, width, height, depth] = cases.at(i);
+            GLuint texture = 0;
+            gl.GenTextures(1, &texture);
+            gl.BindTexture(target, texture);
+            const detail::gl::Scope scope(device, "test");
+            CHECK(detail::gl::level_of(device, texture, target).width == 0);
+            gl.BindTexture(target, texture);
+            if (target == GL_TEXTURE_2D_ARRAY) {
+                gl.TexImage3D(target, 0, static_cast<GLint>(internal), width, height, depth, 0, format, type, nullptr);
+            } else {
+                const GLenum plane = target == GL_TEXTURE_2D ? target : GL_TEXTURE_CUBE_MAP_POSITIVE_X;
+                for (GLenum face = 0; face < (target == GL_TEXTURE_2D ? 1U : 6U); ++face) {
+                    gl.TexImage2D(plane + face, 0, static_cast<GLint>(internal), width, height, 0, format, type,
+                                  nullptr);
+                }
+            }
+            const auto level = detail::gl::level_of(device, texture, target);
+            if (i < 12 || level.format != 0) {
+                CHECK(level.format == internal);
+                CHECK(level.width == width);
+                CHECK(level.height == height);
+                CHECK(level.depth == depth);
+            }
+            gl.DeleteTextures(1, &texture);
+            CHECK(gl.GetError() == GL_NO_ERROR);
+        }
     }
 }
 

@@ -378,7 +378,7 @@ class Calls {
         const std::vector<float> ones(texels, 1);
         fill(device, color, 0);
         fill(device, depth, 0.625F);
-        fill_stencil(device, stencil, 4);
+        clear_stencil(device, with_stencil, 4);
         gl::Pass pass{.name = "test", .program = &one, .target = &with_depth, .quads = &quads, .first = 0, .count = 1};
         pass.depth = gl::DepthTest{.pass_if = gl::Compare::Less, .write = gl::DepthWrite::On};
         draw(device, pass);  // the quad is at depth 0

@@ -1,5 +1,5 @@
 // A GTK 4 program with a GtkGLArea, which draws to a framebuffer of its own in the core profile; with the default
-// version, and with 4.5 requested.
+// version, with 4.5 requested, and with OpenGL ES.
 #include <gtk/gtk.h>
 
 #include "scene.hpp"
@@ -7,7 +7,9 @@
 namespace {
 
 struct Run {
-    bool default_version = true;
+    const char* name;
+    int major, minor;  // 0: the default version
+    gboolean is_es;
     int painted = 0, failed = 0;
 };
 
@@ -18,8 +20,7 @@ gboolean render(GtkGLArea* area, GdkGLContext* /*context*/, gpointer data) {
         std::printf("GTK 4: %s\n", error->message);
         ++run.failed;
     } else {
-        run.failed += hosts::check(run.default_version ? "GTK 4" : "GTK 4, 4.5", quadmill::Context::adopt(),
-                                   hosts::draw_new_scene);
+        run.failed += hosts::check(run.name, quadmill::Context::adopt(), hosts::draw_new_scene);
     }
     return TRUE;
 }
@@ -29,14 +30,13 @@ gboolean render(GtkGLArea* area, GdkGLContext* /*context*/, gpointer data) {
 int main() {
     if (!gtk_init_check()) return 2;
     int failed = 0;
-    for (const bool default_version : {true, false}) {
-        Run run{default_version};
+    for (Run run : {Run{"GTK 4", 0, 0, FALSE}, {"GTK 4, 4.5", 4, 5, FALSE}, {"GTK 4, ES", 3, 0, TRUE}}) {
         GtkWidget* window = gtk_window_new();
         GtkGLArea* area = GTK_GL_AREA(gtk_gl_area_new());
         gtk_widget_set_size_request(GTK_WIDGET(area), hosts::side, hosts::side);
-        if (!default_version) {
-            gtk_gl_area_set_required_version(area, 4, 5);
-            gtk_gl_area_set_use_es(area, FALSE);
+        if (run.major > 0) {
+            gtk_gl_area_set_required_version(area, run.major, run.minor);
+            gtk_gl_area_set_use_es(area, run.is_es);
         }
         g_signal_connect(area, "render", G_CALLBACK(render), &run);
         gtk_window_set_child(GTK_WINDOW(window), GTK_WIDGET(area));

@@ -175,17 +175,6 @@ class ByBinding : public Dialect {
         }
     }
 
-    void fill_stencil(const Texture& texture, std::uint8_t value) override {
-        begin_clear();
-        attach(GL_DRAW_FRAMEBUFFER, plane_of(texture, 0), texture.format());
-        device_.save_stencil();
-        gl_.StencilMaskSeparate(GL_FRONT_AND_BACK, 0xff);
-        device_.pipeline.stencil = std::nullopt;
-        gl_.Disable(GL_STENCIL_TEST);
-        const GLint all = value;
-        gl_.ClearBufferiv(GL_STENCIL, 0, &all);
-    }
-
     void clear_stencil(Id framebuffer, std::uint8_t value) override {
         bind_target(framebuffer);
         device_.pipeline.framebuffer = framebuffer;
@@ -328,6 +317,35 @@ class ByBinding : public Dialect {
         device_.pipeline.textures[0] = 0;
     }
 
+    // Attaches only this plane to the scratch framebuffer for reading or drawing, and binds that framebuffer.
+    void attach(GLenum which, const PlaneOf& plane, Format format) {
+        const std::size_t index = which == GL_READ_FRAMEBUFFER ? 0 : 1;
+        auto& framebuffer = scratch_.at(index);
+        is_attached_.at(index) = true;
+        if (framebuffer == 0) gl_.GenFramebuffers(1, &framebuffer);
+        if (which == GL_DRAW_FRAMEBUFFER) device_.pipeline.framebuffer = 0;
+        gl_.BindFramebuffer(which, framebuffer);
+        const auto where = attachment_of(format);
+        const bool is_color = where == GL_COLOR_ATTACHMENT0;
+        gl_.FramebufferTexture2D(which, is_color ? GL_DEPTH_STENCIL_ATTACHMENT : GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, 0,
+                                 0);
+        if (is_layered(plane.target)) {
+            gl_.FramebufferTextureLayer(which, where, plane.texture, 0, plane.layer);
+        } else {
+            const bool is_cube = plane.target == GL_TEXTURE_CUBE_MAP;
+            gl_.FramebufferTexture2D(
+                which, where,
+                is_cube ? GL_TEXTURE_CUBE_MAP_POSITIVE_X + static_cast<GLenum>(plane.layer) : plane.target,
+                plane.texture, 0);
+        }
+        const GLenum buffer = is_color ? GL_COLOR_ATTACHMENT0 : GL_NONE;
+        if (which == GL_READ_FRAMEBUFFER) {
+            gl_.ReadBuffer(buffer);
+        } else {
+            gl_.DrawBuffers(1, &buffer);
+        }
+    }
+
     Device& device_;
     const Gl gl_;
 
@@ -356,35 +374,6 @@ class ByBinding : public Dialect {
     void bind_target(Id framebuffer) {
         gl_.BindFramebuffer(GL_DRAW_FRAMEBUFFER, framebuffer);
         device_.pipeline.framebuffer = 0;
-    }
-
-    // Attaches only this plane to the scratch framebuffer for reading or drawing, and binds that framebuffer.
-    void attach(GLenum which, const PlaneOf& plane, Format format) {
-        const std::size_t index = which == GL_READ_FRAMEBUFFER ? 0 : 1;
-        auto& framebuffer = scratch_.at(index);
-        is_attached_.at(index) = true;
-        if (framebuffer == 0) gl_.GenFramebuffers(1, &framebuffer);
-        if (which == GL_DRAW_FRAMEBUFFER) device_.pipeline.framebuffer = 0;
-        gl_.BindFramebuffer(which, framebuffer);
-        const auto where = attachment_of(format);
-        const bool is_color = where == GL_COLOR_ATTACHMENT0;
-        gl_.FramebufferTexture2D(which, is_color ? GL_DEPTH_STENCIL_ATTACHMENT : GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, 0,
-                                 0);
-        if (is_layered(plane.target)) {
-            gl_.FramebufferTextureLayer(which, where, plane.texture, 0, plane.layer);
-        } else {
-            const bool is_cube = plane.target == GL_TEXTURE_CUBE_MAP;
-            gl_.FramebufferTexture2D(
-                which, where,
-                is_cube ? GL_TEXTURE_CUBE_MAP_POSITIVE_X + static_cast<GLenum>(plane.layer) : plane.target,
-                plane.texture, 0);
-        }
-        const GLenum buffer = is_color ? GL_COLOR_ATTACHMENT0 : GL_NONE;
-        if (which == GL_READ_FRAMEBUFFER) {
-            gl_.ReadBuffer(buffer);
-        } else {
-            gl_.DrawBuffers(1, &buffer);
-        }
     }
 
     // If a pixel buffer is bound, `to` is an offset.

@@ -37,7 +37,7 @@ class Core33 final : public ByBinding<QuadmillGL33Context> {
         gl_.GetInteger64v(GL_TIMESTAMP, &now);
         return static_cast<std::uint64_t>(now);
     }
-    std::optional<Level> level_of(Id texture, std::uint32_t target) override {
+    Level level_of(Id texture, std::uint32_t target) override {
         bind_to_first_unit(target, texture);
         const GLenum plane = target == GL_TEXTURE_CUBE_MAP ? GL_TEXTURE_CUBE_MAP_POSITIVE_X : target;
         return level_by([&](GLenum name, GLint* value) { gl_.GetTexLevelParameteriv(plane, 0, name, value); });

@@ -132,9 +132,6 @@ class Desktop45 final : public Dialect {
         const std::array<GLfloat, 4> texel{value, value, value, value};
         gl_.ClearTexImage(texture.id(), 0, info(texture.format()).format, GL_FLOAT, texel.data());
     }
-    void fill_stencil(const Texture& texture, std::uint8_t value) override {
-        gl_.ClearTexImage(texture.id(), 0, GL_STENCIL_INDEX, GL_UNSIGNED_BYTE, &value);
-    }
     void clear_stencil(Id framebuffer, std::uint8_t value) override {
         const GLint all = value;
         gl_.ClearNamedFramebufferiv(framebuffer, GL_STENCIL, 0, &all);
@@ -216,7 +213,7 @@ class Desktop45 final : public Dialect {
     void set_texture_parameter(Id texture, std::uint32_t /*target*/, std::uint32_t name, int value) override {
         gl_.TextureParameteri(texture, name, value);
     }
-    std::optional<Level> level_of(Id texture, std::uint32_t /*target*/) override {
+    Level level_of(Id texture, std::uint32_t /*target*/) override {
         return level_by([&](GLenum name, GLint* value) { gl_.GetTextureLevelParameteriv(texture, 0, name, value); });
     }
     std::int64_t buffer_parameter(Id buffer, std::uint32_t name) override {

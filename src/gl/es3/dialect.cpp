@@ -1,12 +1,39 @@
 // OpenGL ES 3.0 to 3.2.
 #include <quadmill_glad/gles30.h>
 
+#include <algorithm>
+#include <array>
+
 #include "gl/core33/by_binding.hpp"
 #include "quadmill_shaders.hpp"
 
 namespace quadmill::detail::gl {
 
 namespace {
+
+// Type and bits of red, green, blue, alpha, depth and stencil.
+using Channels = std::array<GLint, 7>;
+struct KnownFormat {
+    GLenum internal;
+    Channels channels;
+};
+constexpr std::array<KnownFormat, 17> formats{{{GL_RGBA32F, {GL_FLOAT, 32, 32, 32, 32}},
+                                               {GL_RGBA16F, {GL_FLOAT, 16, 16, 16, 16}},
+                                               {GL_RGBA32UI, {GL_UNSIGNED_INT, 32, 32, 32, 32}},
+                                               {GL_RGBA16UI, {GL_UNSIGNED_INT, 16, 16, 16, 16}},
+                                               {GL_RG32UI, {GL_UNSIGNED_INT, 32, 32}},
+                                               {GL_R32UI, {GL_UNSIGNED_INT, 32}},
+                                               {GL_R32I, {GL_INT, 32}},
+                                               {GL_RG32F, {GL_FLOAT, 32, 32}},
+                                               {GL_R32F, {GL_FLOAT, 32}},
+                                               {GL_R16UI, {GL_UNSIGNED_INT, 16}},
+                                               {GL_R16F, {GL_FLOAT, 16}},
+                                               {GL_R8, {GL_UNSIGNED_NORMALIZED, 8}},
+                                               {GL_RGBA8, {GL_UNSIGNED_NORMALIZED, 8, 8, 8, 8}},
+                                               {GL_DEPTH_COMPONENT32F, {GL_FLOAT, 0, 0, 0, 0, 32}},
+                                               {GL_DEPTH_COMPONENT16, {GL_UNSIGNED_NORMALIZED, 0, 0, 0, 0, 16}},
+                                               {GL_DEPTH_COMPONENT24, {GL_UNSIGNED_NORMALIZED, 0, 0, 0, 0, 24}},
+                                               {GL_DEPTH24_STENCIL8, {GL_UNSIGNED_NORMALIZED, 0, 0, 0, 0, 24, 8}}}};
 
 class Es3 final : public ByBinding<QuadmillGLES30Context> {
   public:
@@ -46,8 +73,8 @@ class Es3 final : public ByBinding<QuadmillGLES30Context> {
         if (gl_.EXT_disjoint_timer_query) gl_.GetInteger64v(GL_TIMESTAMP_EXT, &now);
         return static_cast<std::uint64_t>(now);
     }
-    std::optional<Level> level_of(Id texture, std::uint32_t target) override {
-        if (!get_level_) return std::nullopt;
+    Level level_of(Id texture, std::uint32_t target) override {
+        if (!get_level_) return level_by_channels(texture, target);
         bind_to_first_unit(target, texture);
         const GLenum plane = target == GL_TEXTURE_CUBE_MAP ? GL_TEXTURE_CUBE_MAP_POSITIVE_X : target;
         return level_by([&](GLenum name, GLint* value) { get_level_(plane, 0, name, value); });
@@ -55,6 +82,24 @@ class Es3 final : public ByBinding<QuadmillGLES30Context> {
     bool is_lost() override { return gl_.KHR_robustness && gl_.GetGraphicsResetStatusKHR() != GL_NO_ERROR; }
 
   private:
+    // Without sizes. The format is 0 if no known one has these channels.
+    Level level_by_channels(Id texture, std::uint32_t target) {
+        attach(GL_READ_FRAMEBUFFER, {texture, target, 0, 0, 0}, Format::R32ui);
+        const auto get = [&](GLenum name) {
+            GLint value = 0;
+            gl_.GetFramebufferAttachmentParameteriv(GL_READ_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, name, &value);
+            return value;
+        };
+        const Channels found{get(GL_FRAMEBUFFER_ATTACHMENT_COMPONENT_TYPE), get(GL_FRAMEBUFFER_ATTACHMENT_RED_SIZE),
+                             get(GL_FRAMEBUFFER_ATTACHMENT_GREEN_SIZE),     get(GL_FRAMEBUFFER_ATTACHMENT_BLUE_SIZE),
+                             get(GL_FRAMEBUFFER_ATTACHMENT_ALPHA_SIZE),     get(GL_FRAMEBUFFER_ATTACHMENT_DEPTH_SIZE),
+                             get(GL_FRAMEBUFFER_ATTACHMENT_STENCIL_SIZE)};
+        if (std::ranges::count(found, 0) >= 6) return {0, 0, 0, 0};  // no channel
+        const auto* const known = std::ranges::find(formats, found, &KnownFormat::channels);
+        const bool is_known = known != formats.end() && get(GL_FRAMEBUFFER_ATTACHMENT_COLOR_ENCODING) != GL_SRGB;
+        return {is_known ? known->internal : 0, Level::unknown, Level::unknown, Level::unknown};
+    }
+
     using GetLevel = void (*)(GLenum target, GLint level, GLenum name, GLint* value);
     GetLevel get_level_ = nullptr;  // available from OpenGL ES 3.1
 };
