@@ -42,19 +42,6 @@ void save_programs(const quadmill::Context& context, const std::string& path) {
     if (!file.flush()) throw std::runtime_error("cannot write " + path);
 }
 
-show::Canvas frame(demo::Renderer& renderer, show::Size half, double turn) {
-    show::Canvas both(2 * half.width, half.height);
-    for (const auto sorting : {demo::Sorting::Off, demo::Sorting::On}) {
-        renderer.draw(turn, sorting);
-        auto picture = renderer.image().picture();
-        const bool sorted = sorting == demo::Sorting::On;
-        picture.text(14, 12, sorted ? "sorted from back to front" : "unsorted", show::Font(17, show::Weight::Bold),
-                     show::white);
-        both.paste(picture, sorted ? half.width : 0, 0);
-    }
-    return both;
-}
-
 void record(const Options& options, show::Size size) {
     const auto frames = options.pictures.frames;
     const show::Size half{size.width / 2, size.height};
@@ -71,7 +58,7 @@ void record(const Options& options, show::Size size) {
     std::printf("Ready after %.0f ms in %d slices, with %zu programs of an earlier run\n", ready.count(), slices,
                 loaded);
     const auto said = show::record({.directory = options.pictures.record, .frames = frames}, [&](std::size_t i) {
-        auto picture = frame(renderer, half, static_cast<double>(i) / static_cast<double>(frames));
+        auto picture = demo::both_halves(renderer, static_cast<double>(i) / static_cast<double>(frames));
         if (options.check && !renderer.order_holds()) throw std::runtime_error("the order is not from back to front");
         return picture;
     });
