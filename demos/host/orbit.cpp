@@ -23,6 +23,20 @@ double empty_session_us(const quadmill::Context& context) {
 
 }  // namespace
 
+show::Canvas both_halves(OrbitRenderer& renderer, double turn) {
+    const auto half = [&](Sorting sorting, const char* label) {
+        renderer.draw(turn, sorting);
+        auto picture = renderer.image().picture();
+        picture.text(14, 12, label, show::Font(17, show::Weight::Bold), show::white);
+        return picture;
+    };
+    const auto left = half(Sorting::Off, "unsorted"), right = half(Sorting::On, "sorted from back to front");
+    show::Canvas both(left.width() + right.width(), left.height());
+    both.paste(left, 0, 0);
+    both.paste(right, left.width(), 0);
+    return both;
+}
+
 glm::mat3 camera_at(double turn, float tilt) {
     const auto angle = static_cast<float>(2 * std::numbers::pi * turn);
     const auto turned = glm::rotate(glm::mat4(1), -angle, glm::vec3(0, 1, 0));

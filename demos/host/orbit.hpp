@@ -26,6 +26,9 @@ class OrbitRenderer {
     [[nodiscard]] virtual std::string words() = 0;
 };
 
+// A recorded frame: unsorted on the left, sorted on the right, each with a label.
+[[nodiscard]] show::Canvas both_halves(OrbitRenderer& renderer, double turn);
+
 // A rotation about the vertical axis, then tilted towards the camera.
 [[nodiscard]] glm::mat3 camera_at(double turn, float tilt);
 

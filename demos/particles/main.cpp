@@ -42,19 +42,6 @@ void save_programs(const quadmill::Context& context, const std::string& path) {
     if (!file.flush()) throw std::runtime_error("cannot write " + path);
 }
 
-show::Canvas frame(demo::Renderer& renderer, show::Size half, double turn) {
-    show::Canvas both(2 * half.width, half.height);
-    for (const auto sorting : {demo::Sorting::Off, demo::Sorting::On}) {
-        renderer.draw(turn, sorting);
-        auto picture = renderer.image().picture();
-        const bool sorted = sorting == demo::Sorting::On;
-        picture.text(14, 12, sorted ? "sorted from back to front" : "unsorted", show::Font(17, show::Weight::Bold),
-                     show::white);
-        both.paste(picture, sorted ? half.width : 0, 0);
-    }
-    return both;
-}
-
 void record(const Options& options, show::Size size) {
     const auto frames = options.pictures.frames;
     const show::Size half{size.width / 2, size.height};
@@ -71,7 +58,7 @@ void record(const Options& options, show::Size size) {
     std::printf("Ready after %.0f ms in %d slices, with %zu programs of an earlier run\n", ready.count(), slices,
                 loaded);
     const auto said = show::record({.directory = options.pictures.record, .frames = frames}, [&](std::size_t i) {
-        auto picture = frame(renderer, half, static_cast<double>(i) / static_cast<double>(frames));
+        auto picture = demo::both_halves(renderer, static_cast<double>(i) / static_cast<double>(frames));
         if (options.check && !renderer.order_holds()) throw std::runtime_error("the order is not from back to front");
         return picture;
     });
@@ -93,11 +80,12 @@ int main(int argc, char** argv) {
     CLI::App app{"Transparent sprites, sorted each frame by the graphics pipeline without read-back.", "particles"};
     Options options;
     demo::add_picture_options(app, options.pictures, "Of a turn round the spiral");
-    app.add_option("--sprites", options.sprites, "How many (default: a million; live on a CPU renderer a tenth of it)")
+    app.add_option("--sprites", options.sprites,
+                   "Number of sprites (default: a million; live on a CPU renderer a tenth of it)")
         ->check(CLI::Range(1, 1 << 24));
-    app.add_option("--seed", options.seed, "Of their places")->capture_default_str();
-    app.add_flag("--shell", options.shell, "A shell of light: those between two distances shine")->needs("--record");
-    app.add_option("--programs", options.programs, "Compiled shaders, kept in this file from run to run")
+    app.add_option("--seed", options.seed, "Seed of their positions")->capture_default_str();
+    app.add_flag("--shell", options.shell, "A shell of light: sprites between two distances shine")->needs("--record");
+    app.add_option("--programs", options.programs, "File that keeps compiled shaders from run to run")
         ->needs("--record");
     app.add_flag("--check", options.check, "Read each recorded order back and check it")->needs("--record");
     return demo::run_program(app, argc, argv, [&] { run(options); });

@@ -1,6 +1,6 @@
 // Gaussian splats, which captured scenes consist of: a hundred thousand coloured ellipsoids, drawn over one another
 // from back to front. The library finds the order in each frame, from texture to texture. Live in a window, or as
-// frames in a folder (--record DIR).
+// frames in a folder with the unsorted picture on the left and the sorted one on the right (--record DIR).
 #include <cstdio>
 #include <memory>
 
@@ -13,7 +13,7 @@ namespace {
 
 namespace show = quadmill::detail::show;
 
-enum class Order { Quadmill, Cpu, None };
+enum class Order { Quadmill, Cpu };
 
 struct Options {
     std::size_t splats = 100000;
@@ -40,12 +40,10 @@ void record(const Options& options, show::Size size) {
     auto context = quadmill::Context::headless();
     context.make_current();
     demo::SplatRenderer renderer(
-        context, [&](const char* name) { return context.proc_address(name); }, options.splats, size, options.seed,
-        options.order == Order::Cpu ? Sorter::Cpu : Sorter::Quadmill);
-    const auto sorting = options.order == Order::None ? demo::Sorting::Off : demo::Sorting::On;
+        context, [&](const char* name) { return context.proc_address(name); }, options.splats,
+        {size.width / 2, size.height}, options.seed, options.order == Order::Cpu ? Sorter::Cpu : Sorter::Quadmill);
     const auto said = show::record({.directory = options.pictures.record, .frames = frames}, [&](std::size_t i) {
-        renderer.draw(static_cast<double>(i) / static_cast<double>(frames), sorting);
-        return renderer.image().picture();
+        return demo::both_halves(renderer, static_cast<double>(i) / static_cast<double>(frames));
     });
     std::printf("%s\nOf a frame: %s\n", said.c_str(), renderer.words().c_str());
 }
@@ -62,12 +60,13 @@ void run(const Options& options) {
 int main(int argc, char** argv) {
     CLI::App app{"Gaussian splats, sorted each frame by the graphics pipeline without read-back.", "splats"};
     Options options;
-    demo::add_picture_options(app, options.pictures, "Of a turn round the knot");
-    app.add_option("--splats", options.splats, "How many")->capture_default_str()->check(CLI::Range(1, 1 << 22));
-    app.add_option("--seed", options.seed, "Of the cloud")->capture_default_str();
-    const quadmill::detail::input::Words<Order> orders{
-        {"quadmill", Order::Quadmill}, {"cpu", Order::Cpu}, {"none", Order::None}};
-    app.add_option("--order", options.order, "Who finds it: quadmill, cpu (reads depths back) or none")
+    demo::add_picture_options(app, options.pictures, "Number of frames of a turn around the knot");
+    app.add_option("--splats", options.splats, "Number of splats")
+        ->capture_default_str()
+        ->check(CLI::Range(1, 1 << 22));
+    app.add_option("--seed", options.seed, "Seed of the cloud")->capture_default_str();
+    const quadmill::detail::input::Words<Order> orders{{"quadmill", Order::Quadmill}, {"cpu", Order::Cpu}};
+    app.add_option("--order", options.order, "What finds the drawing order: quadmill, or cpu (reads depths back)")
         ->transform(quadmill::detail::input::one_of(orders))
         ->needs("--record");
     return demo::run_program(app, argc, argv, [&] { run(options); });
