@@ -82,10 +82,10 @@ class QUADMILL_API Reducer {
     /// The smallest elements and their positions. NaNs are skipped; without any other element the result is empty. -0
     /// equals +0.
     ///
-    ///     const auto min = reducer.min(matrix).front();  // 1, of row 0 and column 1
-    [[nodiscard]] std::vector<std::optional<Extreme>> min(const MatrixInput& matrix, Along along = Along::All);
-    /// The largest elements, as min().
-    [[nodiscard]] std::vector<std::optional<Extreme>> max(const MatrixInput& matrix, Along along = Along::All);
+    ///     const auto least = reducer.least(matrix).front();  // 1, of row 0 and column 1
+    [[nodiscard]] std::vector<std::optional<Extreme>> least(const MatrixInput& matrix, Along along = Along::All);
+    /// The largest elements, as least().
+    [[nodiscard]] std::vector<std::optional<Extreme>> most(const MatrixInput& matrix, Along along = Along::All);
     /// Exact sums of a matrix of integers with `columns` columns, row after row.
     /// Throws: InvalidArgument if columns do not divide the number of values.
     [[nodiscard]] std::vector<std::uint64_t> sums(std::span<const std::uint32_t> values, std::size_t columns,
