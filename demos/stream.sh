@@ -44,8 +44,8 @@ wait "$server"
 echo
 echo "The picture of the whole day: build/stream/stream.svg"
 echo
-echo "The last $window requests beside a sort of them (requests that were cut off are no values). So few are kept as"
-echo "they are, so the answers are exact; then with an error of 0.5 % allowed, where they are summed up:"
+echo "The last $window requests next to a sort of them (requests that were cut off are not values): first from"
+echo "the values themselves, so the answers are exact; then from a summary, with an allowed error of 0.5 %:"
 grep -v nan access.log | tail -n "$window" | "$quadmill" sort --text >sorted.txt
 "$quadmill" quantiles --text access.log --sliding "$window" --eps 0.005 --phi 0.5,0.9,0.99,0.999 --json >coarse.jsonl
 for answers in answers.jsonl coarse.jsonl; do

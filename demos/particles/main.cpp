@@ -93,11 +93,12 @@ int main(int argc, char** argv) {
     CLI::App app{"Transparent sprites, sorted each frame by the graphics pipeline without read-back.", "particles"};
     Options options;
     demo::add_picture_options(app, options.pictures, "Of a turn round the spiral");
-    app.add_option("--sprites", options.sprites, "How many (default: a million; live on a CPU renderer a tenth of it)")
+    app.add_option("--sprites", options.sprites,
+                   "Number of sprites (default: a million; live on a CPU renderer a tenth of it)")
         ->check(CLI::Range(1, 1 << 24));
-    app.add_option("--seed", options.seed, "Of their places")->capture_default_str();
-    app.add_flag("--shell", options.shell, "A shell of light: those between two distances shine")->needs("--record");
-    app.add_option("--programs", options.programs, "Compiled shaders, kept in this file from run to run")
+    app.add_option("--seed", options.seed, "Seed of their positions")->capture_default_str();
+    app.add_flag("--shell", options.shell, "A shell of light: sprites between two distances shine")->needs("--record");
+    app.add_option("--programs", options.programs, "File that keeps compiled shaders from run to run")
         ->needs("--record");
     app.add_flag("--check", options.check, "Read each recorded order back and check it")->needs("--record");
     return demo::run_program(app, argc, argv, [&] { run(options); });

@@ -163,7 +163,7 @@ void Renderer::draw(double turn, Sorting sorting) {
     };
     const auto [width, height] = image_.size();
     set("aspect", static_cast<double>(width) / height);
-    // So large that all sprites together cover the picture several times, whatever their number.
+    // With this size all sprites together cover the picture several times, whatever their number.
     set("pixels", std::max(7 * std::sqrt(static_cast<double>(width) * height / static_cast<double>(sprites_)), 5.0));
     set("light", 0);
     glUseProgram(sprite_program_);

@@ -22,12 +22,12 @@ struct Options {
 };
 
 void add_options(CLI::App& app, Options& options) {
-    app.add_option("FILE", options.file, "CSV with a line of names (default: make-believe houses)")->type_name("");
-    app.add_option("--rows", options.rows, "How many houses")->check(CLI::Range(1, 1 << 16))->capture_default_str();
-    app.add_option("--seed", options.seed, "Of the houses")->capture_default_str();
-    app.add_option("--x", options.axes.x, "The column to the right")->type_name("NAME");
-    app.add_option("--y", options.axes.y, "The column up")->type_name("NAME");
-    app.add_option("--engine", options.engine, "What counts (default: depth)")
+    app.add_option("FILE", options.file, "CSV with a line of names (default: invented houses)")->type_name("");
+    app.add_option("--rows", options.rows, "Number of houses")->check(CLI::Range(1, 1 << 16))->capture_default_str();
+    app.add_option("--seed", options.seed, "Seed of the houses")->capture_default_str();
+    app.add_option("--x", options.axes.x, "The column of the horizontal axis")->type_name("NAME");
+    app.add_option("--y", options.axes.y, "The column of the vertical axis")->type_name("NAME");
+    app.add_option("--engine", options.engine, "The engine that counts (default: depth)")
         ->transform(quadmill::detail::input::one_of(quadmill::detail::show::watched_query_words));
     demo::add_picture_options(app, options.pictures, "The passes of a query, then as many of a sweep");
 }

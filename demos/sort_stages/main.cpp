@@ -24,9 +24,9 @@ struct Options {
 
 void add_options(CLI::App& app, Options& options) {
     quadmill::detail::show::add_watch_options(app, options.request);
-    app.add_option("--race", options.race, "A second engine beside it, at the same number of passes")
+    app.add_option("--race", options.race, "A second engine next to it, at the same number of passes")
         ->transform(one_of(watched_words));
-    demo::add_picture_options(app, options.pictures, "So many, evenly spaced (default: one a step)");
+    demo::add_picture_options(app, options.pictures, "Number of frames, evenly spaced (default: one per step)");
     app.add_flag("--hide-times", options.hide_times, "Leave measured times out of the window");
 }
 

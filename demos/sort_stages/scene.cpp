@@ -95,12 +95,12 @@ class StagesScene final : public Scene {
         if (sorts_.size() == 2) race = sorts_[1].engine;
         bool early = request.early_stop == quadmill::EarlyStop::Yes, half = request.type == quadmill::KeyType::F16;
 
-        bool anew = engines.choose(bar, "What sorts", request.engine, 130);
+        bool anew = engines.choose(bar, "The engine", request.engine, 130);
         anew |= sizes.choose(bar, "Keys", request.n, 72);
         anew |= distributions.choose(bar, "How they are distributed", request.distribution, 86);
         anew |= bar.check("early stop", "pbsn stops at the first stage that finds all in order", early);
         anew |= bar.check("16 bits", "Floats of 16 bits", half);
-        anew |= races.choose(bar, "A second engine beside it, at the same number of passes", race, 120);
+        anew |= races.choose(bar, "A second engine next to it, at the same number of passes", race, 120);
         if (!anew) return false;
         request.early_stop = early ? quadmill::EarlyStop::Yes : quadmill::EarlyStop::No;
         request.type = half ? quadmill::KeyType::F16 : quadmill::KeyType::F32;

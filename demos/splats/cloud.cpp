@@ -28,7 +28,7 @@ class Maker {
                 .color = {color.r, color.g, color.b, 1}};
     }
 
-    // On a tube around the curve, with scales so large that there are no gaps: lit from above, with a colour that
+    // On a tube around the curve, with scales large enough to leave no gaps: lit from above, with a colour that
     // changes around the tube.
     Splat of_knot(float size) {
         constexpr float tube = 0.17F;

@@ -62,12 +62,14 @@ void run(const Options& options) {
 int main(int argc, char** argv) {
     CLI::App app{"Gaussian splats, sorted each frame by the graphics pipeline without read-back.", "splats"};
     Options options;
-    demo::add_picture_options(app, options.pictures, "Of a turn round the knot");
-    app.add_option("--splats", options.splats, "How many")->capture_default_str()->check(CLI::Range(1, 1 << 22));
-    app.add_option("--seed", options.seed, "Of the cloud")->capture_default_str();
+    demo::add_picture_options(app, options.pictures, "Number of frames of a turn around the knot");
+    app.add_option("--splats", options.splats, "Number of splats")
+        ->capture_default_str()
+        ->check(CLI::Range(1, 1 << 22));
+    app.add_option("--seed", options.seed, "Seed of the cloud")->capture_default_str();
     const quadmill::detail::input::Words<Order> orders{
         {"quadmill", Order::Quadmill}, {"cpu", Order::Cpu}, {"none", Order::None}};
-    app.add_option("--order", options.order, "Who finds it: quadmill, cpu (reads depths back) or none")
+    app.add_option("--order", options.order, "What finds the drawing order: quadmill, cpu (reads depths back) or none")
         ->transform(quadmill::detail::input::one_of(orders))
         ->needs("--record");
     return demo::run_program(app, argc, argv, [&] { run(options); });

@@ -12,7 +12,7 @@ namespace demo {
 
 class SplatRenderer final : public OrbitRenderer {
   public:
-    // Who finds the order. For tests also the CPU, from depths that are read back.
+    // What finds the order. For tests also the CPU, from depths that are read back.
     enum class Sorter { Quadmill, Cpu };
 
     // `context` is current and stays current. OpenGL is loaded by the program's own loader, with `load`.

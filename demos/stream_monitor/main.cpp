@@ -43,23 +43,24 @@ void add_options(CLI::App& app, Options& options) {
         ->transform(count_up_to(std::uint64_t{1} << 30U))
         ->type_name("N")
         ->capture_default_str();
-    app.add_option("--eps", monitor.eps, "The error allowed, as a part of the window, from 1e-6 to 0.5")
+    app.add_option("--eps", monitor.eps, "The allowed error as a fraction of the window, from 1e-6 to 0.5")
         ->check(number_from(1e-6, 0.5))
         ->capture_default_str();
-    app.add_option("--support", monitor.support, "The least part of the window that is frequent")
+    app.add_option("--support", monitor.support, "Min fraction of the window that counts as frequent")
         ->check(number_from(1e-6, 1))
         ->capture_default_str();
     app.add_option("--every", monitor.every, "Values between moments of the time axis (default: a 40th of the window)")
         ->transform(count_up_to(std::uint64_t{1} << 30U))
         ->type_name("K");
-    app.add_option("--engine", options.watching.engine, "Who sorts (default: auto)")
+    app.add_option("--engine", options.watching.engine, "The engine that sorts (default: auto)")
         ->transform(quadmill::detail::input::one_of(quadmill::detail::input::engine_words));
-    app.add_option("--seed", options.seed, "Of the stream that is made up")->capture_default_str();
+    app.add_option("--seed", options.seed, "Seed of the made-up stream")->capture_default_str();
     app.add_option("--speed", options.watching.speed,
-                   "In the window, values a second at most (default: 200,000 of a made-up stream, else as they come)")
+                   "Max values per second in the window (default: 200,000 of a made-up stream, else as they come)")
         ->check(number_from(demo::Watching::slowest, demo::Watching::fastest));
-    demo::add_picture_options(app, options.pictures,
-                              "At most so many, one a moment (default: 120 of a made-up stream, else to its end)");
+    demo::add_picture_options(
+        app, options.pictures,
+        "Max number of frames, one per moment (default: 120 of a made-up stream, else to its end)");
     app.add_flag(
         "--hide-times", [&options](std::int64_t) { options.watching.times = demo::Watching::Times::Hidden; },
         "Leave measured times out of the window");

@@ -94,11 +94,11 @@ class MonitorScene final : public Scene {
         bar.text(show::with_commas(monitor_.read()) + " values");
         bar.next_row();
         auto options = monitor_.options();
-        bool anew = windows_.choose(bar, "The window: it fills anew", options.window, 150);
-        anew |= errors_.choose(bar, "The error allowed: the window fills anew", options.eps, 100);
+        bool anew = windows_.choose(bar, "The window: it fills again from empty", options.window, 150);
+        anew |= errors_.choose(bar, "The allowed error: the window fills again from empty", options.eps, 100);
         if (anew) monitor_.restart(options);
         static const Choice engines(quadmill::detail::input::engine_words);
-        if (engines.choose(bar, "Who sorts: nothing is forgotten", watching_.engine, 80)) {
+        if (engines.choose(bar, "The engine that sorts: nothing is forgotten", watching_.engine, 80)) {
             monitor_.use(sorters());
             anew = true;
         }

@@ -84,8 +84,8 @@ int main(int argc, char** argv) {
     CLI::App app{"Waves on shallow water, with the graphics pipeline.", "waves"};
     Options options;
     demo::add_simulation_options(app, options.simulation);
-    app.add_option("--width", options.width, "In cells")->check(CLI::Range(1, 8192))->capture_default_str();
-    app.add_option("--height", options.height, "In cells")->check(CLI::Range(1, 8192))->capture_default_str();
+    app.add_option("--width", options.width, "Width in cells")->check(CLI::Range(1, 8192))->capture_default_str();
+    app.add_option("--height", options.height, "Height in cells")->check(CLI::Range(1, 8192))->capture_default_str();
     app.add_option("--seed", options.seed, "Seed of the drops' positions and sizes")->capture_default_str();
     return demo::run_program(app, argc, argv, [&] {
         demo::run_simulation("waves", options.simulation, [&](const quadmill::Context& context) {

@@ -13,7 +13,7 @@ constexpr int failed = 1, wrong_call = 2;
 }
 
 void add_picture_options(CLI::App& app, Pictures& pictures, const std::string& about_frames) {
-    app.add_option("--size", pictures.size, "Of the frames, or of the window")->capture_default_str();
+    app.add_option("--size", pictures.size, "Size of the frames, or of the window")->capture_default_str();
     app.add_option("--record", pictures.record, "Write frames to this folder as PNG, without a window or display");
     auto* frames = app.add_option("--frames", pictures.frames, about_frames)->check(CLI::Range(1, 10000));
     if (pictures.frames > 0) frames->capture_default_str();

@@ -15,7 +15,7 @@
 
 namespace quadmill::detail {
 
-/// The library's own way to what is behind its public types; what it gives may change at any time.
+/// The library's own access to the inside of its public types. It may change at any time.
 struct Access {
     template <class Public>
     [[nodiscard]] static decltype(auto) of(const Public& object) noexcept {

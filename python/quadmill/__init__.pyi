@@ -12,7 +12,7 @@ _Order = Literal["asc", "desc"]
 _Engine = Literal["auto", "cpu", "merge", "hybrid", "bitonic", "pbsn"]
 _SketchEngine = Literal["auto", "cpu", "blend-counters", "blend-buckets", "blend-packed", "sort"]
 _Places = NDArray[numpy.uint32]
-# An array of numpy, or what has DLPack, the buffer protocol or __array__.
+# An array of numpy, or an object with DLPack, the buffer protocol or __array__.
 _Array = Any
 
 class Error(Exception): ...

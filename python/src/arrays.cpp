@@ -22,7 +22,7 @@ bool is_masked(py::handle object) {
     throw InvalidArgument(std::string(function) + ": " + why);
 }
 
-// What is wrong with the values of an array that are to be keys.
+// The reason why the values of an array cannot be keys.
 void check_keys(const char* function, const py::array& array) {
     if (is_masked(array)) {
         throw py::type_error(std::string(function) +
@@ -37,7 +37,7 @@ void check_keys(const char* function, const py::array& array) {
 
 Keys keys_of(const py::array& array) {
     return for_type(key_type(array.dtype()), [&]<class T>(T) {
-        // The library's word for keys is not const, but what is only read stays as it is.
+        // The library's Keys are not const, but it does not change keys that it only reads.
         auto* data = const_cast<T*>(static_cast<const T*>(array.data()));
         return Keys(std::span<T>(data, static_cast<std::size_t>(array.size())));
     });

@@ -1,4 +1,4 @@
-// Arrays of numpy as the library's keys and values, and results as new arrays: the one place that knows both.
+// Converts arrays of numpy to the library's keys and values, and results to new arrays. Only this file knows both.
 #pragma once
 
 #include <pybind11/numpy.h>
@@ -21,7 +21,7 @@ namespace quadmill::python {
 
 namespace py = pybind11;
 
-// Calls with a value of the type of keys, Half for float16.
+// Calls `work` with a value of the key type, Half for float16.
 template <class Visit>
 decltype(auto) for_type(KeyType type, Visit&& visit) {
     switch (type) {
@@ -52,7 +52,7 @@ constexpr KeyType key_type_of = std::is_same_v<T, Half>            ? KeyType::F1
                                 : std::is_same_v<T, std::int64_t>  ? KeyType::I64
                                                                    : KeyType::U64;
 
-// Throw TypeError for other types, and for bytes in the other order.
+// Both throw TypeError for other types, and for the other byte order.
 [[nodiscard]] KeyType key_type(const py::dtype& type);
 [[nodiscard]] KeyType key_type(py::handle dtype);  // anything that numpy.dtype() takes
 [[nodiscard]] py::dtype dtype_of(KeyType type);
@@ -61,24 +61,24 @@ template <class T>
     return dtype_of(key_type_of<T>);
 }
 
-// The array itself, or one over the same memory: of an object with DLPack, the buffer protocol or __array__. Throws
-// TypeError for anything else, a list among them.
+// The array itself, or an array over the memory of an object with DLPack, the buffer protocol or __array__. Throws
+// TypeError for anything else, such as a list.
 [[nodiscard]] py::array array_of(const char* function, py::handle object);
 
-// Keys of one dimension, in an array that must live as long as they are used.
+// Keys of one dimension, in an array that must outlive their use.
 struct KeyArray {
     py::array array;
     Keys keys;
 };
-// To be worked on in place. Throws TypeError for what is not an array of keys, and InvalidArgument for an array that is
-// read-only, strided or not of one dimension: a copy would leave the caller's array as it was.
+// Keys to change in place. Throws TypeError for an object that is not an array of keys, and InvalidArgument for an array
+// that is read-only, strided or not of one dimension: a copy would leave the caller's array unchanged.
 [[nodiscard]] KeyArray keys_in_place(const char* function, py::handle object);
-// To be read only: a copy where the object is strided.
+// Keys to read: a copy if the object is strided.
 [[nodiscard]] KeyArray readable(const char* function, py::handle object);
-// The same of any shape and of that type.
+// Keys to read, of any shape and of that type.
 [[nodiscard]] py::array readable_of(const char* function, py::handle object, KeyType type);
 
-// Keys of that type alone.
+// Keys of that type only.
 template <class T>
 [[nodiscard]] std::span<T> span_of(const Keys& keys) {
     return {static_cast<T*>(keys.data()), keys.size()};
@@ -93,7 +93,7 @@ template <class T>
     return span_of<const T>(values.keys);
 }
 
-// A new array, which the vector's memory goes to.
+// A new array that takes over the vector's memory.
 template <class T>
 [[nodiscard]] py::array made_of(std::vector<T>&& values, std::vector<py::ssize_t> shape = {}) {
     auto* kept = new std::vector<T>(std::move(values));
@@ -102,7 +102,7 @@ template <class T>
     return py::array_t<T>(shape, kept->data(), owner);
 }
 
-// A new record array of structs in memory: fields by name, `array.name` or `array["name"]`.
+// A new record array of structs. Its fields have names: `array.name` or `array["name"]`.
 struct Field {
     std::string name;
     py::dtype type;
@@ -114,13 +114,13 @@ template <class Row>
 [[nodiscard]] py::object records(const std::vector<Row>& rows, const std::vector<Field>& fields) {
     return records(rows.data(), rows.size(), sizeof(Row), fields);
 }
-// One of them.
+// One of these records.
 template <class Row>
 [[nodiscard]] py::object record(const Row& row, const std::vector<Field>& fields) {
     return records(&row, 1, sizeof row, fields)[py::int_(0)];
 }
 
-// The fields, and those of a count's bounds, which are `at` bytes into a row.
+// The fields, with those of a count's bounds, which begin `at` bytes into a row.
 template <class Count>
 [[nodiscard]] std::vector<Field> with_bounds(std::vector<Field> fields, std::size_t at,
                                              const std::string& prefix = "") {
@@ -135,14 +135,14 @@ template <class Count>
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// A number of Python as a value of that type. Throws InvalidArgument where it is none.
+// A number of Python as a value of that type. Throws InvalidArgument if it is not one.
 template <class T>
 [[nodiscard]] T value_of(const char* function, py::handle value) {
     using Through = std::conditional_t<std::is_same_v<T, Half> || std::is_same_v<T, float>, double, T>;
     py::detail::make_caster<Through> caster;
     if (!caster.load(value, true)) {
-        throw InvalidArgument(std::string(function) + ": " + py::repr(value).cast<std::string>() + " is no " +
-                              py::str(dtype_of<T>()).cast<std::string>());
+        throw InvalidArgument(std::string(function) + ": " + py::repr(value).cast<std::string>() +
+                              " is not a value of type " + py::str(dtype_of<T>()).cast<std::string>());
     }
     const auto number = py::detail::cast_op<Through>(caster);
     if constexpr (std::is_same_v<T, Half>) {
@@ -152,7 +152,7 @@ template <class T>
     }
 }
 
-// The value that a word stands for. Throws InvalidArgument, with the words, for others.
+// The value that a word stands for. Throws InvalidArgument for other words and lists the right ones.
 template <class Value>
 [[nodiscard]] Value value_for(const detail::input::Words<Value>& words, const char* what, const std::string& word) {
     const auto found = std::ranges::find(words, word, &std::pair<std::string, Value>::first);

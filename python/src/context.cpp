@@ -17,7 +17,7 @@ namespace quadmill::python {
 
 namespace {
 
-// Never closed: at the end of the process, drivers may be gone before it.
+// Never closed, because drivers may be unloaded earlier at the end of the process.
 WorkplacePtr& kept() {
     static auto* const workplace = new WorkplacePtr;
     return *workplace;
@@ -54,7 +54,7 @@ void argsort_texture(Workplace& workplace, std::uint32_t keys, std::uint32_t ind
     in_turn(workplace.turn, [&] { (void)workplace.sorter(options).argsort_texture(keys, index, count); });
 }
 
-// What happens in a context between __enter__ and __exit__.
+// Records the passes of a context between __enter__ and __exit__.
 struct Profile {
     WorkplacePtr workplace;
     PassProfiler::Rows by;
@@ -104,7 +104,7 @@ py::list rows_of(const Profile& profile) {
 
 }  // namespace
 
-// What the map has, or else what make() makes for it.
+// The value in the map, or a new one from make().
 template <class Map, class Make>
 auto& found_or_made(Map& map, const typename Map::key_type& key, const Make& make) {
     const auto found = map.find(key);

@@ -23,15 +23,15 @@ namespace quadmill::python {
 
 namespace py = pybind11;
 
-// Other threads of Python go on meanwhile. Pre: the work touches no object of Python.
+// Other threads of Python continue meanwhile. Pre: the work does not touch objects of Python.
 template <class Work>
 auto released(const Work& work) {
     const py::gil_scoped_release release;
     return work();
 }
 
-// Whose call it is: that of one thread at a time. A second call within it, from a function that the first one calls
-// back or a signal's, would wait for itself: InvalidArgument.
+// A lock for calls, held by one thread at a time. A second call within the first, from a callback or a signal handler,
+// would wait for itself, so it throws InvalidArgument.
 class Turn {
   public:
     void lock() {
@@ -62,7 +62,7 @@ class Turn {
     std::atomic<std::thread::id> owner_;
 };
 
-// The same for work on what only one thread at a time may use.
+// Runs work without Python's lock, on an object that only one thread at a time may use.
 template <class Work>
 auto in_turn(Turn& turn, const Work& work) {
     const py::gil_scoped_release release;
@@ -70,7 +70,7 @@ auto in_turn(Turn& turn, const Work& work) {
     return work();
 }
 
-// The same on what two have; their turns may be one.
+// Runs work on two such objects, which may share a lock.
 template <class Work>
 auto in_turns(Turn& first, Turn& second, const Work& work) {
     if (&first == &second) return in_turn(first, work);
@@ -79,7 +79,7 @@ auto in_turns(Turn& first, Turn& second, const Work& work) {
     return work();
 }
 
-// Ends what belongs to a context, in turn: in a destructor, so also from within a call.
+// Destroys an object that belongs to a context, with the lock. Called by destructors, so also from within a call.
 template <class Object>
 void let_go(Turn& turn, Object& object) {
     const auto end = [&] { const auto gone = std::move(object); };
@@ -91,7 +91,7 @@ inline void check_signals() {
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
 }
 
-// Adds slice(begin, count) by slice(begin, count), so that Ctrl-C comes through between.
+// Adds slice after slice with slice(begin, count), and checks for Ctrl-C between slices.
 template <class Add>
 void add_slices(std::size_t n, const Add& add) {
     constexpr std::size_t slice = std::size_t{1} << 22U;
@@ -101,7 +101,7 @@ void add_slices(std::size_t n, const Add& add) {
     }
 }
 
-// A context with what calls leave in it for the next ones: programs, textures, columns of tables.
+// A context and the objects that calls leave in it for later calls: programs, textures, columns of tables.
 struct Workplace {
     explicit Workplace(Context opened) : context(std::move(opened)) {}
 
@@ -109,7 +109,7 @@ struct Workplace {
     Turn turn;
     bool profiled = false;  // one observer at a time
 
-    // Pre: it is the caller's turn.
+    // Pre: the caller holds the lock.
     [[nodiscard]] Sorter& sorter(const SortOptions& options);
     [[nodiscard]] QueryProcessor& processor(const QueryOptions& options);
     [[nodiscard]] Lu& lu(const LuOptions& options);
@@ -124,9 +124,9 @@ struct Workplace {
 };
 using WorkplacePtr = std::shared_ptr<Workplace>;  // null where a caller named none
 
-// The module's own headless context, opened when it is first asked for. Throws ContextError, each time.
+// The module's own headless context, opened on first use. Throws ContextError, each time.
 [[nodiscard]] WorkplacePtr default_workplace();
-// Null while it is not open.
+// That context, or null if it is not open.
 [[nodiscard]] WorkplacePtr open_default_workplace();
 
 inline WorkplacePtr or_default(const WorkplacePtr& named) {

@@ -1,4 +1,4 @@
-// Several devices that Python's calls share.
+// Several devices that calls from Python share.
 #pragma once
 
 #include <memory>

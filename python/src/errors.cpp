@@ -38,7 +38,7 @@ std::string in_small_letters(std::string word) {
     return word;
 }
 
-// A message of the library in the words of this module: functions without their classes, options as arguments.
+// A message of the library in this module's terms: functions without their classes, options as arguments.
 std::string in_words_of_python(std::string what) {
     static const std::regex order(R"(\bOrder::(Asc|Desc)ending\b)"), option(R"(\b([A-Z]\w*)::([A-Z]\w*))"),
         function(R"((\b[A-Za-z]\w*::)+(?=\w)|_on_cpu(?=:))");
@@ -53,7 +53,7 @@ std::string in_words_of_python(std::string what) {
     return std::regex_replace(made + what.substr(end), function, "");
 }
 
-// Raises, with attributes.
+// Raises an exception with attributes.
 void raise(PyObject* type, const char* what,
            std::initializer_list<std::pair<const char*, py::object>> attributes = {}) {
     const auto raised = py::reinterpret_borrow<py::object>(type)(in_words_of_python(what));
@@ -61,7 +61,7 @@ void raise(PyObject* type, const char* what,
     PyErr_SetObject(type, raised.ptr());
 }
 
-// Those derived from others come before them.
+// Derived classes come before their bases.
 void translate(std::exception_ptr thrown) {
     try {
         if (thrown) std::rethrow_exception(thrown);

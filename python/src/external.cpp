@@ -22,7 +22,7 @@ namespace quadmill::python {
 
 namespace {
 
-// (offset, bytes) or (offset, "u32"), and perhaps "desc".
+// A key is (offset, bytes) or (offset, "u32"), optionally with "desc".
 KeyField field_of(const py::tuple& spec) try {
     if (spec.size() < 2 || spec.size() > 3) {
         throw InvalidArgument("terasort: a key is (offset, bytes) or (offset, type), and perhaps \"desc\", not " +
@@ -64,7 +64,8 @@ py::dict dict_of(const ExternalSortStats& stats) {
     return made;
 }
 
-// Tells Python how far a sort is. What it raises there, Ctrl-C too, stops the sort and is raised again behind it.
+// Reports the progress of a sort to Python. An exception raised there, also by Ctrl-C, stops the sort and is then raised
+// again.
 class Telling {
   public:
     explicit Telling(py::object callback) : callback_(std::move(callback)) {}

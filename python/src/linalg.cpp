@@ -44,7 +44,7 @@ py::array matrix_of(const char* function, const py::object& a, KeyType type = Ke
     throw InvalidArgument(std::string(function) + ": a must have two dimensions, not the shape " + shape_of(array));
 }
 
-// How many right-hand sides b has. Throws where its rows are not those of a matrix of n.
+// The number of right-hand sides in b. Throws if b does not have n rows.
 std::size_t sides_of(const char* function, const py::array& b, std::size_t n, py::ssize_t first = 0) {
     const bool fits = (b.ndim() == first + 1 || b.ndim() == first + 2) && length(b, first) == n;
     if (!fits) {
@@ -62,13 +62,13 @@ bool is_double(const py::array& array) {
     return key_type(array.dtype()) == KeyType::F64;
 }
 
-// Of float32, or of float64 as it is.
+// A matrix of float32, or of float64 as it is.
 py::array matrix_to_factor(const char* function, const py::object& a) {
     return matrix_of(function, a,
                      array_of(function, a).dtype().equal(dtype_of<double>()) ? KeyType::F64 : KeyType::F32);
 }
 
-// Taken while Python is held, to be used while it is not.
+// Taken while Python's lock is held, used while it is not.
 using AnyView = std::variant<MatrixView, DoubleMatrixView>;
 
 AnyView any_view(const py::array& matrix) {
@@ -87,8 +87,8 @@ void warn_of(const char* function, double condition) {
     if (PyErr_WarnEx(PyExc_RuntimeWarning, text.c_str(), 1) != 0) throw py::error_already_set();
 }
 
-// x of b's shape, refined where the matrix or b is of float64. factored() gives the factorization of the matrix, in its
-// turn.
+// x has the shape of b. It is refined if the matrix or b is of float64. factored() returns the factorization of the
+// matrix, under the lock.
 template <class Factored>
 py::array solution(const char* function, Workplace& workplace, const py::array& matrix, const py::object& b,
                    const Factored& factored) {
@@ -116,7 +116,7 @@ py::array solution(const char* function, Workplace& workplace, const py::array& 
     return made_of(std::move(x), shape_vector(sides));
 }
 
-// A factorization that stays on the GPU, with its matrix.
+// A factorization on the GPU, with its matrix.
 class Factorized {
     template <class Work>
     auto alone(const Work& work) {

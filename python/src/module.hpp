@@ -1,4 +1,4 @@
-// The groups of the module's functions and classes: a file each.
+// The groups of the module's functions and classes, one file each.
 #pragma once
 
 #include <pybind11/pybind11.h>

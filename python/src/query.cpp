@@ -33,7 +33,7 @@ using detail::sql::SqlQuery;
     throw py::type_error("Table: column '" + name + "': " + why);
 }
 
-// Texts, and None for NULL.
+// A list of texts, with None for NULL.
 void add_texts(Table& table, const std::string& name, const py::object& values, std::vector<bool> valid) {
     std::vector<std::string> texts;
     std::vector<bool> given;
@@ -96,7 +96,7 @@ Table as_table(const py::object& object) {
     throw py::type_error("query: a table is a Table or a dict of arrays, not " + py::repr(object).cast<std::string>());
 }
 
-// The tables that a text names: all are the one that was given, or they are in a dict of tables by name.
+// The tables that a query names: all are the one given table, or they are in a dict of tables by name.
 std::vector<Table> tables_of(const SqlQuery& query, const py::object& data) {
     bool by_name = py::isinstance<py::dict>(data) && py::len(data) > 0;
     if (by_name) {
@@ -135,7 +135,7 @@ QueryPlan plan_of(const std::string& sql, const std::vector<Table>& tables) {
                               : QueryPlan(checked, tables[0].columns(), tables[1].columns());
 }
 
-// A column of a result as it comes: 64-bit numbers or texts.
+// A column of a result before its type is known: 64-bit numbers or texts.
 struct ResultColumnMaker {
     std::variant<std::vector<std::int64_t>, std::vector<double>, std::vector<std::string>> values{};
     std::vector<std::uint8_t> missing{};
@@ -164,7 +164,7 @@ struct ResultColumnMaker {
     }
 };
 
-// Makes a column of the type that the plan's has, also where no row comes.
+// Makes a column of the type that the plan states, even if there are no rows.
 ResultColumnMaker column_for(const QueryPlan::State& plan, const PlanNode& output) {
     using Kind = QueryAggregate::Kind;
     const auto& what = output.aggregate;

@@ -24,7 +24,7 @@ namespace {
 
 using Sketches = std::variant<Sketch<std::uint32_t>, Sketch<std::uint64_t>, Sketch<float>, Sketch<std::string_view>>;
 
-// A sketch of keys of any type, with what keeps its calls apart.
+// A sketch of keys of any type, with the lock that keeps its calls apart.
 struct AnySketch {
     AnySketch(WorkplacePtr where, Sketches made) : workplace(std::move(where)), sketch(std::move(made)) {}
     AnySketch(const AnySketch&) = delete;
@@ -65,7 +65,7 @@ SketchKeys keys_of(const py::object& dtype) {
     }
 }
 
-// Makes one by make(T{}), in its context if it has one.
+// Makes a sketch with make(T{}), in its context if it has one.
 template <class Make>
 std::unique_ptr<AnySketch> made_for(SketchKeys keys, const WorkplacePtr& context, const Make& make) {
     const auto any = [&]() -> Sketches {
@@ -105,7 +105,7 @@ std::unique_ptr<AnySketch> load_sketch(const py::bytes& saved, const WorkplacePt
     });
 }
 
-// Texts of a list or an array, in UTF-8, and as a sketch has them.
+// Texts of a list or an array in UTF-8, and as keys of a sketch.
 struct Texts {
     explicit Texts(const char* function, const py::object& from) {
         if (py::isinstance<py::str>(from) || py::isinstance<py::bytes>(from))
@@ -123,7 +123,7 @@ struct Texts {
     std::vector<std::string_view> views;
 };
 
-// Calls work(keys), keys being a span of the sketch's own type.
+// Calls work(keys). The keys are a span of the sketch's own type.
 template <class T, class Work>
 auto with_keys(const char* function, const py::object& keys, const Work& work) {
     if constexpr (std::is_same_v<T, std::string_view>) {
@@ -169,7 +169,7 @@ py::object query_keys(AnySketch& self, const py::object& keys) {
     });
 }
 
-// Calls with a sketch whose keys may be in textures.
+// Calls `work` with a sketch whose keys may be in textures.
 template <class Work>
 void in_textures(AnySketch& self, const Work& work) {
     self.visit([&]<class T>(Sketch<T>& sketch) {

@@ -29,8 +29,7 @@ How how(const std::string& order, const std::string& engine, WorkplacePtr workpl
             .workplace = std::move(workplace)};
 }
 
-// Where to sort: null is the CPU, without a context. Auto opens a context only for that many keys that it may be worth
-// it.
+// The context to sort in; null is the CPU. Auto opens a context only for enough keys that this may pay off.
 WorkplacePtr place_for(const How& how, const detail::sort::Work& work) {
     if (how.workplace) return how.workplace;
     if (how.options.engine == Engine::Cpu) return nullptr;

@@ -25,7 +25,7 @@ namespace quadmill::python {
 
 namespace {
 
-// What sorts a summary's windows. Those on a GPU belong to the thread that made them.
+// The sorter of a summary's windows. A sorter on a GPU belongs to the thread that made it.
 struct SorterChoice {
     WorkplacePtr workplace{};
     std::unique_ptr<WindowSorter> sorter{};
@@ -40,14 +40,14 @@ SorterChoice sorter_for(const std::string& engine, const WorkplacePtr& context, 
     return {.workplace = std::move(place), .sorter = std::move(sorter)};
 }
 
-// A summary of any of the types of values, with what keeps its calls apart.
+// A summary of any type of values, with the lock that keeps its calls apart.
 template <template <class> class Summary, class... Types>
 class Any {
   public:
     template <class T>
     static constexpr bool takes = (std::is_same_v<T, Types> || ...);
 
-    // Makes it by make(T{}, sorter).
+    // Makes the summary with make(T{}, sorter).
     template <class Make>
     Any(const char* name, KeyType type, SorterChoice choice, const Make& make)
         : name_(name),
@@ -68,7 +68,7 @@ class Any {
     [[nodiscard]] const char* name() const { return name_; }
     [[nodiscard]] KeyType type() const { return type_; }
 
-    // Calls with the summary, of its own type.
+    // Calls `work` with the summary, of its own type.
     template <class Visit>
     auto visit(const Visit& visit) {
         return std::visit(visit, summary_);
@@ -186,7 +186,7 @@ std::unique_ptr<AnySummary> load(const char* name, const py::bytes& saved) {
         [&]<class T>(T, std::unique_ptr<WindowSorter>) { return released([&] { return Summary<T>::load(bytes); }); });
 }
 
-// What all have.
+// Members of all summaries.
 template <class AnySummary, template <class> class Summary>
 py::class_<AnySummary> define(py::module_& module, const char* name, const char* says) {
     py::class_<AnySummary> made(module, name, says);
@@ -224,7 +224,7 @@ py::class_<AnySummary> define(py::module_& module, const char* name, const char*
     return made;
 }
 
-// Answers as records.
+// Returns answers as records.
 py::object record_of(const Count& count) {
     return record(count, with_bounds<Count>({}, 0));
 }
@@ -246,7 +246,7 @@ py::object records_of(const std::vector<Frequent<T>>& found) {
                                              offsetof(Frequent<T>, count)));
 }
 
-// For one phi a record, for several an array of them. ask(summary, phis) gives the quantiles.
+// Returns a record for one phi, an array of records for several. ask(summary, phis) returns the quantiles.
 template <class AnySummary, class Ask>
 py::object quantiles(AnySummary& self, const py::object& phi, const Ask& ask) {
     const bool one = !py::hasattr(phi, "__len__");
@@ -373,7 +373,7 @@ first: records of value, lower, estimate and upper.
             py::arg("value"), "The count of a value: a record of lower, estimate and upper.");
 }
 
-// The constructor of both sliding forms.
+// The constructor of both sliding summaries.
 template <class AnySummary, template <class> class Summary>
 void define_sliding(py::class_<AnySummary>& made, const char* name) {
     made.def(py::init([name](std::uint64_t window, const py::object& dtype, double eps, bool any_width,

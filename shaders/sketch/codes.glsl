@@ -1,6 +1,6 @@
 // The codes by which the cells of keys are sorted. A unit is a bucket or, if there are rows, four counters of a row.
 // The codes of a unit are consecutive. With buckets, the low bits of a code are the mask of a bucket of 8, or the
-// number of the mask. RANKED: if there are so many buckets that this needs more than 32 bits, the code of a hash is its
+// number of the mask. RANKED: if there are too many buckets for 32 bits, the code of a hash is its
 // rank among all hashes ordered by bucket: each bucket has QUOTIENTS hashes, and each of the first LONGER buckets one
 // more.
 #if BUCKET == 8

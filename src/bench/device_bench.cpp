@@ -70,16 +70,16 @@ struct Bench {
     }
     static double by_windows(WindowSorter& sorter, std::span<float> keys) {
         const auto batch = sorter.batch_bytes() / sizeof(float);
-        std::size_t under_way = 0;
+        std::size_t in_flight = 0;
         for (std::size_t begin = 0; begin < keys.size(); begin += batch) {
-            if (under_way == sorter.depth()) {
+            if (in_flight == sorter.depth()) {
                 sorter.finish();
-                --under_way;
+                --in_flight;
             }
             sorter.begin(keys.subspan(begin, std::min(batch, keys.size() - begin)), window);
-            ++under_way;
+            ++in_flight;
         }
-        for (; under_way > 0; --under_way) sorter.finish();
+        for (; in_flight > 0; --in_flight) sorter.finish();
         return 0;
     }
     [[nodiscard]] Run quantiles(WindowSorter& sorter) const {

@@ -97,7 +97,7 @@ void copy_past_the_cache(const FileJob& job) {
         io.read(in.descriptor(), part(i), places.at(i), 2 * i);
     };
     for (std::size_t i = 0; i < blocks; ++i) read(i);
-    while (io.under_way() > 0) {
+    while (io.in_flight() > 0) {
         const auto done = io.next(std::chrono::seconds(1));
         if (!done) continue;
         const auto i = static_cast<std::size_t>(done->tag / 2);

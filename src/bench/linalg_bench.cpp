@@ -184,7 +184,7 @@ LuTimes LinalgBench::on_gpu(const LuContender& contender, MatrixView matrix) {
 }
 
 LuTimes LinalgBench::batch_on_gpu(const std::vector<float>& matrices, std::size_t n) {
-    static const LuContender itself{"all at once", {}};
+    static const LuContender itself{"all together", {}};
     LuTimes times{.contender = &itself};
     if (!context_) {
         times.refusal = why_not_;

@@ -41,7 +41,7 @@ void BenchRun::add_to(CLI::App& verb, const std::string& rivals) {
 }
 
 void BenchRun::add_report_options(CLI::App& verb) {
-    verb.add_option("--repeat", repeat, "Times each is measured; the median counts")
+    verb.add_option("--repeat", repeat, "Number of measurements; the median counts")
         ->check(input::shown_number(1, 1000))
         ->capture_default_str();
     verb.add_flag("--json", json, "One JSON object on standard output");
@@ -56,7 +56,7 @@ void BenchOptions::add_to(CLI::App& verb) {
         ->delimiter(',')
         ->transform(input::one_of(input::distribution_words))
         ->default_str("uniform");
-    BenchRun::add_to(verb, "Sorts of others on the CPU as well");
+    BenchRun::add_to(verb, "Also measure other libraries' sorts on the CPU");
 }
 
 std::vector<const bench::Rival*> BenchOptions::rivals(const std::string& verb) const {

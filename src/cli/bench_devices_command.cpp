@@ -23,7 +23,7 @@ struct BenchDevices : BenchRun {
 void BenchDevices::run() const {
     const auto group = devices.group();
     auto report = facts(group.contexts()[0], {});
-    if (!json) print_facts(group.contexts()[0], fmt::format("{} devices beside the first", group.contexts().size()));
+    if (!json) print_facts(group.contexts()[0], fmt::format("{} devices next to the first", group.contexts().size()));
     report["cases"] = Json::array();
     bool right = true;
     for (const auto& found : bench::bench_devices(group, n, repeat)) {
@@ -59,7 +59,8 @@ void BenchDevices::run() const {
 void add_bench_devices_command(CLI::App& bench, const std::string& command_line) {
     auto command = std::make_shared<BenchDevices>();
     command->command_line = command_line;
-    auto* verb = bench.add_subcommand("devices", "Sorts and streams on several devices at once, beside one of them");
+    auto* verb =
+        bench.add_subcommand("devices", "Sorts and streams on several devices at a time, compared with one of them");
     verb->add_option("--n", command->n, "Keys, 1000 or 2^20")->transform(count_of_keys())->default_str("2^26");
     command->add_report_options(*verb);
     add_devices_option(*verb, command->devices);

@@ -322,7 +322,8 @@ void add_bench_external_command(CLI::App& bench, const std::string& command_line
     verb->add_option("--memory", work->memory, "Memory of terasort and GNU sort, such as 256M")
         ->capture_default_str()
         ->type_name("SIZE");
-    verb->add_option("--folder", work->folder, "Where files are made; a folder of its own there is removed at the end")
+    verb->add_option("--folder", work->folder,
+                     "Folder for the files; a subfolder of it is used, and removed at the end")
         ->check(CLI::ExistingDirectory)
         ->capture_default_str()
         ->type_name("DIR");
@@ -330,7 +331,7 @@ void add_bench_external_command(CLI::App& bench, const std::string& command_line
         ->delimiter(',')
         ->transform(input::one_of(input::engine_words))
         ->default_str("auto");
-    work->add_to(*verb, "GNU sort with the same memory and as many threads as there are, and cp, on files");
+    work->add_to(*verb, "Also measure GNU sort with the same memory on all threads, and cp, on files");
     verb->add_option("--plot", work->plot_file, "Draw records and pairs a second and the stages, as SVG")
         ->type_name("FILE.svg");
     verb->footer(

@@ -106,7 +106,7 @@ void BenchFigures::write_page() const {
     for (const auto& one : from.empty() ? std::vector{folder} : from) {
         folders.emplace_back(one);
         if (folders.back().size() == 0)
-            throw IoError(one + ": holds no figure of this command: measure some with -o " + one, one, 0);
+            throw IoError(one + ": does not hold figures of this command; measure some with -o " + one, one, 0);
         folders.back().draw();  // rules and plots may be newer than the stored results
         folders.back().write_summary();
     }
@@ -142,31 +142,32 @@ void add_bench_figures_command(CLI::App& bench, const std::string& command_line)
     work->command_line = command_line;
     auto* verb = bench.add_subcommand("figures", "Measure the papers' figures again, and judge their claims by rules");
     verb->add_flag("--quick", work->quick, "Sizes for two cores: a few minutes in all");
-    verb->add_option("-o", work->folder, "Where a CSV and an SVG a figure go, and summary.md and summary.json")
+    verb->add_option("-o", work->folder, "Folder for a CSV and an SVG per figure, summary.md and summary.json")
         ->type_name("DIR")
         ->capture_default_str();
     verb->add_option("--only", work->only, "Figures to measure, by their names in --list (default: all)")
         ->delimiter(',')
         ->type_name("ID,...");
-    verb->add_flag("--list", work->list, "Say which figures there are, and measure none");
-    verb->add_flag("--again", work->again, "Measure also what DIR has already");
-    verb->add_option("--folder", work->files, "Where files are sorted; they are removed")
+    verb->add_flag("--list", work->list, "List the figures, without measuring");
+    verb->add_flag("--again", work->again, "Also measure figures that DIR already has");
+    verb->add_option("--folder", work->files, "Folder for files that are sorted; they are removed")
         ->check(CLI::ExistingDirectory)
         ->capture_default_str();
     verb->add_option("--nbody", work->nbody, "The program of demos/nbody, for the slides' N-body")
         ->check(CLI::ExistingFile);
-    verb->add_option("--note", work->note, "Words about the machine, such as what else ran, for CSVs and pages");
+    verb->add_option("--note", work->note,
+                     "A note about the machine, such as other programs that ran, for CSVs and pages");
     verb->add_option(
             "--page", work->page,
-            "Measure nothing: write a page of what folders have (see --from), and their summaries and plots again")
+            "Do not measure: write a page of the results in folders (see --from), and their summaries and plots again")
         ->type_name("FILE.md");
-    verb->add_option("--from", work->from, "For --page: folders of results, a machine each (default: that of -o)")
+    verb->add_option("--from", work->from, "For --page: folders of results, one per machine (default: that of -o)")
         ->delimiter(',')
         ->type_name("DIR,...");
     verb->add_flag("--json", work->json, "The summary as JSON on standard output");
     add_device_option(*verb, work->device);
     verb->footer(
-        "A figure that DIR has is not measured again, so a run that was stopped goes on where it was.\n"
+        "A figure that DIR already has is not measured again, so a run that was stopped continues there.\n"
         "Examples:\n"
         "  quadmill bench figures --quick -o results\n"
         "  quadmill bench figures --only sigmod06-fig6-7,mds09-fig5 -o results\n"

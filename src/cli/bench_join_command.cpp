@@ -137,7 +137,7 @@ void add_bench_join_command(CLI::App& bench, const std::string& command_line) {
     verb->add_option("--figures", work->figures, "Figures of the paper (default: all)")
         ->delimiter(',')
         ->transform(input::one_of(figure_words));
-    verb->add_option("--engine", work->engine, "What selects rows on the GPU")
+    verb->add_option("--engine", work->engine, "The engine that selects rows on the GPU")
         ->transform(input::one_of(gpu_engine_words))
         ->default_str("bitmap");
     work->add_to(*verb, "Joins by sorting as well, in the context and on the CPU");

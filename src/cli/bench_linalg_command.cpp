@@ -203,13 +203,13 @@ void add_bench_linalg_command(CLI::App& bench, const std::string& command_line) 
         ->check(input::shown_number(0, LuBatch::most_n))
         ->type_name("N,...")
         ->default_str("4,8,16,32");
-    verb->add_option("--systems", work->systems, "How many of them")
+    verb->add_option("--systems", work->systems, "Number of these systems")
         ->transform(input::count_up_to(std::uint64_t{1} << 20U))
         ->type_name("N")
         ->default_str("2^14");
-    verb->add_flag("--parts", work->with_parts, "Print also how long each kind of pass took; the JSON has it anyway");
-    work->add_to(*verb, "OpenBLAS and Eigen as well");
-    verb->add_option("--plot", work->plot_file, "Draw GFLOP/s against n, a panel a kind of pivoting, as SVG")
+    verb->add_flag("--parts", work->with_parts, "Also print the time of each kind of pass; the JSON always has it");
+    work->add_to(*verb, "Also measure OpenBLAS and Eigen");
+    verb->add_option("--plot", work->plot_file, "Draw GFLOP/s against n, one panel per kind of pivoting, as SVG")
         ->type_name("FILE.svg");
     verb->footer(
         "Matrices are random, without pivoting dominant on the diagonal. % of limit: the least time that the passes "

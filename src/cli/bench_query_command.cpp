@@ -215,13 +215,13 @@ void add_bench_query_command(CLI::App& bench, const std::string& command_line) {
         ->delimiter(',')
         ->transform(input::one_of(engine_words_of_queries));
     work->add_to(*verb,
-                 "Loops over the columns on one thread and on all, std::nth_element and SQLite in memory as well");
-    verb->add_option("--sqlite-rows", work->options.sqlite_rows, "SQLite takes part up to so many rows")
+                 "Also measure loops over the columns on one thread and on all, std::nth_element and SQLite in memory");
+    verb->add_option("--sqlite-rows", work->options.sqlite_rows, "Max number of rows for SQLite")
         ->transform(input::count_up_to(most_rows))
         ->default_str("2^22");
     verb->add_option("--threads", work->options.threads, "Threads of the CPU (default: all)")
         ->check(input::shown_number(1, most_threads));
-    verb->add_option("--plot", work->plot_file, "Draw rows a second against n, as SVG")->type_name("FILE.svg");
+    verb->add_option("--plot", work->plot_file, "Draw rows per second against n, as SVG")->type_name("FILE.svg");
     verb->footer(
         "Columns: a, 24 random bits; b, floats in (0, 1); c, 40 random bits, which take two planes of depths; d, as a\n"
         "with NULLs; e, floats in [0, 1), 0 among them. pair: b <= e. extreme: MIN. kth: the 1000th largest.\n"

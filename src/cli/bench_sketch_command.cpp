@@ -278,10 +278,10 @@ void add_bench_sketch_command(CLI::App& bench, const std::string& command_line) 
     verb->add_option("--kinds", work->kinds, "Kinds of sketches (default: all)")
         ->delimiter(',')
         ->transform(input::one_of(input::sketch_kind_words));
-    verb->add_option("--engines", work->engines, "Engines beside the CPU (default: all)")
+    verb->add_option("--engines", work->engines, "Engines to compare with the CPU (default: all)")
         ->delimiter(',')
         ->transform(input::one_of(input::sketch_engine_words));
-    verb->add_option("--loads", work->loads, "Operations as a part of the width, comma-separated")
+    verb->add_option("--loads", work->loads, "Number of operations as a fraction of the width, comma-separated")
         ->delimiter(',')
         ->check(input::number_from(0.001, 1000))
         ->default_str("0.5,1");

@@ -231,11 +231,11 @@ void add_bench_sort_command(CLI::App& bench, const std::string& command_line) {
                      "purcell are the bitonic sorts that it was compared with")
         ->delimiter(',')
         ->check(CLI::IsMember(names));
-    verb->add_option("--what", work->sorted, "What is sorted: keys, key-pointer pairs, or pointers with the keys left")
+    verb->add_option("--what", work->sorted, "Sort keys, key-pointer pairs, or only pointers")
         ->transform(input::one_of(sorted_words))
         ->default_str("keys");
     work->add_to(*verb);
-    verb->add_option("--plot", work->plot_file, "Draw keys a second against n, as SVG")->type_name("FILE.svg");
+    verb->add_option("--plot", work->plot_file, "Draw keys per second against n, as SVG")->type_name("FILE.svg");
     verb->footer(
         "Examples:\n"
         "  quadmill bench sort --rivals --n 2^16,2^18,2^20 --plot sorts.svg\n"

@@ -173,8 +173,7 @@ void add_bench_stream_command(CLI::App& bench, const std::string& command_line) 
     verb->add_option("--sliding", work->sliding, "Values of sliding windows")
         ->transform(count_of_keys())
         ->default_str("1000000");
-    verb->add_option("--window", work->window,
-                     "Values that are sorted at once, but for sliding windows (default: by eps)")
+    verb->add_option("--window", work->window, "Values per sort, except for sliding windows (default: by eps)")
         ->transform(input::count_up_to(std::uint64_t{1} << 24U))
         ->type_name("N");
     verb->add_option("--engines", work->engines, "Engines (default: cpu, merge, hybrid, auto)")
@@ -184,11 +183,11 @@ void add_bench_stream_command(CLI::App& bench, const std::string& command_line) 
     verb->add_flag(
         "--no-early-stop", [work](std::int64_t) { work->pbsn.early_stop = EarlyStop::No; },
         "For pbsn: run all stages of the network");
-    verb->add_option("--channels", work->channels, "For pbsn: uses of the channels of a texture, a contender each")
+    verb->add_option("--channels", work->channels, "For pbsn: uses of the channels of a texture, one contender each")
         ->delimiter(',')
         ->transform(input::one_of(input::channels_words))
         ->default_str("auto");
-    verb->add_option("--channel-merge", work->merges, "For pbsn: merges of the channels, a contender each")
+    verb->add_option("--channel-merge", work->merges, "For pbsn: merges of the channels, one contender each")
         ->delimiter(',')
         ->transform(input::one_of(input::channel_merge_words))
         ->default_str("four");

@@ -87,7 +87,7 @@ void QueryCommand::parse() {
     if (delimiter.size() != 1 || delimiter.find_first_of("\"\r\n") == 0)
         throw CLI::ValidationError("--delimiter", "must be one character, and no quote or line end");
     if (explain != Explain::No && format == Format::JsonLine)
-        throw CLI::ValidationError("--explain", "prints no JSON; it does not go with --json");
+        throw CLI::ValidationError("--explain", "does not print JSON, so it does not go with --json");
     if (options.paper.sums == SumPrecision::Float32 && options.engine != QueryEngine::Depth)
         throw CLI::ValidationError("--sums", "float32 goes with --engine depth only; other engines have exact sums");
     const bool runs = explain == Explain::No;

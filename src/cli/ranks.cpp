@@ -31,7 +31,7 @@ struct Launched {
 Launched launched() {
     const auto number = [](const char* name) {
         const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody sets it
-        return value ? std::atoi(value) : 0;    // NOLINT(cert-err34-c): what is no number counts as none
+        return value ? std::atoi(value) : 0;    // NOLINT(cert-err34-c): text that is not a number counts as 0
     };
     struct Names {
         const char *ranks, *rank;

@@ -29,7 +29,7 @@ namespace quadmill::detail::cli {
 namespace {
 
 void draw(files::OutputFile& file, const show::Canvas& picture) {
-    if (file.is_terminal()) throw CLI::ValidationError("-o", "a picture does not go to a terminal");
+    if (file.is_terminal()) throw CLI::ValidationError("-o", "a picture cannot go to a terminal; name a file");
     file.write(show::png(picture));
 }
 

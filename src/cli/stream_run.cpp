@@ -239,12 +239,12 @@ StreamRun::StreamRun(const StreamOptions& options, std::size_t record_bytes)
     input::refuse_inputs("FILE", "-", options.inputs);
     if (!options.save.empty()) refuse_inputs_or_partial("--save", options.save, options.inputs);
     if (save_.takes_standard_output() && options.every > 0)
-        throw CLI::ValidationError("--save", "- leaves no space for the answers of --every; name a file");
+        throw CLI::ValidationError("--save", "- is standard output, which has the answers of --every; name a file");
     check_pbsn_options(*options.verb, options.engine);
     if (options.device.several() && options.engine == Engine::Cpu)
         throw CLI::ValidationError("--device", "several devices do not go with --engine cpu, which needs none");
     if (options.device.several() && ranks_.are_several())
-        throw CLI::ValidationError("--device", "under mpirun each rank takes a device of its own; name none");
+        throw CLI::ValidationError("--device", "does not go with mpirun: each rank takes its own device");
 }
 
 input::Reading StreamRun::reading() const {

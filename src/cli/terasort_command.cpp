@@ -110,8 +110,9 @@ RecordFormat TerasortCommand::record_format() const {
         const auto field = parse_field(spec);
         if (!field) {
             throw CLI::ValidationError(
-                "--key", fmt::format("'{}' is no OFFSET:BYTES or OFFSET:TYPE, as 0:10 or 12:u32:desc; types are {}",
-                                     spec, input::joined(input::field_words, ", ")));
+                "--key",
+                fmt::format("'{}' is not OFFSET:BYTES or OFFSET:TYPE, such as 0:10 or 12:u32:desc; types are {}", spec,
+                            input::joined(input::field_words, ", ")));
         }
         records.key.push_back(*field);
     }
@@ -253,7 +254,7 @@ void TerasortCommand::run_alone() {
     } catch (const SortStopped&) {
         throw CLI::RuntimeError(interrupt.status());
     } catch (const external::LineTooLong& error) {
-        throw Error(fmt::format("{}; --memory {}M would do", error.fact(),
+        throw Error(fmt::format("{}; --memory {}M is enough", error.fact(),
                                 whole_megabytes(memory - options.memory + error.memory())));
     } catch (const std::bad_alloc&) {
         throw Error(out_of_memory());
@@ -329,8 +330,9 @@ void TerasortCommand::sort_on_ranks(const RecordFormat& records, input::Interrup
 void TerasortCommand::run_on_ranks() {
     if (output.empty()) throw CLI::ValidationError("OUT", "the name of the output file is empty");
     if (merge == RunMerge::Gpu) throw CLI::ValidationError("--merge", "gpu does not go with several ranks");
-    if (profile) throw CLI::ValidationError("--profile", "goes with one process; --json has the seconds of ranks");
-    if (devices.several()) throw CLI::ValidationError("--device", "each rank takes one; start a rank for each");
+    if (profile) throw CLI::ValidationError("--profile", "goes with one process; --json has the times of ranks");
+    if (devices.several())
+        throw CLI::ValidationError("--device", "each rank takes one device; start a rank per device");
     const auto records = record_format();
     input::Interrupt interrupt;
     std::signal(SIGXFSZ, SIG_IGN);

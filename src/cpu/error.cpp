@@ -20,7 +20,7 @@ namespace quadmill::detail::cpu {
 
 void throw_not_sorted() {
     throw GlError(
-        "keys that the GPU has sorted came back out of order: its driver does not do what OpenGL demands; use "
+        "keys that the GPU has sorted came back out of order: its driver breaks a rule of OpenGL; use "
         "Engine::Cpu, and try another version of the driver");
 }
 

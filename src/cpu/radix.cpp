@@ -21,7 +21,7 @@ struct Digit {
     [[nodiscard]] std::size_t count() const { return std::size_t{1} << bits; }
 };
 
-// The highest bits in which items differ. There are so many of them that buckets become short after one step.
+// The highest bits in which items differ, enough of them that buckets become short after one step.
 Digit next_digit(Item differing, unsigned low_bit, std::size_t n) {
     const auto top = static_cast<unsigned>(std::bit_width(differing));
     const auto wanted = std::clamp(static_cast<unsigned>(std::bit_width(n)) - 3, 4U, most_bits);

@@ -45,10 +45,10 @@ std::size_t window_of(double eps, double factor, double enough) {
     return std::bit_ceil(static_cast<std::size_t>(std::max(window, least)));
 }
 
-void check_under_way(const char* function, std::size_t batches, std::size_t depth) {
+void check_in_flight(const char* function, std::size_t batches, std::size_t depth) {
     if (batches < depth) return;
     throw InvalidArgument(std::string(function) + ": " + std::to_string(depth) +
-                          " batches are under way, which is the most; finish() one first");
+                          " batches are in flight, which is the max; finish() one first");
 }
 
 void WindowSample::check(Keys keys, std::size_t window, std::size_t step) {
@@ -146,7 +146,7 @@ void CpuWindowSorter::begin(Keys keys, std::size_t window) {
     move_here();
     {
         const std::lock_guard lock(mutex_);
-        check_under_way(begin_name, batches_.size(), depth());
+        check_in_flight(begin_name, batches_.size(), depth());
     }
     Batch batch{.keys = keys, .window = window, .windows = (keys.size() + window - 1) / window, .error = {}};
     if (threads_.empty()) {

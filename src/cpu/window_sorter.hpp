@@ -22,7 +22,7 @@ namespace quadmill::detail::cpu {
 
 inline constexpr const char* begin_name = "WindowSorter::begin";
 // Throws InvalidArgument if the max number of batches is in flight.
-void check_under_way(const char* function, std::size_t batches, std::size_t depth);
+void check_in_flight(const char* function, std::size_t batches, std::size_t depth);
 
 // The sample of WindowSorter::begin_sample(), taken from sorted windows.
 struct WindowSample {

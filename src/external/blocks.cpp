@@ -23,7 +23,7 @@ void check_end(const FilePlace& place, std::uint64_t end, std::uint64_t size, st
 }
 
 void Transfers::begin() {
-    if (io_.under_way() == 0) clock_.begin();
+    if (io_.in_flight() == 0) clock_.begin();
 }
 
 void Transfers::read(int file, std::span<std::byte> memory, std::uint64_t offset, std::uint64_t tag) {
@@ -39,7 +39,7 @@ void Transfers::write(int file, std::span<const std::byte> memory, std::uint64_t
 files::BlockIo::Done Transfers::next() {
     for (;;) {
         const auto done = io_.next(tick_time);
-        if (done && io_.under_way() == 0) clock_.end();
+        if (done && io_.in_flight() == 0) clock_.end();
         if (tick_) tick_();
         if (done) return *done;
     }
@@ -84,7 +84,7 @@ void BlockWriter::write(std::size_t bytes) {
 }
 
 std::uint64_t BlockWriter::finish() {
-    while (io_.under_way() > 0) reap();
+    while (io_.in_flight() > 0) reap();
     return written_;
 }
 

@@ -38,7 +38,7 @@ class Transfers {
         : io_(method), clock_(clock), tick_(std::move(tick)) {}
     void read(int file, std::span<std::byte> memory, std::uint64_t offset, std::uint64_t tag);
     void write(int file, std::span<const std::byte> memory, std::uint64_t offset, std::uint64_t tag);
-    [[nodiscard]] std::size_t under_way() const { return io_.under_way(); }
+    [[nodiscard]] std::size_t in_flight() const { return io_.in_flight(); }
     // A finished transfer. Pre: at least one is in flight.
     files::BlockIo::Done next();
     [[nodiscard]] const char* name() const { return io_.name(); }

@@ -128,8 +128,8 @@ void Filler::read_slot(Slot& slot, std::uint64_t size, std::size_t block, Transf
         ++begun;
     };
     while (taken < blocks) {
-        while (begun < blocks && io.under_way() < depth && !slot.is_full()) begin_one();
-        if (io.under_way() == 0) break;  // the slot is full of short lines
+        while (begun < blocks && io.in_flight() < depth && !slot.is_full()) begin_one();
+        if (io.in_flight() == 0) break;  // the slot is full of short lines
         const auto done = io.next();
         const auto at = first + done.tag * block;
         if (done.error != 0) fail_io("read", source_, at + done.bytes, done.error);

@@ -19,7 +19,7 @@ struct LineLimit {
 class LineTooLong final : public IoError {
   public:
     LineTooLong(const std::string& fact, std::size_t memory, const FilePlace& source, std::uint64_t offset)
-        : IoError(fact + "; memory of " + std::to_string(memory) + " bytes would do", source.path, offset),
+        : IoError(fact + "; memory of " + std::to_string(memory) + " bytes is enough", source.path, offset),
           fact_(fact),
           memory_(memory) {}
     // Which line it is, its length, and the limit.

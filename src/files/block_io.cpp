@@ -329,7 +329,7 @@ BlockIo::~BlockIo() = default;
 
 void BlockIo::begin(Transfer transfer) {
     engine_->begin(transfer);
-    ++under_way_;
+    ++in_flight_;
 }
 
 void BlockIo::read(int file, std::span<std::byte> memory, std::uint64_t offset, std::uint64_t tag) {
@@ -344,7 +344,7 @@ void BlockIo::write(int file, std::span<const std::byte> memory, std::uint64_t o
 
 std::optional<BlockIo::Done> BlockIo::next(std::chrono::milliseconds wait) {
     auto done = engine_->next(wait);
-    if (done) --under_way_;
+    if (done) --in_flight_;
     return done;
 }
 

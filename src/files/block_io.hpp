@@ -68,7 +68,7 @@ class BlockIo {
     void read(int file, std::span<std::byte> memory, std::uint64_t offset, std::uint64_t tag);
     void write(int file, std::span<const std::byte> memory, std::uint64_t offset, std::uint64_t tag);
     // Number of transfers in flight.
-    [[nodiscard]] std::size_t under_way() const { return under_way_; }
+    [[nodiscard]] std::size_t in_flight() const { return in_flight_; }
     // A finished transfer. Waits at most that long; nothing if none has finished by then. Pre: one is in flight.
     [[nodiscard]] std::optional<Done> next(std::chrono::milliseconds wait);
     // "io_uring", "threads" or "stream".
@@ -81,7 +81,7 @@ class BlockIo {
   private:
     void begin(Transfer transfer);
     std::unique_ptr<Engine> engine_;
-    std::size_t under_way_ = 0;
+    std::size_t in_flight_ = 0;
 };
 
 }  // namespace quadmill::detail::files

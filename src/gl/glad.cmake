@@ -1,5 +1,5 @@
 # The OpenGL and EGL declarations: made by glad at configure time, with every global name made quadmill's own so that a
-# program with its own glad links beside the library. Gives the target quadmill_glad (objects of the OpenGL loader).
+# program with its own glad links next to the library. Gives the target quadmill_glad (objects of the OpenGL loader).
 find_program(GLAD_EXECUTABLE glad)
 if(NOT GLAD_EXECUTABLE)
     message(FATAL_ERROR "quadmill needs the glad generator at configure time: apt-get install python3-glad")

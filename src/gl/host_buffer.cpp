@@ -22,7 +22,7 @@ HostBuffer::HostBuffer(Device& device, std::uint32_t id, const std::string& wher
     const auto fail = [&](const char* why) {
         return InvalidArgument(where + ": " + what + ", object " + std::to_string(id) + ", " + why);
     };
-    if (!gl.IsBuffer(id)) throw fail("is no buffer; give the name of one that was bound or made by glCreateBuffers");
+    if (!gl.IsBuffer(id)) throw fail("is not a buffer; give the name of one that was bound or made by glCreateBuffers");
     auto& dialect = *device.dialect;
     const auto access = static_cast<GLuint>(dialect.buffer_parameter(id, GL_BUFFER_ACCESS_FLAGS));
     if (dialect.buffer_parameter(id, GL_BUFFER_MAPPED) != 0 && (access & GLuint{GL_MAP_PERSISTENT_BIT}) == 0)

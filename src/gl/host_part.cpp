@@ -55,7 +55,7 @@ HostPart::HostPart(Device& device, const Region& region, std::initializer_list<F
     const auto fail = [&](const std::string& why) {
         return InvalidArgument(where + ": " + what + ", object " + std::to_string(id) + ", " + why);
     };
-    if (!gl.IsTexture(id)) throw fail("is no texture");
+    if (!gl.IsTexture(id)) throw fail("is not a texture");
     target = target_of(device, id);
     constexpr std::array<GLenum, 5> targets{GL_TEXTURE_2D, GL_TEXTURE_2D_ARRAY, GL_TEXTURE_CUBE_MAP,
                                             GL_TEXTURE_CUBE_MAP_ARRAY, GL_TEXTURE_RECTANGLE};
@@ -70,7 +70,7 @@ HostPart::HostPart(Device& device, const Region& region, std::initializer_list<F
     if (found == formats.end()) {
         std::string names;
         for (const auto one : formats) names += (names.empty() ? "" : ", ") + std::string(info(one).name);
-        throw fail("has another internal format than one of " + names);
+        throw fail("must have one of the internal formats " + names);
     }
     format = *found;
     const bool is_array = target == GL_TEXTURE_2D_ARRAY || target == GL_TEXTURE_CUBE_MAP_ARRAY;

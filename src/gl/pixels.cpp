@@ -139,7 +139,7 @@ Texture host_texture(Device& device, std::uint32_t id, std::initializer_list<For
         return InvalidArgument(where + ": " + what + " must be a 2-D " + names + " texture, and object " +
                                std::to_string(id) + " " + why);
     };
-    if (!gl.IsTexture(id)) throw fail("is no texture");
+    if (!gl.IsTexture(id)) throw fail("is not a texture");
     if (target_of(device, id) != GL_TEXTURE_2D) throw fail("has another target");
     const auto level = device.dialect->level_of(id, GL_TEXTURE_2D);
     if (!level) throw fail(no_levels);

@@ -81,7 +81,7 @@ CsvTable table_of(const SqlNames& names, const CsvColumns& columns, std::vector<
 std::size_t length_of_mark(const std::string& path, std::string_view text) {
     const bool is_utf32 = text.starts_with(std::string_view("\xff\xfe\0\0", 4));  // require_text() reports it
     if ((text.starts_with("\xff\xfe") && !is_utf32) || text.starts_with("\xfe\xff"))
-        refuse(path, 1, {1, "begins as UTF-16 does; `iconv -f UTF-16 -t UTF-8` makes it readable"});
+        refuse(path, 1, {1, "looks like UTF-16; `iconv -f UTF-16 -t UTF-8` makes it readable"});
     constexpr std::string_view mark = "\xef\xbb\xbf";
     return text.starts_with(mark) ? mark.size() : 0;
 }

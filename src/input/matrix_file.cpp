@@ -69,7 +69,7 @@ class MatrixMarket {
         } else {
             for (std::uint64_t entry = 0; entry < entries_; ++entry) read_entry();
         }
-        if (next_line()) fail(line_, "is more than the size line said");
+        if (next_line()) fail(line_, "is more than the size line says");
         return std::move(made_);
     }
 
@@ -88,7 +88,7 @@ class MatrixMarket {
         return false;
     }
     std::vector<std::string_view> next_words() {
-        if (!next_line()) throw InvalidArgument(fmt::format("{}: ends before all of its matrix has come", path_));
+        if (!next_line()) throw InvalidArgument(fmt::format("{}: ends before the end of its matrix", path_));
         return words_of(line_);
     }
     std::string_view only_word() {
@@ -158,7 +158,7 @@ class MatrixMarket {
     void add(std::size_t i, std::size_t j, Value value) {
         auto& sum = made_.values[i * made_.columns + j];
         sum += value;
-        if (!std::isfinite(sum)) fail(line_, "makes the sum of the entries of its position infinite");
+        if (!std::isfinite(sum)) fail(line_, "makes the sum of the entries at its position infinite");
         if (symmetry_ != Symmetry::General && i != j)
             made_.values[j * made_.columns + i] += symmetry_ == Symmetry::Skew ? -value : value;
     }

@@ -121,7 +121,7 @@ Fault parse_exact(std::string_view word, float& number) {
 
 Fault parse_ipv4(std::string_view word, std::uint32_t& address) {
     if (word.find('.') == std::string_view::npos) return parse_number(word, address);
-    constexpr Fault fault = "is no IPv4 address such as 10.0.0.1";
+    constexpr Fault fault = "is not an IPv4 address such as 10.0.0.1";
     std::array<char, INET_ADDRSTRLEN> text{};
     if (word.size() >= text.size()) return fault;
     std::copy(word.begin(), word.end(), text.begin());

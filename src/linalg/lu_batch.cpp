@@ -108,7 +108,7 @@ BatchStats LuBatch::factor(std::span<const float> matrices, std::size_t n) {
         throw InvalidArgument("LuBatch::factor: n must be at most " + std::to_string(most_n) + ", not " +
                               std::to_string(n) + "; Lu takes larger matrices");
     if (n == 0 ? !matrices.empty() : matrices.size() % (n * n) != 0)
-        throw InvalidArgument("LuBatch::factor: " + std::to_string(matrices.size()) + " values make no " +
+        throw InvalidArgument("LuBatch::factor: " + std::to_string(matrices.size()) + " values do not make " +
                               std::to_string(n) + " x " + std::to_string(n) + " matrices");
     check_finite("LuBatch::factor", matrices, n, n);
     const auto systems = n == 0 ? 0 : matrices.size() / (n * n);

@@ -361,7 +361,8 @@ void QueryProcessor::write_aggregate(const Table& table, const QueryAggregate& w
         state_->with_aggregate(function, table, what, of, [&](AskedAggregate& asked) {
             const auto type = asked.has_column() ? asked.tables()[asked.wanted.place].type : ColumnType::U32;
             if (type == ColumnType::Text && what.kind != QueryAggregate::Kind::Count)
-                throw InvalidArgument(std::string(function) + ": column '" + what.column + "' holds texts, no numbers");
+                throw InvalidArgument(std::string(function) + ": column '" + what.column +
+                                      "' holds texts, not numbers");
             if (asked.opened.engine == QueryEngine::Cpu) {
                 auto& measures = asked.measures;
                 const auto& of_column = asked.wanted.place;
@@ -491,7 +492,7 @@ static Selection combined(const char* function, BoolOp op, const Selection& a, c
     if (x.processor != y.processor)
         throw InvalidArgument(std::string(function) + ": both selections must belong to the same processor");
     if (x.opened.table->rows != y.opened.table->rows)
-        throw InvalidArgument(std::string(function) + ": both selections must be of as many rows, not " +
+        throw InvalidArgument(std::string(function) + ": both selections must have the same number of rows, not " +
                               std::to_string(x.opened.table->rows) + " and " + std::to_string(y.opened.table->rows));
     return x.processor->within(function, [&] {
         auto bits = x.opened.columns->combine(op, *x.bits, *bits_for(x.opened, y));

@@ -130,8 +130,8 @@ class Page {
 
     [[nodiscard]] const char* sorter() const {
         if (model_.sorter == "cpu") return "the CPU";
-        if (model_.sorter == "pbsn") return "the graphics pipeline by blending";
-        if (model_.sorter == "bitonic") return "the graphics pipeline by a bitonic network";
+        if (model_.sorter == "pbsn") return "the graphics pipeline, using blending";
+        if (model_.sorter == "bitonic") return "the graphics pipeline, using a bitonic network";
         return model_.sorter == "merge" ? "the graphics pipeline" : "the graphics pipeline and the CPU together";
     }
 
@@ -324,8 +324,7 @@ class Page {
         Box box = at_.legend;
         const int gap = at_.large ? 22 : 10;
         const std::array meanings{std::pair{mix(white, leaf, 0.3F), "surely holds the exact quantile"},
-                                  std::pair{accent, "at least"},
-                                  std::pair{mix(white, accent, 0.35F), "at most so many"},
+                                  std::pair{accent, "at least"}, std::pair{mix(white, accent, 0.35F), "at most"},
                                   std::pair{window_color, "the window"}, std::pair{ink, "bar cut off"}};
         for (const auto& [color, words] : meanings) swatch(canvas_, box, color, words, at_.small, gap);
     }

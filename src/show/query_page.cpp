@@ -58,7 +58,7 @@ std::size_t column_of(const Table& table, const std::string& name) {
     const auto column = static_cast<std::size_t>(found - columns.begin());
     const bool texture = std::holds_alternative<query::HostObjects>(detail::Access::of(table)->columns[column]->values);
     if (found->type == ColumnType::Text || texture)
-        throw InvalidArgument("show: column '" + name + "' holds no numbers in memory");
+        throw InvalidArgument("show: column '" + name + "' must hold numbers in memory");
     return column;
 }
 

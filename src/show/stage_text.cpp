@@ -63,7 +63,7 @@ std::string bitonic_text(const Stages& stages, const Step& step) {
 std::string merge_text(const Step& step) {
     if (step.stage == 0)
         return "Each fragment sorted 64 keys in registers, by Batcher's network, and wrote its half of them to 8 "
-               "render targets at once: now runs of 64 keys ascend.";
+               "render targets: now runs of 64 keys ascend.";
     const auto run = std::uint64_t{32} << static_cast<unsigned>(step.stage);
     return fmt::format(
         "Pairs of runs of {} keys became runs of {}: a search found where each fragment's keys begin in both runs; one "

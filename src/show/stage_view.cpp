@@ -135,7 +135,7 @@ class StageDrawing {
         }
     }
 
-    // Arrows from where the smaller key stays to where the larger one goes, for the red channel.
+    // Arrows from the position where the smaller key stays to the one where the larger key goes, for the red channel.
     void arrows(const Grid& grid) {
         if (grid.scale < 20 || stages_.texels() > 64) return;
         const auto center = [&](Place place) {

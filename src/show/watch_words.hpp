@@ -16,11 +16,11 @@ inline const input::Words<QueryEngine> watched_query_words{{"depth", QueryEngine
 
 // Options that select what is watched, the same in the command and in demos.
 inline void add_watch_options(CLI::App& verb, Request& request) {
-    verb.add_option("--engine", request.engine, "What sorts (default: pbsn)")->transform(input::one_of(watched_words));
-    verb.add_option("--n", request.n, "Keys, a power of two from 16 to 65,536")->capture_default_str();
-    verb.add_option("--distribution", request.distribution, "Of the keys (default: uniform)")
+    verb.add_option("--engine", request.engine, "The engine (default: pbsn)")->transform(input::one_of(watched_words));
+    verb.add_option("--n", request.n, "Number of keys, a power of two from 16 to 65,536")->capture_default_str();
+    verb.add_option("--distribution", request.distribution, "Distribution of the keys (default: uniform)")
         ->transform(input::one_of(input::distribution_words));
-    verb.add_option("--seed", request.seed, "Of the keys")->capture_default_str();
+    verb.add_option("--seed", request.seed, "Seed of the keys")->capture_default_str();
     verb.add_flag(
         "--early-stop", [&request](std::int64_t) { request.early_stop = EarlyStop::Yes; },
         "pbsn stops at the first stage that finds all in order");

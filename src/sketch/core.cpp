@@ -55,7 +55,7 @@ KeyTexels Core::key_texels() const {
 
 std::uint64_t Core::n_after(const char* function, std::uint64_t weight, Sign sign) const {
     if (sign == Sign::Minus && weight > n_) {
-        refuse(function, "weights of " + std::to_string(weight) + " are to be removed, and only " + std::to_string(n_) +
+        refuse(function, "cannot remove weights of " + std::to_string(weight) + ": only " + std::to_string(n_) +
                              " were inserted");
     }
     if (sign == Sign::Plus && weight > most_n - n_) refuse(function, "the sum of all weights would pass 2^63 - 1");
@@ -195,8 +195,8 @@ const gl::Texture& Core::keys_of(const char* function, std::uint32_t keys, std::
     const auto texels = static_cast<std::size_t>(from.width()) * static_cast<std::size_t>(from.height());
     count = asked.value_or(texels);
     if (count > texels) {
-        refuse(function, "there are to be " + std::to_string(count) + " keys in a texture of " +
-                             std::to_string(texels) + " texels");
+        refuse(function,
+               std::to_string(count) + " keys cannot be in a texture of " + std::to_string(texels) + " texels");
     }
     const gl::PlainAccess read(device, from);
     if (keys_copy_.width() != from.width() || keys_copy_.height() != from.height()) {

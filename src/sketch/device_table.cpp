@@ -70,7 +70,7 @@ std::optional<std::string> DeviceTable::refusal(const gl::Device& device, const 
                std::to_string(grid.height) + " texels, and the GPU has at most " + std::to_string(most) + " x " +
                std::to_string(most) + "; take a smaller width, or the CPU";
     }
-    if (!sorts && !device.features.float_blending) return "the GPU blends no 32-bit floats; use Sort or the CPU";
+    if (!sorts && !device.features.float_blending) return "the GPU does not blend 32-bit floats; use Sort or the CPU";
     if (buckets && layers_of(shape, form) > device.features.color_targets) {
         return "a bucket takes " + std::to_string(layers_of(shape, form)) + " render targets, and the GPU has " +
                std::to_string(device.features.color_targets) + "; use BlendCounters";

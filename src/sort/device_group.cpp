@@ -139,9 +139,9 @@ GroupSorter::~GroupSorter() = default;
 
 void GroupSorter::State::sort_parts(Keys keys, std::size_t part) {
     std::exception_ptr error;
-    std::size_t under_way = 0;
+    std::size_t in_flight = 0;
     const auto finish = [&] {
-        --under_way;
+        --in_flight;
         try {
             windows->finish();
         } catch (...) {
@@ -149,16 +149,16 @@ void GroupSorter::State::sort_parts(Keys keys, std::size_t part) {
         }
     };
     for (std::size_t begin = 0; begin < keys.size() && !error; begin += part) {
-        if (under_way == windows->depth()) finish();
+        if (in_flight == windows->depth()) finish();
         const auto size = std::min(part, keys.size() - begin);
         try {
             windows->begin(detail::cpu::part(keys, begin, size), size);
-            ++under_way;
+            ++in_flight;
         } catch (...) {
             error = std::current_exception();
         }
     }
-    while (under_way > 0) finish();
+    while (in_flight > 0) finish();
     if (error) std::rethrow_exception(error);
 }
 

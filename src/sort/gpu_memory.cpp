@@ -31,7 +31,7 @@ std::optional<std::string> no_space(const Context& context, const SortOptions& o
                                     const MergeSpace& asked) {
     const auto& form = asked.form;
     const auto too_many = [&](const std::string& most, const std::string& needed) {
-        return "Engine::Merge sorts at most " + most + " at once, and these need " + needed +
+        return "Engine::Merge sorts at most " + most + " at a time, and these need " + needed +
                (asked.parts
                     ? " (each window or segment counts as a multiple of " + std::to_string(form.pair_keys()) + ")"
                     : "") +

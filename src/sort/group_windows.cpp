@@ -224,14 +224,14 @@ void GroupWindows::begin_sample(Keys keys, std::size_t window, std::size_t step)
 void GroupWindows::begin_batch(Keys keys, std::size_t window, std::size_t step) {
     require_here();
     const std::lock_guard lock(mutex_);
-    cpu::check_under_way(cpu::begin_name, under_way_.size(), depth_);
+    cpu::check_in_flight(cpu::begin_name, in_flight_.size(), depth_);
     auto batch = std::make_shared<Batch>(Batch{keys, window, step});
-    under_way_.push_back(batch);
+    in_flight_.push_back(batch);
     if (alive_ > 0) {
         try {
             waiting_.push_back(std::move(batch));
         } catch (...) {
-            under_way_.pop_back();
+            in_flight_.pop_back();
             throw;
         }
     } else {
@@ -244,9 +244,9 @@ void GroupWindows::begin_batch(Keys keys, std::size_t window, std::size_t step) 
 void GroupWindows::finish() {
     require_here();
     std::unique_lock lock(mutex_);
-    const auto batch = under_way_.front();
+    const auto batch = in_flight_.front();
     changed_.wait(lock, [&] { return batch->done; });
-    under_way_.pop_front();
+    in_flight_.pop_front();
     if (batch->error) std::rethrow_exception(batch->error);
 }
 

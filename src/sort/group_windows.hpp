@@ -110,7 +110,7 @@ class GroupWindows final : public WindowSorter {
 
     mutable std::mutex mutex_;  // protects all members below
     std::condition_variable changed_;
-    std::deque<BatchPointer> waiting_, under_way_;  // for a device; all, in the order of begin()
+    std::deque<BatchPointer> waiting_, in_flight_;  // for a device; all, in the order of begin()
     std::vector<Times> times_;
     std::size_t starting_ = 0, alive_ = 0;  // numbers of devices
     std::exception_ptr last_failure_;

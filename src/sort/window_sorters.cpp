@@ -31,7 +31,7 @@ LaneWindowSorter::LaneWindowSorter(Context context, const SortOptions& options)
 
 void LaneWindowSorter::begin_batch(const char* function, Keys keys, std::size_t window, std::size_t step) {
     window = cpu::checked_window(function, keys, window);
-    cpu::check_under_way(function, under_way(), lanes);
+    cpu::check_in_flight(function, in_flight(), lanes);
     check(keys, window);
     auto& device = *detail::Access::of(context_);
     const gl::Scope scope(device, function);
@@ -246,11 +246,11 @@ void HybridWindowSorter::begin(Keys keys, std::size_t window) {
     const auto windows = (keys.size() + window - 1) / window;
     const auto to_gpu = static_cast<std::size_t>(std::ceil((1 - cpu_share_) * static_cast<double>(windows)));
     const auto gpu_keys = std::min(to_gpu * window, keys.size()), cpu_keys = keys.size() - gpu_keys;
-    under_way_.push_back({gpu_keys, cpu_keys});
+    in_flight_.push_back({gpu_keys, cpu_keys});
     try {
         gpu_.begin(cpu::part(keys, 0, gpu_keys), window);
     } catch (...) {
-        under_way_.pop_back();
+        in_flight_.pop_back();
         throw;
     }
     if (cpu_keys == 0) return;
@@ -260,13 +260,13 @@ void HybridWindowSorter::begin(Keys keys, std::size_t window) {
     } catch (const std::bad_alloc&) {  // the GPU is already working, so the batch must go on
         for (std::size_t first = 0; first < cpu_keys; first += window)  // without further memory
             cpu::sort_keys(cpu::part(rest, first, std::min(window, cpu_keys - first)), Order::Ascending);
-        under_way_.back().cpu_keys = 0;
+        in_flight_.back().cpu_keys = 0;
     }
 }
 
 void HybridWindowSorter::finish() {
-    const auto [gpu_keys, cpu_keys] = under_way_.front();
-    under_way_.pop_front();
+    const auto [gpu_keys, cpu_keys] = in_flight_.front();
+    in_flight_.pop_front();
     if (cpu_keys == 0) return gpu_.finish();
     const bool cpu_was_first = cpu_->is_done();
     try {
@@ -299,30 +299,30 @@ void AutoWindowSorter::begin_sample(Keys keys, std::size_t window, std::size_t s
 
 void AutoWindowSorter::begin_batch(Keys keys, std::size_t window, std::size_t step) {
     window = cpu::checked_window(cpu::begin_name, keys, window);
-    cpu::check_under_way(cpu::begin_name, under_way_.size(), depth());
+    cpu::check_in_flight(cpu::begin_name, in_flight_.size(), depth());
     const bool to_gpu = goes_to_gpu(keys, window);
     if (!to_gpu && !cpu_) cpu_.emplace(threads_, depth());
     if (to_gpu) {
-        under_way_.push_back({.sorter = &gpu_});
+        in_flight_.push_back({.sorter = &gpu_});
     } else {
-        under_way_.push_back({.sorter = &*cpu_});
-        if (step > 0) under_way_.back().sample = cpu::WindowSample{keys, window, step};
+        in_flight_.push_back({.sorter = &*cpu_});
+        if (step > 0) in_flight_.back().sample = cpu::WindowSample{keys, window, step};
     }
     try {
         if (to_gpu && step > 0) {
             gpu_.begin_sample(keys, window, step);
         } else {
-            under_way_.back().sorter->begin(keys, window);
+            in_flight_.back().sorter->begin(keys, window);
         }
     } catch (...) {
-        under_way_.pop_back();
+        in_flight_.pop_back();
         throw;
     }
 }
 
 void AutoWindowSorter::finish() {
-    const auto batch = under_way_.front();
-    under_way_.pop_front();
+    const auto batch = in_flight_.front();
+    in_flight_.pop_front();
     batch.sorter->finish();
     if (batch.sample) batch.sample->take();
 }

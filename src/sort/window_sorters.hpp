@@ -35,7 +35,7 @@ class LaneWindowSorter : public WindowSorter {
     }
     [[nodiscard]] Times times() const override { return times_; }
 
-    [[nodiscard]] std::size_t under_way() const { return begun_ - finished_; }
+    [[nodiscard]] std::size_t in_flight() const { return begun_ - finished_; }
     [[nodiscard]] std::size_t next_lane() const { return begun_ % lanes; }
     [[nodiscard]] const cpu::Workers& workers() const { return workers_; }
 
@@ -91,7 +91,7 @@ class MergeWindowSorter : public LaneWindowSorter {
     std::shared_ptr<const Segments> segments_;
 };
 
-// SIGMOD'05: four windows, or the quarters of one, are in the channels of a texture and are sorted by blending.
+// SIGMOD'05: four windows, or the quarters of one, are in the channels of a texture and are sorted using blending.
 class PbsnWindowSorter : public LaneWindowSorter {
   public:
     PbsnWindowSorter(Context context, const SortOptions& options);
@@ -182,7 +182,7 @@ class HybridWindowSorter : public SharedWindowSorter {
     struct Part {
         std::size_t gpu_keys, cpu_keys;
     };
-    std::deque<Part> under_way_;
+    std::deque<Part> in_flight_;
     double cpu_share_ = 0;
 };
 
@@ -210,7 +210,7 @@ class AutoWindowSorter : public SharedWindowSorter {
     };
     SortCrossings crossings_;
     unsigned threads_;
-    std::deque<Batch> under_way_;
+    std::deque<Batch> in_flight_;
 };
 
 }  // namespace quadmill::detail::sort

@@ -148,7 +148,7 @@ Predicate Parser::part_of_condition(const Operand& operand) {
 
 const Sum& Parser::as_sum(const Operand& operand) {
     if (const auto* sum = operand.sum()) return *sum;
-    at_.fail(operand.text() ? "text can be compared with a column only" : "a value is expected here, not a condition",
+    at_.fail(operand.text() ? "text can only be compared with a column" : "a value is expected here, not a condition",
              operand.offset);
 }
 
@@ -160,8 +160,7 @@ ColumnName Parser::as_column(const Operand& operand, const char* what) {
 Value Parser::as_constant(const Operand& operand, const char* what) {
     if (!operand.is_constant()) at_.fail(what, operand.offset);
     if (const auto value = operand.constant()) return *value;
-    at_.fail("an integer here has 64 bits, or is one that doubles have; write it with .0 where it may be rounded",
-             operand.offset);
+    at_.fail("an integer here must fit 64 bits or be exact as a double; add .0 if it may be rounded", operand.offset);
 }
 
 void Parser::uses(const Sum& sum, SqlUse use) {
@@ -179,7 +178,7 @@ void Parser::uses(const Sum& sum, const std::vector<Value>& constants, std::size
     }
 }
 
-// One node for a whole chain, so that a thousand ORs are no deeper than one.
+// One node for a whole chain, so that a thousand ORs are as deep as one.
 Operand Parser::chain(const char* word, query::Expression::Kind kind, Operand (Parser::*part)()) {
     auto first = (this->*part)();
     if (!at_.token().is_word(word)) return first;
@@ -211,7 +210,7 @@ Operand Parser::comparison() {
     if (const auto op = accept_comparison()) {
         auto found = compare(left, *op, sum());
         if (const auto next = at_.token().begin; accept_comparison())
-            at_.fail("comparisons are of two values; write a < b AND b < c", next);
+            at_.fail("a comparison takes two values; write a < b AND b < c", next);
         return {offset, std::move(found)};
     }
     if (at_.accept_word("IS")) return {offset, is_null(left)};

@@ -123,7 +123,7 @@ query::Numeral SqlCursor::number(Sign sign) {
     text += take().text;
     if (text.find_first_not_of("-0123456789") == std::string::npos) {
         if (const auto integer = query::integer_of(text)) return *integer;
-        fail("an integer has at most 128 bits; write " + text + ".0 where it may be rounded", begin);
+        fail("an integer has at most 128 bits; write " + text + ".0 if it may be rounded", begin);
     }
     double value = 0;
     if (std::from_chars(text.data(), text.data() + text.size(), value).ec == std::errc()) return value;

@@ -281,8 +281,7 @@ void SqlParser::band(const SqlReference& left) {
     at_.expect_symbol("<=");
     const auto begin = at_.token().begin;
     const auto d = at_.number();
-    if (!query::is_exact_double(d))
-        at_.fail("d is one that doubles have; write it with .0 where it may be rounded", begin);
+    if (!query::is_exact_double(d)) at_.fail("d must be exact as a double; add .0 if it may be rounded", begin);
     on_columns(left, right, SqlUse::WithNumber);
     out_.query.join->band = query::nearest_double(d);
 }

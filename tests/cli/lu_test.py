@@ -291,7 +291,7 @@ class LuVerb(Command):
         for case in small:
             self.assertEqual(case["systems"], 50)
             itself, *rivals = case["results"]
-            self.assertEqual(itself["name"], "all at once")
+            self.assertEqual(itself["name"], "all together")
             self.assertTrue(rivals)
         for case in report["cases"]:
             for one in case["results"]:

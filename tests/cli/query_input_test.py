@@ -231,7 +231,7 @@ class Csv(Query):
         self.refuses_file(3, "has a quote inside", b"a,b\n1,2\n3,x\"y\"\n4,5\n")
         self.refuses_file(3, "has a quote inside", b"a,b\n1,2\n3,\"x\"y\n4,5\n")
         self.refuses_file(4, "has a quote that is not closed", b"a,b\r\n1,2\r\n5,6\r\n3,\"x\r\ny\r\nz")
-        self.refuses_file(1, "begins as UTF-16", "a,b\n1,2\n".encode("utf-16"))
+        self.refuses_file(1, "looks like UTF-16", "a,b\n1,2\n".encode("utf-16"))
         self.refuses(1, "standard input, line 3: has 1 field", "SELECT * FROM -", stdin=b"a,b\n1,2\n3\n")
 
     def test_texts_that_look_like_numbers(self):

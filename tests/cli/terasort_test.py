@@ -162,9 +162,9 @@ class Refused(Terasort):
     def test_wrong_calls(self):
         source, out = self.path("in", lines(3)), self.path("out")
         for words, args in (
-                ("at least", ["--memory", "10M"]), ("'x' is no OFFSET:BYTES", ["--key", "x"]),
-                ("'1:2:3:4' is no", ["--key", "1:2:3:4"]), ("'0:u16' is no", ["--key", "0:u16"]),
-                ("'0:4:down' is no", ["--key", "0:4:down"]), ("not within a record of 100", ["--key", "98:u32"]),
+                ("at least", ["--memory", "10M"]), ("'x' is not OFFSET:BYTES", ["--key", "x"]),
+                ("'1:2:3:4' is not", ["--key", "1:2:3:4"]), ("'0:u16' is not", ["--key", "0:u16"]),
+                ("'0:4:down' is not", ["--key", "0:4:down"]), ("not within a record of 100", ["--key", "98:u32"]),
                 ("not within a record", ["--key-offset", "91"]), ("at most 255", ["--key", "0:90"] * 3),
                 ("excludes", ["--key", "0:1", "--key-bytes", "3"]), ("excludes", ["--lines", "--key", "0:1"]),
                 ("--record-bytes", ["--record-bytes", "0"]), ("--record-bytes", ["--record-bytes", "65536"]),
@@ -182,7 +182,7 @@ class Refused(Terasort):
         self.fails(1, "at byte 200 there are 99 bytes left", "terasort", "-", out, stdin=lines(3)[:-1])
         long_line = self.path("long", b"b\n" + b"a" * (20 << 20) + b"\nc\n")
         words = self.fails(1, "long': line 2, from byte 2 on, has 20971521 bytes", "terasort", "--lines", long_line, out)
-        needed = re.search(r"--memory (\d+M) would do", words).group(1)
+        needed = re.search(r"--memory (\d+M) is enough", words).group(1)
         self.sort("--lines", long_line, out, "--memory", needed)
         self.assertEqual(self.read(out)[:1] + self.read(out)[-5:], b"a\nb\nc\n")
         os.remove(out)

@@ -44,10 +44,10 @@ misused log 10 --seed x
 misused log 10 --lines-per-second 0
 misused log 10 --frobnicate 1
 misused plot answers
-! "$latencies" plot missing out.svg 2>err && grep -q 'cannot read missing' err || fail "missing answers are no error"
+! "$latencies" plot missing out.svg 2>err && grep -q 'cannot read missing' err || fail "missing answers are not an error"
 echo '{' >bad
-! "$latencies" plot bad out.svg 2>err && grep -q 'line 1' err && ! [ -e out.svg ] || fail "bad answers are no error"
+! "$latencies" plot bad out.svg 2>err && grep -q 'line 1' err && ! [ -e out.svg ] || fail "bad answers are not an error"
 status=0
 "$latencies" make 9999999999999999999 many 2>err || status=$?
-[ "$status" = 1 ] && grep -q '^latencies: ' err || fail "more values than there is memory are no error"
-! "$latencies" log 100000 >/dev/full 2>err && grep -q 'cannot write' err || fail "a full device is no error"
+[ "$status" = 1 ] && grep -q '^latencies: ' err || fail "more values than fit into memory are not an error"
+! "$latencies" log 100000 >/dev/full 2>err && grep -q 'cannot write' err || fail "a full device is not an error"

@@ -83,7 +83,7 @@ TEST_CASE("blocks are read as they were written, in any order") {
             BlockIo io(method);
             for (std::size_t i = blocks; i-- > 0;)
                 io.write(file.descriptor(), {written.data() + i * block, block}, i * block, i);
-            CHECK(io.under_way() == blocks);
+            CHECK(io.in_flight() == blocks);
             std::map<std::uint64_t, int> seen;
             for (std::size_t i = 0; i < blocks; ++i) {
                 const auto done = wait(io);
@@ -92,10 +92,10 @@ TEST_CASE("blocks are read as they were written, in any order") {
                 ++seen[done.tag];
             }
             CHECK(seen.size() == blocks);
-            CHECK(io.under_way() == 0);
+            CHECK(io.in_flight() == 0);
             for (std::size_t i = 0; i < blocks; ++i)
                 io.read(file.descriptor(), {read.data() + i * block, block}, i * block, i);
-            while (io.under_way() > 0) CHECK(wait(io).bytes == block);
+            while (io.in_flight() > 0) CHECK(wait(io).bytes == block);
             CHECK(std::equal(written.data(), written.data() + written.size(), read.data()));
         }
     }

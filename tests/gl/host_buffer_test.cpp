@@ -177,8 +177,8 @@ TEST_CASE("an invalid buffer is refused with the reason") {
         CAPTURE(message);
         CHECK((message.find(part) != std::string::npos));
     };
-    has("is no buffer", [&] { sorter.argsort_buffer({.buffer = 0}, 4, index); });
-    has("is no buffer", [&] { sorter.argsort_buffer({.buffer = keys}, 4, 4'000'000'000U); });
+    has("is not a buffer", [&] { sorter.argsort_buffer({.buffer = 0}, 4, index); });
+    has("is not a buffer", [&] { sorter.argsort_buffer({.buffer = keys}, 4, 4'000'000'000U); });
     has("do not fit", [&] { sorter.argsort_buffer({.buffer = keys}, 17, index); });
     has("do not fit", [&] { sorter.argsort_buffer({.buffer = keys}, 16, index, 4); });
     has("do not fit", [&] { sorter.sort_buffer({.buffer = keys, .stride = 8}, 9); });

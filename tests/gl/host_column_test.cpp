@@ -198,7 +198,7 @@ TEST_CASE("objects that cannot be columns are refused with the reason") {
     has("how many rows", [&] { of_texture({.texture = texture}, ColumnType::I32); });
     has("of type F32, I32 or U32", [&] { of_texture({.texture = texture, .count = 3}, ColumnType::I64); });
     has("do not fit", [&] { count(processor, of_buffer({.buffer = buffer.id()}, 101)); });
-    has("is no buffer", [&] { count(processor, of_buffer({.buffer = 4'000'000U}, 3)); });
+    has("is not a buffer", [&] { count(processor, of_buffer({.buffer = 4'000'000U}, 3)); });
     has("without a context", [&] { count(without, of_buffer({.buffer = buffer.id()}, 3)); });
     has("is of another type", [&] { count(processor, of_texture({.texture = texture, .count = 3}, ColumnType::F32)); });
     has("no channel 1", [&] { count(processor, of_texture({.texture = texture, .count = 3}, ColumnType::I32, 1)); });

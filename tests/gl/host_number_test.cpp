@@ -149,15 +149,15 @@ TEST_CASE("a pending aggregate gives its own answer, and the application's state
             const auto some = processor.select(table, column("f") > 0),
                        none = processor.select(table, column("f") > 999);
             for (const Selection* of : {static_cast<const Selection*>(nullptr), &some, &none}) {
-                std::vector<PendingValue> under_way;
+                std::vector<PendingValue> in_flight;
                 const auto asked = questions(random, n);
-                for (const auto& what : asked) under_way.push_back(processor.aggregate_async(table, what, of));
+                for (const auto& what : asked) in_flight.push_back(processor.aggregate_async(table, what, of));
                 for (std::size_t i = asked.size(); i-- > 0;) {
                     CAPTURE(static_cast<int>(asked[i].kind));
                     CAPTURE(asked[i].column);
-                    CHECK(under_way[i].engine() == engine);
-                    CHECK(under_way[i].get() == processor.aggregate(table, asked[i], of));
-                    CHECK(under_way[i].ready());
+                    CHECK(in_flight[i].engine() == engine);
+                    CHECK(in_flight[i].get() == processor.aggregate(table, asked[i], of));
+                    CHECK(in_flight[i].ready());
                 }
             }
             REQUIRE(difference(before, Snapshot::take(host.gl)) == "");
@@ -269,12 +269,12 @@ TEST_CASE("invalid targets of a number are refused with the reason") {
     refused("no context", without, {.buffer = buffer.id()});
     refused("either a buffer or a texture", processor, {});
     refused("either a buffer or a texture", processor, {.buffer = buffer.id(), .texture = texture});
-    refused("another type than Text", processor, {.buffer = buffer.id(), .type = ColumnType::Text});
+    refused("must not be Text", processor, {.buffer = buffer.id(), .type = ColumnType::Text});
     refused("do not fit", processor, {.buffer = buffer.id(), .offset = 12});
     refused("do not fit", processor, {.buffer = buffer.id(), .offset = 8, .type = ColumnType::F64});
     refused("do not fit", processor, {.buffer = buffer.id(), .offset = 2});
-    refused("is no buffer", processor, {.buffer = 4'000'000U});
-    refused("another internal format", processor, {.texture = texture, .type = ColumnType::U32});
+    refused("is not a buffer", processor, {.buffer = 4'000'000U});
+    refused("one of the internal formats", processor, {.texture = texture, .type = ColumnType::U32});
     refused("holds texts", processor, {.buffer = buffer.id()}, "t");
     refused("no column 'y'", processor, {.buffer = buffer.id()}, "y");
     host.gl.DeleteTextures(1, &texture);

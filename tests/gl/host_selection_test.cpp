@@ -97,8 +97,8 @@ TEST_CASE("invalid targets of a selection are refused with the reason") {
     };
     has("no context", [&] { elsewhere.write_bits(texture); });
     has("take 4 texels", [&] { chosen.write_bits(texture); });
-    has("is no texture", [&] { chosen.write_bits(0); });
-    has("is no buffer", [&] { chosen.write_count(0); });
+    has("is not a texture", [&] { chosen.write_bits(0); });
+    has("is not a buffer", [&] { chosen.write_count(0); });
     has("do not fit", [&] { chosen.write_count(buffer, 402); });
     has("do not fit", [&] { chosen.write_count(buffer, 404); });
     has("do not fit", [&] { chosen.write_rows(buffer, 8, buffer, 0); });

@@ -276,9 +276,9 @@ TEST_CASE("an application's texture is accepted only if its kind and format are 
     };
     GLuint generated = 0;
     gl.GenTextures(1, &generated);
-    CHECK(has(refused(0), "object 0 is no texture"));
-    CHECK(has(refused(generated), "is no texture"));
-    CHECK(has(refused(4'000'000'000U), "is no texture"));
+    CHECK(has(refused(0), "object 0 is not a texture"));
+    CHECK(has(refused(generated), "is not a texture"));
+    CHECK(has(refused(4'000'000'000U), "is not a texture"));
     const auto cube = make(GL_TEXTURE_CUBE_MAP, [&](GLuint id) { gl.TextureStorage2D(id, 1, GL_RGBA32F, 4, 4); });
     const auto rectangle = make(GL_TEXTURE_RECTANGLE, [&](GLuint id) { gl.TextureStorage2D(id, 1, GL_RGBA32F, 4, 4); });
     const auto bare = make(GL_TEXTURE_2D, [](GLuint) {});

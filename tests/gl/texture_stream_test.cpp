@@ -166,7 +166,7 @@ TEST_CASE("invalid samples are refused with the reason") {
     has("from 0 to 1", [&] { static_cast<void>(sorter.sample_texture<float>({.texture = texture}, -1)); });
     has("another type", [&] { static_cast<void>(sorter.sample_texture<std::uint32_t>({.texture = texture}, 0.1)); });
     has("Engine::Merge", [&] { static_cast<void>(by_pbsn.sample_texture<float>({.texture = texture}, 0.1)); });
-    has("is no texture", [&] { summary.add_texture(sorter, {}); });
+    has("is not a texture", [&] { summary.add_texture(sorter, {}); });
     has("no channel 3", [&] { summary.add_texture(sorter, {.texture = texture}, 3); });
     has("a step is from 1 to 5", [&] { summary.add_sample({.n = 100, .step = 6, .values = {1, 2}}); });
     has("a step is from 1 to 5", [&] { summary.add_sample({.n = 100, .step = 0, .values = {1, 2}}); });

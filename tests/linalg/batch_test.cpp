@@ -259,7 +259,7 @@ TEST_CASE("wrong calls for many matrices are refused with advice") {
     const std::vector<float> values(33 * 33, 1.0F);
     CHECK_THROWS_WITH_AS(batch.factor(values, 33),
                          "LuBatch::factor: n must be at most 32, not 33; Lu takes larger matrices", InvalidArgument);
-    CHECK_THROWS_WITH_AS(batch.factor(values, 2), "LuBatch::factor: 1089 values make no 2 x 2 matrices",
+    CHECK_THROWS_WITH_AS(batch.factor(values, 2), "LuBatch::factor: 1089 values do not make 2 x 2 matrices",
                          InvalidArgument);
     CHECK_THROWS_AS(batch.factor(values, 0), InvalidArgument);
     const std::vector<float> infinite{1, 2, 3, std::numeric_limits<float>::infinity()};

@@ -84,7 +84,7 @@ def test_summaries_are_reduced_by_dask(tmp_path):
 
 
 def stub():
-    """name -> its parameters in the stub, without self; None for what is no function."""
+    """name -> its parameters in the stub, without self; None for anything that is not a function."""
     found = {}
 
     def visit(body, prefix):
@@ -148,7 +148,7 @@ def test_without_egl_the_cpu_sorts_and_others_say_why():
     program = """
 import numpy, quadmill
 a = numpy.random.default_rng(1).random(1 << 25, dtype=numpy.float32)
-quadmill.sort(a, threads=1)  # so many for one thread that it would open a context
+quadmill.sort(a, threads=1)  # enough keys for one thread that it would open a context
 assert (numpy.diff(a) >= 0).all()
 try:
     quadmill.sort(a, engine="merge")

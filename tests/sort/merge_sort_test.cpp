@@ -253,7 +253,7 @@ TEST_CASE("More keys than fit are refused with the memory that they need, before
     {
         Sorter sorter(context, {.engine = Engine::Merge});
         CHECK_THROWS_WITH_AS(sorter.sort(view((1UL << 30U) + 1)),
-                             doctest::Contains("at most 1073741824 such keys at once, and these need 1073741888"),
+                             doctest::Contains("at most 1073741824 such keys at a time, and these need 1073741888"),
                              InvalidArgument);
         CHECK_THROWS_WITH_AS(sorter.sort_windows(view((1UL << 24U) + 1), 1),
                              doctest::Contains("counts as a multiple of 64"), InvalidArgument);

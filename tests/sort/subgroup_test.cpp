@@ -62,7 +62,7 @@ TEST_CASE("Spans of keys that are merged as floats, or not, with every kernel") 
     }
 }
 
-TEST_CASE("Sorts so large that they are uploaded and read back in parts, with every kernel") {
+TEST_CASE("Large sorts are uploaded and read back in parts, with every kernel") {
     const auto context = Context::headless();
     for (const auto kernel : kernels_of(context)) {
         Sorter sorter(context, {.engine = Engine::Merge, .merge = {kernel}});

@@ -79,9 +79,9 @@ class Pipeline {
   public:
     explicit Pipeline(WindowSorter& sorter) : sorter_(sorter) {}
     void begin(Batch batch) {
-        if (under_way_.size() == sorter_.depth()) finish();
-        under_way_.push_back(std::make_unique<Batch>(std::move(batch)));
-        auto& begun = *under_way_.back();
+        if (in_flight_.size() == sorter_.depth()) finish();
+        in_flight_.push_back(std::make_unique<Batch>(std::move(batch)));
+        auto& begun = *in_flight_.back();
         if (begun.step > 0) {
             sorter_.begin_sample(view(begun.keys), begun.window, begun.step);
         } else {
@@ -89,8 +89,8 @@ class Pipeline {
         }
     }
     void finish() {
-        const auto batch = std::move(under_way_.front());
-        under_way_.pop_front();
+        const auto batch = std::move(in_flight_.front());
+        in_flight_.pop_front();
         sorter_.finish();
         CAPTURE(sorter_.name());
         CAPTURE(batch->window);
@@ -104,13 +104,13 @@ class Pipeline {
         }
     }
     void finish_all() {
-        while (!under_way_.empty()) finish();
+        while (!in_flight_.empty()) finish();
     }
-    [[nodiscard]] bool empty() const { return under_way_.empty(); }
+    [[nodiscard]] bool empty() const { return in_flight_.empty(); }
 
   private:
     WindowSorter& sorter_;
-    std::deque<std::unique_ptr<Batch>> under_way_;
+    std::deque<std::unique_ptr<Batch>> in_flight_;
 };
 
 }  // namespace quadmill::test

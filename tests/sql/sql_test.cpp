@@ -254,8 +254,8 @@ TEST_CASE("numbers") {
     fails("SELECT a FROM t WHERE a > 9223372036854775807 * 9223372036854775807 * @4",
           "these come to an integer beyond 128 bits");
     fails("SELECT a FROM t WHERE a > 0.5 + @9007199254740993", "an integer meets a fraction");
-    fails("SELECT a FROM t WHERE a IN (1, @9223372036854775809)", "an integer here has 64 bits");
-    fails("SELECT a FROM x JOIN y ON ABS(x.a - y.a) <= @9007199254740993", "d is one that doubles have");
+    fails("SELECT a FROM t WHERE a IN (1, @9223372036854775809)", "an integer here must fit 64 bits");
+    fails("SELECT a FROM x JOIN y ON ABS(x.a - y.a) <= @9007199254740993", "d must be exact as a double");
 }
 
 TEST_CASE("sums") {
@@ -344,11 +344,11 @@ TEST_CASE("errors point at the character") {
     fails("SELECT a FROM t WHERE @a", "a condition is expected here, such as a > 3, not a value");
     fails("SELECT a FROM t WHERE a > 1 AND @b", "a condition is expected here");
     fails("SELECT a FROM t WHERE NOT @3", "a condition is expected here");
-    fails("SELECT a FROM t WHERE a < b @< c", "comparisons are of two values");
+    fails("SELECT a FROM t WHERE a < b @< c", "a comparison takes two values");
     fails("SELECT a FROM t WHERE @(a > 1) > 2", "a value is expected here, not a condition");
     fails("SELECT a FROM t WHERE @1 = 'x'", "a number and a text cannot be compared");
     fails("SELECT a FROM t WHERE @a + 1 = 'x'", "text goes with a column");
-    fails("SELECT a FROM t WHERE a + @'x' > 1", "text can be compared with a column only");
+    fails("SELECT a FROM t WHERE a + @'x' > 1", "text can only be compared with a column");
     fails("SELECT a FROM t WHERE a * @b > 1", "columns can be multiplied by constants only");
     fails("SELECT a FROM t WHERE a NOT @= 1", "BETWEEN or IN is expected here, not =");
     fails("SELECT a FROM t WHERE a IS @3", "NULL is expected here, not 3");

@@ -38,7 +38,7 @@ TEST_CASE_TEMPLATE("Correlated sums: bounds hold, and the sum is that of a thres
                     v = std::fmod(v, 1999);  // a half represents it exactly
                     x.push_back(make(v));
                     sum_x += v;
-                    // Some weights are so large that a few pairs make up most of the sum.
+                    // Some weights are large: a few pairs make up most of the sum.
                     y.push_back(static_cast<double>(random() % (random() % 50 == 0 ? 100'000 : 100)) -
                                 (negative ? 40.0 : 0.0));
                     magnitude += std::abs(y.back());

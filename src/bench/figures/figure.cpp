@@ -232,9 +232,9 @@ FigureData FigureData::from_csv(const std::string& text) {
             head = false;
         } else {
             const auto row = cells(line);
-            if (row.size() != 7) throw Error("bench figures: '" + line + "' has not 7 columns");
+            if (row.size() != 7) throw Error("bench figures: '" + line + "' must have 7 columns");
             const auto whose = std::ranges::find(whose_words, row[1], &std::pair<Whose, std::string>::second);
-            if (whose == whose_words.end()) throw Error("bench figures: '" + row[1] + "' is nobody's");
+            if (whose == whose_words.end()) throw Error("bench figures: '" + row[1] + "' is unknown");
             data.points.push_back(
                 {row[0], whose->first, row[2], number(row[3]), number(row[4]), number(row[5]), number(row[6])});
         }

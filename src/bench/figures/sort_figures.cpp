@@ -24,7 +24,7 @@ std::vector<Claim> with(std::vector<Claim> claims, std::vector<Claim> more) {
 constexpr const char* paper_pbsn = "pbsn";  // its own form
 constexpr const char* programs_are_free =
     "the H100 blends RGBA32F at 28 % of the rate at which it writes, and a comparison in a fragment program costs "
-    "nothing beside the write";
+    "nothing next to the write";
 
 // The curve n lg^2 n through the point of the largest n.
 void add_fit(FigureData& data) {
@@ -338,15 +338,15 @@ void measure_levels(FigureSetting& setting, FigureData& data) {
         for (const auto& [panel, summary, papers_window] : by_levels) {
             const auto window = window_of(setting, papers_window);
             for (const double eps : level_eps) {
-                const auto found =
-                    bench.run({summary,
-                               KeyType::F32,
-                               cpu::Distribution::Uniform,
-                               static_cast<std::size_t>(window + window / 4),
-                               eps,
-                               window,
-                               0,
-                               {.paper = {.raw = RawValues::Never, .blocks = SlidingBlocks::Sorted, .sorter_min = least}}});
+                const auto found = bench.run(
+                    {summary,
+                     KeyType::F32,
+                     cpu::Distribution::Uniform,
+                     static_cast<std::size_t>(window + window / 4),
+                     eps,
+                     window,
+                     0,
+                     {.paper = {.raw = RawValues::Never, .blocks = SlidingBlocks::Sorted, .sorter_min = least}}});
                 data.add_time(panel, 1 / eps, found.results.front(), too_far_off);
             }
         }

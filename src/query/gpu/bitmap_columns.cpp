@@ -75,7 +75,7 @@ std::vector<std::uint32_t> BitmapColumns::words(const Bits& rows) {
     tables_.readback().copy_to(std::as_writable_bytes(std::span(out)), tables_.workers());
     const auto used = pool_.shape.rows % Shape::rows_a_word;
     if (used > 0 && !out.empty() && out.back() >> used != 0)
-        throw GlError("the GPU selected rows behind the last one: its driver does not do what OpenGL demands");
+        throw GlError("the GPU selected rows behind the last one: its driver breaks a rule of OpenGL");
     return out;
 }
 

@@ -13,9 +13,9 @@ namespace quadmill::detail::query {
 CheckedPlace::CheckedPlace(gl::Device& device, const char* function, const NumberPlace& place)
     : type(place.type), offset(place.offset) {
     const auto fail = [&](const std::string& why) { return InvalidArgument(std::string(function) + ": " + why); };
-    if (type == ColumnType::Text) throw fail("a number is of another type than Text");
+    if (type == ColumnType::Text) throw fail("the type of a number must not be Text");
     if ((place.buffer == 0) == (place.texture == 0))
-        throw fail("the place must be either a buffer or a texture, not numbers " + std::to_string(place.buffer) +
+        throw fail("give either a buffer or a texture, not both or neither: numbers " + std::to_string(place.buffer) +
                    " and " + std::to_string(place.texture));
     if (place.texture != 0) {
         texel.emplace(device, gl::Region{.texture = place.texture, .width = 1, .height = 1},

@@ -70,7 +70,7 @@ std::size_t PlanBuilder::filter(std::size_t pairs, const Predicate& predicate) {
 }
 
 std::size_t PlanBuilder::group(std::size_t input, const std::vector<std::string>& by) {
-    if (by.empty()) fail("a group must have a column at least");
+    if (by.empty()) fail("a group must have at least one column");
     std::vector<std::string> names;
     for (const auto& name : by) {
         auto known = canonical(name);
@@ -84,7 +84,7 @@ std::size_t PlanBuilder::column(std::size_t input, const std::string& name) {
     if (nodes_[input].kind == NodeKind::Group) {
         const auto& by = nodes_[input].columns;
         if (std::find(by.begin(), by.end(), known) == by.end())
-            fail("column '" + name + "' is not one of those to group by, so a group has no one value of it");
+            fail("column '" + name + "' is not in group_by, so a group does not have a single value of it");
     }
     return share({.kind = NodeKind::Column, .inputs = {input}, .columns = {std::move(known)}});
 }
@@ -97,7 +97,7 @@ std::size_t PlanBuilder::aggregate(std::size_t input, QueryAggregate what) {
     }
     const auto place = schema_.find(where_, what.column);
     if (!is_number(schema_[place].type) && (what.kind == Which::Sum || what.kind == Which::Average))
-        fail("column '" + what.column + "' has text, which has no sum");
+        fail("column '" + what.column + "' has text, which cannot be summed");
     if (what.kind == Which::Quantile && !(what.phi >= 0 && what.phi <= 1))
         fail("phi must be from 0 to 1, not " + describe(Value(what.phi)));
     if ((what.kind == Which::KthLargest || what.kind == Which::KthSmallest) && what.k == 0)
@@ -108,7 +108,7 @@ std::size_t PlanBuilder::aggregate(std::size_t input, QueryAggregate what) {
 
 void PlanBuilder::result(const std::vector<std::size_t>& outputs, std::vector<std::string> names,
                          std::optional<std::uint64_t> limit) {
-    if (outputs.empty()) fail("there must be an output at least");
+    if (outputs.empty()) fail("there must be at least one output");
     if (names.size() != outputs.size())
         fail(std::to_string(outputs.size()) + " outputs must have the same number of names, not " +
              std::to_string(names.size()));

@@ -59,7 +59,7 @@ class Graph {
         std::optional<std::size_t> found;
         for (std::size_t i = 0; i < nodes_.size(); ++i) {
             if (nodes_[i].kind != kind) continue;
-            if (found) fail(i, "node " + std::to_string(*found) + " is one already, and a graph has one at most");
+            if (found) fail(i, "node " + std::to_string(*found) + " is one already, and a graph has at most one");
             found = i;
         }
         return found;

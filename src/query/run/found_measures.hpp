@@ -18,7 +18,7 @@ namespace quadmill::detail::query {
 [[nodiscard]] std::vector<Value> values_of(const TableData& table, const std::vector<ColumnPlace>& by,
                                            const std::vector<std::optional<Key>>& keys);
 
-// Measures of one group after the other; k-th values are asked for all groups at once, when this is made.
+// Measures of one group after the other; the constructor finds the k-th values of all groups together.
 class FoundMeasures final : public Measures {
   public:
     // `found` is the result for groups_wanted() with the same aggregates, and outlives this object.
