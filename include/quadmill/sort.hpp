@@ -217,9 +217,9 @@ class QUADMILL_API Sorter {
     /// their order. Both textures stay on the GPU, so a program can draw with the index directly: sprites from back to
     /// front with Order::Descending of their distance. Level 0 of both is used; other texels of `index` are unchanged.
     /// Uses Engine::Merge, or Engine::Bitonic if SortOptions::engine requests it.
-    /// Shape: `keys` R32F, R32UI or R32I, `index` R32UI, both 2-D, of any size that holds `count` texels (at most 2^28;
-    /// not given: all of `keys`). Otherwise as for sort_texture(); in addition, a texture is immutable, or its
-    /// BASE_LEVEL is 0.
+    /// Shape: `keys` as for a region below (channel 0), `index` R32UI and 2-D, both of any size that holds `count` texels
+    /// (at most 2^28; not given: all of `keys`). Otherwise as for sort_texture(); in addition, `index` is immutable, or
+    /// its BASE_LEVEL is 0.
     /// Cost: as for sort_with_index(), with no upload and no read-back, and does not wait for the GPU: total_ms is the
     /// time that issuing took. GPU memory: 4 bytes per texel of `keys`, and 22 bytes per key (26 with
     /// MergeKernel::Subgroup). Bitonic: 16 bytes times `count`, rounded up to a power of two.
@@ -232,7 +232,7 @@ class QUADMILL_API Sorter {
                               std::optional<Order> order = {});
 
     /// argsort_texture() for the keys in one channel of any rectangle, layer or face: texel i of `index` receives the
-    /// index of the i-th key, counted within the rectangle. Uses Engine::Merge.
+    /// index of the i-th key, counted within the rectangle. Engine::Bitonic takes R32F, R32I and R32UI only.
     /// Shape: keys R32F, R32UI, R32I, RGBA32F, RGBA16F, R16F, R16, R8, RGBA8, DEPTH_COMPONENT16, 24 or 32F, or
     /// DEPTH24_STENCIL8 (its depths); 2-D, array, cube map, cube map array or rectangle. Keys of less than 32 bits are
     /// compared as the floats that a shader reads.

@@ -15,14 +15,6 @@ IndexWrite index_write(const gl::PlainAccess& index, const char* function, const
                           "texture by glTexStorage2D");
 }
 
-void copy_bits(gl::Device& device, const gl::Texture& keys, gl::Texture& raw) {
-    if (raw.width() != keys.width() || raw.height() != keys.height()) {
-        raw = {};
-        raw = gl::Texture(device, gl::Format::R32ui, keys.width(), keys.height());
-    }
-    copy(device, "copy from caller", keys, raw);
-}
-
 IndexTarget::IndexTarget(gl::Device& device, const gl::Texture& index, IndexWrite write)
     : device_(device), index_(index) {
     if (write == IndexWrite::Copied) beside_.emplace(device, gl::Format::R32ui, index.width(), index.height());

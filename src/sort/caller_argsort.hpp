@@ -15,10 +15,6 @@ enum class IndexWrite { Drawn, Copied };
 // The way that has an effect. `what` names the texture in messages. Throws InvalidArgument if neither way is possible.
 [[nodiscard]] IndexWrite index_write(const gl::PlainAccess& index, const char* function, const char* what);
 
-// Copies the bits of the application's keys to `raw`, regardless of their texture's swizzle and filter. Replaces `raw`
-// if its size differs. Pre: keys are R32F, R32UI or R32I; a session is open.
-void copy_bits(gl::Device& device, const gl::Texture& keys, gl::Texture& raw);
-
 // The target of one argsort's indices. Pre of every call: a session is open.
 class IndexTarget {
   public:

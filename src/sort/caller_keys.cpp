@@ -167,31 +167,33 @@ void check_pair(const char* function, const KeysInTexture& from, const KeysInTex
                           size(from) + " and " + size(to));
 }
 
-void CallerKeys::copy(const KeysInTexture& keys, gl::Format format) {
+const gl::Texture& CallerKeys::copy(const KeysInTexture& keys, gl::Format format) {
     if (raw_.format() != format || raw_.width() != keys.part.width || raw_.height() != keys.part.height) {
         raw_ = {};
         raw_ = gl::Texture(device_, format, keys.part.width, keys.part.height);
     }
     copy_part(device_, keys.part, raw_);
+    return raw_;
 }
 
-void CallerKeys::draw(const Some& some, std::uint64_t padding, const pass::Target& source, std::size_t rows) {
+void draw_keys(gl::Device& device, pass::Programs& programs, const gl::Texture& texels, const TexelKeys& some,
+               std::uint64_t padding, const pass::Target& source, std::size_t rows) {
     using enum gl::Format;
-    const bool bits = raw_.format() == R32ui || raw_.format() == Rgba32ui || raw_.format() == Rgba16ui;
-    const gl::QuadList quads(device_, {gl::rectangle(0, 0, source.texture.width(), static_cast<int>(rows))});
-    gl::draw(device_, {.name = "keys of texture",
-                       .program = &programs_.get(
-                           "sort/keys_of_part.frag", shaders::sort_keys_of_part_frag,
-                           "#define CHANNELS " + std::to_string(some.channels) + "\n" + (bits ? "#define BITS\n" : "")),
-                       .inputs = {&raw_},
-                       .uniforms = {{"count", static_cast<int>(some.keys)},
-                                    {"first_key", static_cast<int>(some.first)},
-                                    {"channel", some.channel},
-                                    {"source_width", raw_.width()},
-                                    {"target_width", source.texture.width()},
-                                    {"padding", static_cast<unsigned>(padding)}},
-                       .target = &source.framebuffer,
-                       .quads = &quads});
+    const bool bits = texels.format() == R32ui || texels.format() == Rgba32ui || texels.format() == Rgba16ui;
+    const gl::QuadList quads(device, {gl::rectangle(0, 0, source.texture.width(), static_cast<int>(rows))});
+    draw(device, {.name = "keys of texture",
+                  .program = &programs.get(
+                      "sort/keys_of_part.frag", shaders::sort_keys_of_part_frag,
+                      "#define CHANNELS " + std::to_string(some.channels) + "\n" + (bits ? "#define BITS\n" : "")),
+                  .inputs = {&texels},
+                  .uniforms = {{"count", static_cast<int>(some.keys)},
+                               {"first_key", static_cast<int>(some.first)},
+                               {"channel", some.channel},
+                               {"source_width", texels.width()},
+                               {"target_width", source.texture.width()},
+                               {"padding", static_cast<unsigned>(padding)}},
+                  .target = &source.framebuffer,
+                  .quads = &quads});
 }
 
 }  // namespace quadmill::detail::sort

@@ -42,6 +42,17 @@ struct KeysInTexture {
 // Throws InvalidArgument if texels of one cannot be copied to the other.
 void check_pair(const char* function, const KeysInTexture& from, const KeysInTexture& to);
 
+// Some keys in a texture: `keys` keys, beginning with key number `first`. Each texel has `channels` keys, from `channel`
+// on.
+struct TexelKeys {
+    std::size_t keys = 0;
+    int channel = 0, channels = 1;
+    std::size_t first = 0;
+};
+// Draws keys of a texture as CallerKeys::draw() does for a buffer.
+void draw_keys(gl::Device& device, pass::Programs& programs, const gl::Texture& texels, const TexelKeys& some,
+               std::uint64_t padding, const pass::Target& to, std::size_t rows);
+
 // Draws keys as words, four per texel, one after the other, row after row. Each small key gets a word of 32 bits; keys
 // of 64 bits are two words. Pre of every call: a session is open.
 class CallerKeys {
@@ -52,15 +63,11 @@ class CallerKeys {
     void draw(const KeysInBuffer& keys, std::uint64_t padding, const pass::Target& to, std::size_t rows);
 
     // Copies the part's texels in that format, for later calls.
-    void copy(const KeysInTexture& keys, gl::Format format);
-    // A part of the copy: `keys` keys, beginning with key number `first`. Each texel has `channels` keys, from
-    // `channel` on.
-    struct Some {
-        std::size_t keys = 0;
-        int channel = 0, channels = 1;
-        std::size_t first = 0;
-    };
-    void draw(const Some& some, std::uint64_t padding, const pass::Target& to, std::size_t rows);
+    const gl::Texture& copy(const KeysInTexture& keys, gl::Format format);
+    // Draws keys of the copy.
+    void draw(const TexelKeys& some, std::uint64_t padding, const pass::Target& to, std::size_t rows) {
+        draw_keys(device_, programs_, raw_, some, padding, to, rows);
+    }
 
   private:
     gl::Device& device_;

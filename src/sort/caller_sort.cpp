@@ -27,16 +27,26 @@ std::string key_words_macro(int words) {
 
 }  // namespace
 
-SortStats CallerSort::argsort(const KeysInTexture& keys, const gl::Texture& index, IndexWrite write, Order order) {
+const gl::Texture& CallerSort::copied(const KeysInTexture& keys, gl::Format format) {
+    const auto& copy = keys_.copy(keys, format);
+    merge_.count_copy(copy.bytes());
+    return copy;
+}
+
+SortStats CallerSort::argsort(const KeysInTexture& keys, const gl::Texture& index, IndexWrite write, Order order,
+                              const Argsort& other) {
     return timed(keys.count, [&] {
         IndexTarget target(device_, index, write);
-        keys_.copy(keys, keys.copied_to(true));
-        const auto form = keys.form(order, true);
-        const auto sorted = merge_.sort_drawn(form, keys.count, [&](const pass::Target& source, std::size_t rows) {
-            keys_.draw({keys.count, keys.channel, 1}, form.padding(), source, rows);
-        });
-        const gl::QuadList quads(device_, pass::first_texels(index.width(), keys.count));
-        merge_.store_index(sorted, target.framebuffer(), {quads, 0});
+        const auto& copy = copied(keys, keys.copied_to(true));
+        if (other) {
+            other(copy, target.framebuffer());
+        } else {
+            const auto form = keys.form(order, true);
+            const auto sorted = merge_.sort_drawn(form, keys.count, [&](const pass::Target& source, std::size_t rows) {
+                keys_.draw({keys.count, keys.channel, 1}, form.padding(), source, rows);
+            });
+            merge_.store_index(sorted, target.framebuffer(), keys.count);
+        }
         target.finish(keys.count);
     });
 }
@@ -46,7 +56,7 @@ SortStats CallerSort::sort(const KeysInTexture& from, const KeysInTexture& to, T
         const auto form = from.form(order, false);
         const auto format = from.copied_to(false);
         const int width = from.part.width, height = from.part.height;
-        keys_.copy(from, format);
+        copied(from, format);
         const gl::QuadList quads(device_, pass::first_texels(width, from.count));
         // Sorts the keys in `number` channels of each texel, from `channel` on, and draws them to a texture.
         const auto sorted_to = [&](int channel, int number, const pass::Target& target) {
@@ -82,7 +92,7 @@ SortStats CallerSort::sort(const KeysInTexture& from, const KeysInTexture& to, T
 }
 
 RankSample<std::uint32_t> CallerSort::sample(const KeysInTexture& from, double eps) {
-    keys_.copy(from, from.copied_to(true));
+    copied(from, from.copied_to(true));
     const KeyForm form{.type = from.form(Order::Ascending, true).type};
     const auto sorted = merge_.sort_drawn(form, from.count, [&](const pass::Target& source, std::size_t rows) {
         keys_.draw({from.count, from.channel, 1}, form.padding(), source, rows);

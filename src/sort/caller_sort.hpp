@@ -3,10 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 
 #include "gl/host_buffer.hpp"
 #include "gl/objects.hpp"
+#include "sort/caller_argsort.hpp"
 #include "sort/caller_keys.hpp"
 #include "sort/merge/merge_sort.hpp"
 
@@ -23,8 +25,11 @@ class CallerSort {
     // Sorts in place; the bytes between keys are not changed.
     SortStats sort(const KeysInBuffer& keys, Order order);
 
-    // Writes the indices of the sorted keys to the first texels of the index.
-    SortStats argsort(const KeysInTexture& keys, const gl::Texture& index, IndexWrite write, Order order);
+    // Another engine's argsort of a copy of the keys.
+    using Argsort = std::function<void(const gl::Texture& keys, const gl::Framebuffer& index)>;
+    // Writes the indices of the sorted keys to the first texels of the index. An empty `other` is the merge engine.
+    SortStats argsort(const KeysInTexture& keys, const gl::Texture& index, IndexWrite write, Order order,
+                      const Argsort& other);
     SortStats sort(const KeysInTexture& from, const KeysInTexture& to, TexelChannels channels, Order order);
 
     // Sorts in ascending order and reads a sample back, as in Sorter::sample_texture(): words, their number and the
@@ -36,6 +41,8 @@ class CallerSort {
     }
 
   private:
+    // Copies texels, and counts the copy as memory of the merge engine.
+    const gl::Texture& copied(const KeysInTexture& keys, gl::Format format);
     template <class Work>
     SortStats timed(std::size_t count, const Work& work);
 

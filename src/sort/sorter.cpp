@@ -82,7 +82,7 @@ SortStats Sorter::State::sort_with_pbsn(const Task& task) {
     if (keys.type() == KeyType::F16)
         return sort_with_pbsn(task, std::span(static_cast<Half*>(keys.data()), keys.size()));
     throw InvalidArgument(std::string(task.function) +
-                          ": Engine::Pbsn sorts by blending, which orders floats of 16 and 32 bits only; use "
+                          ": Engine::Pbsn sorts using blending, which orders floats of 16 and 32 bits only; use "
                           "Engine::Merge or Engine::Auto for other keys");
 }
 
@@ -111,7 +111,7 @@ SortStats Sorter::State::sort_with_bitonic(const Task& task) {
         BitonicSort::job(context.info(), form(task), task.keys.size(), task.window, with(task.order), task.function);
     if (task.what == Task::What::Argsort) job.kind = BitonicJob::Kind::Argsort;
     const gl::Scope scope(*detail::Access::of(context), task.function);
-    const auto stats = on_bitonic().run(task.keys, task.index, job);
+    const auto stats = bitonic_sort().run(task.keys, task.index, job);
     scope.check();
     return stats;
 }
@@ -200,7 +200,7 @@ void Sorter::State::rehearse(SortCall call, KeyType type, std::size_t count) {
         const auto width = static_cast<int>(std::min<std::size_t>(std::max<std::size_t>(count, 1), 4096));
         const auto height = static_cast<int>(std::max<std::size_t>((count + 4095) / 4096, 1));
         const gl::Texture keys(device, format, width, height), index(device, gl::Format::R32ui, width, height);
-        argsort_texture(keys.id(), index.id(), count, options.order);
+        argsort_texture({.texture = keys.id(), .count = count}, index.id(), 0, options.order);
     } else {
         const std::vector<std::byte> zeros(std::max<std::size_t>(bytes, 1));
         const gl::Buffer keys(device, zeros);

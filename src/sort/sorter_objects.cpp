@@ -22,45 +22,6 @@ std::size_t texels_bytes(const KeysInTexture& keys) {
 
 }  // namespace
 
-SortStats Sorter::State::argsort_texture(std::uint32_t keys, std::uint32_t index, std::optional<std::size_t> count,
-                                         Order order) {
-    constexpr const char* function = "Sorter::argsort_texture";
-    check_engine(function, {Engine::Merge, Engine::Bitonic}, "Engine::Merge or Engine::Bitonic");
-    const bool by_bitonic = options.engine == Engine::Bitonic;
-    auto& device = *detail::Access::of(context);
-    const gl::Scope scope(device, function);
-    const auto from = gl::host_texture(device, keys, {gl::Format::R32f, gl::Format::R32ui, gl::Format::R32i}, function,
-                                       "the texture of keys");
-    const auto to = gl::host_texture(device, index, {gl::Format::R32ui}, function, index_name);
-    const auto texels = [](const gl::Texture& texture) {
-        return static_cast<std::size_t>(texture.width()) * static_cast<std::size_t>(texture.height());
-    };
-    const auto n = count.value_or(texels(from));
-    constexpr std::size_t most = std::size_t{1} << 28U;
-    if (n > std::min({texels(from), texels(to), most})) {
-        throw InvalidArgument(std::string(function) + ": " + std::to_string(n) +
-                              " keys do not fit: the texture of keys has " + std::to_string(texels(from)) +
-                              " texels, that of the index " + std::to_string(texels(to)) +
-                              ", and at most 2^28 keys are allowed");
-    }
-    if (keys == index) throw InvalidArgument(std::string(function) + ": keys and index must be different textures");
-    if (n == 0) return {.n = 0, .engine = by_bitonic ? Engine::Bitonic : Engine::Merge};
-    const auto form = MergeSort::argsort_form(from.format(), order);
-    if (!by_bitonic) check_space(function, form, n, texels(from) * sizeof(std::uint32_t));
-    const gl::PlainAccess read(device, from), write(device, to);
-    const auto how = index_write(write, function, index_name);
-    SortStats stats;
-    if (by_bitonic) {
-        auto job = BitonicSort::job(context.info(), form, n, 0, with(order), function);
-        job.kind = BitonicJob::Kind::ArgsortTexture;
-        stats = on_bitonic().argsort(read.texture(), write.texture(), job, how);
-    } else {
-        stats = merge_sort().argsort(read.texture(), write.texture(), n, order, how);
-    }
-    scope.check();
-    return with_memory(stats);
-}
-
 // Space for that many keys as one array in memory.
 MergeSpace Sorter::State::space_for(const char* function, const KeyForm& form, std::size_t count) const {
     const auto each = form.pair_keys();
@@ -85,9 +46,10 @@ void Sorter::State::check_space(const char* function, const KeyForm& form, std::
         throw InvalidArgument(std::string(function) + ": " + *why);
 }
 
-SortStats Sorter::State::argsort_region(const TextureRegion& keys, std::uint32_t index, int channel, Order order) {
+SortStats Sorter::State::argsort_texture(const TextureRegion& keys, std::uint32_t index, int channel, Order order) {
     constexpr const char* function = "Sorter::argsort_texture";
-    check_engine(function, {Engine::Merge}, "Engine::Merge");
+    check_engine(function, {Engine::Merge, Engine::Bitonic}, "Engine::Merge or Engine::Bitonic");
+    const bool by_bitonic = options.engine == Engine::Bitonic;
     auto& device = *detail::Access::of(context);
     const gl::Scope scope(device, function);
     const KeysInTexture from(device, function, "the texture of keys", keys, channel);
@@ -99,12 +61,25 @@ SortStats Sorter::State::argsort_region(const TextureRegion& keys, std::uint32_t
         throw InvalidArgument(std::string(function) + ": " + std::to_string(from.count) +
                               " keys do not fit: the texture of the index has " + std::to_string(most) + " texels");
     }
-    if (from.count == 0) return {.n = 0, .engine = Engine::Merge};
+    if (by_bitonic && from.copied_to(true) != gl::Format::R32ui) {
+        throw InvalidArgument(std::string(function) + ": Engine::Bitonic sorts R32F, R32I and R32UI, not " +
+                              gl::info(from.part.format).name + "; use Engine::Merge or Engine::Auto");
+    }
+    if (from.count == 0) return {.n = 0, .engine = by_bitonic ? Engine::Bitonic : Engine::Merge};
     const auto form = from.form(order, true);
-    check_space(function, form, from.count, from.part.texels() * gl::info(from.part.format).bytes);
+    if (!by_bitonic) check_space(function, form, from.count, from.part.texels() * gl::info(from.part.format).bytes);
     const gl::PlainAccess write(device, to);
     const auto how = index_write(write, function, index_name);
-    const auto stats = caller_sort().argsort(from, write.texture(), how, order);
+    CallerSort::Argsort bitonic_argsort;
+    if (by_bitonic) {
+        auto job = BitonicSort::job(context.info(), form, from.count, 0, with(order), function);
+        job.kind = BitonicJob::Kind::ArgsortTexture;
+        bitonic_argsort = [&, job](const gl::Texture& raw, const gl::Framebuffer& target) {
+            bitonic_sort().argsort(raw, target, job);
+        };
+    }
+    auto stats = caller_sort().argsort(from, write.texture(), how, order, bitonic_argsort);
+    if (by_bitonic) stats.engine = Engine::Bitonic;
     scope.check();
     return with_memory(stats);
 }
@@ -168,7 +143,7 @@ SortStats Sorter::State::by_buffers(const char* function, const BufferKeys& keys
     }
     if (count == 0) return {.n = 0, .engine = Engine::Merge};
     if (constexpr auto most = std::size_t{1} << 28U; to && count > most) {
-        throw InvalidArgument(std::string(function) + ": an index is of 2^28 keys at most, not " +
+        throw InvalidArgument(std::string(function) + ": an index is for at most 2^28 keys, not " +
                               std::to_string(count));
     }
     check_space(function, CallerSort::form(from, order, to.has_value()), count, to ? count * sizeof(std::uint32_t) : 0);
@@ -205,7 +180,7 @@ SortStats Sorter::State::sort_by_blending(std::uint32_t input, std::uint32_t out
 
 SortStats Sorter::argsort_texture(std::uint32_t keys, std::uint32_t index, std::optional<std::size_t> count,
                                   std::optional<Order> order) {
-    return state_->argsort_texture(keys, index, count, state_->order_or_usual(order));
+    return argsort_texture({.texture = keys, .count = count}, index, 0, order);
 }
 
 SortStats Sorter::sort_texture(std::uint32_t input, std::uint32_t output, std::optional<Order> order) {
@@ -219,7 +194,7 @@ SortStats Sorter::sort_texture(std::uint32_t input, std::uint32_t output, std::o
 
 SortStats Sorter::argsort_texture(const TextureRegion& keys, std::uint32_t index, int channel,
                                   std::optional<Order> order) {
-    return state_->argsort_region(keys, index, channel, state_->order_or_usual(order));
+    return state_->argsort_texture(keys, index, channel, state_->order_or_usual(order));
 }
 
 SortStats Sorter::sort_texture(const TextureRegion& input, const TextureRegion& output, TexelChannels channels,

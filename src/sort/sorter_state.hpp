@@ -47,10 +47,9 @@ struct Sorter::State {
     SortStats sort(const Task& task);
     SortStats top(const Task& task, Keys best);
     // For textures and buffers of the application: sorter_objects.cpp.
-    SortStats argsort_texture(std::uint32_t keys, std::uint32_t index, std::optional<std::size_t> count, Order order);
+    SortStats argsort_texture(const TextureRegion& keys, std::uint32_t index, int channel, Order order);
     SortStats by_buffers(const char* function, const BufferKeys& keys, std::size_t count,
                          std::optional<BufferKeys> index, Order order);
-    SortStats argsort_region(const TextureRegion& keys, std::uint32_t index, int channel, Order order);
     // What sort_texture does if Engine::Auto has no space for the merge engine.
     enum class NoSpace { Throw, Blend };
     SortStats sort_region(const TextureRegion& input, const TextureRegion& output, TexelChannels channels, Order order,
@@ -91,7 +90,7 @@ struct Sorter::State {
         return *merge;
     }
     CallerSort& caller_sort() { return caller ? *caller : caller.emplace(*detail::Access::of(context), merge_sort()); }
-    BitonicSort& on_bitonic() { return bitonic ? *bitonic : bitonic.emplace(*detail::Access::of(context), workers); }
+    BitonicSort& bitonic_sort() { return bitonic ? *bitonic : bitonic.emplace(*detail::Access::of(context), workers); }
     template <class Other, class Float>
     SortStats converted(Task task, std::span<Float> keys);
 

@@ -202,7 +202,7 @@ TEST_CASE("texels of any rectangle, layer or face are sorted, each channel separ
 
 TEST_CASE("the order of one channel's keys, of every format that a sampler reads") {
     const Host host(each_profile());
-    Sorter sorter(Host::adopt(), {.engine = Engine::Merge});
+    Sorter merge(Host::adopt(), {.engine = Engine::Merge}), bitonic(Host::adopt(), {.engine = Engine::Bitonic});
     Random random(20261124);
     struct Format {
         GLenum internal;
@@ -258,6 +258,7 @@ TEST_CASE("the order of one channel's keys, of every format that a sampler reads
             {
                 const Poison poison(host.gl, random.bits());
                 const auto before = Snapshot::take(host.gl);
+                auto& sorter = format.internal == GL_R32F && target != GL_TEXTURE_2D ? bitonic : merge;
                 sorter.argsort_texture(region, index.id(), channel);
                 REQUIRE(difference(before, Snapshot::take(host.gl)) == "");
             }
@@ -271,7 +272,8 @@ TEST_CASE("the order of one channel's keys, of every format that a sampler reads
 
 TEST_CASE("an invalid region is refused with the reason") {
     const Host host(each_profile());
-    Sorter sorter(Host::adopt(), {.engine = Engine::Merge}), by_blending(Host::adopt(), {.engine = Engine::Pbsn});
+    Sorter sorter(Host::adopt(), {.engine = Engine::Merge}), by_blending(Host::adopt(), {.engine = Engine::Pbsn}),
+        bitonic(Host::adopt(), {.engine = Engine::Bitonic});
     const HostLayers plain(host.gl, GL_TEXTURE_2D, GL_R32F, false),
         array(host.gl, GL_TEXTURE_2D_ARRAY, GL_RGBA32F, false), bytes(host.gl, GL_TEXTURE_2D, GL_R8, false),
         index(host.gl, GL_TEXTURE_2D, GL_R32UI, false), snorm(host.gl, GL_TEXTURE_2D, GL_RGBA8_SNORM, false);
@@ -281,8 +283,8 @@ TEST_CASE("an invalid region is refused with the reason") {
         CHECK((message.find(part) != std::string::npos));
     };
     constexpr auto most = std::numeric_limits<int>::max();
-    has("is no texture", {.texture = 0});
-    has("another internal format", {.texture = snorm.id()});
+    has("is not a texture", {.texture = 0});
+    has("one of the internal formats", {.texture = snorm.id()});
     has("no layer 1", {.texture = plain.id(), .layer = 1});
     has("no layer 6", {.texture = array.id(), .layer = 6});
     has("no layer -1", {.texture = array.id(), .layer = -1});
@@ -295,6 +297,8 @@ TEST_CASE("an invalid region is refused with the reason") {
     has("no channel 4", {.texture = array.id()}, 4);
     has("fewer than", {.texture = plain.id(), .width = 2, .height = 2, .count = 5});
     has("different textures", {.texture = index.id()});
+    CHECK_THROWS_WITH_AS(bitonic.argsort_texture({.texture = bytes.id()}, index.id()),
+                         doctest::Contains("Engine::Bitonic sorts R32F, R32I and R32UI, not R8"), InvalidArgument);
     const auto sorts = [&](const char* part, const TextureRegion& from, const TextureRegion& to, Sorter& by) {
         const auto message = message_of([&] { by.sort_texture(from, to); });
         CAPTURE(message);

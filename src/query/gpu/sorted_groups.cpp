@@ -12,6 +12,7 @@
 #include "quadmill_shaders.hpp"
 #include "query/table/cells.hpp"
 #include "query/table/key.hpp"
+#include "sort/caller_keys.hpp"
 #include "sort/merge/merge_sort.hpp"
 
 namespace quadmill::detail::query {
@@ -21,7 +22,7 @@ namespace {
 constexpr int word_bits = 32;
 
 GlError wrong_groups() {
-    return GlError("the GPU returned groups that are not in order: its driver does not do what OpenGL demands");
+    return GlError("the GPU returned groups that are not in order: its driver breaks a rule of OpenGL");
 }
 
 Key last_value(const GpuColumn& of) {
@@ -129,6 +130,7 @@ SortedGroups::TargetPtr SortedGroups::sorted(std::span<const std::size_t> column
     const auto digits = digits_of(columns);
     auto rows = list_;
     const auto index = make_list(gl::Format::R32ui, rows_);
+    const sort::KeyForm form{KeyType::U32, Order::Ascending, true};
     pass::PingPong words;
     words.now = make_list(gl::Format::R32ui, rows_);
     words.next = make_list(gl::Format::R32ui, rows_);
@@ -148,7 +150,11 @@ SortedGroups::TargetPtr SortedGroups::sorted(std::span<const std::size_t> column
                   {"mask", mask}});
             words.swap();
         }
-        tables_.sorter().argsort(words.now.texture, index.texture, rows_, Order::Ascending);
+        const auto order_of_words = tables_.sorter().sort_drawn(form, rows_, [&](const auto& source, auto source_rows) {
+            sort::draw_keys(device_, programs_, words.now.texture, {.keys = rows_}, form.padding(), source,
+                            source_rows);
+        });
+        tables_.sorter().store_index(order_of_words, index.framebuffer, rows_);
         auto ordered = std::make_shared<pass::Target>(make_list(gl::Format::R32ui, rows_));
         const auto& order = programs_.get("query/group_order.frag", shaders::query_group_order_frag);
         draw("order rows", order, *ordered, rows_, {&rows->texture, &index.texture},

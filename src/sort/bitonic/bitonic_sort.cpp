@@ -112,19 +112,4 @@ SortStats BitonicSort::finish(BitonicLane& lane) {
     return stats;
 }
 
-SortStats BitonicSort::argsort(const gl::Texture& keys, const gl::Texture& index, const BitonicJob& job,
-                               IndexWrite write) {
-    const cpu::Stopwatch total;
-    const auto passes_before = device_.passes;
-    IndexTarget target(device_, index, write);
-    copy_bits(device_, keys, raw_);
-    passes_.argsort(textures(job), job, raw_, target.framebuffer());
-    target.finish(job.count);
-    return {.n = job.count,
-            .engine = Engine::Bitonic,
-            .textures = 1,
-            .passes = device_.passes - passes_before,
-            .total_ms = total.ms()};
-}
-
 }  // namespace quadmill::detail::sort

@@ -9,7 +9,6 @@
 #include "pass/transfer.hpp"
 #include "quadmill/sort.hpp"
 #include "sort/bitonic/passes.hpp"
-#include "sort/caller_argsort.hpp"
 
 namespace quadmill::detail::sort {
 
@@ -55,8 +54,11 @@ class BitonicSort {
     // Waits until the GPU is done with what the lane began, so that finish() can only fail before it writes.
     void wait(BitonicLane& lane);
 
-    // Like MergeSort::argsort(), for Kind::ArgsortTexture.
-    SortStats argsort(const gl::Texture& keys, const gl::Texture& index, const BitonicJob& job, IndexWrite write);
+    // Draws the stable order of the keys, which are the first job.count texels, to the first texels of `index`. Pre:
+    // Kind::ArgsortTexture; keys are R32UI.
+    void argsort(const gl::Texture& keys, const gl::Framebuffer& index, const BitonicJob& job) {
+        passes_.argsort(textures(job), job, keys, index);
+    }
 
   private:
     BitonicTextures& textures(const BitonicJob& job);
@@ -65,7 +67,6 @@ class BitonicSort {
     cpu::Workers& workers_;
     BitonicPasses passes_;
     std::optional<BitonicTextures> textures_;
-    gl::Texture raw_;   // the keys of argsort()
     BitonicLane lane_;  // for run()
 };
 

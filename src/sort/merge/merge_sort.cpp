@@ -357,23 +357,6 @@ SortStats MergeSort::finish(MergeLane& lane) {
     return stats;
 }
 
-// Quads for the rows of `source` that are filled, and for the texels of the index that are written.
-const gl::QuadList& MergeSort::argsort_quads(const pass::Target& source, std::size_t source_rows, int width,
-                                             std::size_t count) {
-    const std::array key{static_cast<std::size_t>(source.texture.width()), static_cast<std::size_t>(width), count};
-    if (argsort_quads_ && argsort_quads_->first == key) return argsort_quads_->second;
-    std::vector<gl::Quad> quads{gl::rectangle(0, 0, source.texture.width(), static_cast<int>(source_rows))};
-    std::ranges::copy(pass::first_texels(width, count), std::back_inserter(quads));
-    return argsort_quads_.emplace(key, gl::QuadList(device_, std::move(quads))).second;
-}
-
-KeyForm MergeSort::argsort_form(gl::Format format, Order order) {
-    const auto type = format == gl::Format::R32f    ? KeyType::F32
-                      : format == gl::Format::R32ui ? KeyType::U32
-                                                    : KeyType::I32;
-    return {type, order, true};
-}
-
 MergeSort::SortedKeys MergeSort::sorted_keys(const MergeTextures& on, const KeyForm& form) {
     return {
         &on.keys.now.texture,
@@ -428,16 +411,15 @@ MergeSort::SortedKeys MergeSort::sort_drawn(const KeyForm& form, std::size_t cou
     return sorted_keys(on, form, content);
 }
 
-void MergeSort::store_index(const SortedKeys& sorted, const gl::Framebuffer& to, DrawnQuads drawn) {
+void MergeSort::store_index(const SortedKeys& sorted, const gl::Framebuffer& to, std::size_t count) {
+    const gl::QuadList quads(device_, pass::first_texels(to.width(), count));
     draw(device_,
          {.name = "index of keys",
           .program = &programs_.get("sort/index_of_keys.frag", shaders::sort_index_of_keys_frag, sorted.prelude),
           .inputs = {sorted.keys},
           .uniforms = gl::Uniforms(sorted.uniforms).set("target_width", to.width()),
           .target = &to,
-          .quads = &drawn.quads,
-          .first = drawn.first,
-          .count = drawn.quads.quads().size() - drawn.first});
+          .quads = &quads});
 }
 
 const gl::Texture& MergeSort::index_of(const SortedKeys& sorted, std::size_t count) {
@@ -447,8 +429,7 @@ const gl::Texture& MergeSort::index_of(const SortedKeys& sorted, std::size_t cou
         index_ = gl::Texture(device_, gl::Format::R32ui, shape.width, shape.height);
     }
     const gl::Framebuffer target(device_, index_);
-    const gl::QuadList quads(device_, pass::first_texels(shape.width, count));
-    store_index(sorted, target, {quads, 0});
+    store_index(sorted, target, count);
     return index_;
 }
 
@@ -477,40 +458,6 @@ SortStats MergeSort::argsort(Keys keys, std::span<std::uint32_t> index, Order or
     stats.passes = device_.passes - passes_before;
     stats.total_ms = total.ms();
     return stats;
-}
-
-SortStats MergeSort::argsort(const gl::Texture& keys, const gl::Texture& index, std::size_t count, Order order,
-                             IndexWrite write) {
-    const cpu::Stopwatch total;
-    const auto passes_before = device_.passes;
-    const auto form = argsort_form(keys.format(), order);
-    IndexTarget target(device_, index, write);
-    copy_bits(device_, keys, raw_);
-    const gl::QuadList* quads = nullptr;
-    const auto sorted = sort_drawn(form, count, [&](const pass::Target& to, std::size_t rows) {
-        quads = &argsort_quads(to, rows, index.width(), count);
-        draw(device_, {.name = "keys of texture",
-                       .program = &programs_.get("sort/keys_of_part.frag", shaders::sort_keys_of_part_frag,
-                                                 "#define CHANNELS 1\n#define BITS\n"),
-                       .inputs = {&raw_},
-                       .uniforms = {{"first_key", 0},
-                                    {"count", static_cast<int>(count)},
-                                    {"channel", 0},
-                                    {"source_width", keys.width()},
-                                    {"target_width", to.texture.width()},
-                                    {"padding", static_cast<unsigned>(form.padding())}},
-                       .target = &to.framebuffer,
-                       .quads = quads,
-                       .first = 0,
-                       .count = 1});
-    });
-    store_index(sorted, target.framebuffer(), {*quads, 1});
-    target.finish(count);
-    return {.n = count,
-            .engine = Engine::Merge,
-            .textures = 1,
-            .passes = device_.passes - passes_before,
-            .total_ms = total.ms()};
 }
 
 }  // namespace quadmill::detail::sort

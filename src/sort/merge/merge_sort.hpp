@@ -17,7 +17,6 @@
 #include "pass/programs.hpp"
 #include "pass/transfer.hpp"
 #include "quadmill/sort.hpp"
-#include "sort/caller_argsort.hpp"
 #include "sort/merge/passes.hpp"
 #include "sort/merge/segments.hpp"
 #include "sort/merge/subgroup_passes.hpp"
@@ -116,11 +115,6 @@ class MergeSort {
     // run(); at least one key.
     SortStats argsort(Keys keys, std::span<std::uint32_t> index, Order order);
 
-    // Writes the stable order of the keys in the first `count` texels of `keys` to the first `count` texels of `index`,
-    // row after row. Does not wait for the GPU. Pre: keys are R32F, R32UI or R32I, the index is R32UI; 1 <= count.
-    SortStats argsort(const gl::Texture& keys, const gl::Texture& index, std::size_t count, Order order,
-                      IndexWrite write = IndexWrite::Drawn);
-
     // Sorted keys on the GPU, until the next sort.
     struct SortedKeys {
         const gl::Texture* keys;
@@ -135,26 +129,21 @@ class MergeSort {
     using DrawKeys = std::function<void(const pass::Target& source, std::size_t rows)>;
     SortedKeys sort_drawn(const KeyForm& form, std::size_t count, const DrawKeys& draw_keys);
 
-    struct DrawnQuads {
-        const gl::QuadList& quads;
-        std::size_t first;
-    };
-    // Draws the indices of sorted keys, row after row.
-    void store_index(const SortedKeys& sorted, const gl::Framebuffer& to, DrawnQuads drawn);
+    // Draws the indices of sorted keys to the first `count` texels.
+    void store_index(const SortedKeys& sorted, const gl::Framebuffer& to, std::size_t count);
 
     // store_index() into its own texture, valid until the next call.
     const gl::Texture& index_of(const SortedKeys& sorted, std::size_t count);
 
-    // The form of the keys that argsort() takes in a texture of that format.
-    [[nodiscard]] static KeyForm argsort_form(gl::Format format, Order order);
+    // Tells how many bytes the copy of the caller's texture has, which counts as this object's memory.
+    void count_copy(std::size_t bytes) { copy_bytes_ = bytes; }
 
-    // Whether textures of that size exist already, including argsort()'s with `copy` bytes; with `tiles` tiles if not
-    // 0.
+    // Whether textures of that size exist already, and a copy of `copy` bytes; with `tiles` tiles if not 0.
     [[nodiscard]] bool has_room(const KeyForm& form, std::size_t pairs, std::size_t tiles, std::size_t copy) const {
         return (tiles > 0 ? tiles_ && tiles_->fits(form, tiles) : textures_ && textures_->fits(form, pairs)) &&
-               copy <= copy_bytes();
+               copy <= copy_bytes_;
     }
-    [[nodiscard]] std::size_t copy_bytes() const { return raw_ ? raw_.bytes() : 0; }
+    [[nodiscard]] std::size_t copy_bytes() const { return copy_bytes_; }
 
     // Bytes of the textures that sort. They are freed if others need the memory.
     [[nodiscard]] std::size_t texture_bytes() const {
@@ -182,7 +171,6 @@ class MergeSort {
     void begin_fragments(MergeLane& lane, Keys keys, MergeLane::Job job, std::size_t sorted_pairs);
     void begin_subgroups(MergeLane& lane, Keys keys, MergeLane::Job job);
 
-    const gl::QuadList& argsort_quads(const pass::Target& source, std::size_t rows, int width, std::size_t count);
     gl::Device& device_;
     cpu::Workers& workers_;
     std::size_t gpu_memory_;
@@ -196,8 +184,7 @@ class MergeSort {
     pass::ReadBack index_back_;
     pass::Programs programs_;  // convert between textures of keys or indices and sorted keys
     gl::Texture index_;        // for argsort() from memory
-    gl::Texture raw_;          // the keys of argsort()
-    std::optional<std::pair<std::array<std::size_t, 3>, gl::QuadList>> argsort_quads_;
+    std::size_t copy_bytes_ = 0;
 };
 
 }  // namespace quadmill::detail::sort
