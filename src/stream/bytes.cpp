@@ -157,7 +157,7 @@ void Reader::end() const {
 }
 
 void Reader::require(bool ok, const char* rule) const {
-    if (!ok) fail(std::string("what they say cannot be (") + rule + ")");
+    if (!ok) fail(std::string("the bytes are damaged (") + rule + ")");
 }
 
 void Reader::fail(const std::string& why) const {

@@ -26,7 +26,7 @@ struct CorrelatedSums<T>::State {
     State(const CorrelatedSumOptions& wanted, std::unique_ptr<WindowSorter> sorter)
         : g(wanted.g),
           window(window_for("CorrelatedSums", wanted.eps, wanted.window, *sorter)),
-          pairs(std::move(sorter), window),
+          pairs(std::move(sorter), window, [this](auto sorted) { take(std::move(sorted)); }),
           histogram(ErrorPlan::planned(wanted.eps, wanted.n, window)) {}
 
     void take(std::vector<CorrelatedSummary::Pair> sorted) {
@@ -46,19 +46,16 @@ struct CorrelatedSums<T>::State {
         return summary;
     }
     void add(T x, double weight) {
-        whether_or_not([&] { pairs.add(x, weight, [this](auto sorted) { take(std::move(sorted)); }); },
+        whether_or_not([&] { pairs.add(x, weight); },
                        [&, before = pairs.n()] {
                            if (pairs.n() == before) return;
                            ++n;
                            total.add(x);
                        });
     }
-    void settle() {
-        pairs.settle([this](auto sorted) { take(std::move(sorted)); });
-    }
     // The summary of all pairs. If nothing was dropped from complete windows, nothing is dropped from the rest.
     const CorrelatedSummary& settled() {
-        settle();
+        pairs.settle();
         if (!whole || whole->n() != n) {
             const auto error = histogram.is_exact() ? 0 : histogram.plan().max_error(1, n - histogram.n());
             const auto of_rest = sample_of_rest(error);
@@ -70,7 +67,7 @@ struct CorrelatedSums<T>::State {
     }
     // What is saved. If the incomplete window has more pairs than a sample of it has entries, a sample is saved.
     ExponentialHistogram<CorrelatedSummary> compact(std::vector<CorrelatedSummary::Pair>& rest) {
-        settle();
+        pairs.settle();
         auto buckets = histogram;
         const auto count = n - histogram.n();
         if (count > most_kept(eps())) {
@@ -324,7 +321,7 @@ CorrelatedSums<T> CorrelatedSums<T>::load(std::span<const std::byte> bytes, std:
         const auto key = from.key(0);
         const double weight = from.f64();
         from.require(std::isfinite(weight), "a pair");
-        s.pairs.add(KeyOf<T>::value(key), weight, [&](auto sorted) { s.take(std::move(sorted)); });
+        s.pairs.add(KeyOf<T>::value(key), weight);
     }
     from.end();
     s.check_total(from);
@@ -334,7 +331,7 @@ CorrelatedSums<T> CorrelatedSums<T>::load(std::span<const std::byte> bytes, std:
 template <class T>
 std::size_t CorrelatedSums<T>::summary_bytes() const {
     const std::lock_guard lock(state_->mutex);
-    state_->settle();
+    state_->pairs.settle();
     return state_->histogram.bytes();
 }
 

@@ -21,27 +21,19 @@ template <class T>
 Frequencies<T>::State::State(const FrequencyOptions& wanted, std::unique_ptr<WindowSorter> sorter)
     : eps(wanted.eps),
       window(counted_window_for("Frequencies", wanted.eps, wanted.window, *sorter)),
-      intake(std::move(sorter), window) {}
+      intake(std::move(sorter), window, *this) {}
 
 template <class T>
-void Frequencies<T>::State::take(const Window<T>& sorted) {
-    count_window(summary, sorted, eps, times, intake.share());
-    with_rest.reset();
-}
-
-template <class T>
-void Frequencies<T>::State::settle() {
-    counted([this] { intake.settle(taker()); });
-}
-
-template <class T>
-Window<T> Frequencies<T>::State::settle_all() {
-    return counted([this] { return intake.settle_all(taker()); });
+void Frequencies<T>::State::take(const Windows<T>& sorted) {
+    for (std::size_t i = 0; i < sorted.size(); ++i) {
+        count_window(summary, sorted[i], eps, times, intake.share());
+        with_rest.reset();
+    }
 }
 
 template <class T>
 const FrequencySummary& Frequencies<T>::State::settled() {
-    const auto rest = settle_all();
+    const auto rest = intake.settle_all();
     if (rest.size() == 0) return summary;
     if (!with_rest || with_rest->n() != summary.n() + rest.size()) {
         with_rest = summary;
@@ -53,7 +45,7 @@ const FrequencySummary& Frequencies<T>::State::settled() {
 // What is saved. A long incomplete window is counted, a short one saved unchanged.
 template <class T>
 std::pair<FrequencySummary, Window<T>> Frequencies<T>::State::compact() {
-    const auto rest = settle_all();
+    const auto rest = intake.settle_all();
     if (rest.size() <= most_kept(eps)) return {summary, rest};
     return {settled(), Window<T>(nullptr, 0)};
 }
@@ -72,7 +64,7 @@ Frequencies<T>::~Frequencies() = default;
 
 template <class T>
 void Frequencies<T>::add(std::span<const T> values) {
-    state_->counted([&] { state_->intake.add(values, state_->taker()); });
+    state_->intake.add(values);
 }
 
 template <class T>
@@ -102,7 +94,7 @@ template <class T>
 Count Frequencies<T>::count(T value) const {
     if (KeyOf<T>::is_nan(value)) throw InvalidArgument("Frequencies::count: NaNs are counted by nans()");
     const std::lock_guard lock(state_->mutex);
-    const auto rest = state_->settle_all();
+    const auto rest = state_->intake.settle_all();
     const auto key = KeyOf<T>::key(value);
     const auto before = [&](auto is_before) {
         const auto all = rest.values();
@@ -123,7 +115,7 @@ void Frequencies<T>::merge(const Frequencies& other) {
     const std::lock_guard lock(from.mutex);
     const auto [others, rest] = from.compact();
     auto& s = *state_;
-    s.settle();
+    s.intake.settle();
     const auto eps = std::max(s.eps, from.eps);
     auto merged = FrequencySummary::merged(s.summary, others);
     merged.prune(eps * static_cast<double>(merged.n()));
@@ -170,7 +162,7 @@ Frequencies<T> Frequencies<T>::load(std::span<const std::byte> bytes, std::uniqu
 template <class T>
 std::size_t Frequencies<T>::summary_bytes() const {
     const std::lock_guard lock(state_->mutex);
-    state_->settle();
+    state_->intake.settle();
     return state_->summary.bytes();
 }
 

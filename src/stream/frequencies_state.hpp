@@ -16,23 +16,13 @@
 namespace quadmill {
 
 template <class T>
-struct Frequencies<T>::State {
+struct Frequencies<T>::State final : detail::stream::WindowSink<T> {
     State(const FrequencyOptions& wanted, std::unique_ptr<WindowSorter> sorter);
-    void take(const detail::stream::Window<T>& sorted);
-    auto taker() {
-        return detail::stream::one_by_one<T>([this](const detail::stream::Window<T>& sorted) { take(sorted); });
+    void take(const detail::stream::Windows<T>& sorted) override;
+    std::uint64_t failed() override {
+        with_rest.reset();
+        return summary.n();
     }
-    // Runs work that passes windows to the summary.
-    template <class Work>
-    auto counted(Work work) {
-        const auto failed = [this] {
-            with_rest.reset();
-            return summary.n();
-        };
-        return intake.counted(failed, work);
-    }
-    void settle();                           // moves complete windows to the summary
-    detail::stream::Window<T> settle_all();  // the same; returns the rest
     // The summary of all values.
     const detail::stream::FrequencySummary& settled();
     // What is saved.

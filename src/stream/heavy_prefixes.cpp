@@ -156,38 +156,27 @@ std::vector<HeavyPrefix<T>> Levels<T>::heavy(double support, HeavyRule rule) con
 }  // namespace
 
 template <class T>
-struct HeavyPrefixes<T>::State {
+struct HeavyPrefixes<T>::State final : WindowSink<T> {
     State(const HeavyPrefixOptions& wanted, std::unique_ptr<WindowSorter> sorter)
         : options((check<T>(wanted), wanted)),
           window(counted_window_for("HeavyPrefixes", std::max(each_eps(wanted), least_eps_of_window), wanted.window,
                                     *sorter)),
-          intake(std::move(sorter), window),
+          intake(std::move(sorter), window, *this),
           levels(options) {}
 
-    void take(const Window<T>& sorted) {
-        levels.add(sorted, times);
-        with_rest.reset();
-    }
-    auto taker() {
-        return one_by_one<T>([this](const Window<T>& sorted) { take(sorted); });
+    void take(const Windows<T>& sorted) override {
+        for (std::size_t i = 0; i < sorted.size(); ++i) {
+            levels.add(sorted[i], times);
+            with_rest.reset();
+        }
     }
     // n() always counts the values that the counts have, even if memory runs out.
-    template <class Work>
-    auto counted(Work work) {
-        const auto failed = [this] {
-            with_rest.reset();
-            return levels.n();
-        };
-        return intake.counted(failed, work);
-    }
-    void settle() {
-        counted([this] { intake.settle(taker()); });
-    }
-    Window<T> settle_all() {
-        return counted([this] { return intake.settle_all(taker()); });
+    std::uint64_t failed() override {
+        with_rest.reset();
+        return levels.n();
     }
     const Levels<T>& settled() {
-        const auto rest = settle_all();
+        const auto rest = intake.settle_all();
         if (rest.size() == 0) return levels;
         if (!with_rest || with_rest->n() != levels.n() + rest.size()) {
             with_rest = levels;
@@ -197,7 +186,7 @@ struct HeavyPrefixes<T>::State {
     }
     // What is saved. A long incomplete window is counted, a short one saved unchanged.
     std::pair<Levels<T>, Window<T>> compact() {
-        const auto rest = settle_all();
+        const auto rest = intake.settle_all();
         if (rest.size() <= most_kept(each_eps(options))) return {levels, rest};
         return {settled(), Window<T>(nullptr, 0)};
     }
@@ -223,7 +212,7 @@ HeavyPrefixes<T>::~HeavyPrefixes() = default;
 
 template <class T>
 void HeavyPrefixes<T>::add(std::span<const T> values) {
-    state_->counted([&] { state_->intake.add(values, state_->taker()); });
+    state_->intake.add(values);
 }
 
 template <class T>
@@ -252,7 +241,7 @@ void HeavyPrefixes<T>::merge(const HeavyPrefixes& other) {
     check_merge("HeavyPrefixes::merge", n(), other.n());
     const std::lock_guard lock(from.mutex);
     const auto [others, rest] = from.compact();
-    s.settle();
+    s.intake.settle();
     // Both errors must hold for the support that both can be asked for.
     auto options = s.options;
     options.support = std::max(options.support, from.options.support);
@@ -311,7 +300,7 @@ HeavyPrefixes<T> HeavyPrefixes<T>::load(std::span<const std::byte> bytes, std::u
 template <class T>
 std::size_t HeavyPrefixes<T>::summary_bytes() const {
     const std::lock_guard lock(state_->mutex);
-    state_->settle();
+    state_->intake.settle();
     return state_->levels.bytes();
 }
 

@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cstddef>
 #include <deque>
-#include <functional>
 #include <memory>
 #include <span>
 #include <utility>
@@ -53,26 +52,39 @@ void whether_or_not(Work work, After after) {
     after();
 }
 
+// Receives the sorted windows of an Intake.
+template <class T>
+class WindowSink {
+  public:
+    WindowSink() = default;
+    WindowSink(const WindowSink&) = delete;
+    WindowSink& operator=(const WindowSink&) = delete;
+    virtual ~WindowSink() = default;
+    // Takes the windows of a batch, in their original order.
+    virtual void take(const Windows<T>& sorted) = 0;
+    // Called if a call of the intake throws. Returns the number of values that were taken and kept.
+    virtual std::uint64_t failed() = 0;
+};
+
 // Memory: depth + 2 batches of the sorter, each of at least one window. There is no queue: add() waits if the sorter
-// lags behind.
+// lags behind. Windows for which there is no memory are lost; n() counts the values that are left.
 template <class T>
 class Intake {
   public:
-    // Receives the sorted windows of a batch, in their original order.
-    using Take = std::function<void(const Windows<T>& sorted)>;
-
-    Intake(std::unique_ptr<WindowSorter> sorter, std::size_t window) : sorter_(std::move(sorter)), window_(window) {
+    // The sink outlives this object.
+    Intake(std::unique_ptr<WindowSorter> sorter, std::size_t window, WindowSink<T>& sink)
+        : sorter_(std::move(sorter)), sink_(sink), window_(window) {
         constexpr std::size_t most = (std::size_t{1} << 27U) / sizeof(T);
         const auto by_threads = std::min(sorter_->batch_windows(), most / window_);
         batch_ = std::max({sorter_->batch_bytes() / sizeof(T) / window_, by_threads, std::size_t{1}}) * window_;
     }
-    Intake(Intake&&) noexcept = default;
-    Intake& operator=(Intake&&) noexcept = default;
+    Intake(const Intake&) = delete;
+    Intake& operator=(const Intake&) = delete;
     // Waits, because the sorter must not write to freed memory.
     ~Intake() {
-        while (sorter_ && !under_way_.empty()) {
+        for (; !in_flight_.empty(); in_flight_.pop_front()) {
             try {
-                finish([](const Windows<T>&) {});
+                sorter_->finish();
             } catch (...) {  // NOLINT(bugprone-empty-catch)
                 // There is nobody to report an error to.
             }
@@ -87,27 +99,28 @@ class Intake {
 
     // Leaves NaNs out. If the sorter fails, the values counted by n() and nans() were taken, and none is lost. Samples
     // that arrive after the failed batch are passed on before it.
-    void add(std::span<const T> values, const Take& take) {
-        while (!values.empty()) {
-            if (filling_.size() < batch_) {
-                const auto part = values.first(std::min(values.size(), batch_ - filling_.size()));
-                copy(part);
-                values = values.subspan(part.size());
+    void add(std::span<const T> values) {
+        counted([&] {
+            while (!values.empty()) {
+                if (filling_.size() < batch_) {
+                    const auto part = values.first(std::min(values.size(), batch_ - filling_.size()));
+                    copy(part);
+                    values = values.subspan(part.size());
+                }
+                if (filling_.size() >= batch_) begin([this] { begin_windows(cut(batch_)); });
             }
-            if (filling_.size() >= batch_) begin(take, [this] { begin_windows(cut(batch_)); });
-        }
+        });
     }
     // Like add(), but does not use the sorter until the next call, so it cannot fail.
     void keep(std::span<const T> values) { copy(values); }
-    // Runs work that passes windows on. If it throws, failed() gives the number of values in the summary, and n()
-    // counts the values that are left. Windows for which there is no memory are lost.
-    template <class Failed, class Work>
-    auto counted(const Failed& failed, Work work) {
+    // Runs work on the sink. If it throws, n() is what the sink has kept and what waits here.
+    template <class Work>
+    auto counted(Work work) {
         try {
             return work();
         } catch (...) {
-            n_ = failed() + filling_.size();
-            for (const auto& [batch, is_rest] : under_way_) n_ += is_rest ? 0 : batch.size();
+            n_ = sink_.failed() + filling_.size();
+            for (const auto& [batch, is_rest] : in_flight_) n_ += is_rest ? 0 : batch.size();
             throw;
         }
     }
@@ -120,22 +133,21 @@ class Intake {
     }
 
     // Sorts and passes on all complete windows. rest() has the remaining values.
-    void settle(const Take& take) {
-        whether_or_not([&] { begin_whole(take); }, [&] { take_all(take); });
+    void settle() {
+        counted([&] { whether_or_not([&] { begin_whole(); }, [&] { take_all(); }); });
     }
     // The values of the incomplete window, in their original order. Pre: settle() was called last.
     [[nodiscard]] std::span<const T> rest() const { return filling_.values(); }
     // Like settle(), and returns the rest sorted; it is valid until values are added or settle() is called. A copy of
     // the rest goes through the sorter right after the last windows. Repeated calls while a window fills sort only the
     // new values.
-    Window<T> settle_all(const Take& take) {
-        whether_or_not(
-            [&] {
-                begin_whole(take);
-                const auto fresh = std::as_const(filling_).values().subspan(sorted_.size());
-                if (!fresh.empty()) begin(take, [&] { begin_rest(fresh); });
-            },
-            [&] { take_all(take); });
+    Window<T> settle_all() {
+        const auto begin_all = [&] {
+            begin_whole();
+            const auto fresh = std::as_const(filling_).values().subspan(sorted_.size());
+            if (!fresh.empty()) begin([&] { begin_rest(fresh); });
+        };
+        counted([&] { whether_or_not(begin_all, [&] { take_all(); }); });
         return Window<T>(std::as_const(sorted_).values().data(), sorted_.size());
     }
 
@@ -148,14 +160,14 @@ class Intake {
     // Bytes of the values in flight.
     [[nodiscard]] std::size_t bytes() const {
         std::size_t values = filling_.capacity() + spare_.capacity() + sorted_.capacity();
-        for (const auto& [batch, is_rest] : under_way_) values += batch.capacity();
+        for (const auto& [batch, is_rest] : in_flight_) values += batch.capacity();
         return values * sizeof(T) + sorter_->bytes();
     }
 
   private:
     static constexpr std::size_t worth_sampling = 8;  // so that a sample is small compared with its window
 
-    struct UnderWay {
+    struct InFlight {
         Batch<T> batch;
         bool is_rest;  // whether it is a copy of waiting values
     };
@@ -207,51 +219,51 @@ class Intake {
     }
     // If the sorter is full, the oldest batch is taken after the next one has begun.
     template <class Begin>
-    void begin(const Take& take, Begin next) {
-        if (under_way_.size() < sorter_->depth()) return next();
-        auto done = finish(take);
-        whether_or_not(next, [&] { hand_on(std::move(done), take); });
+    void begin(Begin next) {
+        if (in_flight_.size() < sorter_->depth()) return next();
+        auto done = finish();
+        whether_or_not(next, [&] { emit(std::move(done)); });
     }
     // Begins one batch at a time: more than one waits if the sorter has failed.
-    void begin_whole(const Take& take) {
+    void begin_whole() {
         while (filling_.size() >= window_)
-            begin(take, [&] { begin_windows(cut(std::min(filling_.size() / window_ * window_, batch_))); });
+            begin([&] { begin_windows(cut(std::min(filling_.size() / window_ * window_, batch_))); });
     }
     // If the sorter fails, the values become waiting ones again, in the order of their windows.
     void begin_windows(Batch<T> batch) {
-        under_way_.push_back({std::move(batch), false});
+        in_flight_.push_back({std::move(batch), false});
         try {
-            const auto values = under_way_.back().batch.values();
+            const auto values = in_flight_.back().batch.values();
             step_ > 0 ? sorter_->begin_sample(values, window_, step_) : sorter_->begin(values, window_);
         } catch (...) {
-            auto back = std::move(under_way_.back().batch);
-            under_way_.pop_back();
+            auto back = std::move(in_flight_.back().batch);
+            in_flight_.pop_back();
             take_back(std::move(back));
             throw;
         }
     }
     void begin_rest(std::span<const T> values) {
-        under_way_.push_back({std::exchange(spare_, {}), true});
-        auto& batch = under_way_.back().batch;
+        in_flight_.push_back({std::exchange(spare_, {}), true});
+        auto& batch = in_flight_.back().batch;
         try {
             copy_shared(values, batch.append(values.size(), batch_));
             sorter_->begin(batch.values(), values.size());
         } catch (...) {
-            under_way_.pop_back();
+            in_flight_.pop_back();
             throw;
         }
     }
     // If the sorter fails, samples of later batches are passed on, since their other values are gone.
-    UnderWay finish(const Take& take) {
-        auto oldest = std::move(under_way_.front());
-        under_way_.pop_front();
+    InFlight finish() {
+        auto oldest = std::move(in_flight_.front());
+        in_flight_.pop_front();
         try {
             sorter_->finish();
         } catch (...) {
             if (oldest.is_rest) oldest.batch.clear();
-            std::vector<UnderWay> sampled;
-            for (; !under_way_.empty(); under_way_.pop_front()) {
-                auto& next = under_way_.front();
+            std::vector<InFlight> sampled;
+            for (; !in_flight_.empty(); in_flight_.pop_front()) {
+                auto& next = in_flight_.front();
                 bool is_sample = step_ > 0 && !next.is_rest;
                 try {
                     sorter_->finish();
@@ -265,7 +277,7 @@ class Intake {
                 }
             }
             take_back(std::move(oldest.batch));
-            for (auto& batch : sampled) hand_on(std::move(batch), take);
+            for (auto& batch : sampled) emit(std::move(batch));
             throw;
         }
         return oldest;
@@ -279,22 +291,21 @@ class Intake {
         filling_ = std::move(batch);
         sorted_.clear();
     }
-    void take_oldest(const Take& take) { hand_on(finish(take), take); }
     // Continues after a batch that cannot be passed on: a copy of waiting values must not arrive after these have
     // changed.
-    void take_all(const Take& take) {
-        if (under_way_.empty()) return;
-        whether_or_not([&] { take_oldest(take); }, [&] { take_all(take); });
+    void take_all() {
+        if (in_flight_.empty()) return;
+        whether_or_not([&] { emit(finish()); }, [&] { take_all(); });
     }
-    void hand_on(UnderWay done, const Take& take) {
+    void emit(InFlight done) {
         auto& [batch, is_rest] = done;
         if (is_rest) {
             merge_into_sorted(batch);
         } else if (const auto values = std::as_const(batch).values(); step_ > 0) {
             const auto each = cpu::WindowSample::each(window_, step_);
-            take(Windows<T>(values.first(values.size() / window_ * each), each));
+            sink_.take(Windows<T>(values.first(values.size() / window_ * each), each));
         } else {
-            take(Windows<T>(values, window_));
+            sink_.take(Windows<T>(values, window_));
         }
         batch.clear();
         if (batch.capacity() > spare_.capacity()) spare_ = std::move(batch);
@@ -309,11 +320,12 @@ class Intake {
     }
 
     std::unique_ptr<WindowSorter> sorter_;
+    WindowSink<T>& sink_;
     std::size_t window_, batch_ = 0, step_ = 0;
     std::uint64_t n_ = 0, nans_ = 0, taken_ = 0;
     Batch<T> filling_, spare_;
     Batch<T> sorted_;  // the first waiting values, sorted
-    std::deque<UnderWay> under_way_;
+    std::deque<InFlight> in_flight_;
 };
 
 }  // namespace quadmill::detail::stream

@@ -66,12 +66,4 @@ class Windows {
     std::size_t window_;
 };
 
-// Calls `take` for each of them.
-template <class T, class Take>
-auto one_by_one(Take take) {
-    return [take](const Windows<T>& windows) {
-        for (std::size_t i = 0; i < windows.size(); ++i) take(windows[i]);
-    };
-}
-
 }  // namespace quadmill::detail::stream

@@ -21,14 +21,15 @@ namespace quadmill::detail::stream {
 // lower half its index. Longer keys are sorted twice: first by their lower half, then by their upper half with the
 // index from the first sort.
 template <class T>
-class PairIntake {
+class PairIntake final : WindowSink<std::uint64_t> {
   public:
     using Pair = CorrelatedSummary::Pair;
     using Take = std::function<void(std::vector<Pair>)>;
     static constexpr bool packed = sizeof(T) <= 4;
 
-    PairIntake(std::unique_ptr<WindowSorter> sorter, std::size_t window)
-        : keys_(std::move(sorter), window), window_(window) {
+    // `take` receives the pairs of each window, sorted.
+    PairIntake(std::unique_ptr<WindowSorter> sorter, std::size_t window, Take take)
+        : take_(std::move(take)), keys_(std::move(sorter), window, *this), window_(window) {
         constexpr std::size_t most = (std::size_t{1} << 27U) / sizeof(Pair);
         const auto& by = keys_.sorter();
         batch_ = std::max({by.batch_bytes() / sizeof(std::uint64_t) / window_,
@@ -38,24 +39,19 @@ class PairIntake {
 
     // If memory runs out while pairs go to the summary, some are lost, and it is unknown which. All later queries then
     // throw Error.
-    void add(T x, double weight, const Take& take) {
+    void add(T x, double weight) {
         check();
         const auto key = KeyOf<T>::key(x);
         if constexpr (packed) {
             const auto word = word_of(key);
-            whether_or_not(
-                [&] {
-                    keys_.add(std::span(&word, 1), one_by_one<std::uint64_t>([&](const Window<std::uint64_t>& sorted) {
-                                  take_window(sorted, take);
-                              }));
-                },
-                [&] {
-                    // Otherwise the sorter failed before it took the key.
-                    if (keys_.n() > n_) note(weight);
-                });
+            whether_or_not([&] { keys_.add(std::span(&word, 1)); },
+                           [&] {
+                               // Otherwise the sorter failed before it took the key.
+                               if (keys_.taken() > n_) note(weight);
+                           });
         } else {
             keep_one(key, weight);
-            if (rest_.size() >= batch_) take_whole(take);
+            if (rest_.size() >= batch_) take_whole();
         }
     }
     // Like add(), but does not use the sorter until the next call, so it cannot fail.
@@ -65,13 +61,12 @@ class PairIntake {
             for (const auto& [key, weight] : pairs) keep_one(key, weight);
         });
     }
-    void settle(const Take& take) {
+    void settle() {
         check();
         if constexpr (packed) {
-            keys_.settle(
-                one_by_one<std::uint64_t>([&](const Window<std::uint64_t>& sorted) { take_window(sorted, take); }));
+            keys_.settle();
         } else {
-            take_whole(take);
+            take_whole();
         }
     }
     // The pairs of the incomplete window. Pre: settle() was called last.
@@ -119,22 +114,24 @@ class PairIntake {
     [[nodiscard]] std::uint64_t word_of(Key key) const { return key << 32U | place_; }
     // Stores the weight for the word that keys_ has taken.
     void note(double weight) {
-        n_ = keys_.n();
+        n_ = keys_.taken();
         all_or_lost([&] { weights_.push_back(weight); });
         place_ = (place_ + 1) % static_cast<std::uint32_t>(window_);
     }
-    void take_window(const Window<std::uint64_t>& sorted, const Take& take) {
-        all_or_lost([&] {
-            std::vector<Pair> pairs(sorted.size());
-            for (std::size_t i = 0; i < pairs.size(); ++i)
-                pairs[i] = {sorted[i] >> 32U, weights_[static_cast<std::uint32_t>(sorted[i])]};
-            weights_.erase(weights_.begin(), weights_.begin() + static_cast<std::ptrdiff_t>(pairs.size()));
-            take(std::move(pairs));
-        });
+    void take(const Windows<std::uint64_t>& sorted) override {
+        for (std::size_t i = 0; i < sorted.size(); ++i) all_or_lost([&] { take_window(sorted[i]); });
+    }
+    std::uint64_t failed() override { return n_ - weights_.size(); }
+    void take_window(const Window<std::uint64_t>& sorted) {
+        std::vector<Pair> pairs(sorted.size());
+        for (std::size_t i = 0; i < pairs.size(); ++i)
+            pairs[i] = {sorted[i] >> 32U, weights_[static_cast<std::uint32_t>(sorted[i])]};
+        weights_.erase(weights_.begin(), weights_.begin() + static_cast<std::ptrdiff_t>(pairs.size()));
+        take_(std::move(pairs));
     }
 
     // If the sorter fails, the pairs stay.
-    void take_whole(const Take& take) {
+    void take_whole() {
         const auto whole = rest_.size() / window_ * window_;
         if (whole == 0) return;
         const auto sorted = order_of(std::span(rest_).first(whole));
@@ -144,7 +141,7 @@ class PairIntake {
             for (std::size_t first = 0; first < whole; first += window_) {
                 std::vector<Pair> window(window_);
                 for (std::size_t i = 0; i < window_; ++i) window[i] = pairs[first + sorted[first + i]];
-                take(std::move(window));
+                take_(std::move(window));
             }
         });
     }
@@ -173,6 +170,7 @@ class PairIntake {
         return order;
     }
 
+    Take take_;
     Intake<std::uint64_t> keys_;
     std::size_t window_, batch_ = 0;
     std::uint64_t n_ = 0;

@@ -18,7 +18,7 @@ Count middle_of(const Bounds& bounds) {
 template <class T>
 Quantiles<T>::State::State(const QuantileOptions& wanted, std::unique_ptr<WindowSorter> sorter)
     : window(window_for("Quantiles", wanted.eps, wanted.window, *sorter)),
-      intake(std::move(sorter), window),
+      intake(std::move(sorter), window, *this),
       histogram(ErrorPlan::planned(wanted.eps, wanted.n, window)) {
     plan_samples();
 }
@@ -45,23 +45,13 @@ void Quantiles<T>::State::take(const Windows<T>& sorted) {
     of_rest.reset();
 }
 
-template <class T>
-void Quantiles<T>::State::settle() {
-    counted([this](const auto& take) { intake.settle(take); });
-}
-
-template <class T>
-Window<T> Quantiles<T>::State::settle_all() {
-    return counted([this](const auto& take) { return intake.settle_all(take); });
-}
-
 // If nothing was dropped from complete windows, nothing is dropped from the rest. The errors of parts add up. A few
 // ranks are found in the parts themselves; for many ranks it is faster to merge the parts first.
 template <class T>
 template <class Ask>
 auto Quantiles<T>::State::ask(std::size_t ranks, Ask ask) {
     const std::lock_guard lock(mutex);
-    const auto rest = settle_all();
+    const auto rest = intake.settle_all();
     if (!of_rest || of_rest->n() != rest.size()) {
         const detail::cpu::Stopwatch time;
         const double error = histogram.is_exact() ? 0 : histogram.plan().max_error(1, rest.size());
@@ -84,7 +74,7 @@ template <class T>
 template <class Use>
 auto Quantiles<T>::State::compact(Use use) {
     const std::lock_guard lock(mutex);
-    const auto rest = settle_all();
+    const auto rest = intake.settle_all();
     if (rest.size() <= most_kept(histogram.plan().eps)) return use(histogram, rest);
     auto buckets = histogram;
     const auto error = buckets.plan().max_error(1, rest.size());
@@ -106,7 +96,7 @@ Quantiles<T>::~Quantiles() = default;
 
 template <class T>
 void Quantiles<T>::add(std::span<const T> values) {
-    state_->counted([&](const auto& take) { state_->intake.add(values, take); });
+    state_->intake.add(values);
 }
 
 template <class T>
@@ -139,7 +129,7 @@ void Quantiles<T>::add_sample(const RankSample<T>& sample) {
             throw InvalidArgument(function + ": values must ascend, and be numbers; value " + std::to_string(i) +
                                   " does not");
     }
-    s.settle();
+    s.intake.settle();
     if (sample.n > 0) s.histogram.add(QuantileSummary::of_sample(sample.n, step, key), 1, s.intake.share());
     s.of_rest.reset();
     s.intake.note(sample.n, sample.nans);
@@ -271,7 +261,7 @@ Quantiles<T> Quantiles<T>::load(std::span<const std::byte> bytes, std::unique_pt
 template <class T>
 std::size_t Quantiles<T>::summary_bytes() const {
     const std::lock_guard lock(state_->mutex);
-    state_->settle();
+    state_->intake.settle();
     return state_->histogram.bytes();
 }
 

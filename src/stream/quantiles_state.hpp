@@ -17,24 +17,17 @@
 namespace quadmill {
 
 template <class T>
-struct Quantiles<T>::State {
+struct Quantiles<T>::State final : detail::stream::WindowSink<T> {
     using Histogram = detail::stream::ExponentialHistogram<detail::stream::QuantileSummary>;
 
     State(const QuantileOptions& wanted, std::unique_ptr<WindowSorter> sorter);
     // Windows are sampled as the histogram's plan allows, in the sorter if it can. Pre: no values have come.
     void plan_samples();
-    void take(const detail::stream::Windows<T>& sorted);
-    // Runs work that passes windows to a given receiver.
-    template <class HandOn>
-    auto counted(HandOn hand_on) {
-        const auto failed = [this] {
-            of_rest.reset();
-            return histogram.n();
-        };
-        return intake.counted(failed, [&] { return hand_on([this](const auto& sorted) { take(sorted); }); });
+    void take(const detail::stream::Windows<T>& sorted) override;
+    std::uint64_t failed() override {
+        of_rest.reset();
+        return histogram.n();
     }
-    void settle();                           // moves complete windows to the histogram
-    detail::stream::Window<T> settle_all();  // the same; returns the rest
     // Calls `work` with all values, for a query of that many ranks.
     template <class Ask>
     auto ask(std::size_t ranks, Ask ask);

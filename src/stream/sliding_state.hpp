@@ -118,18 +118,28 @@ class SortedLast {
 };
 
 template <class T, class Summary>
-class SlidingState {
+class SlidingState : public WindowSink<T> {
   public:
     // Messages begin with `name`.
     SlidingState(const std::string& name, const SlidingOptions& options, std::unique_ptr<WindowSorter> sorter)
         : name_(name),
           options_((check(name, options), options)),
           plan_(options),
-          intake_(with_least(std::move(sorter), options), plan_.sorted ? 1 : static_cast<std::size_t>(plan_.block)),
+          intake_(with_least(std::move(sorter), options), plan_.sorted ? 1 : static_cast<std::size_t>(plan_.block),
+                  *this),
           last_(plan_.exact + plan_.exact / 8),
           blocks_(plan_),
           trees_(plan_),
           sorts_(plan_) {}
+
+    void take(const Windows<T>& sorted) override {
+        for (std::size_t i = 0; i < sorted.size(); ++i) trees_.add(sorted[i], blocks_, intake_.share(), times_);
+    }
+    std::uint64_t failed() override {
+        answer_.reset();
+        sorted_ = {};  // it compares by n()
+        return blocks_.n() + trees_.n();
+    }
 
     void add(std::span<const T> values) {
         if (plan_.is_exact()) {
@@ -139,7 +149,7 @@ class SlidingState {
         }
         if (plan_.sorted) return add_to_levels(values);
         last_.reserve(values.size());
-        whether_or_not([&] { counted([&] { intake_.add(values, taker()); }); },
+        whether_or_not([&] { intake_.add(values); },
                        [&, before = intake_.taken()] {
                            last_.add(values.first(static_cast<std::size_t>(intake_.taken() - before)));
                        });
@@ -241,7 +251,7 @@ class SlidingState {
         }
         from.end();
         state->intake_.note(n - rest.size(), nans);
-        state->intake_.add(rest, state->taker());
+        state->intake_.add(rest);
         return state;
     }
 
@@ -269,25 +279,14 @@ class SlidingState {
                               text_of(static_cast<double>(options.max_bytes) / 0x1p30) +
                               " GiB of max_bytes; take a larger eps or a shorter window");
     }
-    auto taker() {
-        return one_by_one<T>([this](const Window<T>& values) { trees_.add(values, blocks_, intake_.share(), times_); });
-    }
     // Like Intake::settle_all(). Afterwards all complete blocks exist.
     Window<T> settle_all() {
-        return counted([&] {
-            const auto rest = intake_.settle_all(taker());
-            trees_.flush(blocks_, times_);
-            return rest;
-        });
+        const auto rest = intake_.settle_all();
+        flush();
+        return rest;
     }
-    template <class Work>
-    auto counted(Work work) {
-        const auto failed = [this] {
-            answer_.reset();
-            sorted_ = {};  // it compares by n()
-            return blocks_.n() + trees_.n();
-        };
-        return intake_.counted(failed, work);
+    void flush() {
+        intake_.counted([this] { trees_.flush(blocks_, times_); });
     }
     static std::unique_ptr<WindowSorter> with_least(std::unique_ptr<WindowSorter> sorter,
                                                     const SlidingOptions& options) {
@@ -317,10 +316,8 @@ class SlidingState {
     void settle() {
         if (plan_.is_exact()) return;
         if (plan_.sorted) return sorts_.summarize(intake_.sorter(), blocks_, times_);
-        counted([&] {
-            intake_.settle(taker());
-            trees_.flush(blocks_, times_);
-        });
+        intake_.settle();
+        flush();
     }
     // Summary of the values after the last block.
     Summary rest() {

@@ -18,6 +18,7 @@
 #include "quadmill/stream.hpp"
 #include "sort/window_batches.hpp"
 #include "sort/window_sorters.hpp"
+#include "stream/each_window.hpp"
 #include "stream/intake.hpp"
 
 using namespace quadmill;        // NOLINT(google-build-using-namespace)
@@ -206,7 +207,7 @@ TEST_CASE("Summaries from samples of the sorter equal those from whole windows, 
         double eps;
         std::size_t window;
         std::optional<std::uint64_t> n;
-        bool worth_it;  // the sample is so large that whole windows come back as fast
+        bool worth_it;  // the sample is large enough that whole windows come back as fast
     };
     for (const auto& [eps, window, n, worth_it] :
          {Case{0.01, 4096, {}, true}, Case{0.001, 30'000, 300'000, true}, Case{0.05, 1000, {}, true},
@@ -337,12 +338,12 @@ TEST_CASE("All sorters of windows give a stream the same windows") {
     const auto context = Context::headless();
     const auto windows_by = [&](std::unique_ptr<WindowSorter> sorter) {
         std::vector<detail::stream::Key> keys;
-        detail::stream::Intake<float> intake(std::make_unique<SmallBatches>(std::move(sorter)), 1000);
-        const auto take = detail::stream::one_by_one<float>([&](const auto& window) {
+        EachWindow<float> sink([&](const auto& window) {
             for (std::size_t i = 0; i < window.size(); ++i) keys.push_back(window[i]);
         });
-        for (std::uint64_t seed = 0; seed < 30; ++seed) intake.add(make<float>("any bits", 3001, seed), take);
-        intake.settle(take);
+        detail::stream::Intake<float> intake(std::make_unique<SmallBatches>(std::move(sorter)), 1000, sink);
+        for (std::uint64_t seed = 0; seed < 30; ++seed) intake.add(make<float>("any bits", 3001, seed));
+        intake.settle();
         return keys;
     };
     const auto expected = windows_by(cpu_window_sorter(1));

@@ -14,6 +14,7 @@
 #include "quadmill/sort.hpp"
 #include "quadmill/stream.hpp"
 #include "stream/block_trees.hpp"
+#include "stream/each_window.hpp"
 #include "stream/intake.hpp"
 #include "stream/orders.hpp"
 #include "stream/quantile_summary.hpp"
@@ -143,32 +144,30 @@ TEST_CASE("Values whose copying fails are not counted, and nothing is taken inst
         bool fails_ = true;
     };
     const auto values = counted_up(100'000);
-    detail::stream::Intake<float> intake(std::make_unique<FailsOnce>(), 100);
-    std::size_t taken = 0;
-    const auto take =
-        detail::stream::one_by_one<float>([&](const detail::stream::Window<float>& window) { taken += window.size(); });
-    CHECK_THROWS_AS(intake.add(values, take), Failure);
+    EachWindow<float> sink;
+    detail::stream::Intake<float> intake(std::make_unique<FailsOnce>(), 100, sink);
+    CHECK_THROWS_AS(intake.add(values), Failure);
     CHECK(intake.n() == 0);
-    intake.settle(take);
-    CHECK(taken == 0);
-    intake.add(values, take);
-    intake.settle(take);
-    CHECK(taken == values.size());
+    intake.settle();
+    CHECK(sink.taken == 0);
+    intake.add(values);
+    intake.settle();
+    CHECK(sink.taken == values.size());
 }
 
 TEST_CASE("If a window cannot be taken, the values waiting after it are in the next answer once") {
     for (const std::size_t n : {1050UL, 2050UL}) {  // one batch is in flight, or the max number
         CAPTURE(n);
         const auto values = counted_up(n);
-        detail::stream::Intake<float> intake(std::make_unique<Prompt>(), 100);
         bool fails = false;
-        const auto take = [&](const detail::stream::Windows<float>& /*windows*/) {
+        EachWindow<float> sink([&](const auto& /*window*/) {
             if (std::exchange(fails, false)) throw std::bad_alloc();
-        };
-        intake.add(values, take);
+        });
+        detail::stream::Intake<float> intake(std::make_unique<Prompt>(), 100, sink);
+        intake.add(values);
         fails = true;
-        CHECK_THROWS_AS(static_cast<void>(intake.settle_all(take)), std::bad_alloc);
-        const auto rest = intake.settle_all(take).values();
+        CHECK_THROWS_AS(static_cast<void>(intake.settle_all()), std::bad_alloc);
+        const auto rest = intake.settle_all().values();
         CHECK(std::ranges::equal(rest, std::span(values).last(50)));
     }
 }
@@ -191,14 +190,13 @@ TEST_CASE("Values that a failed sorter returned go to it again in batches of its
     };
     bool fails = false;
     std::size_t largest = 0, taken = 0;
-    detail::stream::Intake<float> intake(std::make_unique<FailsWhenTold>(fails, largest), 100);
-    const auto take = detail::stream::one_by_one<float>([&](const detail::stream::Window<float>& window) {
-        CHECK(window.values().front() == static_cast<float>(100 * taken++));
-    });
-    intake.add(counted_up(2900), take);
+    EachWindow<float> sink(
+        [&](const auto& window) { CHECK(window.values().front() == static_cast<float>(100 * taken++)); });
+    detail::stream::Intake<float> intake(std::make_unique<FailsWhenTold>(fails, largest), 100, sink);
+    intake.add(counted_up(2900));
     fails = true;
-    CHECK_THROWS_AS(intake.settle(take), Failure);
-    intake.settle(take);
+    CHECK_THROWS_AS(intake.settle(), Failure);
+    intake.settle();
     CHECK(taken == 29);
     CHECK(largest == 1000);
 }
@@ -231,24 +229,25 @@ TEST_CASE("If a sampling sorter fails, each window is sampled once") {
     const auto values = counted_up(window * windows);
     for (unsigned seed = 0; seed < 20; ++seed) {
         CAPTURE(seed);
-        detail::stream::Intake<float> intake(std::make_unique<Sampling>(seed % 2 == 0, seed), window);
-        intake.sample(step);
-        REQUIRE(intake.step() == step);
         std::vector<int> taken(windows, 0);
-        const auto take = detail::stream::one_by_one<float>([&](const detail::stream::Window<float>& sample) {
+        EachWindow<float> sink([&](const detail::stream::Window<float>& sample) {
             const auto first = sample.values().front();
             ++taken.at(static_cast<std::size_t>(first) / window);
             REQUIRE(sample.size() == 12);
             for (std::size_t i = 0; i < sample.size(); ++i)
                 REQUIRE(sample.values()[i] == first + static_cast<float>(std::min(i * step, window - 1)));
         });
+        sink.window = window;
+        detail::stream::Intake<float> intake(std::make_unique<Sampling>(seed % 2 == 0, seed), window, sink);
+        intake.sample(step);
+        REQUIRE(intake.step() == step);
         while (intake.n() < values.size()) {
             until_it_works([&] {
                 const auto rest = std::span(values).subspan(static_cast<std::size_t>(intake.n()));
-                intake.add(rest.first(std::min<std::size_t>(rest.size(), 700)), take);
+                intake.add(rest.first(std::min<std::size_t>(rest.size(), 700)));
             });
         }
-        until_it_works([&] { intake.settle(take); });
+        until_it_works([&] { intake.settle(); });
         CHECK(std::ranges::count(taken, 1) == windows);
     }
 }
