@@ -92,7 +92,7 @@ class ByEngine : public Runner {
         if (which.ask == Ask::Least) return columns_->extremes(which.column, *all_).first;
         if (which.ask == Ask::Sum) return columns_->sum(which.column, *all_).low;
         if (which.ask == Ask::Groups) return groups(which);
-        if (const auto rows = columns_->count_conjunction(which.where)) return *rows;
+        if (auto* const gpu = columns_->gpu()) return gpu->count_conjunction(which.where);
         query::BitsPtr all;
         for (const auto& clause : which.where) {
             query::BitsPtr any;

@@ -13,11 +13,11 @@ namespace quadmill::detail::bench {
 
 namespace {
 
+using query::Clauses;
 using query::Key;
 using query::KeyOf;
 using query::Leaf;
 using query::Range;
-using Clauses = query::Columns::Clauses;
 using Ask = QueryCase::Ask;
 
 constexpr int bits_of_a = 24, bits_of_c = 40;

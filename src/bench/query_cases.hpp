@@ -34,7 +34,7 @@ struct QueryCase {
         Groups,  // for each value of `column`, its number of rows times the max of a; the sum of these
         Copy     // no answer: copies `column` to the depth buffer
     } ask = Ask::Count;
-    query::Columns::Clauses where{};
+    query::Clauses where{};
     std::size_t column = column_a;
     std::uint64_t k = 0;
     enum class Depth { Kept, Forgotten } depth = Depth::Kept;  // the previous query's copy

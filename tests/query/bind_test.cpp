@@ -69,7 +69,7 @@ Predicate random_tree(std::mt19937_64& random, int depth) {
     return pick < 6 ? a && b : a || b;
 }
 
-std::size_t leaf_count(const Columns::Clauses& all) {
+std::size_t leaf_count(const Clauses& all) {
     std::size_t n = 0;
     for (const auto& clause : all) n += clause.size();
     return n;

@@ -38,7 +38,7 @@ struct GpuMeasure {
 
 class ConditionProgram;
 
-class BitmapColumns final : public Columns {
+class BitmapColumns final : public GpuColumns {
   public:
     using Pool = GpuTables::Pool;
     BitmapColumns(GpuTables& tables, std::shared_ptr<Pool> pool);
@@ -56,14 +56,16 @@ class BitmapColumns final : public Columns {
     [[nodiscard]] std::vector<std::uint32_t> words(const Bits& rows) override;
 
     [[nodiscard]] BitsPtr conjunction(const Clauses& clauses) override;
-    [[nodiscard]] std::optional<std::uint64_t> count_conjunction(const Clauses& clauses) override;
+    [[nodiscard]] std::uint64_t count_conjunction(const Clauses& clauses) override;
 
     [[nodiscard]] std::unique_ptr<Counting> count_later(const Bits& rows) override;
     [[nodiscard]] std::unique_ptr<Counting> count_conjunction_later(const Clauses& clauses) override;
     // Measures an aggregate of that column without waiting. `rows` are the rows that have a value. Counts have no
     // column.
     [[nodiscard]] GpuMeasure measure(const QueryAggregate& what, std::size_t column, const Bits& rows);
-    [[nodiscard]] std::unique_ptr<FoundGroups> group(const GroupsWanted& wanted, const Bits& rows) override;
+    // Groups of the selected rows, without a limit on their number. nullptr if they do not fit. Pre: the columns and the
+    // selection outlive the result.
+    [[nodiscard]] std::unique_ptr<FoundGroups> group(const GroupsWanted& wanted, const Bits& rows);
     void send_again(std::span<const std::size_t> columns) override;
     [[nodiscard]] BitmapColumns* textures() override { return this; }
 

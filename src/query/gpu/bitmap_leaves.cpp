@@ -191,7 +191,7 @@ BitsPtr BitmapColumns::selected(const ConditionProgram& by) {
     return bits;
 }
 
-std::optional<std::uint64_t> BitmapColumns::count_conjunction(const Clauses& clauses) {
+std::uint64_t BitmapColumns::count_conjunction(const Clauses& clauses) {
     return count(*conjunction(clauses));
 }
 

@@ -261,7 +261,7 @@ void DepthColumns::issue_count(const Clauses& clauses) {
     }
 }
 
-std::optional<std::uint64_t> DepthColumns::count_conjunction(const Clauses& clauses) {
+std::uint64_t DepthColumns::count_conjunction(const Clauses& clauses) {
     if (clauses.empty()) return bitmap_.shape().rows;
     if (clauses.size() > most_clauses) return count(*conjunction(clauses));
     issue_count(clauses);

@@ -67,7 +67,7 @@ class DepthEngine final : public Engine {
     gl::CountList counts_;
 };
 
-class DepthColumns final : public Columns {
+class DepthColumns final : public GpuColumns {
   public:
     DepthColumns(DepthEngine& engine, const std::shared_ptr<GpuTables::Pool>& pool,
                  std::shared_ptr<DepthBuffers> buffers);
@@ -87,13 +87,10 @@ class DepthColumns final : public Columns {
     [[nodiscard]] BitsPtr bits_of(std::span<const std::uint32_t> words) override { return bitmap_.bits_of(words); }
     [[nodiscard]] std::vector<std::uint32_t> words(const Bits& rows) override { return bitmap_.words(rows); }
     [[nodiscard]] BitsPtr conjunction(const Clauses& clauses) override;
-    [[nodiscard]] std::optional<std::uint64_t> count_conjunction(const Clauses& clauses) override;
+    [[nodiscard]] std::uint64_t count_conjunction(const Clauses& clauses) override;
     // The counts are those of occlusion queries.
     [[nodiscard]] std::unique_ptr<Counting> count_later(const Bits& rows) override;
     [[nodiscard]] std::unique_ptr<Counting> count_conjunction_later(const Clauses& clauses) override;
-    [[nodiscard]] std::unique_ptr<FoundGroups> group(const GroupsWanted& wanted, const Bits& rows) override {
-        return bitmap_.group(wanted, rows);
-    }
     void send_again(std::span<const std::size_t> columns) override;
     [[nodiscard]] BitmapColumns* textures() override { return &bitmap_; }
 

@@ -140,7 +140,7 @@ class GpuTables {
     };
 
     // Opens a table in parts of at most that many rows, and calls `open_part(part, pool)` for each.
-    using OpenPart = std::function<std::shared_ptr<Columns>(const RowPart&, std::shared_ptr<Pool>)>;
+    using OpenPart = std::function<std::shared_ptr<GpuColumns>(const RowPart&, std::shared_ptr<Pool>)>;
     [[nodiscard]] std::shared_ptr<Columns> open(const TableData& table, std::size_t most_rows,
                                                 const OpenPart& open_part);
     [[nodiscard]] std::shared_ptr<GpuColumn> column(Pool& pool, const RowPart& part,

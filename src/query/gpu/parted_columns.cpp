@@ -41,32 +41,25 @@ std::uint64_t scaled(std::uint64_t a, std::uint64_t b, std::uint64_t n) {
 template <class Make>
 BitsPtr PartedColumns::each(Make&& make) {
     std::vector<BitsPtr> all;
-    for (std::size_t i = 0; i < parts_.size(); ++i) {
-        all.push_back(make(*parts_[i].columns, i));
-        if (!all.back()) return nullptr;
-    }
+    for (std::size_t i = 0; i < parts_.size(); ++i) all.push_back(make(*parts_[i].columns, i));
     return std::make_shared<PartedBits>(std::move(all));
 }
 
 BitsPtr PartedColumns::leaf(const Leaf& leaf) {
-    return each([&](Columns& columns, std::size_t /*i*/) { return columns.leaf(leaf); });
+    return each([&](GpuColumns& columns, std::size_t /*i*/) { return columns.leaf(leaf); });
 }
 
 BitsPtr PartedColumns::combine(BoolOp op, const Bits& a, const Bits& b) {
-    return each([&](Columns& columns, std::size_t i) { return columns.combine(op, parted(a)[i], parted(b)[i]); });
+    return each([&](GpuColumns& columns, std::size_t i) { return columns.combine(op, parted(a)[i], parted(b)[i]); });
 }
 
 BitsPtr PartedColumns::conjunction(const Clauses& clauses) {
-    return each([&](Columns& columns, std::size_t /*i*/) { return columns.conjunction(clauses); });
+    return each([&](GpuColumns& columns, std::size_t /*i*/) { return columns.conjunction(clauses); });
 }
 
-std::optional<std::uint64_t> PartedColumns::count_conjunction(const Clauses& clauses) {
+std::uint64_t PartedColumns::count_conjunction(const Clauses& clauses) {
     std::uint64_t sum = 0;
-    for (const auto& part : parts_) {
-        const auto count = part.columns->count_conjunction(clauses);
-        if (!count) return {};
-        sum += *count;
-    }
+    for (const auto& part : parts_) sum += part.columns->count_conjunction(clauses);
     return sum;
 }
 
@@ -104,11 +97,7 @@ std::unique_ptr<Counting> PartedColumns::count_later(const Bits& rows) {
 
 std::unique_ptr<Counting> PartedColumns::count_conjunction_later(const Clauses& clauses) {
     auto all = std::make_unique<CountingParts>();
-    for (const auto& part : parts_) {
-        auto one = part.columns->count_conjunction_later(clauses);
-        if (!one) return nullptr;
-        all->add(std::move(one));
-    }
+    for (const auto& part : parts_) all->add(part.columns->count_conjunction_later(clauses));
     return all;
 }
 
@@ -187,7 +176,7 @@ std::vector<std::uint64_t> PartedColumns::rows(const Bits& rows) {
 }
 
 BitsPtr PartedColumns::bits_of(std::span<const std::uint32_t> words) {
-    return each([&](Columns& columns, std::size_t i) {
+    return each([&](GpuColumns& columns, std::size_t i) {
         const auto used = words.first((parts_[i].rows + 31) / 32);
         words = words.subspan(used.size());
         return columns.bits_of(used);

@@ -10,11 +10,11 @@
 
 namespace quadmill::detail::query {
 
-class PartedColumns final : public Columns {
+class PartedColumns final : public GpuColumns {
   public:
     struct Part {
         std::size_t rows;  // a multiple of 32 except for the last part
-        std::shared_ptr<Columns> columns;
+        std::shared_ptr<GpuColumns> columns;
     };
     explicit PartedColumns(std::vector<Part> parts) : parts_(std::move(parts)) {}
 
@@ -31,13 +31,13 @@ class PartedColumns final : public Columns {
     [[nodiscard]] BitsPtr bits_of(std::span<const std::uint32_t> words) override;
     [[nodiscard]] std::vector<std::uint32_t> words(const Bits& rows) override;
     [[nodiscard]] BitsPtr conjunction(const Clauses& clauses) override;
-    [[nodiscard]] std::optional<std::uint64_t> count_conjunction(const Clauses& clauses) override;
+    [[nodiscard]] std::uint64_t count_conjunction(const Clauses& clauses) override;
     [[nodiscard]] std::unique_ptr<Counting> count_later(const Bits& rows) override;
     [[nodiscard]] std::unique_ptr<Counting> count_conjunction_later(const Clauses& clauses) override;
     void send_again(std::span<const std::size_t> columns) override;
 
   private:
-    // Collects the bits that `make(columns, i)` returns for each part i; nullptr if it returns nullptr.
+    // Collects the bits that `make(columns, i)` returns for each part i.
     template <class Make>
     [[nodiscard]] BitsPtr each(Make&& make);
     // The parts with selected rows, and their number of rows.

@@ -35,6 +35,6 @@ void check(const char* function, const Expression& expression, const std::vector
 [[nodiscard]] std::size_t leaves(const Bound& bound);
 
 // The condition in conjunctive normal form; nothing if that has more than `most` leaves.
-[[nodiscard]] std::optional<Columns::Clauses> clauses(const Bound& bound, std::size_t most);
+[[nodiscard]] std::optional<Clauses> clauses(const Bound& bound, std::size_t most);
 
 }  // namespace quadmill::detail::query

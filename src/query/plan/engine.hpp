@@ -146,7 +146,11 @@ class FoundGroups {
                                                std::span<const std::optional<std::uint64_t>> k) = 0;
 };
 
+// A condition in conjunctive normal form. No clause is empty.
+using Clauses = std::vector<std::vector<Leaf>>;
+
 class BitmapColumns;
+class GpuColumns;
 
 // A table opened by an engine.
 class Columns {
@@ -171,30 +175,25 @@ class Columns {
     [[nodiscard]] virtual BitsPtr bits_of(std::span<const std::uint32_t> words) = 0;
     [[nodiscard]] virtual std::vector<std::uint32_t> words(const Bits& rows) = 0;
 
-    // The rows that satisfy a condition in conjunctive normal form (no clause is empty), and only their number. For
-    // engines that evaluate the condition as a whole; nullptr for others.
-    using Clauses = std::vector<std::vector<Leaf>>;
-    [[nodiscard]] virtual BitsPtr conjunction(const Clauses& /*clauses*/) { return nullptr; }
-    [[nodiscard]] virtual std::optional<std::uint64_t> count_conjunction(const Clauses& /*clauses*/) { return {}; }
-
-    // The number of rows, without waiting for the GPU.
-    [[nodiscard]] virtual std::unique_ptr<Counting> count_later(const Bits& rows) {
-        return std::make_unique<Counted>(count(rows));
-    }
-    [[nodiscard]] virtual std::unique_ptr<Counting> count_conjunction_later(const Clauses& /*clauses*/) {
-        return nullptr;
-    }
-
-    // Groups of the selected rows, without a limit on their number. nullptr if the engine cannot do that or they do not
-    // fit. Pre: the columns and the selection outlive the result.
-    [[nodiscard]] virtual std::unique_ptr<FoundGroups> group(const GroupsWanted& /*wanted*/, const Bits& /*rows*/) {
-        return nullptr;
-    }
-
-    // Uploads these columns again, except on their first use.
-    virtual void send_again(std::span<const std::size_t> /*columns*/) {}
+    // This object if it is on the GPU, otherwise null.
+    [[nodiscard]] virtual GpuColumns* gpu() { return nullptr; }
     // The owner of columns and bits that are textures of one part; null for others.
     [[nodiscard]] virtual BitmapColumns* textures() { return nullptr; }
+};
+
+// Columns on the GPU: conditions are evaluated as a whole, and counts need not be waited for.
+class GpuColumns : public Columns {
+  public:
+    [[nodiscard]] GpuColumns* gpu() final { return this; }
+
+    // The rows that satisfy the condition, and only their number.
+    [[nodiscard]] virtual BitsPtr conjunction(const Clauses& clauses) = 0;
+    [[nodiscard]] virtual std::uint64_t count_conjunction(const Clauses& clauses) = 0;
+    // The number of rows, without waiting for the GPU.
+    [[nodiscard]] virtual std::unique_ptr<Counting> count_later(const Bits& rows) = 0;
+    [[nodiscard]] virtual std::unique_ptr<Counting> count_conjunction_later(const Clauses& clauses) = 0;
+    // Uploads these columns again, except on their first use.
+    virtual void send_again(std::span<const std::size_t> columns) = 0;
 };
 
 // A table and the columns that will be used.

@@ -31,16 +31,16 @@ bool is_empty(const Bound& bound) {
     return range && range->low > range->high;
 }
 
-std::size_t leaves_of(const Columns::Clauses& all) {
+std::size_t leaves_of(const Clauses& all) {
     std::size_t n = 0;
     for (const auto& clause : all) n += clause.size();
     return n;
 }
 
 // Combines each clause of a with each of b. Nothing if that takes more than `most` leaves.
-std::optional<Columns::Clauses> product(const Columns::Clauses& a, const Columns::Clauses& b, std::size_t most) {
+std::optional<Clauses> product(const Clauses& a, const Clauses& b, std::size_t most) {
     if (a.size() * leaves_of(b) + b.size() * leaves_of(a) > most) return {};
-    Columns::Clauses result;
+    Clauses result;
     for (const auto& x : a) {
         for (const auto& y : b) {
             result.push_back(x);
@@ -80,12 +80,12 @@ std::size_t leaves(const Bound& bound) {
     return n;
 }
 
-std::optional<Columns::Clauses> clauses(const Bound& bound, std::size_t most) {
+std::optional<Clauses> clauses(const Bound& bound, std::size_t most) {
     if (bound.kind == Bound::Kind::One) {
         if (most < 1) return {};
-        return Columns::Clauses{{bound.leaf}};
+        return Clauses{{bound.leaf}};
     }
-    std::optional<Columns::Clauses> result;
+    std::optional<Clauses> result;
     for (const auto& operand : bound.operands) {
         auto next = clauses(operand, most);
         if (!next) return {};

@@ -8,6 +8,7 @@
 
 #include "cpu/workers.hpp"
 #include "quadmill/error.hpp"
+#include "query/gpu/bitmap_columns.hpp"
 #include "query/run/found_measures.hpp"
 #include "query/run/pair_filter.hpp"
 #include "query/run/rows_run.hpp"
@@ -275,8 +276,8 @@ void Run::groups(RowsRun& run) {
         }
         return;
     }
-    const bool sorts = tools_.join.tuning.sorted_groups;
-    if (const auto found = sorts ? run.columns().group(groups_wanted(by_, wanted_), *bits) : nullptr) {
+    auto* const sorts = tools_.join.tuning.sorted_groups ? run.columns().textures() : nullptr;
+    if (const auto found = sorts ? sorts->group(groups_wanted(by_, wanted_), *bits) : nullptr) {
         log_.add(*group_, found->groups.size(), time.ms());
         FoundMeasures measures(*found, wanted_);
         for (std::size_t i = 0; i < found->groups.size() && wants_more(); ++i) {

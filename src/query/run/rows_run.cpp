@@ -26,26 +26,24 @@ BitsPtr select(Columns& columns, const Bound& condition) {
 }
 
 BitsPtr select_at_once(Columns& columns, const Bound& condition) {
-    if (condition.kind != Bound::Kind::One) {
-        if (const auto normal = clauses(condition, most_leaves)) {
-            if (auto bits = columns.conjunction(*normal)) return bits;
-        }
+    if (auto* const gpu = columns.gpu(); gpu && condition.kind != Bound::Kind::One) {
+        if (const auto normal = clauses(condition, most_leaves)) return gpu->conjunction(*normal);
     }
     return select(columns, condition);
 }
 
 std::uint64_t count_at_once(Columns& columns, const Bound& condition) {
-    if (const auto normal = clauses(condition, most_leaves)) {
-        if (const auto count = columns.count_conjunction(*normal)) return *count;
+    if (auto* const gpu = columns.gpu()) {
+        if (const auto normal = clauses(condition, most_leaves)) return gpu->count_conjunction(*normal);
     }
     return columns.count(*select_at_once(columns, condition));
 }
 
 std::unique_ptr<Counting> count_later(Columns& columns, const Bound& condition) {
-    if (const auto normal = clauses(condition, most_leaves)) {
-        if (auto counting = columns.count_conjunction_later(*normal)) return counting;
-    }
-    return columns.count_later(*select_at_once(columns, condition));
+    auto* const gpu = columns.gpu();
+    if (!gpu) return std::make_unique<Counted>(count_at_once(columns, condition));
+    if (const auto normal = clauses(condition, most_leaves)) return gpu->count_conjunction_later(*normal);
+    return gpu->count_later(*select_at_once(columns, condition));
 }
 
 // ---- RowsRun
@@ -84,8 +82,8 @@ std::optional<Bound> RowsRun::whole(std::size_t node, std::size_t& left) {
     return junction(n.kind == NodeKind::And ? Bound::Kind::And : Bound::Kind::Or, std::move(operands));
 }
 
-std::optional<Columns::Clauses> RowsRun::at_once(std::size_t node) {
-    if (execution_ == Execution::OneOperation || !stands_alone(node)) return {};
+std::optional<Clauses> RowsRun::at_once(std::size_t node) {
+    if (!columns_.gpu() || execution_ == Execution::OneOperation || !stands_alone(node)) return {};
     auto left = most_leaves;
     const auto condition = whole(node, left);
     return condition ? clauses(*condition, most_leaves) : std::nullopt;
@@ -108,9 +106,7 @@ bool RowsRun::stands_alone(std::size_t node) const {
 BitsPtr RowsRun::make(std::size_t node) {
     const auto& n = nodes_[node];
     if (n.kind == NodeKind::Rows) return select_at_once(columns_, bound(node));
-    if (const auto normal = at_once(node)) {
-        if (auto all = columns_.conjunction(*normal)) return all;
-    }
+    if (const auto normal = at_once(node)) return columns_.gpu()->conjunction(*normal);
     BitsPtr all;
     for (const auto input : n.inputs) {
         all = combined(columns_, n.kind == NodeKind::And ? BoolOp::And : BoolOp::Or, all, bits(input));
@@ -120,12 +116,12 @@ BitsPtr RowsRun::make(std::size_t node) {
 }
 
 void RowsRun::send_columns(std::size_t node) {
-    if (nodes_[node].kind != NodeKind::Rows) return;
+    if (!columns_.gpu() || nodes_[node].kind != NodeKind::Rows) return;
     std::vector<std::size_t> columns;
     for (const auto& name : columns_of(detail::Access::of(*nodes_[node].predicate)))
         columns.push_back(table_.places.at(name));
     sort_unique(columns);
-    columns_.send_again(columns);
+    columns_.gpu()->send_again(columns);
 }
 
 BitsPtr RowsRun::returned(const BitsPtr& rows) {
@@ -156,11 +152,9 @@ std::uint64_t RowsRun::count(std::size_t node) {
     if (state.count) return *state.count;
     const cpu::Stopwatch time;
     if (const auto normal = state.bits ? std::nullopt : at_once(node)) {
-        state.count = columns_.count_conjunction(*normal);
-        if (state.count) {
-            log_.add(node, *state.count, time.ms());
-            return *state.count;
-        }
+        state.count = columns_.gpu()->count_conjunction(*normal);
+        log_.add(node, *state.count, time.ms());
+        return *state.count;
     }
     const auto rows = bits(node);
     if (!state.count) state.count = columns_.count(*rows);

@@ -70,7 +70,7 @@ class RowsRun {
     [[nodiscard]] std::optional<Bound> whole(std::size_t node, std::size_t& left);
     // The condition in normal form, if the engine evaluates conditions as a whole and no part of it is needed
     // elsewhere.
-    [[nodiscard]] std::optional<Columns::Clauses> at_once(std::size_t node);
+    [[nodiscard]] std::optional<Clauses> at_once(std::size_t node);
     [[nodiscard]] bool stands_alone(std::size_t node) const;
     [[nodiscard]] BitsPtr make(std::size_t node);
     // For Execution::OneOperation: uploads the columns that the node reads. The node's rows are then read back and

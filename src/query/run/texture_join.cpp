@@ -55,7 +55,7 @@ struct JoinedSide {
         : columns(tools.engine->open(side.table, std::array{side.column})) {
         auto* textures = columns->textures();
         if (!textures) return;
-        if (tools.execution == Execution::OneOperation) columns->send_again(std::array{side.column});
+        if (tools.execution == Execution::OneOperation) columns->gpu()->send_again(std::array{side.column});
         const auto& valid = textures->column(side.column)->valid;
         rows = !side.rows                 ? valid
                : valid == textures->all() ? side.rows
