@@ -37,13 +37,16 @@ struct KeyField {
 
 /// The records of a file.
 struct RecordFormat {
-    /// Fixed length or lines.
+    /// Fixed length, lines or records that tell their length.
     enum class Kind {
         Fixed,  ///< records of `bytes` bytes each, ordered by the first key field, then by the second, ...
-        Lines   ///< lines of text, ordered by all their bytes, as `LC_ALL=C sort` does; a last line without its end of
+        Lines,  ///< lines of text, ordered by all their bytes, as `LC_ALL=C sort` does; a last line without its end of
                 ///< line gets one. A line may take a sixteenth of the memory, not more
+        Sized   ///< records with a header of three little-endian 32-bit numbers: the bytes of the record with its
+                ///< header, the offset of the key in the record, the bytes of the key. Keys compare as unsigned bytes;
+                ///< if one key is the beginning of another, it comes first. The limit of lines applies
     };
-    Kind kind = Kind::Fixed;        ///< which of the two
+    Kind kind = Kind::Fixed;        ///< which of the three
     std::size_t bytes = 100;        ///< of a record, 1 to 65535
     std::vector<KeyField> key{{}};  ///< at least one; together at most 255 bytes
 };

@@ -60,11 +60,11 @@ class HelpText : public CLI::Formatter {
         auto out = wrapped(app->get_description(), 0, 0) + "\n" + wrapped(usage(*app, name), 0, 6) + "\n";
         out += section("Positionals", *app, [](const CLI::Option& option) { return option.get_positional(); });
         bool hidden = false;
-        for (const char* group : {common, performance_group, papers}) {
+        for (const char* group : {common, lines_group, performance_group, papers}) {
             const auto text = section(group, *app, [&](const CLI::Option& option) {
                 return !option.get_positional() && option.get_group() == group;
             });
-            if (whole || group == common) {
+            if (whole || group == common || group == lines_group) {
                 out += text;
             } else {
                 hidden = hidden || !text.empty();

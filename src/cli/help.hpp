@@ -23,6 +23,9 @@ void group_options(CLI::App& app);
 // The group of options that -h leaves out because they only change speed.
 inline constexpr const char* performance_group = "Performance";
 
+// The group of `sort` for lines of text.
+inline constexpr const char* lines_group = "Lines of text";
+
 extern const char* const exit_statuses;
 
 }  // namespace quadmill::detail::cli

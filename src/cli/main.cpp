@@ -74,12 +74,9 @@ std::optional<std::string> hint_for(const CLI::App& app, const std::string& word
     if (verb == "terasort" && (word == "-o" || word == "--output"))
         return say("the output is the second file, as in `quadmill terasort IN OUT`");
     if (verb != "sort") return {};
-    if (word == "-r" || word == "--reverse") return say("--order desc puts the largest first");
-    if (word == "-n" || word == "-g" || word == "--numeric-sort")
-        return say("this verb sorts numbers only; --text reads one per line");
-    if (word.starts_with("-k") || word.starts_with("--key") || word.starts_with("-t"))
-        return say("`quadmill terasort --key` sorts records by fields, and --lines sorts lines of text");
-    if (word == "-u" || word == "--unique") return say("`quadmill query` has GROUP BY, and `uniq` takes sorted lines");
+    if (word == "-R" || word == "--random-sort") return say("`shuf` gives a random order");
+    if (word == "-V" || word == "--version-sort") return say("there is no order of versions");
+    if (word.starts_with("--parallel")) return say("--threads N sets the number of threads");
     if (word == "--json") return say("--stats prints a line of JSON on standard error");
     return {};
 }

@@ -5,12 +5,15 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 #include "cli/commands.hpp"
 #include "cli/devices.hpp"
+#include "cli/help.hpp"
 #include "cli/passes.hpp"
 #include "cli/pbsn_options.hpp"
 #include "cli/refusals.hpp"
+#include "cli/sort_lines.hpp"
 #include "cli/tuned.hpp"
 #include "cpu/keys.hpp"
 #include "cpu/stopwatch.hpp"
@@ -32,16 +35,19 @@ static_assert(std::endian::native == std::endian::little, "raw files are little-
 
 using cpu::Stopwatch;
 
-constexpr const char* verb_for_lines = "`quadmill terasort --lines IN OUT` sorts lines of text";
+constexpr const char* verb_for_lines = "`quadmill sort --lines` sorts lines of text";
 
 struct SortCommand {
     std::string input = "-", output = "-", index_output;
+    std::vector<std::string> inputs{"-"};
+    LineSort line_sort;
     input::Reading reading;
     bool stats = false, profile = false, profile_steps = false, explain_engine = false;
     std::size_t window = 0, top = 0;
     Devices device;
     SortOptions sort;
 
+    void run_as_called(const CLI::App& verb);
     void run();
     template <class Key>
     void run_as();
@@ -53,6 +59,7 @@ struct SortCommand {
     [[nodiscard]] std::vector<Key> parsed(std::string_view text) const;
     template <class Key>
     void must_come_back(std::string_view text, std::span<const Key> keys) const;
+    [[nodiscard]] bool sorts_lines(const CLI::App& verb);
     [[nodiscard]] bool is_text() const { return reading.form == input::Form::Text; }
     SortStats sort_keys(Keys keys, Keys best, std::span<std::uint32_t> index);
     [[nodiscard]] sort::Work work_of(std::size_t n) const;
@@ -328,6 +335,58 @@ void SortCommand::print_profile(const SortStats& sorted) {
         print_blending(*context_, rows, {.keys = sorted.n, .steps = sorted.steps, .merge_moves = sorted.merge_moves});
 }
 
+void check_engine_options(const CLI::App& verb, const SortCommand& command) {
+    const auto engine = command.sort.engine;
+    const bool pbsn = engine == Engine::Pbsn;
+    const auto type = command.reading.type();
+    check_pbsn_options(verb, engine);
+    only_with(verb, {"--channels"}, command.window > 0, "--window, which has windows to put into channels");
+    only_with(verb, {"--max-texels", "--max-run"}, pbsn, "--engine pbsn");
+    only_with(verb, {"--representation", "--block", "--steps-per-pass"}, engine == Engine::Bitonic, "--engine bitonic");
+    only_with(verb, {"--kernel"}, engine == Engine::Merge || engine == Engine::Hybrid || engine == Engine::Auto,
+              "--engine merge, hybrid or auto");
+    only_with(verb, {"--precision"}, type == KeyType::F32 || type == KeyType::F16,
+              "--type f32 and f16; text is f64 without --type");
+    only_with(verb, {"--round"}, type == KeyType::F32 && command.sort.precision == Precision::Float16,
+              "--type f32 and --precision f16");
+}
+
+// Whether numbers were asked for in words. --reverse and --numeric-sort then only say what is known or possible.
+bool SortCommand::sorts_lines(const CLI::App& verb) {
+    if (!has_line_options(verb)) return false;
+    const bool numbers = verb.count("--text") + verb.count("--raw") + verb.count("--type") > 0;
+    if (!numbers || line_sort.lines) return true;
+    const auto rules = std::exchange(line_sort.rules, {});
+    for (const auto* option : verb.get_options()) {
+        if (option->count() > 0 && option->get_group() == lines_group && !option->check_name("--reverse") &&
+            !option->check_name("--numeric-sort"))
+            throw CLI::ValidationError(option->get_name(), "sorts lines, without --text, --raw and --type");
+    }
+    if (rules.reverse) sort.order = Order::Descending;
+    return false;
+}
+
+void SortCommand::run_as_called(const CLI::App& verb) {
+    if (sorts_lines(verb)) {
+        refuse_options_of_numbers(verb);
+        return sort_lines(line_sort, {.inputs = inputs,
+                                      .output = output,
+                                      .header = reading.lines.header,
+                                      .engine = sort.engine,
+                                      .threads = sort.threads,
+                                      .devices = device,
+                                      .stats = stats});
+    }
+    if (inputs.size() > 1) {
+        throw CLI::ValidationError("FILE", fmt::format("{} is a second one; only --lines sorts several together",
+                                                       input::in_quotes(inputs[1])));
+    }
+    only_with(verb, {"--header"}, is_text(), "--text or lines");
+    input = inputs.front();
+    check_engine_options(verb, *this);
+    run();
+}
+
 void add_engine_options(CLI::App& verb, SortOptions& sort) {
     add_pbsn_options(verb, sort.paper.pbsn);
     verb.add_option("--max-texels", sort.paper.pbsn.max_texels, "For pbsn: max texels in one texture (4 values each)")
@@ -359,32 +418,20 @@ void add_engine_options(CLI::App& verb, SortOptions& sort) {
         ->default_str("auto");
 }
 
-void check_engine_options(const CLI::App& verb, const SortCommand& command) {
-    const auto engine = command.sort.engine;
-    const bool pbsn = engine == Engine::Pbsn;
-    const auto type = command.reading.type();
-    check_pbsn_options(verb, engine);
-    only_with(verb, {"--channels"}, command.window > 0, "--window, which has windows to put into channels");
-    only_with(verb, {"--max-texels", "--max-run"}, pbsn, "--engine pbsn");
-    only_with(verb, {"--representation", "--block", "--steps-per-pass"}, engine == Engine::Bitonic, "--engine bitonic");
-    only_with(verb, {"--kernel"}, engine == Engine::Merge || engine == Engine::Hybrid || engine == Engine::Auto,
-              "--engine merge, hybrid or auto");
-    only_with(verb, {"--precision"}, type == KeyType::F32 || type == KeyType::F16,
-              "--type f32 and f16; text is f64 without --type");
-    only_with(verb, {"--round"}, type == KeyType::F32 && command.sort.precision == Precision::Float16,
-              "--type f32 and --precision f16");
-}
-
 }  // namespace
 
 void add_sort_command(CLI::App& app) {
     auto command = std::make_shared<SortCommand>();
     auto* verb = app.add_subcommand("sort", "Sort numbers from a file or pipe");
-    verb->add_option("FILE", command->input, "Input; - is standard input")->capture_default_str();
+    verb->add_option("FILE", command->inputs, "Input; - is standard input. Several files only with --lines")
+        ->default_str("-");
     verb->add_option("-o,--output", command->output, "Output; - is standard output. Appears only when complete")
         ->capture_default_str();
     input::add_reading_options(*verb, command->reading, input::type_words,
                                "Input and output are text, one number per line");
+    auto* header = verb->get_option("--header");
+    header->remove_needs(verb->get_option("--text"));
+    header->description("With --text: skip the first N lines; with lines: keep them on top");
     verb->add_option("--order", command->sort.order, "Order of the output; NaNs always come last")
         ->transform(input::one_of(input::order_words))
         ->default_str("asc");
@@ -426,18 +473,19 @@ void add_sort_command(CLI::App& app) {
     verb->add_flag("--profile-steps", command->profile_steps,
                    "Like --profile, with one line per step of the sorting network");
     add_devices_option(*verb, command->device);
+    add_line_options(*verb, command->line_sort);
     verb->footer(
-        "The whole input is held in memory; `quadmill terasort` sorts larger files.\n"
+        "Numbers are all held in memory; `quadmill terasort` sorts larger files of records. Lines may be more than "
+        "memory.\n"
         "\n"
         "Examples:\n"
         "  quadmill sort data.f32 -o sorted.f32\n"
         "  quadmill sort data.i64 --type i64 --order desc -o sorted.i64 --with-index order.u32\n"
         "  quadmill sort data.f32 -o largest.f32 --order desc --top 100\n"
-        "  cut -f3 log.tsv | quadmill sort --text | tail -1");
-    verb->callback([command, verb] {
-        check_engine_options(*verb, *command);
-        command->run();
-    });
+        "  cut -f3 log.tsv | quadmill sort --text | tail -1\n"
+        "  quadmill sort -t, -k2,2nr data.csv -o sorted.csv\n"
+        "  quadmill sort --column price:n --column name data.csv -o sorted.csv");
+    verb->callback([command, verb] { command->run_as_called(*verb); });
 }
 
 }  // namespace quadmill::detail::cli

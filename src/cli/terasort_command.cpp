@@ -14,6 +14,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/devices.hpp"
+#include "cli/external_run.hpp"
 #include "cli/help.hpp"
 #include "cli/passes.hpp"
 #include "cli/ranks.hpp"
@@ -95,9 +96,9 @@ struct TerasortCommand {
     void print(const mpi::TerasortStats& stats) const;
 #endif
     [[nodiscard]] RecordFormat record_format() const;
-    [[nodiscard]] std::optional<Context> open_context() const;
-    [[nodiscard]] std::size_t memory_for(const RecordFormat& records) const;
-    [[nodiscard]] std::string out_of_memory() const;
+    [[nodiscard]] std::optional<Context> open_context() const {
+        return external_context("terasort", engine, merge, memory, devices);
+    }
     void print(const ExternalSortStats& stats, const std::vector<DeviceShare>& shares) const;
     static void print_stages(const ExternalSortStats& stats);
 };
@@ -122,56 +123,6 @@ RecordFormat TerasortCommand::record_format() const {
         throw CLI::ValidationError(keys.empty() ? "--key-offset, --key-bytes" : "--key", without_function(error));
     }
     return records;
-}
-
-// A software renderer is slower than sorting on the CPU. The driver of a GPU holds some hundred megabytes of memory
-// itself, and enough must be left.
-std::optional<Context> TerasortCommand::open_context() const {
-    constexpr auto enough = std::uint64_t{1} << 30U;
-    const bool sorts_on_cpu =
-        engine == Engine::Cpu || (engine == Engine::Auto && (memory < enough || !gl::has_hardware()));
-    if (sorts_on_cpu && merge == RunMerge::Tree) return {};
-    try {
-        return Context::headless({.device = devices.one()});
-    } catch (const ContextError& error) {
-        if (engine != Engine::Auto || merge == RunMerge::Gpu) throw;
-        fmt::print(stderr, "quadmill terasort: sorting on the CPU: {}\n", error.what());
-        return {};
-    }
-}
-
-std::uint64_t whole_megabytes(std::uint64_t bytes) {
-    constexpr std::uint64_t megabyte = std::uint64_t{1} << 20U;
-    return (bytes + megabyte - 1) / megabyte;
-}
-
-// Memory that the program already holds counts, too.
-std::size_t TerasortCommand::memory_for(const RecordFormat& records) const {
-    const auto held = external::resident_bytes(), least = held + min_memory(records);
-    if (memory >= least) return memory - held;
-    throw CLI::ValidationError(
-        "--memory", fmt::format("must be at least {}M for such records; the program itself needs {}M of that",
-                                whole_megabytes(least) + 1, whole_megabytes(held)));
-}
-
-std::string TerasortCommand::out_of_memory() const {
-    return fmt::format(
-        "the system does not give this program the {}M of memory that --memory allows it; give less "
-        "--memory, or raise `ulimit -v` or the memory of the container",
-        whole_megabytes(memory));
-}
-
-double megabytes_a_second(std::uint64_t bytes, double seconds) {
-    return seconds > 0 ? static_cast<double>(bytes) / seconds / 1e6 : 0;
-}
-
-std::string progress_line(const ExternalProgress& p) {
-    const auto rate = megabytes_a_second(p.bytes, p.seconds);
-    const auto* phase = p.phase == ExternalProgress::Phase::Runs ? "sorting runs" : "merging";
-    if (p.total == 0) return fmt::format("{}: {} MB, {:.0f} MB/s", phase, p.bytes / 1000000, rate);
-    const auto share = 100.0 * static_cast<double>(p.bytes) / static_cast<double>(p.total);
-    const auto left = rate > 0 ? static_cast<double>(p.total - std::min(p.bytes, p.total)) / 1e6 / rate : 0;
-    return fmt::format("{}: {:.0f}%, {:.0f} MB/s, {:.0f} s left in this phase", phase, share, rate, left);
 }
 
 void TerasortCommand::print_stages(const ExternalSortStats& stats) {
@@ -235,7 +186,7 @@ void TerasortCommand::run_alone() {
     std::optional<PassProfiler> profiler;
     if (profile && context) profiler.emplace(*context);
     ExternalSortOptions options{.format = records,
-                                .memory = memory_for(records),
+                                .memory = memory_for(records, memory),
                                 .temp = temp,
                                 .engine = engine,
                                 .merge = merge,
@@ -257,10 +208,10 @@ void TerasortCommand::run_alone() {
         throw Error(fmt::format("{}; --memory {}M is enough", error.fact(),
                                 whole_megabytes(memory - options.memory + error.memory())));
     } catch (const std::bad_alloc&) {
-        throw Error(out_of_memory());
+        throw Error(out_of_memory(memory));
     } catch (const std::system_error& error) {
         if (error.code() != std::errc::resource_unavailable_try_again) throw;  // else no room for a stack
-        throw Error(out_of_memory());
+        throw Error(out_of_memory(memory));
     }
     progress.hide();
     const auto shares = group ? group->shares() : std::vector<DeviceShare>();
@@ -309,7 +260,7 @@ void TerasortCommand::sort_on_ranks(const RecordFormat& records, input::Interrup
         if (devices.indices.empty() && count > 0) devices.indices.push_back(local.rank % count);
         context = open_context();
         options.sort = {.format = records,
-                        .memory = memory_for(records),
+                        .memory = memory_for(records, memory),
                         .temp = temp,
                         .engine = engine,
                         .threads = mpi::threads_of(local, threads),

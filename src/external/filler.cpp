@@ -36,7 +36,8 @@ void Filler::check_lines(const Slot& slot) const {
 // If the end of the line has not been read yet, it is searched in the file, but only for some distance.
 void Filler::refuse_line(std::uint64_t number, std::uint64_t offset, std::uint64_t seen, bool ended) const {
     constexpr std::uint64_t far = std::uint64_t{1} << 30U;
-    if (std::ifstream file(source_.path, std::ios::binary); !ended && source_.is_file && file) {
+    const bool is_line = format_.kind() == RecordFormat::Kind::Lines;
+    if (std::ifstream file(source_.path, std::ios::binary); is_line && !ended && source_.is_file && file) {
         file.seekg(static_cast<std::streamoff>(offset + seen));
         for (std::string some(std::size_t{1} << 18U, '\0'); !ended && seen < far;) {
             file.read(some.data(), static_cast<std::streamsize>(some.size()));
@@ -46,8 +47,8 @@ void Filler::refuse_line(std::uint64_t number, std::uint64_t offset, std::uint64
             seen += std::min(end, got.size()) + (ended ? 1 : 0);
         }
     }
-    throw LineTooLong(source_.name + ": line " + std::to_string(number) + ", from byte " + std::to_string(offset) +
-                          " on, has " + (ended ? "" : "at least ") + std::to_string(seen) +
+    throw LineTooLong(source_.name + (is_line ? ": line " : ": record ") + std::to_string(number) + ", from byte " +
+                          std::to_string(offset) + " on, has " + (ended ? "" : "at least ") + std::to_string(seen) +
                           " bytes, and this memory allows " + std::to_string(lines_.longest),
                       lines_.memory_for(seen), source_, offset);
 }
@@ -154,6 +155,13 @@ Slot* Filler::finish() {
     if (slot_ && !slot_->rest().empty()) {
         const auto rest = slot_->rest().size();
         if (format_.fixed()) check_end(bytes_, bytes_ + rest);
+        if (format_.kind() == RecordFormat::Kind::Sized) {
+            throw IoError(
+                source_.name + " ends within a record: the last one has " + std::to_string(rest) + " bytes of " +
+                    (rest < sizeof(SizedHeader) ? "its header"
+                                                : std::to_string(SizedHeader::of(slot_->rest().data()).bytes)),
+                source_.path, bytes_ + rest);
+        }
         slot_->end_last_line();
         bytes_ += rest + 1;
     }

@@ -42,11 +42,28 @@ void Merger::find_record(std::size_t which) {
         }
         return;
     }
+    if (format_.kind() == RecordFormat::Kind::Sized) return find_sized(which);
     for (;;) {
         const auto left = static_cast<std::size_t>(run.to - run.at);
         if (const void* end = left > 0 ? std::memchr(run.at, static_cast<int>(end_of_line), left) : nullptr) {
             run.length = static_cast<std::size_t>(static_cast<const std::byte*>(end) - run.at) + 1;
             run.key = run.at;
+            run.key_bytes = run.length;
+            return;
+        }
+        if (!reader_.next_block(which)) return;
+    }
+}
+
+void Merger::find_sized(std::size_t which) {
+    auto& run = runs_[which];
+    for (;;) {
+        const auto left = static_cast<std::size_t>(run.to - run.at);
+        const auto header = left >= sizeof(SizedHeader) ? SizedHeader::of(run.at) : SizedHeader{};
+        if (header.bytes > 0 && header.bytes <= left) {
+            run.length = header.bytes;
+            run.key = run.at + header.key_offset;
+            run.key_bytes = header.key_bytes;
             return;
         }
         if (!reader_.next_block(which)) return;
@@ -56,7 +73,7 @@ void Merger::find_record(std::size_t which) {
 Merger::Head Merger::head(std::size_t which) const {
     const auto& run = runs_[which];
     if (run.length == 0) return {std::numeric_limits<std::uint64_t>::max(), which};
-    return {prefix_of(run.key, format_.fixed() ? key_bytes_ : run.length), which};
+    return {prefix_of(run.key, format_.fixed() ? key_bytes_ : run.key_bytes), which};
 }
 
 // Pre: the two prefixes are equal.
@@ -64,9 +81,11 @@ bool Merger::comes_first(std::size_t a, std::size_t b) const {
     const auto &x = runs_[a], &y = runs_[b];
     if (x.length == 0 || y.length == 0) return x.length != 0 || (y.length == 0 && a < b);
     constexpr std::size_t seen = sizeof(Head::prefix);
-    const auto bytes = format_.fixed() ? key_bytes_ : std::min(x.length, y.length);
+    const auto bytes = format_.fixed() ? key_bytes_ : std::min(x.key_bytes, y.key_bytes);
     const int order = bytes > seen ? std::memcmp(x.key + seen, y.key + seen, bytes - seen) : 0;
-    return order != 0 ? order < 0 : a < b;
+    if (order != 0) return order < 0;
+    if (!format_.fixed() && x.key_bytes != y.key_bytes) return x.key_bytes < y.key_bytes;
+    return a < b;
 }
 
 bool Merger::wins(const Head& a, const Head& b) const {

@@ -30,6 +30,7 @@ class Merger final : public Stream {
     };
 
     void find_record(std::size_t run);
+    void find_sized(std::size_t run);
     [[nodiscard]] bool comes_first(std::size_t a, std::size_t b) const;
     [[nodiscard]] Head head(std::size_t run) const;
     [[nodiscard]] bool wins(const Head& a, const Head& b) const;

@@ -48,6 +48,24 @@ class FixedKeys {
     std::vector<KeyField> fields_;
 };
 
+// The header of a record that tells its length (RecordFormat::Kind::Sized).
+struct SizedHeader {
+    std::uint32_t bytes = 0, key_offset = 0, key_bytes = 0;
+
+    [[nodiscard]] static SizedHeader of(const std::byte* record) {
+        SizedHeader header;
+        std::memcpy(&header, record, sizeof header);
+        return header;
+    }
+    [[nodiscard]] bool is_valid() const {
+        return bytes >= sizeof *this && key_offset <= bytes && key_bytes <= bytes - key_offset;
+    }
+    [[nodiscard]] std::span<const std::byte> key(const std::byte* record) const {
+        return {record + key_offset, key_bytes};
+    }
+};
+static_assert(std::endian::native == std::endian::little && sizeof(SizedHeader) == 12);
+
 // Lines have 256 codes: 255 bytes and their end. The end has the smallest code, so that memcmp of lines with their ends
 // gives the order of lines: '\n' becomes 0, and smaller bytes are increased by one.
 inline constexpr std::byte end_of_line{0};

@@ -25,8 +25,10 @@ class RunReader {
         std::size_t coming = 0;           // bytes of the other block; 0 if there are no more
         bool has_come = false;
         const std::byte *at = nullptr, *to = nullptr;  // rest of the current block
-        const std::byte* key = nullptr;                // for the caller's use: key of the record at `at`,
-        std::size_t length = 0;                        // and its length; 0 at the end of the run
+        // For the caller's use: key of the record at `at`; bytes of the record, 0 at the end of the run; bytes of the
+        // key of a line or of a record that tells its length.
+        const std::byte* key = nullptr;
+        std::size_t length = 0, key_bytes = 0;
     };
 
     // Starts reading the first block of each run; next_block() returns it.

@@ -6,7 +6,7 @@
 
 namespace quadmill::detail::external {
 
-Format::Format(const char* function, const RecordFormat& format) {
+Format::Format(const char* function, const RecordFormat& format) : kind_(format.kind) {
     if (format.kind == RecordFormat::Kind::Fixed) fixed_.emplace(function, format);
 }
 
@@ -40,7 +40,8 @@ bool Slot::is_full() const {
 
 void Slot::add(std::size_t bytes) {
     filled_ += bytes;
-    if (!format_->fixed()) {
+    if (format_->kind() == RecordFormat::Kind::Sized) return add_sized();
+    if (format_->kind() == RecordFormat::Kind::Lines) {
         const auto from = std::exchange(coded_, filled_);
         code_lines({begin_ + from, filled_ - from});
         return add_lines(std::max(from, whole_));
@@ -56,37 +57,53 @@ void Slot::add(std::size_t bytes) {
 void Slot::add_rest(const Slot& other) {
     const auto rest = other.rest();
     std::memcpy(begin_, rest.data(), rest.size());
-    if (format_->fixed()) return add(rest.size());
+    if (format_->kind() != RecordFormat::Kind::Lines) return add(rest.size());
     filled_ = coded_ = rest.size();
     add_lines(0);
 }
 
 // Pre: no line ends between the complete lines and `search`.
 void Slot::add_lines(std::size_t search) {
-    auto* starts = reinterpret_cast<std::uint64_t*>(index_.data());
     while (records_ < size_.records && search < filled_) {
         const void* end = std::memchr(begin_ + search, static_cast<int>(end_of_line), filled_ - search);
         if (!end) break;
         search = static_cast<std::size_t>(static_cast<const std::byte*>(end) - begin_) + 1;
-        longest_ = std::max(longest_, search - whole_);
-        whole_ = search;
-        starts[++records_] = whole_;
+        end_record(search);
     }
 }
 
+void Slot::add_sized() {
+    while (records_ < size_.records && filled_ - whole_ >= sizeof(SizedHeader)) {
+        const auto header = SizedHeader::of(begin_ + whole_);
+        if (!header.is_valid()) {
+            throw InvalidArgument("sort: a record says that it has " + std::to_string(header.bytes) +
+                                  " bytes and its key " + std::to_string(header.key_bytes) + " from byte " +
+                                  std::to_string(header.key_offset) + " on; the key must be within the record");
+        }
+        if (header.bytes > filled_ - whole_) break;
+        end_record(whole_ + header.bytes);
+    }
+}
+
+void Slot::end_record(std::size_t end) {
+    longest_ = std::max(longest_, end - whole_);
+    whole_ = end;
+    reinterpret_cast<std::uint64_t*>(index_.data())[++records_] = whole_;
+}
+
 void Slot::end_last_line() {
-    if (format_->fixed() || rest().empty()) return;
+    if (format_->kind() != RecordFormat::Kind::Lines || rest().empty()) return;
     begin_[filled_++] = end_of_line;  // there is a page after the records
     ++coded_;
-    longest_ = std::max(longest_, filled_ - whole_);
-    whole_ = filled_;
-    reinterpret_cast<std::uint64_t*>(index_.data())[++records_] = whole_;
+    end_record(filled_);
 }
 
 WideKeys Slot::keys() const {
     if (const auto& keys = format_->fixed())
         return {{index_.data(), records_ * keys->key_bytes()}, keys->key_bytes(), keys->key_bytes(), {}};
-    return {{begin_, whole_}, 0, 0, {reinterpret_cast<const std::uint64_t*>(index_.data()), records_ + 1}};
+    const auto are =
+        format_->kind() == RecordFormat::Kind::Sized ? WideKeys::Offsets::OfSizedRecords : WideKeys::Offsets::OfKeys;
+    return {{begin_, whole_}, 0, 0, {reinterpret_cast<const std::uint64_t*>(index_.data()), records_ + 1}, are};
 }
 
 std::span<std::uint32_t> Slot::order() const {

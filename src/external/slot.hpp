@@ -19,12 +19,14 @@ class Format {
   public:
     // Throws InvalidArgument; its message begins with `function`.
     Format(const char* function, const RecordFormat& format);
-    // Nothing for lines.
+    [[nodiscard]] RecordFormat::Kind kind() const { return kind_; }
+    // Nothing for lines and records that tell their length.
     [[nodiscard]] const std::optional<FixedKeys>& fixed() const { return fixed_; }
-    // Bytes of a slot's data for a record's key: of the key, or of the offset of a line.
+    // Bytes of a slot's data for a record's key: of the key, or of the offset of a record.
     [[nodiscard]] std::size_t index_bytes() const { return fixed_ ? fixed_->key_bytes() : sizeof(std::uint64_t); }
 
   private:
+    RecordFormat::Kind kind_;
     std::optional<FixedKeys> fixed_;
 };
 
@@ -46,6 +48,7 @@ class Slot {
     // Memory after the records, for more of them.
     [[nodiscard]] std::span<std::byte> space() const;
     // Adds that many new bytes: finds the records in them and makes their keys. Lines are coded.
+    // Throws InvalidArgument for a header that is not valid.
     void add(std::size_t bytes);
     // Takes the incomplete record from the end of another slot. Pre: empty.
     void add_rest(const Slot& other);
@@ -66,6 +69,8 @@ class Slot {
 
   private:
     void add_lines(std::size_t search);
+    void add_sized();
+    void end_record(std::size_t end);
 
     const Format* format_;
     SlotSize size_;

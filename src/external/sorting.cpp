@@ -35,7 +35,7 @@ const ExternalSortOptions& checked(const char* function, const ExternalSortOptio
                               ": the sort has a thread of its own for the context, and an adopted "
                               "one belongs to its host's; give a headless one");
     }
-    if (options.merge == RunMerge::Gpu && (!context || options.format.kind == RecordFormat::Kind::Lines)) {
+    if (options.merge == RunMerge::Gpu && (!context || options.format.kind != RecordFormat::Kind::Fixed)) {
         throw InvalidArgument(std::string(function) + ": RunMerge::Gpu needs " +
                               (context ? "records of one length" : "a context") + "; use RunMerge::Tree");
     }
@@ -102,7 +102,8 @@ void Sorting::begin(const RunNeeds& needs, FilePlace source) {
             if (runs && (longest(memory, *runs) >= bytes || all.run_bytes > 0)) return memory;
         }
     };
-    filler_.emplace(format_, maker_, LineLimit{longest(options_.memory, *plan), memory_for}, std::move(source));
+    longest_ = longest(options_.memory, *plan);
+    filler_.emplace(format_, maker_, LineLimit{longest_, memory_for}, std::move(source));
     step_ = Step::Filling;
     report_.begin(Phase::Runs, needs.input_bytes.value_or(0));
 }
@@ -210,7 +211,7 @@ std::size_t Sorting::fill(std::span<std::byte> memory) {
     if (!stream_) throw InvalidArgument(std::string(function_) + ": the sort has failed before; there is nothing");
     const auto filled = stream_->fill(memory);
     given_ += filled;
-    if (!format_.fixed()) decode_lines(memory.first(filled));
+    if (format_.kind() == RecordFormat::Kind::Lines) decode_lines(memory.first(filled));
     return filled;
 }
 
@@ -219,6 +220,12 @@ std::uint64_t Sorting::write(FilePlace place, BlockIo::Method method) {
     BlockWriter writer(method, block_, in_memory_ ? clocks.write : merge_write_, tick());
     writer.begin(std::move(place));
     return writer.write_all(*this, in_memory_ ? clocks.reorder : merging_);
+}
+
+void Sorting::write(Stream& stream, files::OutputFile& out) {
+    auto& clocks = maker_.clocks();
+    write_stream(stream, out, block_, in_memory_ ? clocks.write : merge_write_, in_memory_ ? clocks.reorder : merging_,
+                 tick());
 }
 
 ExternalSortStats Sorting::stats(const char* io) {
@@ -248,10 +255,6 @@ namespace {
 
 FilePlace place_of(const files::InputFile& file) {
     return {file.descriptor(), 0, file.name(), file.path(), file.size() && file.path() != "-"};
-}
-
-FilePlace place_of(const files::OutputFile& file) {
-    return {file.descriptor(), 0, file.name(), file.path()};
 }
 
 void must_differ(const files::InputFile& input, const std::string& output) {
@@ -284,6 +287,20 @@ void read_all(Sorting& sorting, const files::InputFile& in, BlockIo::Method meth
 
 }  // namespace
 
+void write_stream(Stream& stream, files::OutputFile& out, std::size_t block, StageClock& writing, StageClock& filling,
+                  const Tick& tick) {
+    if (out.is_regular()) files::make_direct(out.descriptor());
+    const FilePlace place{out.descriptor(), 0, out.name(), out.path()};
+    BlockWriter writer(out.is_regular() ? BlockIo::Method::Auto : BlockIo::Method::Stream, block, writing, tick);
+    writer.begin(place);
+    const auto bytes = writer.write_all(stream, filling);
+    if (!out.is_regular()) return;
+    // The last page was written completely.
+    if (files::fails(files::Call::Truncate) || ftruncate(out.descriptor(), static_cast<off_t>(bytes)) != 0)
+        fail_io("write", place, bytes, errno);
+    out.sync();
+}
+
 ExternalSortStats sort_between(const std::string& input, const std::string& output, const ExternalSortOptions& options,
                                Devices devices, const Plans& plans) {
     const files::InputFile in(input);
@@ -297,15 +314,7 @@ ExternalSortStats sort_between(const std::string& input, const std::string& outp
     std::string io;
     read_all(sorting, in, has_offsets ? BlockIo::Method::Auto : BlockIo::Method::Stream, io);
     sorting.finish();
-    if (out.is_regular()) files::make_direct(out.descriptor());
-    const auto place = place_of(out);
-    const auto bytes = sorting.write(place, out.is_regular() ? BlockIo::Method::Auto : BlockIo::Method::Stream);
-    if (out.is_regular()) {
-        // The last page was written completely.
-        if (files::fails(files::Call::Truncate) || ftruncate(out.descriptor(), static_cast<off_t>(bytes)) != 0)
-            fail_io("write", place, bytes, errno);
-        out.sync();
-    }
+    sorting.write(sorting, out);
     out.commit();
     return sorting.stats(io.c_str());
 }

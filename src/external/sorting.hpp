@@ -12,6 +12,7 @@
 #include "external/filler.hpp"
 #include "external/gpu_merger.hpp"
 #include "external/merger.hpp"
+#include "files/files.hpp"
 
 namespace quadmill::detail::external {
 
@@ -66,6 +67,10 @@ class Sorting final : public Stream {
     [[nodiscard]] std::size_t fill(std::span<std::byte> memory) override;
     // Writes all bytes to a place. Returns their number.
     std::uint64_t write(FilePlace place, files::BlockIo::Method method);
+    // Writes a stream that takes its bytes from this one, such as this one itself, and waits until it is on the disk.
+    void write(Stream& stream, files::OutputFile& out);
+    // Max bytes of a record, if records have different lengths.
+    [[nodiscard]] std::size_t longest_record() const { return longest_; }
     [[nodiscard]] ExternalSortStats stats(const char* io);
 
   private:
@@ -93,7 +98,7 @@ class Sorting final : public Stream {
     TemporarySpace space_;
     RunMaker maker_;
     std::uint64_t passes_before_;
-    std::size_t engine_bytes_, engine_held_ = 0, run_records_ = 0, block_ = 0;
+    std::size_t engine_bytes_, engine_held_ = 0, run_records_ = 0, block_ = 0, longest_ = 0;
     std::optional<Filler> filler_;
     Slot* in_memory_ = nullptr;
     std::optional<cpu::Workers> workers_;
@@ -101,6 +106,10 @@ class Sorting final : public Stream {
     std::unique_ptr<Stream> stream_;
     ExternalSortStats stats_;
 };
+
+// Writes a stream, and waits until it is on the disk. `filling` counts the stream's time.
+void write_stream(Stream& stream, files::OutputFile& out, std::size_t block, StageClock& writing, StageClock& filling,
+                  const Tick& tick);
 
 // sort_file() with other plans, for tests.
 ExternalSortStats sort_between(const std::string& input, const std::string& output, const ExternalSortOptions& options,

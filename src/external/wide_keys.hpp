@@ -7,18 +7,26 @@
 #include <cstring>
 #include <span>
 
+#include "external/records.hpp"
+
 namespace quadmill::detail::external {
 
 // Keys as bytes that compare like memcmp; if one key is the beginning of another, it comes first. Key i is bytes[i *
-// stride, i * stride + length) if offsets is empty, otherwise bytes[offsets[i], offsets[i + 1]).
+// stride, i * stride + length) if offsets is empty, otherwise bytes[offsets[i], offsets[i + 1]), or the key in a record
+// there that tells its length.
 struct WideKeys {
     std::span<const std::byte> bytes;
     std::size_t stride = 0, length = 0;
     std::span<const std::uint64_t> offsets{};
+    enum class Offsets { OfKeys, OfSizedRecords } offsets_are = Offsets::OfKeys;
 
     [[nodiscard]] bool one_length() const { return offsets.empty(); }
     [[nodiscard]] std::span<const std::byte> operator[](std::size_t i) const {
         if (one_length()) return bytes.subspan(i * stride, length);
+        if (offsets_are == Offsets::OfSizedRecords) {
+            const auto* record = bytes.data() + offsets[i];
+            return SizedHeader::of(record).key(record);
+        }
         return bytes.subspan(offsets[i], offsets[i + 1] - offsets[i]);
     }
 };

@@ -1,6 +1,7 @@
 #include "external/wide_sort.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <limits>
 #include <numeric>
@@ -104,6 +105,7 @@ class Argsort {
     [[nodiscard]] bool done() const { return keys_.one_length() && bits_done() >= 8 * keys_.length; }
     bool round();
     std::size_t compare_runs(std::size_t below);
+    void compare_run(std::span<std::uint32_t> places) const;
     std::size_t gather(std::size_t from);
     void sort_gathered();
     void settle_ended();
@@ -148,16 +150,35 @@ std::size_t Argsort::compare_runs(std::size_t below) {
     std::atomic<std::size_t> compared = 0;
     for_runs(ties_, tools_.workers, [&](Run run) {
         if (run.size() >= below) return;
-        const auto places = order_.subspan(run.begin, run.size());
-        std::sort(places.begin(), places.end(), [&](std::uint32_t a, std::uint32_t b) {
-            const int difference = external::compare(keys_[a], keys_[b], bits_done() / 8);
-            return difference < 0 || (difference == 0 && a < b);
-        });
+        compare_run(order_.subspan(run.begin, run.size()));
         ties_.settle(run);
         compared += run.size();
     });
     stats_.sort_ms += watch.ms();
     return compared;
+}
+
+// Reads each key once for its next bits, and again only if these are equal.
+void Argsort::compare_run(std::span<std::uint32_t> places) const {
+    constexpr unsigned bits = 56;
+    struct Item {
+        std::uint64_t word;
+        std::uint32_t key;
+    };
+    constexpr std::size_t few = 64;
+    std::array<Item, few> some;
+    std::vector<Item> many(places.size() > few ? places.size() : 0);
+    const auto items = many.empty() ? std::span(some).first(places.size()) : std::span(many);
+    const auto done = bits_done();
+    std::ranges::transform(places, items.begin(), [&](std::uint32_t key) {
+        return Item{word_of(keys_[key], done, bits), key};
+    });
+    std::sort(items.begin(), items.end(), [&](const Item& a, const Item& b) {
+        if (a.word != b.word) return a.word < b.word;
+        const int difference = external::compare(keys_[a.key], keys_[b.key], (done + bits) / 8);
+        return difference < 0 || (difference == 0 && a.key < b.key);
+    });
+    std::ranges::transform(items, places.begin(), &Item::key);
 }
 
 // Collects runs from position `from` on. Returns the position to continue at.
@@ -230,9 +251,12 @@ void Argsort::settle_ended() {
         const auto places = order_.subspan(run.begin, run.size());
         const auto goes_on = [&](std::uint32_t key) { return length(key) > done; };
         if (std::all_of(places.begin(), places.end(), goes_on)) return;
-        std::sort(places.begin(), places.end(), [&](std::uint32_t a, std::uint32_t b) {
+        const auto is_before = [&](std::uint32_t a, std::uint32_t b) {
             return length(a) != length(b) ? length(a) < length(b) : a < b;
-        });
+        };
+        // Equal keys are in order already, and a column may have few values.
+        if (!std::is_sorted(places.begin(), places.end(), is_before))
+            std::sort(places.begin(), places.end(), is_before);
         const auto first =
             static_cast<std::size_t>(std::find_if(places.begin(), places.end(), goes_on) - places.begin());
         ties_.settle({run.begin, std::min(run.begin + first + 1, run.end)});

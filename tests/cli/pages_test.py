@@ -30,8 +30,8 @@ def all_verbs():
 
 
 def options_of(*verb):
-    text = re.split(r"\n(?:Options|Performance|Reproducing the papers):\n", said(*verb, "--help"))[1:]
-    lines = [line for part in text for line in re.findall(r"^  (-[^ {[]*)", part.partition("\n\n")[0], re.MULTILINE)]
+    text = re.split(r"\n(?:Options|Lines of text|Performance|Reproducing the papers):\n", said(*verb, "--help"))[1:]
+    lines = [line for part in text for line in re.findall(r"^  (-[^ {[\n]*)", part.partition("\n\n")[0], re.MULTILINE)]
     return [name for line in lines for name in line.split(",") if name.startswith("-")]
 
 

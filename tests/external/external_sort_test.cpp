@@ -279,6 +279,60 @@ TEST_CASE("lines with any content") {
     CHECK(sort_by_pushing(input, options, plans, random) == sorted_lines(input));
 }
 
+// A record that tells its length: header, `before` bytes, key, the rest.
+std::string sized(const std::string& before, const std::string& key, const std::string& rest) {
+    const SizedHeader header{static_cast<std::uint32_t>(sizeof header + before.size() + key.size() + rest.size()),
+                             static_cast<std::uint32_t>(sizeof header + before.size()),
+                             static_cast<std::uint32_t>(key.size())};
+    return std::string(reinterpret_cast<const char*>(&header), sizeof header) + before + key + rest;
+}
+
+TEST_CASE("records that tell their length, with keys of any content anywhere in them") {
+    const Folder folder;
+    std::mt19937 random(23);
+    const auto options = options_for({.kind = RecordFormat::Kind::Sized}, folder);
+    const std::string letters{'\0', '\0', '\1', 'a', '\xff'};
+    for (const std::size_t n : {0U, 1U, 2U, 50U, 3000U}) {
+        for (const std::size_t longest : {0U, 1U, 3U, 20U, 300U}) {
+            std::vector<std::pair<std::string, std::string>> records;
+            std::string input, expected;
+            for (std::size_t i = 0; i < n; ++i) {
+                std::string key(random() % (longest + 1), letters[random() % letters.size()]);
+                if (!key.empty()) key[random() % key.size()] = letters[random() % letters.size()];
+                records.emplace_back(key, sized(std::string(random() % 3, 'b'), key, std::to_string(i)));
+                input += records.back().second;
+            }
+            std::stable_sort(records.begin(), records.end(),
+                             [](const auto& a, const auto& b) { return a.first < b.first; });
+            for (const auto& [key, record] : records) expected += record;
+            CAPTURE(n);
+            CAPTURE(longest);
+            for (const std::size_t run : {longest + 100, std::size_t{8192}, std::size_t{1} << 21}) {
+                if (input.size() / run > 300) continue;
+                CHECK(sort_by_file(input, options, folder, small_plans(run, 5)) == expected);
+                CHECK(sort_by_pushing(input, options, small_plans(run, 5), random) == expected);
+            }
+        }
+    }
+}
+
+TEST_CASE("records that tell a wrong length are refused") {
+    const Folder folder;
+    const auto options = options_for({.kind = RecordFormat::Kind::Sized}, folder);
+    const auto good = sized("", "key", "rest");
+    for (const SizedHeader header : {SizedHeader{11, 11, 0}, SizedHeader{20, 21, 0}, SizedHeader{20, 20, 1},
+                                     SizedHeader{20, 1, 0xffffffffU}, SizedHeader{0, 0, 0}}) {
+        const auto bad = std::string(reinterpret_cast<const char*>(&header), sizeof header) + std::string(8, 'x');
+        CHECK_THROWS_WITH_AS(static_cast<void>(sort_by_file(good + bad, options, folder, {})),
+                             doctest::Contains("the key must be within the record"), InvalidArgument);
+    }
+    for (std::size_t bytes = 1; bytes < good.size(); ++bytes) {
+        CHECK_THROWS_WITH_AS(static_cast<void>(sort_by_file(good + good.substr(0, bytes), options, folder, {})),
+                             doctest::Contains("ends within a record"), IoError);
+    }
+    CHECK(sort_by_file(good, options, folder, {}) == good);
+}
+
 TEST_CASE("lines of which the first ones are long, with memory for all") {
     const Folder folder;
     auto options = options_for({.kind = RecordFormat::Kind::Lines}, folder);

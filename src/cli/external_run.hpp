@@ -1,0 +1,24 @@
+// Common parts of the verbs that sort files larger than memory.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "cli/devices.hpp"
+#include "quadmill/external.hpp"
+
+namespace quadmill::detail::cli {
+
+[[nodiscard]] std::uint64_t whole_megabytes(std::uint64_t bytes);
+// The memory that --memory leaves to a sort of such records: the program itself needs some. Throws CLI::ValidationError.
+[[nodiscard]] std::size_t memory_for(const RecordFormat& records, std::uint64_t memory);
+// The message for a system that does not give so much.
+[[nodiscard]] std::string out_of_memory(std::uint64_t memory);
+[[nodiscard]] double megabytes_a_second(std::uint64_t bytes, double seconds);
+[[nodiscard]] std::string progress_line(const ExternalProgress& p);
+// The context that sorts keys; nothing for the CPU.
+[[nodiscard]] std::optional<Context> external_context(const std::string& verb, Engine engine, RunMerge merge,
+                                                      std::uint64_t memory, const Devices& devices);
+
+}  // namespace quadmill::detail::cli

@@ -1,0 +1,523 @@
+#include "cli/sort_lines.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <nlohmann/json.hpp>
+#include <queue>
+#include <system_error>
+#include <utility>
+
+#include "cli/external_run.hpp"
+#include "cli/help.hpp"
+#include "cli/refusals.hpp"
+#include "cli/stream_run.hpp"
+#include "external/plan.hpp"
+#include "external/sorting.hpp"
+#include "external/wide_keys.hpp"
+#include "input/checks.hpp"
+#include "input/interrupt.hpp"
+#include "input/line_source.hpp"
+#include "input/text.hpp"
+#include "quadmill/error.hpp"
+
+namespace quadmill::detail::cli {
+
+namespace {
+
+using external::SizedHeader;
+using input::KeyMaker;
+using input::LineSource;
+
+std::span<const std::byte> bytes_of(std::string_view text) {
+    return std::as_bytes(std::span(text));
+}
+
+// Checks, merges or sorts the lines of the inputs.
+class LineSorter {
+  public:
+    LineSorter(const LineSort& sort, const LineRun& run, input::Interrupt& interrupt)
+        : sort_(sort), run_(run), interrupt_(interrupt) {
+        read_headers();
+    }
+
+    void check();
+    void merge(files::OutputFile& out);
+    void sort(files::OutputFile& out);
+
+  private:
+    [[nodiscard]] input::LineEnds ends() const;
+    [[nodiscard]] std::unique_ptr<LineSource> open(const std::string& path);
+    [[nodiscard]] KeyMaker maker() const;
+    void read_headers();
+    void push_all(external::Sorting& sorting, KeyMaker& keys);
+    void must_go_on() {
+        if (interrupt_.came()) throw SortStopped("the sort was stopped");
+    }
+    [[nodiscard]] ExternalSortOptions options();
+    [[nodiscard]] std::uint64_t input_bytes() const;
+
+    const LineSort& sort_;
+    const LineRun& run_;
+    input::Interrupt& interrupt_;
+    std::size_t longest_ = sort_.memory / 64;
+    std::vector<std::unique_ptr<LineSource>> sources_;  // after their headers
+    std::string header_;
+    std::vector<std::string> names_;
+    Progress progress_;
+};
+
+// Memory of the buffers here: those of usual lines, and those of the longest ones.
+std::size_t own_memory(std::size_t memory) {
+    return (std::size_t{4} << 20) + memory / 16;
+}
+constexpr std::size_t batch_bytes = std::size_t{256} << 10;
+
+input::LineEnds LineSorter::ends() const {
+    input::LineEnds ends{.end = sort_.zero ? '\0' : '\n'};
+    if (!sort_.columns.empty()) ends.csv_separator = sort_.separator.empty() ? ',' : sort_.separator[0];
+    return ends;
+}
+
+std::unique_ptr<LineSource> LineSorter::open(const std::string& path) {
+    return std::make_unique<LineSource>(path, ends(), longest_, [this](int descriptor) {
+        interrupt_.wait_for(descriptor);
+        must_go_on();
+    });
+}
+
+// Names of columns need a header, which the first line is unless --header says more.
+void LineSorter::read_headers() {
+    const auto is_name = [](const std::string& spec) { return spec.find_first_not_of("0123456789") < spec.find(':'); };
+    const bool has_names = std::ranges::any_of(sort_.columns, is_name);
+    const auto lines = std::max<std::uint64_t>(run_.header, has_names ? 1 : 0);
+    for (const auto& path : run_.inputs) {
+        auto& source = *sources_.emplace_back(open(path));
+        std::string header;
+        for (std::uint64_t i = 0; i < lines; ++i) header += source.next().value_or("");
+        if (sources_.size() == 1) {
+            header_ = header;
+        } else if (header != header_ && !header.empty()) {
+            throw InvalidArgument(
+                fmt::format("{} has another header than {}; files that are sorted together must "
+                            "have the same one",
+                            source.name(), sources_.front()->name()));
+        }
+    }
+    if (!has_names || header_.empty()) return;
+    std::string_view first = header_;
+    first.remove_suffix(1);
+    if (lines > 1) first = first.substr(0, *input::csv_line_end(first, *ends().csv_separator, ends().end));
+    if (first.starts_with("\xef\xbb\xbf")) first.remove_prefix(3);
+    names_ = input::csv_fields(first, *ends().csv_separator);
+}
+
+KeyMaker LineSorter::maker() const {
+    std::vector<input::LineKey> keys;
+    for (const auto& spec : sort_.keys) keys.push_back(input::parse_line_key(spec));
+    for (const auto& spec : sort_.columns) keys.push_back(input::parse_column(spec, names_));
+    input::LineFields fields;
+    if (!sort_.separator.empty()) fields.separator = sort_.separator[0];
+    if (!sort_.columns.empty()) fields = {ends().csv_separator, true};
+    return {std::move(keys), sort_.rules, fields};
+}
+
+void LineSorter::check() {
+    auto keys = maker();
+    std::string before;
+    auto& source = *sources_.front();
+    for (bool first = true; const auto line = source.next(); first = false) {
+        const auto key = keys(line->substr(0, line->size() - 1));
+        const int order = first ? -1 : external::compare(bytes_of(before), bytes_of(key), 0);
+        if (order < 0 || (order == 0 && !sort_.unique)) {
+            before = key;
+            continue;
+        }
+        if (sort_.check == LineSort::Check::Names) {
+            fmt::print(stderr, "quadmill sort: {}:{}: {}: {}\n", source.name(), source.number(),
+                       order == 0 ? "the same key as in the line before" : "out of order",
+                       input::in_quotes(line->substr(0, line->size() - 1)));
+        }
+        throw CLI::RuntimeError(1);
+    }
+}
+
+// Text before a stream, and a stream's lines without their keys.
+class Lines : public external::Stream {
+  public:
+    explicit Lines(std::string_view header) : rest_(header) {}
+    [[nodiscard]] std::size_t fill(std::span<std::byte> memory) override {
+        std::size_t filled = 0;
+        for (;;) {
+            const auto part = std::min(rest_.size(), memory.size() - filled);
+            if (part > 0) std::memcpy(memory.data() + filled, rest_.data(), part);
+            filled += part;
+            rest_.remove_prefix(part);
+            if (filled == memory.size()) return filled;
+            const auto line = next();
+            if (!line) return filled;
+            rest_ = *line;
+        }
+    }
+
+  protected:
+    // The next line with its end. Valid until the next call.
+    virtual std::optional<std::string_view> next() = 0;
+
+  private:
+    std::string_view rest_;
+};
+
+// Whether a line has another key than the line before it.
+class Different {
+  public:
+    bool operator()(std::string_view key) {
+        if (key_ && *key_ == key) return false;
+        key_ = key;
+        return true;
+    }
+
+  private:
+    std::optional<std::string> key_;
+};
+
+class SortedLines final : public Lines {
+  public:
+    enum class Key { InLine, BeforeLine };
+    SortedLines(std::string_view header, external::Stream& records, Key key, bool unique)
+        : Lines(header), records_(records), key_(key), unique_(unique), memory_(2 * batch_bytes) {}
+
+  private:
+    std::optional<std::string_view> next() override {
+        for (;;) {
+            const auto* record = reinterpret_cast<const std::byte*>(memory_.data()) + at_;
+            const auto left = to_ - at_;
+            const auto header = left >= sizeof(SizedHeader) ? SizedHeader::of(record) : SizedHeader{};
+            if (header.bytes == 0 || header.bytes > left) {
+                if (!read_more(header.bytes)) return {};
+                continue;
+            }
+            at_ += header.bytes;
+            const auto* text = reinterpret_cast<const char*>(record);
+            if (unique_ && !is_different_({text + header.key_offset, header.key_bytes})) continue;
+            const auto begin = key_ == Key::InLine ? sizeof header : sizeof header + header.key_bytes;
+            return std::string_view(text + begin, header.bytes - begin);
+        }
+    }
+    bool read_more(std::size_t wanted) {
+        std::memmove(memory_.data(), memory_.data() + at_, to_ - at_);
+        to_ -= std::exchange(at_, 0);
+        if (memory_.size() < wanted) memory_.resize(wanted);
+        const auto got = records_.fill(std::as_writable_bytes(std::span(memory_)).subspan(to_));
+        to_ += got;
+        return got > 0;
+    }
+
+    external::Stream& records_;
+    Key key_;
+    bool unique_;
+    std::vector<char> memory_;
+    std::size_t at_ = 0, to_ = 0;
+    Different is_different_;
+};
+
+// Merges sources in order. Equal keys are in the order of the sources.
+class MergedLines final : public Lines {
+  public:
+    MergedLines(std::string_view header, std::vector<std::unique_ptr<LineSource>>& sources, KeyMaker keys, bool unique)
+        : Lines(header), sources_(sources), keys_(std::move(keys)), unique_(unique), heads_(sources.size()) {
+        for (std::size_t i = 0; i < sources.size(); ++i) advance(i);
+    }
+
+  private:
+    struct Head {
+        std::string key, line;
+    };
+    // Whether the first source's line comes later.
+    struct Later {
+        const std::vector<Head>& heads;
+        bool operator()(std::size_t a, std::size_t b) const {
+            const int order = external::compare(bytes_of(heads[a].key), bytes_of(heads[b].key), 0);
+            return order != 0 ? order > 0 : a > b;
+        }
+    };
+    void advance(std::size_t which) {
+        auto& source = *sources_[which];
+        const auto line = source.next();
+        if (!line) return;
+        auto& head = heads_[which];
+        const auto key = keys_(line->substr(0, line->size() - 1));
+        if (source.number() > 1 && external::compare(bytes_of(head.key), bytes_of(key), 0) > 0) {
+            throw InvalidArgument(
+                fmt::format("{}: line {} is out of order, so this file cannot be merged; without -m it "
+                            "is sorted",
+                            source.name(), source.number()));
+        }
+        head.key = key;
+        head.line = *line;
+        queue_.push(which);
+    }
+    std::optional<std::string_view> next() override {
+        for (;;) {
+            if (given_) advance(*std::exchange(given_, std::nullopt));
+            if (queue_.empty()) return {};
+            given_ = queue_.top();
+            queue_.pop();
+            if (!unique_ || is_different_(heads_[*given_].key)) return heads_[*given_].line;
+        }
+    }
+
+    std::vector<std::unique_ptr<LineSource>>& sources_;
+    KeyMaker keys_;
+    bool unique_;
+    std::vector<Head> heads_;
+    std::priority_queue<std::size_t, std::vector<std::size_t>, Later> queue_{Later{heads_}};
+    std::optional<std::size_t> given_;
+    Different is_different_;
+};
+
+void LineSorter::merge(files::OutputFile& out) {
+    MergedLines merged(header_, sources_, maker(), sort_.unique);
+    external::StageClock writing, merging;
+    constexpr std::size_t block = std::size_t{1} << 20;
+    external::write_stream(merged, out, block, writing, merging, [this] { must_go_on(); });
+}
+
+std::uint64_t LineSorter::input_bytes() const {
+    std::uint64_t bytes = 0;
+    for (const auto& path : run_.inputs) {
+        if (path == "-" || !files::is_regular(path)) return 0;
+        bytes += files::InputFile(path).size().value_or(0);
+    }
+    return bytes;
+}
+
+ExternalSortOptions LineSorter::options() {
+    const RecordFormat records{.kind = RecordFormat::Kind::Sized};
+    return {.format = records,
+            .memory = memory_for(records, sort_.memory) - own_memory(sort_.memory),
+            .temp = sort_.temp,
+            .engine = run_.engine,
+            .threads = run_.threads,
+            .paper = {},
+            .progress = [this](const ExternalProgress& p) {
+                if (interrupt_.came()) return Proceed::Stop;
+                progress_.show_line(progress_line(p));
+                return Proceed::GoOn;
+            }};
+}
+
+void add_record(std::vector<char>& batch, std::string_view line, std::string_view key, SortedLines::Key where) {
+    const bool apart = where == SortedLines::Key::BeforeLine;
+    const auto bytes = sizeof(SizedHeader) + line.size() + (apart ? key.size() : 0);
+    const auto offset = sizeof(SizedHeader) + (apart ? 0 : static_cast<std::size_t>(key.data() - line.data()));
+    const SizedHeader header{static_cast<std::uint32_t>(bytes), static_cast<std::uint32_t>(offset),
+                             static_cast<std::uint32_t>(key.size())};
+    const auto begin = batch.size();
+    batch.resize(begin + bytes);
+    auto* to = batch.data() + begin;
+    std::memcpy(to, &header, sizeof header);
+    if (apart && !key.empty()) std::memcpy(to + sizeof header, key.data(), key.size());
+    std::memcpy(to + bytes - line.size(), line.data(), line.size());
+}
+
+void LineSorter::push_all(external::Sorting& sorting, KeyMaker& keys) {
+    const auto where = keys.makes_parts() ? SortedLines::Key::InLine : SortedLines::Key::BeforeLine;
+    std::vector<char> batch;
+    batch.reserve(2 * batch_bytes);
+    const auto push = [&](const LineSource& source) {
+        try {
+            sorting.filler().push(std::as_bytes(std::span(batch)));
+        } catch (const external::LineTooLong& error) {
+            throw Error(fmt::format("{}: line {} is too long for this memory; --memory {}M would do", source.name(),
+                                    source.number(), whole_megabytes(64 * batch.size())));
+        }
+        batch.clear();
+        sorting.tick()();
+    };
+    for (const auto& source : sources_) {
+        while (const auto line = source->next()) {
+            if (line->size() > batch_bytes) push(*source);  // so that an error is about this line
+            add_record(batch, *line, keys(line->substr(0, line->size() - 1)), where);
+            if (batch.size() >= batch_bytes) push(*source);
+        }
+        push(*source);
+    }
+}
+
+void LineSorter::sort(files::OutputFile& out) {
+    auto keys = maker();
+    const auto options = this->options();
+    const auto context = external_context("sort", run_.engine, RunMerge::Tree, sort_.memory, run_.devices);
+    external::Sorting sorting("sort", options, context, {});
+    const auto bytes = input_bytes();
+    constexpr std::size_t mean_record = 48;
+    sorting.begin(
+        {.input_bytes = bytes >= options.memory ? std::optional(bytes) : std::nullopt, .mean_line = mean_record},
+        {-1, 0, "the lines with their keys"});
+    push_all(sorting, keys);
+    sorting.finish();
+    SortedLines sorted(header_, sorting, keys.makes_parts() ? SortedLines::Key::InLine : SortedLines::Key::BeforeLine,
+                       sort_.unique);
+    sorting.write(sorted, out);
+    progress_.hide();
+    if (!run_.stats) return;
+    const auto s = sorting.stats("");
+    nlohmann::ordered_json out_stats{{"lines", s.records},
+                                     {"record_bytes", s.bytes},
+                                     {"runs", s.runs},
+                                     {"merge_passes", s.merge_passes},
+                                     {"seconds", s.seconds},
+                                     {"runs_seconds", s.runs_seconds},
+                                     {"merge_seconds", s.merge_seconds},
+                                     {"peak_bytes", s.peak_bytes}};
+    for (const auto& stage : s.stages) out_stats["stages"][stage.name] = stage.seconds;
+    fmt::print(stderr, "{}\n", out_stats.dump());
+}
+
+void check_rules(const LineSort& sort) {
+    const auto wrong = [](const char* option, const std::string& words) { throw CLI::ValidationError(option, words); };
+    try {
+        input::check_rules(sort.rules);
+        for (const auto& spec : sort.keys) static_cast<void>(input::parse_line_key(spec));
+    } catch (const InvalidArgument& error) {
+        wrong("--key", error.what());
+    }
+    if (sort.separator.size() > 1)
+        wrong("--delimiter",
+              fmt::format("must be one character, such as , or \\t, not {}", input::in_quotes(sort.separator)));
+    if (sort.merge && sort.check != LineSort::Check::No) wrong("--merge", "does not go with --check");
+}
+
+// Adds a flag that is an option letter of a key.
+void add_rule(CLI::App& verb, LineSort& sort, const char* names, char letter, const char* words) {
+    verb.add_flag(
+            names,
+            [&sort, letter](std::int64_t) {
+                const std::string_view letters(&letter, 1);
+                input::add_rules(sort.rules, letters);
+                input::add_rules(sort.rules, letters, input::KeyEnd::End);
+            },
+            words)
+        ->group(lines_group);
+}
+
+}  // namespace
+
+void add_line_options(CLI::App& verb, LineSort& sort) {
+    const auto flag = [&](const char* names, auto& value, const char* words) {
+        return verb.add_flag(names, value, words)->group(lines_group);
+    };
+    flag("--lines", sort.lines,
+         "Sort whole lines by their bytes, or by keys; the other options of this group imply it");
+    verb.add_option(
+            "-k,--key", sort.keys,
+            "A key, as of `sort -k`: FIELD or FIELD,FIELD, each optionally with .CHARACTER, then letters of the "
+            "options below: 2, 2n, 2,2nr, 1.3,1.5. Equal lines are ordered by the next key")
+        ->type_name("SPEC")
+        ->allow_extra_args(false)
+        ->group(lines_group);
+    verb.add_option("--column", sort.columns,
+                    "A key: a column of CSV, by its name in the first line, which then stays on top, or by its number; "
+                    "then optionally : and letters, such as price:nr. Quotes are respected")
+        ->type_name("NAME|N")
+        ->allow_extra_args(false)
+        ->excludes("--key")
+        ->group(lines_group);
+    verb.add_option("-t,--delimiter,--field-separator", sort.separator,
+                    "The character between fields or columns (default: for -k blanks, for --column a comma)")
+        ->type_name("CHAR")
+        ->group(lines_group);
+    add_rule(verb, sort, "-n,--numeric-sort", 'n', "Compare numbers of any length exactly; other text counts as 0");
+    add_rule(verb, sort, "-g,--general-numeric-sort", 'g', "Compare numbers such as 1e9, inf and nan, as long double");
+    add_rule(verb, sort, "--human-numeric-sort", 'h', "Compare numbers with units, such as 2K and 1G");
+    add_rule(verb, sort, "-M,--month-sort", 'M', "Compare names of months");
+    add_rule(verb, sort, "-r,--reverse", 'r', "Reverse the order; equal lines keep the order of the input");
+    add_rule(verb, sort, "-b,--ignore-leading-blanks", 'b', "Ignore blanks before a key");
+    add_rule(verb, sort, "-d,--dictionary-order", 'd', "Compare only blanks, letters and digits");
+    add_rule(verb, sort, "-f,--ignore-case", 'f', "Compare small letters as capital ones");
+    add_rule(verb, sort, "-i,--ignore-nonprinting", 'i', "Compare only printable characters");
+    flag("-u,--unique", sort.unique, "Write only the first of lines with equal keys");
+    verb.add_flag(
+            "-s,--stable", [](std::int64_t) {}, "Equal lines keep the order of the input, as they always do here")
+        ->group(lines_group);
+    auto* check = verb.add_flag(
+                          "-c,--check", [&sort](std::int64_t) { sort.check = LineSort::Check::Names; },
+                          "Sort nothing; name the first line that is out of order, and exit with 1")
+                      ->group(lines_group);
+    verb.add_flag(
+            "-C,--check-quiet", [&sort](std::int64_t) { sort.check = LineSort::Check::Quiet; },
+            "Like --check, without a message")
+        ->excludes(check)
+        ->group(lines_group);
+    flag("-m,--merge", sort.merge, "Merge files that are sorted already")->excludes(check)->excludes("--check-quiet");
+    flag("-z,--zero-terminated", sort.zero, "Lines end with a zero byte");
+    verb.add_option("-S,--memory,--buffer-size", sort.memory, "Max memory of the program, such as 1G")
+        ->transform(input::byte_count())
+        ->default_str("256M")
+        ->type_name("SIZE")
+        ->group(lines_group);
+    verb.add_option("-T,--temp,--temporary-directory", sort.temp,
+                    "Folder for temporary files if the lines do not fit into memory: up to the size of the input, and "
+                    "of its keys; several are used in turn (default: TMPDIR, or /tmp)")
+        ->type_name("DIR")
+        ->allow_extra_args(false)
+        ->group(lines_group);
+}
+
+bool has_line_options(const CLI::App& verb) {
+    return !verb.get_options(
+                    [](const CLI::Option* option) { return option->get_group() == lines_group && option->count() > 0; })
+                .empty();
+}
+
+void refuse_options_of_numbers(const CLI::App& verb) {
+    constexpr std::array shared{"output", "header", "engine", "threads", "stats", "device"};
+    for (const auto* option : verb.get_options()) {
+        if (option->count() == 0 || option->get_positional() || option->get_group() == lines_group) continue;
+        if (std::ranges::none_of(shared, [&](const char* name) { return option->check_lname(name); }))
+            throw CLI::ValidationError(option->get_name(), "sorts numbers, not lines");
+    }
+}
+
+void sort_lines(const LineSort& given, const LineRun& run) {
+    auto sort = given;
+    if (sort.separator == "\\t") sort.separator = "\t";
+    if (sort.separator == "\\0") sort.separator = std::string(1, '\0');
+    check_rules(sort);
+    if (run.output.empty()) throw CLI::ValidationError("-o", "the name of the output file is empty");
+    if (run.devices.several()) throw CLI::ValidationError("--device", "lines are sorted on one device");
+    if (std::ranges::count(run.inputs, "-") > 1) throw CLI::ValidationError("FILE", "standard input can be read once");
+    if (run.output == "-") input::refuse_inputs("-o", run.output, run.inputs);
+    const bool checks = sort.check != LineSort::Check::No;
+    if (checks && run.inputs.size() > 1) throw CLI::ValidationError("--check", "takes one file");
+    std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is then an error like a full disk
+    input::Interrupt interrupt;     // before threads start, which inherit the signals that it blocks
+    try {
+        std::optional<files::OutputFile> out;
+        if (!checks) out.emplace(run.output, files::OutputFile::OnSignal::LeaveAlone);
+        if (out) out->must_be_open();
+        LineSorter sorter(sort, run, interrupt);
+        if (checks) return sorter.check();
+        if (sort.merge) {
+            sorter.merge(*out);
+        } else {
+            sorter.sort(*out);
+        }
+        out->commit();
+    } catch (const SortStopped&) {
+        throw CLI::RuntimeError(interrupt.status());
+    } catch (const std::bad_alloc&) {
+        throw Error(out_of_memory(sort.memory));
+    } catch (const std::system_error& error) {
+        if (error.code() != std::errc::resource_unavailable_try_again) throw;  // else no room for a stack
+        throw Error(out_of_memory(sort.memory));
+    }
+}
+
+}  // namespace quadmill::detail::cli

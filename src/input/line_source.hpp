@@ -1,0 +1,50 @@
+// The lines of a file or pipe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "files/files.hpp"
+
+namespace quadmill::detail::input {
+
+// What ends a line.
+struct LineEnds {
+    char end = '\n';
+    std::optional<char> csv_separator{};  // CSV: not in quotes
+};
+
+class LineSource {
+  public:
+    // Called before each read with the descriptor. It may wait, or throw to end the work.
+    using BeforeRead = std::function<void(int descriptor)>;
+    // `longest` limits the bytes of a line.
+    LineSource(const std::string& path, LineEnds ends, std::size_t longest, BeforeRead before_read);
+
+    // The next line with its end, which the last line gets if it is missing; nothing at the end. Valid until the next
+    // call. Throws IoError, also for a line that is too long and for quotes that are not closed.
+    [[nodiscard]] std::optional<std::string_view> next();
+    // The number of the line that next() returned, from 1. A CSV line may have several.
+    [[nodiscard]] std::uint64_t number() const { return number_; }
+    [[nodiscard]] std::string name() const { return file_.name(); }
+
+  private:
+    [[nodiscard]] bool read_more();
+    [[nodiscard]] std::optional<std::size_t> find_end() const;
+
+    files::InputFile file_;
+    LineEnds ends_;
+    std::size_t longest_;
+    BeforeRead before_read_;
+    std::vector<char> memory_;
+    std::size_t at_ = 0, to_ = 0, searched_ = 0;  // searched_: bytes from at_ on without an end
+    std::uint64_t number_ = 0, next_number_ = 1, offset_ = 0;
+    bool ended_ = false;
+};
+
+}  // namespace quadmill::detail::input
