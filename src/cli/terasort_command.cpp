@@ -205,8 +205,9 @@ void TerasortCommand::run_alone() {
     } catch (const SortStopped&) {
         throw CLI::RuntimeError(interrupt.status());
     } catch (const external::LineTooLong& error) {
+        // What the program holds varies a little, so one more.
         throw Error(fmt::format("{}; --memory {}M is enough", error.fact(),
-                                whole_megabytes(memory - options.memory + error.memory())));
+                                whole_megabytes(memory - options.memory + error.memory()) + 1));
     } catch (const std::bad_alloc&) {
         throw Error(out_of_memory(memory));
     } catch (const std::system_error& error) {

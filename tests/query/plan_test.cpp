@@ -121,7 +121,7 @@ TEST_CASE("in a join, conditions on one table are applied before it") {
 
 TEST_CASE("a query that cannot run is refused") {
     const auto planned = [](const Query& query) { return refusal([&] { QueryPlan(query, columns); }); };
-    has(planned({.outputs = {}}), "an output");
+    has(planned({.outputs = {}}), "at least one output");
     has(planned({.outputs = {{std::string("z"), ""}}}), "'z'");
     has(planned({.outputs = {rows_counted}, .where = column("z") > 1}), "'z'");
     has(planned({.outputs = {rows_counted}, .where = column("t") > 1}), "'t'");
