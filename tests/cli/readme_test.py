@@ -74,7 +74,7 @@ class HelpTexts(Command):
         self.path("sales.csv", b"1,2,3,4,5\n" * 9)
         self.path("my sales.csv", b"city,price\nRome,1\nParis,2\n")
         for name in ("data.csv", "x.csv"):
-            self.path(name, b"a,b,c,d,id,k,ms,status,price\n" + b"1,2,3,4,5,6,7,8,9\n" * 9)
+            self.path(name, b"a,b,c,d,id,k,ms,status,price,name\n" + b"1,2,3,4,5,6,7,8,9,x\n" * 9)
         self.path("records.dat", b"%099d\n" % 7 * 9)
         self.path("trades.bin", struct.pack("<QdQ", 1, 2.5, 3) * 9)
         self.path("y.csv", b"k,name\n6,six\n")

@@ -7,9 +7,7 @@
 namespace {
 
 struct Run {
-    const char* name;
-    int major, minor;  // 0: the default version
-    gboolean is_es;
+    enum class Version { Default, Core, Es } version;
     int painted = 0, failed = 0;
 };
 
@@ -20,7 +18,7 @@ gboolean render(GtkGLArea* area, GdkGLContext* /*context*/, gpointer data) {
         std::printf("GTK 4: %s\n", error->message);
         ++run.failed;
     } else {
-        run.failed += hosts::check(run.name, quadmill::Context::adopt(), hosts::draw_new_scene);
+        run.failed += hosts::check("GTK 4", quadmill::Context::adopt(), hosts::draw_new_scene);
     }
     return TRUE;
 }
@@ -30,13 +28,17 @@ gboolean render(GtkGLArea* area, GdkGLContext* /*context*/, gpointer data) {
 int main() {
     if (!gtk_init_check()) return 2;
     int failed = 0;
-    for (Run run : {Run{"GTK 4", 0, 0, FALSE}, {"GTK 4, 4.5", 4, 5, FALSE}, {"GTK 4, ES", 3, 0, TRUE}}) {
+    for (const auto version : {Run::Version::Default, Run::Version::Core, Run::Version::Es}) {
+        Run run{version};
         GtkWidget* window = gtk_window_new();
         GtkGLArea* area = GTK_GL_AREA(gtk_gl_area_new());
         gtk_widget_set_size_request(GTK_WIDGET(area), hosts::side, hosts::side);
-        if (run.major > 0) {
-            gtk_gl_area_set_required_version(area, run.major, run.minor);
-            gtk_gl_area_set_use_es(area, run.is_es);
+        if (version == Run::Version::Core) {
+            gtk_gl_area_set_required_version(area, 4, 5);
+            gtk_gl_area_set_use_es(area, FALSE);
+        } else if (version == Run::Version::Es) {
+            gtk_gl_area_set_required_version(area, 3, 0);
+            gtk_gl_area_set_use_es(area, TRUE);
         }
         g_signal_connect(area, "render", G_CALLBACK(render), &run);
         gtk_window_set_child(GTK_WINDOW(window), GTK_WIDGET(area));

@@ -34,7 +34,7 @@ gl::Texture texture_of(gl::Device& device, gl::Format format, const Bits& number
     return texture;
 }
 
-// Whether MIN and MAX blending keep one of the two numbers, bit for bit. OpenGL ES does not promise it: a driver made
+// Whether MIN and MAX blending keep one of the two numbers, bit for bit. A driver of OpenGL ES made
 // NaN of infinities of 16 bits.
 template <class Bits>
 bool blends_exactly(gl::Device& device, const gl::Program& fetch, gl::Format format, const Bits& less,
@@ -70,11 +70,9 @@ Pbsn::Pbsn(gl::Device& device)
         throw InvalidArgument(
             "Engine::Pbsn blends floats, which this OpenGL ES driver cannot do (GL_EXT_color_buffer_float "
             "and GL_EXT_float_blend); use Auto, Merge or Cpu");
-    if (!device.features.is_es) return;
     const gl::Unobserved unobserved(device);
     if (!blends_exactly(device, fetch_, gl::Format::Rgba32f, less_32, greater_32))
-        throw InvalidArgument(
-            "Engine::Pbsn: this OpenGL ES driver blends 32-bit floats wrongly; use Auto, Merge or Cpu");
+        throw InvalidArgument("Engine::Pbsn: this driver blends 32-bit floats wrongly; use Auto, Merge or Cpu");
     blends_halves_ = blends_exactly(device, fetch_, gl::Format::Rgba16f, less_16, greater_16);
 }
 
@@ -168,8 +166,7 @@ void Pbsn::issue_stage(PbsnTextures& textures, const Plan& plan, const Request& 
 
 void Pbsn::sort(PbsnTextures& textures, const Request& request, const std::function<void()>& meanwhile) {
     if (textures.now.texture.format() == gl::Format::Rgba16f && !blends_halves_)
-        throw InvalidArgument(
-            "Engine::Pbsn: this OpenGL ES driver blends 16-bit floats wrongly; use Auto, Merge or Cpu");
+        throw InvalidArgument("Engine::Pbsn: this driver blends 16-bit floats wrongly; use Auto, Merge or Cpu");
     const auto& plan = this->plan(textures.now.texture.width(), textures.now.texture.height(), request.k);
     last_ = &textures;
     last_checked_ = request.early_stop == EarlyStop::Yes;
