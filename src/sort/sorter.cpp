@@ -227,7 +227,7 @@ SortStats Sorter::State::converted(Task task, std::span<Float> keys) {
             continue;
         throw InvalidArgument(std::string(task.function) + ": the key " + std::to_string(as_float(keys[i])) +
                               " at index " + std::to_string(i) +
-                              " is no 16-bit float and would be changed; use 32-bit precision, or allow rounding");
+                              " is not a 16-bit float and would be changed; use 32-bit precision, or allow rounding");
     }
     task.keys = std::span(others);
     auto stats = sort(task);

@@ -177,7 +177,7 @@ TEST_CASE("measurements that are missing, not on a GPU, or wrong") {
     const auto undecided = judge(about_gpus, data);
     CHECK(undecided.kind == NotHere);
     CHECK(undecided.ours == "3.00 times at x = 256");
-    CHECK(undecided.why.find("does not hold here") != std::string::npos);
+    CHECK(undecided.why.find("the rule's verdict here: does not hold") != std::string::npos);
     data.note_wrong("ours", "wrong order");
     CHECK(judge(about_gpus, data).kind == Fails);
 }

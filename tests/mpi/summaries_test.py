@@ -130,7 +130,7 @@ class Summaries(Command):
                             (b"OUT is required", ["terasort", source]), (b"cannot open", ["quantiles", self.path("none")]),
                             (b"cannot open", ["terasort", self.path("none"), self.path("out")]),
                             (b"--memory", ["terasort", source, self.path("out"), "--memory", "1M"]),
-                            (b"is no OFFSET", ["terasort", source, self.path("out"), "--key", "x"]),
+                            (b"is not OFFSET", ["terasort", source, self.path("out"), "--key", "x"]),
                             (b"knows no ranks", ["sort", source])):
             with self.subTest(args=args):
                 result = on_ranks(3, *args)

@@ -183,7 +183,7 @@ TEST_CASE("16-bit precision: exact if possible, otherwise refused, or rounded if
     const auto before = tenths;
     CHECK_THROWS_WITH_AS(
         exact.sort(std::span(tenths)),
-        "Sorter::sort: the key 0.300000 at index 0 is no 16-bit float and would be changed; use 32-bit "
+        "Sorter::sort: the key 0.300000 at index 0 is not a 16-bit float and would be changed; use 32-bit "
         "precision, or allow rounding",
         InvalidArgument);
     CHECK(tenths == before);
