@@ -1,9 +1,5 @@
 #include "sort/pbsn/pbsn.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cstdint>
-#include <span>
 #include <utility>
 
 #include "gl/device.hpp"
@@ -16,64 +12,15 @@
 
 namespace quadmill::detail::sort {
 
-namespace {
-
-// Pairs of a number and a greater one: infinities, the largest and the least normal numbers, and zero.
-constexpr std::array<std::uint16_t, 8> less_16{0xfc00, 0x3c00, 0xfc00, 0x7bff, 0xbc00, 0x0400, 0x0000, 0xc000},
-    greater_16{0x0000, 0x7c00, 0x7c00, 0x7c00, 0x3c00, 0x0401, 0x0400, 0xbc00};
-constexpr std::array<std::uint32_t, 8> less_32{0xff800000, 0x3f800000, 0xff800000, 0x7f7fffff,
-                                               0xbf800000, 0x00800000, 0x00000000, 0xc0000000},
-    greater_32{0x00000000, 0x7f800000, 0x7f800000, 0x7f800000, 0x3f800000, 0x00800001, 0x00800000, 0xbf800000};
-
-template <class Bits>
-gl::Texture texture_of(gl::Device& device, gl::Format format, const Bits& numbers) {
-    gl::Texture texture(device, format, static_cast<int>(numbers.size()) / 4, 1);
-    const gl::PixelBuffer memory(device, gl::PixelBuffer::Direction::Upload, sizeof numbers);
-    std::ranges::copy(std::as_bytes(std::span(numbers)), memory.write(0, sizeof numbers).begin());
-    upload_rows(device, memory, 0, texture, 0, 1);
-    return texture;
-}
-
-// Whether MIN and MAX blending keep one of the two numbers, bit for bit. A driver of OpenGL ES made
-// NaN of infinities of 16 bits.
-template <class Bits>
-bool blends_exactly(gl::Device& device, const gl::Program& fetch, gl::Format format, const Bits& less,
-                    const Bits& greater) {
-    const std::array numbers{&less, &greater};
-    for (const std::size_t drawn : {0U, 1U}) {
-        const auto from = texture_of(device, format, *numbers.at(drawn));
-        for (const auto blend : {gl::Blend::Min, gl::Blend::Max}) {
-            const auto texture = texture_of(device, format, *numbers.at(1 - drawn));
-            const gl::Framebuffer target(device, texture);
-            const gl::QuadList quads(device, {gl::rectangle(0, 0, texture.width(), 1)});
-            draw(device, {.name = "blending",
-                          .program = &fetch,
-                          .inputs = {&from},
-                          .target = &target,
-                          .blend = blend,
-                          .quads = &quads});
-            const auto& expected = blend == gl::Blend::Min ? less : greater;
-            if (!std::ranges::equal(read_texels(device, texture), std::as_bytes(std::span(expected)))) return false;
-        }
-    }
-    return true;
-}
-
-}  // namespace
-
 Pbsn::Pbsn(gl::Device& device)
     : device_(device),
       fetch_(device, "pass/fetch.frag", shaders::pass_fetch_frag),
       out_of_order_(device, "sort/out_of_order.frag", shaders::sort_out_of_order_frag),
       compare_(device, "sort/compare.frag", shaders::sort_compare_frag) {
-    if (!device.features.float_blending)
-        throw InvalidArgument(
-            "Engine::Pbsn blends floats, which this OpenGL ES driver cannot do (GL_EXT_color_buffer_float "
-            "and GL_EXT_float_blend); use Auto, Merge or Cpu");
-    const gl::Unobserved unobserved(device);
-    if (!blends_exactly(device, fetch_, gl::Format::Rgba32f, less_32, greater_32))
-        throw InvalidArgument("Engine::Pbsn: this driver blends 32-bit floats wrongly; use Auto, Merge or Cpu");
-    blends_halves_ = blends_exactly(device, fetch_, gl::Format::Rgba16f, less_16, greater_16);
+    if (device.features.float_blending) return;
+    throw InvalidArgument(
+        "Engine::Pbsn blends floats, which this OpenGL ES driver cannot do (GL_EXT_color_buffer_float "
+        "and GL_EXT_float_blend); use Auto, Merge or Cpu");
 }
 
 const Pbsn::Plan& Pbsn::plan(int width, int height, int k) {
@@ -165,8 +112,6 @@ void Pbsn::issue_stage(PbsnTextures& textures, const Plan& plan, const Request& 
 }
 
 void Pbsn::sort(PbsnTextures& textures, const Request& request, const std::function<void()>& meanwhile) {
-    if (textures.now.texture.format() == gl::Format::Rgba16f && !blends_halves_)
-        throw InvalidArgument("Engine::Pbsn: this driver blends 16-bit floats wrongly; use Auto, Merge or Cpu");
     const auto& plan = this->plan(textures.now.texture.width(), textures.now.texture.height(), request.k);
     last_ = &textures;
     last_checked_ = request.early_stop == EarlyStop::Yes;

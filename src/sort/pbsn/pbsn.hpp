@@ -63,7 +63,6 @@ class Pbsn {
 
     gl::Device& device_;
     gl::Program fetch_, out_of_order_, compare_;
-    bool blends_halves_ = true;
     std::map<std::tuple<int, int, int>, Plan> plans_;
     const PbsnTextures* last_ = nullptr;
     int last_issued_ = 0;
