@@ -221,8 +221,9 @@ class QUADMILL_API Sorter {
     /// (at most 2^28; not given: all of `keys`). Otherwise as for sort_texture(); in addition, `index` is immutable, or
     /// its BASE_LEVEL is 0.
     /// Cost: as for sort_with_index(), with no upload and no read-back, and does not wait for the GPU: total_ms is the
-    /// time that issuing took. GPU memory: 4 bytes per texel of `keys`, and 22 bytes per key (26 with
-    /// MergeKernel::Subgroup). Bitonic: 16 bytes times `count`, rounded up to a power of two.
+    /// time that issuing took. OpenGL ES 3.0 cannot report the size of a texture, so there one texel for each texture is
+    /// drawn and read back first, which waits; ES 3.1 does not. GPU memory: 4 bytes per texel of `keys`, and 22 bytes
+    /// per key (26 with MergeKernel::Subgroup). Bitonic: 16 bytes times `count`, rounded up to a power of two.
     /// Throws: InvalidArgument if an id is not such a texture, `count` texels do not fit, SortOptions::engine is not
     /// Auto, Merge or Bitonic, or Merge needs more memory than SortOptions::gpu_memory, or, if that is 0, than the
     /// driver reports as free.
@@ -246,8 +247,8 @@ class QUADMILL_API Sorter {
     /// Uses Engine::Merge; any values are allowed.
     /// Shape: both R32F, R32I, R32UI, RGBA32F or RGBA16F, with the same format, width and height (or count and width).
     /// Guarantee: as for sort().
-    /// Cost: no upload, no read-back, does not wait. GPU memory: 4 copies of the texels, and 12 bytes per key (6 for 16
-    /// bits).
+    /// Cost: no upload, no read-back, does not wait (except in OpenGL ES 3.0, as argsort_texture()). GPU memory: 4
+    /// copies of the texels, and 12 bytes per key (6 for 16 bits).
     /// Throws: InvalidArgument for another shape, if SortOptions::engine is neither Auto nor Merge, or memory is too
     /// small.
     ///

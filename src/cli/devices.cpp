@@ -40,7 +40,7 @@ void add_api_option(CLI::App& command, OpenGl& api) {
         .add_option(
             "--api", api,
             "Use this version of OpenGL and nothing later (default: QUADMILL_API, or the newest that the driver "
-                    "has)")
+            "has)")
         ->transform(CLI::CheckedTransformer(std::map<std::string, OpenGl>(gl::api_words.begin(), gl::api_words.end()))
                         .description(""))
         ->type_name("gl45|gl41|gl33|es3");

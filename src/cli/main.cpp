@@ -75,7 +75,7 @@ std::optional<std::string> hint_for(const CLI::App& app, const std::string& word
         return say("the output is the second file, as in `quadmill terasort IN OUT`");
     if (verb != "sort") return {};
     if (word == "-R" || word == "--random-sort") return say("`shuf` gives a random order");
-    if (word == "-V" || word == "--version-sort") return say("there is no order of versions");
+    if (word == "-V" || word == "--version-sort") return say("sorting by version numbers is not supported");
     if (word.starts_with("--parallel")) return say("--threads N sets the number of threads");
     if (word == "--json") return say("--stats prints a line of JSON on standard error");
     return {};

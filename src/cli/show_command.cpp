@@ -194,7 +194,8 @@ void add_show_query(CLI::App& show) {
                      "SQL as in `quadmill query`; the picture shows how the rows of its WHERE are counted")
         ->required()
         ->type_name("");
-    verb->add_option("--engine", command->engine, "The engine (default: depth; bitmap where OpenGL older than 4.5 has no exact depths)")
+    verb->add_option("--engine", command->engine,
+                     "The engine (default: depth; bitmap where OpenGL older than 4.5 has no exact depths)")
         ->transform(input::one_of(show::watched_query_words));
     add_output_option(*verb, command->output);
     add_device_option(*verb, command->device);

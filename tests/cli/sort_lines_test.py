@@ -242,7 +242,7 @@ class Tasks(Lines):
         self.fails(1, "`quadmill sort --lines` sorts lines of text", "sort", file)
         self.fails(1, "`quadmill sort --lines` sorts lines of text", "sort", "--text", file)
         self.assertEqual(run("sort", "--text", "-rn", "-", stdin=b"1\n10\n9\n").stdout, b"10\n9\n1\n")
-        for words, options in (("`shuf`", ["-R"]), ("no order of versions", ["-V"]), ("--threads N", ["--parallel=2"]),
+        for words, options in (("`shuf`", ["-R"]), ("version numbers is not supported", ["-V"]), ("--threads N", ["--parallel=2"]),
                                ("goes with --text or lines", ["--header", "1"]), ("sorts numbers, not lines", ["-k1", "--top", "3"]),
                                ("sorts lines, without", ["--text", "-u"]), ("only --lines sorts several", [file]),
                                ("the letters gn", ["-k1gn"]), ("is not a letter", ["-k1x"]), ("less than 1", ["-k0"]),
