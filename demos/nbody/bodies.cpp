@@ -26,7 +26,7 @@ std::vector<Body> galaxy(std::size_t count, std::uint32_t seed) {
     std::vector<Body> bodies(count);
     for (auto& body : bodies) {
         const float radius = 0.1F + 0.9F * std::sqrt(uniform()), angle = 2 * std::numbers::pi_v<float> * uniform();
-        body.place = {radius * std::cos(angle), radius * std::sin(angle), 0.05F * (uniform() - 0.5F)};
+        body.position = {radius * std::cos(angle), radius * std::sin(angle), 0.05F * (uniform() - 0.5F)};
         body.mass = 0.2F / static_cast<float>(count);
         const float speed = std::sqrt((1 + 0.2F * radius * radius) / radius);  // approximately on a circle
         body.velocity = {-speed * std::sin(angle), speed * std::cos(angle), 0};
@@ -43,7 +43,7 @@ double energy(const std::vector<Body>& bodies, double softening) {
         for (std::size_t j = 0; j < i; ++j) {
             double squares = softening * softening;
             for (std::size_t axis = 0; axis < 3; ++axis) {
-                const double apart = static_cast<double>(a.place[axis]) - bodies[j].place[axis];
+                const double apart = static_cast<double>(a.position[axis]) - bodies[j].position[axis];
                 squares += apart * apart;
             }
             sum -= static_cast<double>(a.mass) * bodies[j].mass / std::sqrt(squares);
@@ -59,7 +59,7 @@ Bodies::Bodies(const quadmill::Context& context, const std::vector<Body>& bodies
       softening_(softening),
       programs_(device_) {
     const gl::Scope scope(device_, "Bodies");
-    places_ = {device_, gl::Format::Rgba32f, count_, 1};
+    positions_ = {device_, gl::Format::Rgba32f, count_, 1};
     velocities_ = {device_, gl::Format::Rgba32f, count_, 1};
     columns_.emplace(device_, gl::Format::Rgba32f, count_, (count_ + bodies_a_fragment - 1) / bodies_a_fragment,
                      pass::Fold::Along::Columns);
@@ -69,18 +69,18 @@ Bodies::Bodies(const quadmill::Context& context, const std::vector<Body>& bodies
 }
 
 void Bodies::upload(const std::vector<Body>& bodies) {
-    std::vector<Texel> places, velocities;
-    for (const auto& [place, mass, velocity] : bodies) {
-        places.push_back({place[0], place[1], place[2], mass});
+    std::vector<Texel> positions, velocities;
+    for (const auto& [position, mass, velocity] : bodies) {
+        positions.push_back({position[0], position[1], position[2], mass});
         velocities.push_back({velocity[0], velocity[1], velocity[2], 0});
     }
-    send_texels(device_, places_.now.texture, places);
+    send_texels(device_, positions_.now.texture, positions);
     send_texels(device_, velocities_.now.texture, velocities);
 }
 
 void Bodies::find_accelerations() {
     fill(device_, "forces", programs_.get("nbody/forces.frag", shaders::nbody_forces_frag), columns_->source(),
-         {&places_.now.texture}, {{"count", count_}, {"softening", softening_ * softening_}});
+         {&positions_.now.texture}, {{"count", count_}, {"softening", softening_ * softening_}});
     accelerations_ = &(*columns_)(device_, programs_, pass::FoldRule(pass::FoldBy::Sums));
 }
 
@@ -93,7 +93,7 @@ void Bodies::advance(float step, int steps) {
     const gl::Scope scope(device_, "Bodies::advance");
     for (int i = 0; i < steps; ++i) {
         add(velocities_, *accelerations_, step / 2);
-        add(places_, velocities_.now.texture, step);
+        add(positions_, velocities_.now.texture, step);
         find_accelerations();
         add(velocities_, *accelerations_, step / 2);
     }
@@ -122,10 +122,10 @@ double Bodies::energy() {
 }
 
 std::vector<Body> Bodies::read() {
-    const auto places = read(places_.now.texture), velocities = read(velocities_.now.texture);
-    std::vector<Body> bodies(places.size());
+    const auto positions = read(positions_.now.texture), velocities = read(velocities_.now.texture);
+    std::vector<Body> bodies(positions.size());
     for (std::size_t i = 0; i < bodies.size(); ++i) {
-        const auto& [x, y, z, mass] = places[i];
+        const auto& [x, y, z, mass] = positions[i];
         bodies[i] = {{x, y, z}, mass, {velocities[i][0], velocities[i][1], velocities[i][2]}};
     }
     return bodies;

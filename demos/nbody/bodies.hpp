@@ -16,7 +16,7 @@
 namespace demo {
 
 struct Body {
-    std::array<float, 3> place{};
+    std::array<float, 3> position{};
     float mass = 0;
     std::array<float, 3> velocity{};
 };
@@ -51,7 +51,7 @@ class Bodies {
     int count_;
     float softening_;
     quadmill::detail::pass::Programs programs_;
-    quadmill::detail::pass::PingPong places_, velocities_;
+    quadmill::detail::pass::PingPong positions_, velocities_;
     std::optional<quadmill::detail::pass::Fold> columns_;  // sums of the force matrix
     const quadmill::detail::gl::Texture* accelerations_ = nullptr;
 };

@@ -51,8 +51,8 @@ class Galaxy final : public demo::Simulation {
         const float scale = 0.4F * static_cast<float>(std::min(size.width, size.height));
         // Two pixels per body, and a white square for the heavy centre.
         for (const auto& body : bodies_.read()) {
-            const auto x = static_cast<int>(static_cast<float>(size.width) / 2 + scale * body.place[0]),
-                       y = static_cast<int>(static_cast<float>(size.height) / 2 - scale * body.place[1]);
+            const auto x = static_cast<int>(static_cast<float>(size.width) / 2 + scale * body.position[0]),
+                       y = static_cast<int>(static_cast<float>(size.height) / 2 - scale * body.position[1]);
             if (body.mass >= heavy) {
                 canvas.fill({x - 3, y - 3, 7, 7}, show::white);
             } else {

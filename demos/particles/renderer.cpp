@@ -71,7 +71,7 @@ Renderer::Renderer(const quadmill::Context& context, const Load& load, std::size
 }
 
 Renderer::~Renderer() {
-    const std::array buffers{places_, distances_, order_, chosen_, command_};
+    const std::array buffers{positions_, distances_, order_, chosen_, command_};
     glDeleteBuffers(static_cast<GLsizei>(buffers.size()), buffers.data());
     glDeleteTextures(1, &distance_texture_);
     glDeleteVertexArrays(1, &vertices_);
@@ -86,18 +86,18 @@ void Renderer::make_programs() {
 }
 
 void Renderer::make_sprites(std::uint32_t seed) {
-    std::vector<std::array<float, 4>> places(sprites_);
+    std::vector<std::array<float, 4>> positions(sprites_);
     std::mt19937 random(seed);
     const auto part = [&] { return static_cast<float>(random()) / 4294967296.0F; };  // the same with every library
-    for (auto& place : places) {
+    for (auto& position : positions) {
         const float out = std::sqrt(part()), arm = part() < 0.5F ? 0.0F : 1.0F;
         const float angle = 7 * out + arm * std::numbers::pi_v<float> + (part() - part()) * 0.7F;
         const float high = (part() - part()) * 0.28F * (1.1F - out) + (part() - part()) * 0.04F;
-        place = {out * std::cos(angle), high, out * std::sin(angle), arm};
+        position = {out * std::cos(angle), high, out * std::sin(angle), arm};
     }
     const auto texels = static_cast<std::size_t>(side_) * static_cast<std::size_t>(side_);
     const Command command{.count = 0, .instances = 1, .first = 0, .base_vertex = 0, .base_instance = 0};
-    places_ = make_buffer(sizeof places[0] * sprites_, places.data());
+    positions_ = make_buffer(sizeof positions[0] * sprites_, positions.data());
     distances_ = make_buffer(4 * texels);
     order_ = make_buffer(4 * sprites_);
     chosen_ = make_buffer(4 * sprites_);
@@ -105,7 +105,7 @@ void Renderer::make_sprites(std::uint32_t seed) {
     distance_texture_ = make_texture(GL_R32F, side_, side_);
     table_.add_texture("distance", distance_texture_, quadmill::ColumnType::F32, sprites_);
     glCreateVertexArrays(1, &vertices_);
-    glVertexArrayVertexBuffer(vertices_, 0, places_, 0, sizeof places[0]);
+    glVertexArrayVertexBuffer(vertices_, 0, positions_, 0, sizeof positions[0]);
     glVertexArrayAttribFormat(vertices_, 0, 4, GL_FLOAT, GL_FALSE, 0);
     glEnableVertexArrayAttrib(vertices_, 0);
 }

@@ -52,7 +52,8 @@ class Renderer final : public OrbitRenderer {
     Clock clock_;
     bool shell_ = false;
     double near_ = 0, far_ = 0;
-    unsigned places_ = 0, distances_ = 0, order_ = 0, chosen_ = 0, command_ = 0, distance_texture_ = 0, vertices_ = 0;
+    unsigned positions_ = 0, distances_ = 0, order_ = 0, chosen_ = 0, command_ = 0, distance_texture_ = 0,
+             vertices_ = 0;
     unsigned distance_program_ = 0, sprite_program_ = 0;
 };
 

@@ -91,10 +91,10 @@ Explorer::Explorer(quadmill::Context context, Table table, const Axes& axes, Que
 
 // Finds the first columns that are not on an axis.
 void Explorer::find_thresholds() {
-    constexpr std::size_t most = 2;
+    constexpr std::size_t max = 2;
     thresholds_.clear();
     for (const auto& name : number_columns(table())) {
-        if (name == axes_.x || name == axes_.y || thresholds_.size() == most) continue;
+        if (name == axes_.x || name == axes_.y || thresholds_.size() == max) continue;
         const auto range = show::range_of(table(), name);
         if (thresholds_.empty()) {
             const double some = rounded(table(), name, range.low + 0.3 * (range.high - range.low));

@@ -90,13 +90,12 @@ class QueryScene final : public Scene {
 
     void threshold(Bar& bar, std::size_t i) {
         const auto& of = explorer_.thresholds()[i];
-        const bool least = of.keeps == Explorer::Threshold::Keeps::AtLeast;
-        const auto format = of.column + (least ? " >= %.6g" : " <= %.6g");
+        const bool min = of.keeps == Explorer::Threshold::Keeps::AtLeast;
+        const auto format = of.column + (min ? " >= %.6g" : " <= %.6g");
         auto value = static_cast<float>(of.value);
         const Bar::Slider slider{static_cast<float>(of.range.low), static_cast<float>(of.range.high), format.c_str(),
                                  190};
-        if (!bar.slide("Only rows whose " + of.column + " is at " + (least ? "least" : "most") + " that", value,
-                       slider))
+        if (!bar.slide("Only rows whose " + of.column + " is at " + (min ? "least" : "most") + " that", value, slider))
             return;
         explorer_.set_threshold(i, value);
         ++asked_;

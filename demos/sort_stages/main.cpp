@@ -45,11 +45,11 @@ void record(const Options& options, demo::show::Size size) {
     for (const auto& request : requests(options)) sorts.push_back(demo::show::watch(context, request));
     demo::Player player(std::move(sorts));
     const auto frames = options.pictures.frames > 0 ? options.pictures.frames : player.places();
-    constexpr std::size_t least_seconds = 12;  // min length of the film, so that few steps can be read
+    constexpr std::size_t min_seconds = 12;  // min length of the film, so that few steps can be read
     const demo::show::Recording recording{
         .directory = options.pictures.record,
         .frames = frames,
-        .rate = static_cast<int>(std::clamp<std::size_t>(frames / least_seconds, 1, 12))};
+        .rate = static_cast<int>(std::clamp<std::size_t>(frames / min_seconds, 1, 12))};
     const auto said = demo::show::record(recording, [&](std::size_t frame) {
         const auto last = player.places() - 1;
         player.go_to(static_cast<std::ptrdiff_t>(frames > 1 ? frame * last / (frames - 1) : last));

@@ -30,7 +30,7 @@ Choice<std::optional<Watched>> race_choice() {
 
 Choice<std::size_t> size_choice() {
     std::vector<std::pair<std::string, std::size_t>> sizes;
-    for (auto n = show::Request::least_keys; n <= show::Request::most_keys; n *= 2)
+    for (auto n = show::Request::min_keys; n <= show::Request::max_keys; n *= 2)
         sizes.emplace_back(show::with_commas(n), n);
     return Choice(sizes);
 }
@@ -43,7 +43,7 @@ class StagesScene final : public Scene {
     [[nodiscard]] std::string title() const override { return player_.title(); }
     [[nodiscard]] bool moving() const override { return player_.playing(); }
     void tick(double seconds) override { player_.tick(seconds); }
-    [[nodiscard]] show::Size least() const override { return {640 * static_cast<int>(sorts_.size()), 480}; }
+    [[nodiscard]] show::Size min_size() const override { return {640 * static_cast<int>(sorts_.size()), 480}; }
 
     void press(Key key) override { player_.press(key); }
 

@@ -5,8 +5,8 @@
 
 namespace demo {
 
-std::span<const float> MadeUp::take(std::size_t most, Wait /*wait*/) {
-    values_.resize(most);
+std::span<const float> MadeUp::take(std::size_t max, Wait /*wait*/) {
+    values_.resize(max);
     drift_.make(values_);
     return values_;
 }
@@ -56,16 +56,16 @@ void Reader::put(std::span<const float> values) {
     }
 }
 
-std::span<const float> Reader::take(std::size_t most, Wait wait) {
+std::span<const float> Reader::take(std::size_t max, Wait wait) {
     std::unique_lock lock(mutex_);
     taken_.clear();
     for (;;) {
         if (wait == Wait::Yes) more_.wait(lock, [this] { return !waiting_.empty() || state_ != State::Reading; });
-        const auto count = static_cast<std::ptrdiff_t>(std::min(waiting_.size(), most - taken_.size()));
+        const auto count = static_cast<std::ptrdiff_t>(std::min(waiting_.size(), max - taken_.size()));
         taken_.insert(taken_.end(), waiting_.begin(), waiting_.begin() + count);
         waiting_.erase(waiting_.begin(), waiting_.begin() + count);
         less_.notify_all();
-        if (wait == Wait::No || taken_.size() == most || (state_ != State::Reading && waiting_.empty())) break;
+        if (wait == Wait::No || taken_.size() == max || (state_ != State::Reading && waiting_.empty())) break;
     }
     // So that ended() is deterministic.
     if (wait == Wait::Yes) more_.wait(lock, [this] { return !waiting_.empty() || state_ != State::Reading; });

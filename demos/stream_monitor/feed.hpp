@@ -27,9 +27,9 @@ class Feed {
     Feed(const Feed&) = delete;
     Feed& operator=(const Feed&) = delete;
 
-    // The next values, at most `most`: those that are available or, with Wait::Yes, the full number except at the end
+    // The next values, at most `max`: those that are available or, with Wait::Yes, the full number except at the end
     // of the stream. Valid until the next call. Throws errors of the stream after all values before them.
-    virtual std::span<const float> take(std::size_t most, Wait wait) = 0;
+    virtual std::span<const float> take(std::size_t max, Wait wait) = 0;
     // Whether no more values will come.
     virtual bool ended() = 0;
     virtual bool interrupted() = 0;
@@ -40,7 +40,7 @@ class Feed {
 class MadeUp : public Feed {
   public:
     MadeUp(std::uint64_t seed, std::uint64_t cycle) : drift_(seed, cycle) {}
-    std::span<const float> take(std::size_t most, Wait wait) override;
+    std::span<const float> take(std::size_t max, Wait wait) override;
     bool ended() override { return false; }
     bool interrupted() override { return interrupt_.came(); }
     int interrupt_status() override { return interrupt_.status(); }
@@ -63,7 +63,7 @@ class Reader : public Feed {
     Reader(const std::string& path, const Reading& reading);
     // Reports which lines were skipped.
     ~Reader() override;
-    std::span<const float> take(std::size_t most, Wait wait) override;
+    std::span<const float> take(std::size_t max, Wait wait) override;
     bool ended() override;
     bool interrupted() override { return input_.interrupted(); }
     int interrupt_status() override { return input_.interrupt().status(); }

@@ -106,11 +106,11 @@ class MonitorScene final : public Scene {
     }
 
     [[nodiscard]] std::optional<Picture> draw(show::Size size) override {
-        constexpr double least_seconds = 0.05;  // more pictures would leave less time for the stream
+        constexpr double min_seconds = 0.05;  // more pictures would leave less time for the stream
         const Drawn now{monitor_.read(), state_, size.width, size.height};
         const bool only_more =
             drawn_ && drawn_->state == now.state && drawn_->width == now.width && drawn_->height == now.height;
-        if (drawn_ == now || (only_more && since_drawn_ < least_seconds)) return {};
+        if (drawn_ == now || (only_more && since_drawn_ < min_seconds)) return {};
         drawn_ = now;
         since_drawn_ = 0;
         auto model = monitor_.model();
@@ -143,7 +143,7 @@ class MonitorScene final : public Scene {
 
     // Takes the values that are due and available, as far as the window stays responsive.
     void take() {
-        constexpr double most_ms = 30;
+        constexpr double max_ms = 30;
         constexpr double at_once = 1 << 16;
         const quadmill::detail::cpu::Stopwatch time;
         flowing_ = false;
@@ -154,7 +154,7 @@ class MonitorScene final : public Scene {
             monitor_.add(values);
             taken_ += values.size();
             due_ -= static_cast<double>(values.size());
-            if (time.ms() < most_ms) continue;
+            if (time.ms() < max_ms) continue;
             due_ = 0;
         }
     }

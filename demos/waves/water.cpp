@@ -59,7 +59,7 @@ Water::Water(const quadmill::Context& context, const Pond& pond)
 const gl::Texture& Water::fastest_wave() {
     const auto& speeds = programs_.get("waves/speeds.frag", shaders::waves_speeds_frag, shaders::waves_water_glsl);
     fill(device_, "speeds", speeds, speeds_->source(), {&cells_.now.texture}, {{"size", glm::ivec2(width_, height_)}});
-    return (*speeds_)(device_, programs_, pass::FoldRule(pass::FoldBy::Most));
+    return (*speeds_)(device_, programs_, pass::FoldRule(pass::FoldBy::Max));
 }
 
 void Water::advance(int steps) {

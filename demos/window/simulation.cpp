@@ -53,7 +53,7 @@ class SimulationScene final : public Scene {
             case Key::Home:
                 return restart();
             case Key::Plus:
-                steps_ = std::min(steps_ * 2, most_steps);
+                steps_ = std::min(steps_ * 2, max_steps);
                 return;
             case Key::Minus:
                 steps_ = std::max(steps_ / 2, 1);
@@ -81,7 +81,7 @@ class SimulationScene final : public Scene {
     }
 
   private:
-    static constexpr int most_steps = 1 << 12;
+    static constexpr int max_steps = 1 << 12;
     struct Drawn {
         long steps;
         int width, height;

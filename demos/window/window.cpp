@@ -17,7 +17,7 @@ namespace demo {
 namespace {
 
 constexpr int bar_height = 64;  // two rows of controls at 96 dots per inch; the picture is below
-constexpr show::Size least{640, 480 + bar_height};
+constexpr show::Size min{640, 480 + bar_height};
 
 // GLFW's last message.
 std::string& glfw_words() {
@@ -164,7 +164,7 @@ class Window {
           window_(open(options)),
           scale_(scale_of(window_.get())),
           scene_(make(glfwGetProcAddress)) {
-        glfwSetWindowSizeLimits(window_.get(), least.width, least.height, GLFW_DONT_CARE, GLFW_DONT_CARE);
+        glfwSetWindowSizeLimits(window_.get(), min.width, min.height, GLFW_DONT_CARE, GLFW_DONT_CARE);
         glfwSetWindowUserPointer(window_.get(), this);
         // Keys wait for the next frame: no exception may pass through GLFW.
         glfwSetKeyCallback(window_.get(), [](GLFWwindow* window, int key, int, int action, int) {
@@ -242,7 +242,7 @@ class Window {
     }
 
     void picture(show::Size window) {
-        const auto wanted = scene_->least();
+        const auto wanted = scene_->min_size();
         const int top = static_cast<int>(bar_height * scale_);
         const show::Size size{std::max(window.width, wanted.width), std::max(window.height - top, wanted.height)};
         const ImVec2 corner{0, bar_bottom()}, end = ImGui::GetIO().DisplaySize;

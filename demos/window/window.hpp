@@ -66,7 +66,7 @@ class Scene {
     virtual void press(Key key) = 0;
     virtual void bar(Bar& bar) = 0;
     // The min size of the picture. A smaller window shows it scaled down.
-    [[nodiscard]] virtual show::Size least() const { return {640, 480}; }
+    [[nodiscard]] virtual show::Size min_size() const { return {640, 480}; }
     virtual void mouse(show::Size /*picture*/, const Mouse& /*mouse*/) {}
     // Nothing: unchanged.
     [[nodiscard]] virtual std::optional<Picture> draw(show::Size size) = 0;

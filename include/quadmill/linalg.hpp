@@ -82,10 +82,10 @@ class QUADMILL_API Reducer {
     /// The smallest elements and their positions. NaNs are skipped; without any other element the result is empty. -0
     /// equals +0.
     ///
-    ///     const auto least = reducer.least(matrix).front();  // 1, of row 0 and column 1
-    [[nodiscard]] std::vector<std::optional<Extreme>> least(const MatrixInput& matrix, Along along = Along::All);
-    /// The largest elements, as least().
-    [[nodiscard]] std::vector<std::optional<Extreme>> most(const MatrixInput& matrix, Along along = Along::All);
+    ///     const auto min = reducer.minimum(matrix).front();  // 1, of row 0 and column 1
+    [[nodiscard]] std::vector<std::optional<Extreme>> minimum(const MatrixInput& matrix, Along along = Along::All);
+    /// The largest elements, as minimum().
+    [[nodiscard]] std::vector<std::optional<Extreme>> maximum(const MatrixInput& matrix, Along along = Along::All);
     /// Exact sums of a matrix of integers with `columns` columns, row after row.
     /// Throws: InvalidArgument if columns do not divide the number of values.
     [[nodiscard]] std::vector<std::uint64_t> sums(std::span<const std::uint32_t> values, std::size_t columns,
@@ -286,12 +286,12 @@ struct BatchFactors {
 /// LU factorization of many small matrices of one size together, with partial pivoting, each as in LAPACK's getrf. A
 /// matrix is one row of texels, and a pass works on all of them.
 ///
-/// Shape: matrices have up to most_n rows, are square, and lie one after the other, each row after row.
+/// Shape: matrices have up to max_n rows, are square, and lie one after the other, each row after row.
 /// Guarantee: residuals, scaling and zero pivots are as for Lu with Pivot::Partial. Matrices do not affect each
 /// other.
 /// Memory: on the GPU about 4 times the matrices, with rows rounded up to multiples of 4 elements, plus 4 elements.
 /// Cost: two passes for four columns, for any number of matrices, and two more; to solve, two passes.
-/// Throws: InvalidArgument, before any work, for an n beyond most_n, for values that are not n x n matrices, for NaNs
+/// Throws: InvalidArgument, before any work, for an n beyond max_n, for values that are not n x n matrices, for NaNs
 /// and infinities, and for more matrices than textures hold (about ContextInfo::max_texture_size squared over n * (n +
 /// 7)), and if factors are requested before factor(); GlError, ContextError, std::bad_alloc.
 /// Source: 'Query Processing on GPUs', LU decomposition; batches are not in it.
@@ -302,7 +302,7 @@ struct BatchFactors {
 ///     const auto x = batch.solve(std::vector<float>{3, 5, 1, 1});  // 1, 1, and NaNs
 class QUADMILL_API LuBatch {
   public:
-    static constexpr std::size_t most_n = 32;  ///< rows of a matrix, at most
+    static constexpr std::size_t max_n = 32;  ///< rows of a matrix, at most
 
     /// `threads`: CPU threads for packing; 0: as many as the machine has.
     explicit LuBatch(const Context& context, unsigned threads = 0);

@@ -280,7 +280,7 @@ per row ("rows") or per column ("columns"). Float sums are pairwise; sums of int
 >>> a = numpy.array([[3, 1, 2], [6, 5, 4]], numpy.float32)
 >>> reducer.sums(a, "rows")
 array([ 6., 15.], dtype=float32)
->>> reducer.least(a)
+>>> reducer.min(a)
 [(1.0, 0, 1)]
 >>> reducer.sums(a.astype(numpy.int32))
 array([21])
@@ -289,9 +289,9 @@ array([21])
         .def("sums", &sums_of, py::arg("a"), along, "Sums of the elements.")
         .def("norms", &norms_of, py::arg("a"), along, "Euclidean norms, without overflow or underflow of squares.")
         .def("dots", &dots_of, py::arg("a"), py::arg("b"), along, "Sums of products of elements at the same position.")
-        .def("least", &extremes_of<&Reducer::least>, py::arg("a"), along,
+        .def("min", &extremes_of<&Reducer::minimum>, py::arg("a"), along,
              "(value, row, column) of the first smallest element of each; None if there are only NaNs.")
-        .def("most", &extremes_of<&Reducer::most>, py::arg("a"), along, "least() for the largest elements.");
+        .def("max", &extremes_of<&Reducer::maximum>, py::arg("a"), along, "min() for the largest elements.");
     py::class_<Factorized>(module, "Lu", "An LU factorization, which stays on the GPU; lu() makes it.")
         .def_property_readonly(
             "info", [](const Factorized& self) { return self.stats().info; },

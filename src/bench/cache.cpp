@@ -15,7 +15,7 @@ namespace quadmill::detail::bench {
 
 namespace {
 
-constexpr int most_stride = 16, window_fetches = 16;
+constexpr int max_stride = 16, window_fetches = 16;
 constexpr int texel_bytes = 16;
 
 class CacheMeter : PassMeter {
@@ -46,7 +46,7 @@ class CacheMeter : PassMeter {
     [[nodiscard]] double strided(const gl::Program& program, Axis axis, int by) const {
         const bool down = axis == Axis::Down;
         const auto stride = down ? glm::ivec2(1, by) : glm::ivec2(by, 1);
-        const int few = side_ / most_stride;
+        const int few = side_ / max_stride;
         const pass::Target target(device_, gl::Format::Rgba32f, down ? side_ : few, down ? few : side_);
         return fetch_rate(static_cast<double>(side_) * few, {.name = "cache, strides",
                                                              .program = &program,
@@ -58,15 +58,15 @@ class CacheMeter : PassMeter {
 
     void strides() {
         const gl::Program program(device_, "bench/probe.frag", shaders::bench_probe_frag);
-        for (int stride = 1; stride <= most_stride; stride *= 2) {
+        for (int stride = 1; stride <= max_stride; stride *= 2) {
             report_.strided.push_back(
                 {stride, strided(program, Axis::Across, stride), strided(program, Axis::Down, stride)});
         }
         // The rate is lowest if each fetch has a block to itself. A smaller difference is noise.
         const auto block = [&](double CacheReport::Strided::*of) {
-            const double least = std::ranges::min(report_.strided, {}, of).*of;
-            const auto is_least = [&](const auto& one) { return one.*of <= least * 1.25; };
-            return std::ranges::find_if(report_.strided, is_least)->stride;
+            const double min = std::ranges::min(report_.strided, {}, of).*of;
+            const auto is_min = [&](const auto& one) { return one.*of <= min * 1.25; };
+            return std::ranges::find_if(report_.strided, is_min)->stride;
         };
         report_.block_width = block(&CacheReport::Strided::across);
         report_.block_height = block(&CacheReport::Strided::down);
@@ -115,9 +115,9 @@ class CacheMeter : PassMeter {
                                                    .inputs = {&source_},
                                                    .target = &target.framebuffer,
                                                    .quads = &quads});
-            const double most = cache_misses(side_, side_, report_.block_height, report_.block_height);
+            const double max = cache_misses(side_, side_, report_.block_height, report_.block_height);
             const double misses = cache_misses(side_, side_, rows, report_.block_height);
-            report_.steps.push_back({rows, std::max(misses / most, 1.0), 1 / found});
+            report_.steps.push_back({rows, std::max(misses / max, 1.0), 1 / found});
         }
         const double best = std::ranges::min(report_.steps, {}, &CacheReport::Step::measured).measured;
         for (auto& step : report_.steps) step.measured /= best;

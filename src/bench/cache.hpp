@@ -16,7 +16,7 @@ namespace quadmill::detail::bench {
 [[nodiscard]] double cache_fetches(double n, double block);
 
 struct CacheReport {
-    static constexpr int least_side = 32;
+    static constexpr int min_side = 32;
     // All measurements fetch texels of RGBA32F, 16 bytes each.
     struct Strided {
         int stride;
@@ -41,7 +41,7 @@ struct CacheReport {
            sort_measured = 1;  // all steps of a sort, compared with a sort whose steps are all the fastest
 };
 
-// Pre: `side` is at least least_side. It is rounded to a power of two.
+// Pre: `side` is at least min_side. It is rounded to a power of two.
 [[nodiscard]] CacheReport measure_cache(Context& context, const LimitsRequest& request);
 
 }  // namespace quadmill::detail::bench

@@ -163,17 +163,17 @@ SortStats EarlySorter::State::sort(Keys keys, std::span<std::uint32_t> index) {
     stats.upload_ms = total.ms();
     const gl::Query begin(device, gl::Query::Kind::Timestamp), end(device, gl::Query::Kind::Timestamp),
         read(device, gl::Query::Kind::Timestamp);
-    begin.note_time();
+    begin.take_time();
     load(*surface, form);
     for (int stage = 1; stage <= k; ++stage) {
         for (int j = stage; j >= 1; --j) step(*surface, k, stage, j);
     }
     store(*surface, form, surface->memory);
     if (form.indexed) store(*surface, form, surface->index);
-    end.note_time();
+    end.take_time();
     keys_back.request(device, surface->memory.texture);
     if (form.indexed) index_back.request(device, surface->index.texture);
-    read.note_time();
+    read.take_time();
     gl::flush(device);
     keys_back.copy_to(all, workers);
     if (form.indexed) index_back.copy_to(std::as_writable_bytes(index), workers);

@@ -88,13 +88,13 @@ void copy_past_the_cache(const FileJob& job) {
     const auto size = in.size().value();
     const files::Memory memory(block * blocks);
     files::BlockIo io;
-    std::array<std::uint64_t, blocks> places{};
+    std::array<std::uint64_t, blocks> positions{};
     std::uint64_t next = 0;
     const auto part = [&](std::size_t i) { return std::span(memory.data() + i * block, block); };
     const auto read = [&](std::size_t i) {
         if (next >= size) return;
-        places.at(i) = std::exchange(next, next + block);
-        io.read(in.descriptor(), part(i), places.at(i), 2 * i);
+        positions.at(i) = std::exchange(next, next + block);
+        io.read(in.descriptor(), part(i), positions.at(i), 2 * i);
     };
     for (std::size_t i = 0; i < blocks; ++i) read(i);
     while (io.in_flight() > 0) {
@@ -103,9 +103,9 @@ void copy_past_the_cache(const FileJob& job) {
         const auto i = static_cast<std::size_t>(done->tag / 2);
         const bool was_read = done->tag % 2 == 0;
         const auto& path = was_read ? job.input : job.output;
-        if (done->error != 0) throw IoError(path + ": " + std::strerror(done->error), path, places.at(i));
+        if (done->error != 0) throw IoError(path + ": " + std::strerror(done->error), path, positions.at(i));
         if (was_read) {
-            io.write(out.descriptor(), part(i).first(files::page_up(done->bytes)), places.at(i), 2 * i + 1);
+            io.write(out.descriptor(), part(i).first(files::page_up(done->bytes)), positions.at(i), 2 * i + 1);
         } else {
             read(i);
         }

@@ -40,12 +40,12 @@ struct Tables {
 // Looks up each left row for which `goes_on` is true.
 template <class GoesOn>
 JoinAnswer pairs_of(const std::vector<float>& left, const std::vector<float>& right, const GoesOn& goes_on) {
-    std::map<float, std::vector<std::uint64_t>> places;
-    for (std::size_t row = 0; row < right.size(); ++row) places[right[row]].push_back(row);
+    std::map<float, std::vector<std::uint64_t>> positions;
+    for (std::size_t row = 0; row < right.size(); ++row) positions[right[row]].push_back(row);
     JoinAnswer answer;
     for (std::size_t row = 0; row < left.size(); ++row) {
-        const auto found = places.find(left[row]);
-        if (found == places.end() || !goes_on(row)) continue;
+        const auto found = positions.find(left[row]);
+        if (found == positions.end() || !goes_on(row)) continue;
         for (const auto partner : found->second) answer.pairs.push_back({row, partner});
     }
     return answer;
@@ -63,7 +63,7 @@ double middle_of(std::size_t rows) {
 
 Tables values_to_compare(std::size_t rows) {
     std::vector<float> values(rows);
-    for (std::size_t i = 0; const auto place : shuffled(rows, seed)) values[i++] = static_cast<float>(place) / 8;
+    for (std::size_t i = 0; const auto index : shuffled(rows, seed)) values[i++] = static_cast<float>(index) / 8;
     JoinAnswer answer;
     answer.bits.resize((rows + 31) / 32);
     for (std::size_t row = 0; row < rows; ++row) {
@@ -76,10 +76,10 @@ Tables values_to_compare(std::size_t rows) {
 Tables matching(std::size_t rows, std::size_t percent) {
     std::vector<float> left(rows), right(rows);
     const auto partners = rows * percent / 100;
-    const auto places = shuffled(rows, seed);
+    const auto positions = shuffled(rows, seed);
     for (std::size_t i = 0; i < rows; ++i) {
         left[i] = static_cast<float>(i) / 8;
-        right[places[i]] = i < partners ? static_cast<float>(i) / 8 : -1 - static_cast<float>(i);
+        right[positions[i]] = i < partners ? static_cast<float>(i) / 8 : -1 - static_cast<float>(i);
     }
     return joined_by_key(left, right);
 }
@@ -88,10 +88,10 @@ Tables matching(std::size_t rows, std::size_t percent) {
 Tables multiple(std::size_t rows, std::size_t pairs) {
     std::vector<float> left(rows), right(rows);
     const auto distinct = rows / pairs;
-    const auto places = shuffled(rows, seed);
+    const auto positions = shuffled(rows, seed);
     for (std::size_t i = 0; i < rows; ++i) {
         left[i] = static_cast<float>(i % distinct) / 8;
-        right[places[i]] = static_cast<float>(i % distinct) / 8;
+        right[positions[i]] = static_cast<float>(i % distinct) / 8;
     }
     return joined_by_key(left, right);
 }
@@ -100,13 +100,13 @@ Tables multiple(std::size_t rows, std::size_t pairs) {
 Tables graph() {
     std::vector<float> c(graph_rows), e(graph_rows), b(graph_rows), p(graph_rows), other(graph_rows);
     const auto order = shuffled(graph_rows, seed);
-    for (std::size_t place = 0; place < graph_rows; ++place) {
-        const auto row = order[place];
-        c[row] = place < graph_masked ? -1.5F : 2.5F;
-        e[row] = place >= graph_rows - graph_after ? 1.25F : 0.5F;
+    for (std::size_t index = 0; index < graph_rows; ++index) {
+        const auto row = order[index];
+        c[row] = index < graph_masked ? -1.5F : 2.5F;
+        e[row] = index >= graph_rows - graph_after ? 1.25F : 0.5F;
         b[row] = static_cast<float>(row) / 8;
         p[row] = static_cast<float>(row);
-        other[place] = -1 - static_cast<float>(place);
+        other[index] = -1 - static_cast<float>(index);
     }
     for (std::size_t i = 0; i < graph_pairs; ++i) other[i * 7 % graph_rows] = b[order[graph_rows - 1 - i]];
     return {Table().add("c", c).add("e", e).add("b", b).add("p", p), Table().add("b", other).add("p", p),

@@ -45,7 +45,7 @@ class FillLimits {
     // In Gtexel/s, for a texture format as named in PassEvent.
     [[nodiscard]] double rate(std::string_view format, PassEvent::Write write);
     // Min milliseconds for writing that many texels.
-    [[nodiscard]] double least_ms(std::uint64_t texels, std::string_view format, PassEvent::Write write) {
+    [[nodiscard]] double min_ms(std::uint64_t texels, std::string_view format, PassEvent::Write write) {
         return static_cast<double>(texels) * 1e-6 / rate(format, write);
     }
     [[nodiscard]] const std::vector<Limit>& measured() const { return measured_; }

@@ -81,9 +81,9 @@ std::vector<float> sample(std::size_t n, Pivot pivot) {
 }
 
 void judge(LuTimes& times, double residual) {
-    constexpr double most = 30;  // the limit in LAPACK's own tests
+    constexpr double max = 30;  // the limit in LAPACK's own tests
     times.residual = std::max(times.residual, residual);
-    times.verified = times.residual < most;
+    times.verified = times.residual < max;
 }
 
 std::vector<float> transposed(std::span<const float> matrix, std::size_t n) {
@@ -97,16 +97,15 @@ std::vector<float> transposed(std::span<const float> matrix, std::size_t n) {
 // The largest residual of consecutive matrices in the rivals' layout, column after column.
 double residual_by_columns(std::span<const float> matrices, std::span<const float> factors, LuOrder order,
                            std::size_t n) {
-    double most = 0;
+    double max = 0;
     for (std::size_t at = 0; at < order.rows.size(); at += n) {
         const auto matrix = transposed(matrices.subspan(at * n, n * n), n);
         const auto rows = order.rows.subspan(at, n), columns = order.columns.subspan(at, n);
-        most =
-            std::max(most, linalg::residual_ratio({matrix, n, n}, {.lu = transposed(factors.subspan(at * n, n * n), n),
-                                                                   .rows = {rows.begin(), rows.end()},
-                                                                   .columns = {columns.begin(), columns.end()}}));
+        max = std::max(max, linalg::residual_ratio({matrix, n, n}, {.lu = transposed(factors.subspan(at * n, n * n), n),
+                                                                    .rows = {rows.begin(), rows.end()},
+                                                                    .columns = {columns.begin(), columns.end()}}));
     }
-    return most;
+    return max;
 }
 
 // RGBA32F texels that a fragment of an update in tiles fetches: the old positions of its 8 rows, these rows, and for
@@ -118,10 +117,10 @@ double fetches_of_tile(std::size_t block) {
 }  // namespace
 
 const std::vector<LuRival>& lu_rivals() {
-    constexpr std::size_t most = std::size_t{1} << 14U;
+    constexpr std::size_t max = std::size_t{1} << 14U;
     static const std::vector<LuRival> all{
-        {"OpenBLAS sgetrf", "libopenblas-dev", Pivot::Partial, most, openblas_sgetrf() ? openblas : nullptr},
-        {"Eigen PartialPivLU", "libeigen3-dev", Pivot::Partial, most, eigen_partial},
+        {"OpenBLAS sgetrf", "libopenblas-dev", Pivot::Partial, max, openblas_sgetrf() ? openblas : nullptr},
+        {"Eigen PartialPivLU", "libeigen3-dev", Pivot::Partial, max, eigen_partial},
         {"Eigen FullPivLU", "libeigen3-dev", Pivot::Full, 1024, eigen_full}};
     return all;
 }
@@ -136,12 +135,12 @@ std::optional<LuBound> LinalgBench::bound(const LuContender& contender, const st
     for (const auto& row : rows) {
         if (row.name == "eliminate") {
             const std::string limit = "write " + row.format;
-            return LuBound{row.name, limit, row.gpu_ms, fill_->least_ms(row.texels, row.format, row.write)};
+            return LuBound{row.name, limit, row.gpu_ms, fill_->min_ms(row.texels, row.format, row.write)};
         }
         if (row.name != "update") continue;
         if (contender.options.layout == Layout::Scalars) {
             return LuBound{row.name, "write " + row.format, row.gpu_ms,
-                           fill_->least_ms(row.texels, row.format, row.write)};
+                           fill_->min_ms(row.texels, row.format, row.write)};
         }
         if (!fetch_) fetch_ = fetch_limit(*context_);
         constexpr double layers = 8;
@@ -206,8 +205,8 @@ LuTimes LinalgBench::batch_on_gpu(const std::vector<float>& matrices, std::size_
 LuTimes LinalgBench::by_rival(const LuContender& contender, const std::vector<float>& matrices, std::size_t n,
                               std::size_t systems) {
     LuTimes times{.contender = &contender};
-    if (n > contender.rival->most_n) {
-        times.refusal = "takes too long beyond n = " + std::to_string(contender.rival->most_n);
+    if (n > contender.rival->max_n) {
+        times.refusal = "takes too long beyond n = " + std::to_string(contender.rival->max_n);
         return times;
     }
     constexpr std::size_t of_task = 256;

@@ -23,7 +23,7 @@ struct LuOrder {
 struct LuRival {
     const char *name, *package;
     Pivot pivot;
-    std::size_t most_n;  // larger matrices take too long
+    std::size_t max_n;  // larger matrices take too long
     // Factorizes in place; the matrix is stored by columns. `order` is initialized; partial pivoting only writes its
     // rows. Returns LAPACK's `info`, 0 for success. Null: not built in.
     int (*factor)(float* matrix, std::size_t n, LuOrder order);
@@ -41,8 +41,8 @@ struct LuContender {
 // The limit that the passes over the trailing matrix approach.
 struct LuBound {
     std::string pass, limit;
-    double ms = 0, least_ms = 0;
-    [[nodiscard]] double percent() const { return ms > 0 ? 100 * least_ms / ms : 0; }
+    double ms = 0, min_ms = 0;
+    [[nodiscard]] double percent() const { return ms > 0 ? 100 * min_ms / ms : 0; }
 };
 
 struct LuTimes {

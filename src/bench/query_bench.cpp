@@ -89,7 +89,7 @@ class ByEngine : public Runner {
 
     [[nodiscard]] std::uint64_t answer(const QueryCase& which) override {
         if (which.ask == Ask::Kth) return columns_->kth(which.column, which.k, *all_);
-        if (which.ask == Ask::Least) return columns_->extremes(which.column, *all_).first;
+        if (which.ask == Ask::Min) return columns_->extremes(which.column, *all_).first;
         if (which.ask == Ask::Sum) return columns_->sum(which.column, *all_).low;
         if (which.ask == Ask::Groups) return groups(which);
         if (auto* const gpu = columns_->gpu()) return gpu->count_conjunction(which.where);
@@ -163,7 +163,7 @@ class ByNthElement final : public Runner {
   public:
     explicit ByNthElement(std::shared_ptr<const TableData> table) : table_(std::move(table)) {}
     [[nodiscard]] std::string unfit(const QueryCase& which) const override {
-        return which.ask == Ask::Kth || which.ask == Ask::Least ? "" : "finds ranks only";
+        return which.ask == Ask::Kth || which.ask == Ask::Min ? "" : "finds ranks only";
     }
     [[nodiscard]] std::uint64_t answer(const QueryCase& which) override { return nth_element(*table_, which); }
 
@@ -308,7 +308,7 @@ void QueryBench::warm_up(const QueryCase& which, std::uint64_t right, std::size_
         TestedPixels tested(*context_);  // uses the depth buffer that the first answer left
         times.verified = runners_[i]->answer(which) == right && times.verified;
         times.pixels = tested.pixels;
-        times.least_ms = static_cast<double>(tested.pixels) * 1e-6 / depth_limit_->value;
+        times.min_ms = static_cast<double>(tested.pixels) * 1e-6 / depth_limit_->value;
     } catch (const Error& error) {
         times.refusal = error.what();
     }
@@ -316,9 +316,9 @@ void QueryBench::warm_up(const QueryCase& which, std::uint64_t right, std::size_
 
 QueryCaseResult QueryBench::measure(const QueryCase& which, const TableData& table) {
     const auto count = contenders_.size();
-    const auto right = which.ask == Ask::Copy                             ? 0
-                       : which.ask == Ask::Kth || which.ask == Ask::Least ? nth_element(table, which)
-                                                                          : plain_.answer(table, which);
+    const auto right = which.ask == Ask::Copy                           ? 0
+                       : which.ask == Ask::Kth || which.ask == Ask::Min ? nth_element(table, which)
+                                                                        : plain_.answer(table, which);
     QueryCaseResult found{which, table.rows, {}};
     for (std::size_t i = 0; i < count; ++i) {
         found.results.push_back({.contender = &contenders_[i]});

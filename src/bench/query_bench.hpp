@@ -36,13 +36,13 @@ struct QueryTimes {
     double ms = 0, low_ms = 0, high_ms = 0;  // until the answer is on the CPU: median, min, max
     std::uint64_t passes = 0;                // drawn in all runs, including untimed ones
     std::optional<std::uint64_t> pixels{};   // depth engine: pixels whose depth or stencil was tested
-    std::optional<double> least_ms{};        // min time for that
+    std::optional<double> min_ms{};          // min time for that
     std::optional<double> passes_time{};     // depth engine: `ms` divided by the time of one depth test of each row
 
     [[nodiscard]] bool ran() const { return refusal.empty(); }
     [[nodiscard]] std::optional<double> percent_of_limit() const {
-        if (!least_ms || ms <= 0) return std::nullopt;
-        return 100 * *least_ms / ms;
+        if (!min_ms || ms <= 0) return std::nullopt;
+        return 100 * *min_ms / ms;
     }
 };
 

@@ -42,9 +42,9 @@ Key largest(std::size_t column) {
         case column_e:
             return KeyOf<float>::key(std::numeric_limits<float>::infinity());
         case column_c:
-            return KeyOf<std::int64_t>::most;
+            return KeyOf<std::int64_t>::max;
         default:
-            return KeyOf<std::int32_t>::most;
+            return KeyOf<std::int32_t>::max;
     }
 }
 
@@ -146,7 +146,7 @@ class CaseList {
         for (const auto column : {column_a, column_e})
             add({.kind = QueryKind::Extreme,
                  .name = std::string("least of ") + names.at(column),
-                 .ask = Ask::Least,
+                 .ask = Ask::Min,
                  .column = column});
     }
     void ranks() {

@@ -29,7 +29,7 @@ struct QueryCase {
     enum class Ask {
         Count,   // rows that satisfy `where`
         Kth,     // the key of rank k, from 0, of the whole `column`
-        Least,   // the key of rank 0, as for MIN
+        Min,     // the key of rank 0, as for MIN
         Sum,     // the sum of the whole `column`, which has integers; its low 64 bits
         Groups,  // for each value of `column`, its number of rows times the max of a; the sum of these
         Copy     // no answer: copies `column` to the depth buffer

@@ -54,9 +54,9 @@ const void* values_of(const ColumnData& column) {
 }
 
 Test range_test(const ColumnData& column, const query::Range& range) {
-    Test test{.op = range.low <= column.least   ? Test::Op::AtMost
-                    : range.high >= column.most ? Test::Op::AtLeast
-                                                : Test::Op::Within,
+    Test test{.op = range.low <= column.min    ? Test::Op::AtMost
+                    : range.high >= column.max ? Test::Op::AtLeast
+                                               : Test::Op::Within,
               .type = column.type,
               .values = values_of(column)};
     if (column.type == ColumnType::F32) {
@@ -262,13 +262,13 @@ using Histogram = std::array<std::uint64_t, std::size_t{1} << digit_bits>;
 
 // For each digit, the number of values with it whose bits above `shift + bits` equal `known`.
 template <class T>
-void count_digits(std::span<const T> values, std::uint64_t least, std::uint64_t known, int shift, int bits,
+void count_digits(std::span<const T> values, std::uint64_t min, std::uint64_t known, int shift, int bits,
                   Histogram& counts) {
     counts.fill(0);
     const auto above = static_cast<unsigned>(shift + bits);
     const auto mask = (std::uint64_t{1} << static_cast<unsigned>(bits)) - 1;
     for (const auto value : values) {
-        const auto code = static_cast<std::uint64_t>(KeyOf<T>::key(value)) - least;
+        const auto code = static_cast<std::uint64_t>(KeyOf<T>::key(value)) - min;
         const bool counts_here = above >= 64 || (code >> above) == known;
         counts[(code >> static_cast<unsigned>(shift)) & mask] += counts_here ? 1 : 0;
     }
@@ -280,12 +280,12 @@ std::uint64_t kth(cpu::Workers& workers, const ColumnData& column, std::span<con
     const auto share = (values.size() + threads - 1) / threads;
     std::vector<Histogram> counts(threads);
     std::uint64_t known = 0;
-    for (int left = static_cast<int>(std::bit_width(column.most - column.least)); left > 0;) {
+    for (int left = static_cast<int>(std::bit_width(column.max - column.min)); left > 0;) {
         const int bits = std::min(left, digit_bits);
         left -= bits;
         workers.for_each(threads, [&](std::size_t i) {
             const auto first = std::min(i * share, values.size());
-            count_digits(values.subspan(first, std::min(share, values.size() - first)), column.least, known, left, bits,
+            count_digits(values.subspan(first, std::min(share, values.size() - first)), column.min, known, left, bits,
                          counts[i]);
         });
         for (std::size_t digit = 0;; ++digit) {
@@ -298,14 +298,14 @@ std::uint64_t kth(cpu::Workers& workers, const ColumnData& column, std::span<con
             k -= here;
         }
     }
-    return column.least + known;
+    return column.min + known;
 }
 
 // Each thread has the groups of some keys, in a hash table.
 std::uint64_t groups(cpu::Workers& workers, const TableData& table, const ColumnData& by) {
     struct Group {
         std::uint64_t rows = 0;
-        std::int32_t most = std::numeric_limits<std::int32_t>::min();
+        std::int32_t max = std::numeric_limits<std::int32_t>::min();
     };
     const auto& values = std::get<std::vector<std::int32_t>>(table.columns[column_a]->values);
     const std::size_t parts = workers.threads();
@@ -318,9 +318,9 @@ std::uint64_t groups(cpu::Workers& workers, const TableData& table, const Column
                 if (parts > 1 && std::hash<T>()(keys[row]) % parts != part) continue;
                 auto& group = found[keys[row]];
                 ++group.rows;
-                group.most = std::max(group.most, values[row]);
+                group.max = std::max(group.max, values[row]);
             }
-            for (const auto& [key, group] : found) sums[part] += group.rows * static_cast<std::uint64_t>(group.most);
+            for (const auto& [key, group] : found) sums[part] += group.rows * static_cast<std::uint64_t>(group.max);
         });
     });
     return std::accumulate(sums.begin(), sums.end(), std::uint64_t{0});
@@ -332,7 +332,7 @@ std::uint64_t Scan::answer(const query::TableData& table, const QueryCase& which
     const auto& column = *table.columns[which.column];
     switch (which.ask) {
         case QueryCase::Ask::Kth:
-        case QueryCase::Ask::Least:
+        case QueryCase::Ask::Min:
             return query::visit_column_type(column.type, [&]<class T>(const T* /*type*/) {
                 return kth(workers_, column, std::span(std::get<std::vector<T>>(column.values)), which.k);
             });

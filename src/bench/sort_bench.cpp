@@ -189,10 +189,10 @@ void SortBench::warm_up(const SortCase& which, std::size_t i, Result& result) {
         sort(i, which.sorted, data);
         result.passes = written.passes;
         if (written.texels.empty()) return;
-        result.least_ms = 0;
+        result.min_ms = 0;
         context_->observe(nullptr);  // limits are measured with passes, too
         for (const auto& [target, texels] : written.texels)
-            *result.least_ms += limits_->least_ms(texels, target.first, target.second);
+            *result.min_ms += limits_->min_ms(texels, target.first, target.second);
     });
 }
 

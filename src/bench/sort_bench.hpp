@@ -67,12 +67,12 @@ struct Result {
     double ms = 0, low_ms = 0, high_ms = 0;  // median, min, max
     SortStats parts{};                       // for contenders on a GPU; medians of times
     std::uint64_t passes = 0;                // drawn in all runs, including untimed ones
-    std::optional<double> least_ms{};        // min time of its passes at the rates of FillLimits
+    std::optional<double> min_ms{};          // min time of its passes at the rates of FillLimits
 
     [[nodiscard]] bool ran() const { return refusal.empty(); }
     [[nodiscard]] std::optional<double> percent_of_limit() const {
-        if (!least_ms || parts.sort_ms <= 0) return std::nullopt;
-        return 100 * *least_ms / parts.sort_ms;
+        if (!min_ms || parts.sort_ms <= 0) return std::nullopt;
+        return 100 * *min_ms / parts.sort_ms;
     }
 };
 

@@ -37,8 +37,8 @@ void add(const TableData& table, const query::Range& range, Statement& to) {
         to.mark(query::value_of(table, range.column, key));
     };
     to.sql += column.name;
-    if (range.low <= column.least) return bound(" <= ", range.high);
-    if (range.high >= column.most) return bound(" >= ", range.low);
+    if (range.low <= column.min) return bound(" <= ", range.high);
+    if (range.high >= column.max) return bound(" >= ", range.low);
     bound(" BETWEEN ", range.low);
     bound(" AND ", range.high);
 }
@@ -84,7 +84,7 @@ Statement ranked(const TableData& table, const QueryCase& which) {
 }
 
 Statement statement(const TableData& table, const QueryCase& which) {
-    if (which.ask == QueryCase::Ask::Kth || which.ask == QueryCase::Ask::Least) return ranked(table, which);
+    if (which.ask == QueryCase::Ask::Kth || which.ask == QueryCase::Ask::Min) return ranked(table, which);
     if (which.ask == QueryCase::Ask::Sum) return {"SELECT sum(" + table.columns[which.column]->name + ") FROM t", {}};
     if (which.ask == QueryCase::Ask::Groups)
         return {"SELECT sum(n * most) FROM (SELECT count(*) AS n, max(a) AS most FROM t GROUP BY " +
@@ -178,7 +178,7 @@ class Sqlite final : public SqliteTable {
     }
     [[nodiscard]] std::uint64_t result(sqlite3_stmt* prepared, const QueryCase& which) const {
         const auto whole = sqlite().column_int64(prepared, 0);
-        if (which.ask != QueryCase::Ask::Kth && which.ask != QueryCase::Ask::Least)
+        if (which.ask != QueryCase::Ask::Kth && which.ask != QueryCase::Ask::Min)
             return static_cast<std::uint64_t>(whole);
         return query::visit_column_type(
             table_->columns[which.column]->type, [&]<class T>(const T* /*type*/) -> std::uint64_t {

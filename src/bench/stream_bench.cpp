@@ -149,7 +149,7 @@ class Exact {
         return {static_cast<double>(first - sorted_.begin()), static_cast<double>(last - sorted_.begin())};
     }
     [[nodiscard]] double worst_count(const StreamCase& which, const Run<T>& run, double allowed) const {
-        const double least = support(which) * static_cast<double>(sorted_.size());
+        const double min = support(which) * static_cast<double>(sorted_.size());
         double worst = 0;
         std::size_t frequent = 0;
         for (const auto& [value, count] : run.frequent) {
@@ -157,12 +157,12 @@ class Exact {
             const double exact = at_most - below;
             worst = std::max(worst, (exact - static_cast<double>(count.estimate)) / allowed);
             if (static_cast<double>(count.lower) > exact || static_cast<double>(count.upper) < exact) return wrong;
-            frequent += exact >= least;
+            frequent += exact >= min;
         }
         for (auto at = sorted_.begin(); at != sorted_.end();) {
             // Nearly all values are different, so the next different value is near.
             const auto next = std::find_if(at, sorted_.end(), [at](const T& value) { return less(*at, value); });
-            if (static_cast<double>(next - at) >= least && frequent-- == 0) return wrong;  // it was not found
+            if (static_cast<double>(next - at) >= min && frequent-- == 0) return wrong;  // it was not found
             at = next;
         }
         return worst;

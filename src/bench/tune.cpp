@@ -127,7 +127,7 @@ class Tuner {
     // for batches is whether long streams are faster.
     template <class T>
     std::size_t stream_crossing(KeyType type, const char* name) {
-        constexpr std::size_t least_batch = std::size_t{1} << 18U;
+        constexpr std::size_t min_batch = std::size_t{1} << 18U;
         const auto& points = measure_all("values of a stream, " + std::string(name) + "-bit", keys_, [&](auto n) {
             cpu::KeyBuffer buffer(type, cpu::Distribution::Uniform, n, n);
             const auto values = std::span<const T>(static_cast<const T*>(buffer.keys().data()), n);
@@ -147,7 +147,7 @@ class Tuner {
             return TunePoint{.n = n, .cpu_ms = time(Engine::Cpu), .gpu_ms = time(Engine::Merge)};
         });
         const auto from = crossing_or_predicted(points, cpu_ms, gpu_ms);
-        return from ? std::min(*from, least_batch) : SortCrossings::never;
+        return from ? std::min(*from, min_batch) : SortCrossings::never;
     }
 
     template <class T>
@@ -155,8 +155,8 @@ class Tuner {
         const auto at = number(middle);
         const auto less = std::ranges::count_if(values, [&](T value) { return number(value) < at; }),
                    more = std::ranges::count_if(values, [&](T value) { return at < number(value); });
-        const auto most = static_cast<double>(values.size()) * (0.5 + stream_eps) + 1;
-        if (static_cast<double>(std::max(less, more)) > most)
+        const auto max = static_cast<double>(values.size()) * (0.5 + stream_eps) + 1;
+        if (static_cast<double>(std::max(less, more)) > max)
             throw Error("tune: an engine sorted to a wrong median; `quadmill info` names the driver");
     }
 

@@ -34,13 +34,13 @@ Question ThresholdChoice::question() const {
 }
 
 CLI::Option* add_threshold_options(CLI::App& verb, ThresholdChoice& threshold, const std::string& of) {
-    constexpr double most = std::numeric_limits<double>::max();
+    constexpr double max = std::numeric_limits<double>::max();
     auto* scale = verb.add_option("--scale", threshold.scale, of + "A of the threshold A * AGG(x) + B")
-                      ->check(input::number_from(-most, most))
+                      ->check(input::number_from(-max, max))
                       ->type_name("A")
                       ->capture_default_str();
     auto* offset = verb.add_option("--offset", threshold.offset, of + "B of the threshold A * AGG(x) + B")
-                       ->check(input::number_from(-most, most))
+                       ->check(input::number_from(-max, max))
                        ->type_name("B")
                        ->capture_default_str();
     verb.add_option("--f", threshold.f,

@@ -17,8 +17,8 @@
 namespace quadmill::detail::cli {
 
 CLI::Validator count_of_keys() {
-    constexpr auto most = std::uint64_t{1} << 32U;
-    return input::count_up_to(most);
+    constexpr auto max = std::uint64_t{1} << 32U;
+    return input::count_up_to(max);
 }
 
 namespace {

@@ -132,7 +132,7 @@ Json BenchLinalg::to_json(const LuCase& found) {
                 one["bound"] = {{"pass", bound->pass},
                                 {"limit", bound->limit},
                                 {"ms", bound->ms},
-                                {"least_ms", bound->least_ms},
+                                {"least_ms", bound->min_ms},
                                 {"percent_of_limit", bound->percent()}};
             one["parts"] = Json::array();
             for (const auto& part : result.parts)
@@ -183,13 +183,13 @@ void BenchLinalg::run() {
 }  // namespace
 
 void add_bench_linalg_command(CLI::App& bench, const std::string& command_line) {
-    constexpr auto most_n = std::uint64_t{1} << 14U;
+    constexpr auto max_n = std::uint64_t{1} << 14U;
     auto work = std::make_shared<BenchLinalg>();
     work->command_line = command_line;
     auto* verb = bench.add_subcommand("linalg", "Time LU by passes, in all its forms");
     verb->add_option("--n", work->n, "Sizes of the matrices, comma-separated")
         ->delimiter(',')
-        ->transform(input::count_up_to(most_n))
+        ->transform(input::count_up_to(max_n))
         ->type_name("N,...")
         ->default_str("512,1024,2048,4096");
     verb->add_option("--pivot", work->which, "Kinds of pivoting (default: all)")
@@ -200,7 +200,7 @@ void add_bench_linalg_command(CLI::App& bench, const std::string& command_line) 
         ->type_name("WORD,...");
     verb->add_option("--batch", work->batch, "Sizes of small matrices that are factorized together; 0: none")
         ->delimiter(',')
-        ->check(input::shown_number(0, LuBatch::most_n))
+        ->check(input::shown_number(0, LuBatch::max_n))
         ->type_name("N,...")
         ->default_str("4,8,16,32");
     verb->add_option("--systems", work->systems, "Number of these systems")

@@ -124,7 +124,7 @@ Json BenchQuery::to_json(const QueryCaseResult& found, const QueryTimes& result)
     if (!result.ran()) return out;
     if (result.pixels) {
         out.update(Json{{"pixels_tested", *result.pixels},
-                        {"least_ms", or_null(result.least_ms)},
+                        {"least_ms", or_null(result.min_ms)},
                         {"percent_of_limit", or_null(result.percent_of_limit())},
                         {"depth_passes_time", or_null(result.passes_time)}});
         const auto goal = found.which.goal_passes;
@@ -198,14 +198,14 @@ void BenchQuery::run() {
 }  // namespace
 
 void add_bench_query_command(CLI::App& bench, const std::string& command_line) {
-    constexpr auto most_rows = std::uint64_t{1} << 28U;
-    constexpr unsigned most_threads = 1024;
+    constexpr auto max_rows = std::uint64_t{1} << 28U;
+    constexpr unsigned max_threads = 1024;
     auto work = std::make_shared<BenchQuery>();
     work->command_line = command_line;
     auto* verb = bench.add_subcommand("query", "Time queries on columns, by the query engines in turn");
     verb->add_option("--n", work->n, "Counts of rows, such as 1000 or 2^20, comma-separated")
         ->delimiter(',')
-        ->transform(input::count_up_to(most_rows))
+        ->transform(input::count_up_to(max_rows))
         ->type_name("N,...")
         ->default_str("2^20,2^22");
     verb->add_option("--queries", work->kinds, "Kinds of queries (default: all)")
@@ -217,10 +217,10 @@ void add_bench_query_command(CLI::App& bench, const std::string& command_line) {
     work->add_to(*verb,
                  "Also measure loops over the columns on one thread and on all, std::nth_element and SQLite in memory");
     verb->add_option("--sqlite-rows", work->options.sqlite_rows, "Max number of rows for SQLite")
-        ->transform(input::count_up_to(most_rows))
+        ->transform(input::count_up_to(max_rows))
         ->default_str("2^22");
     verb->add_option("--threads", work->options.threads, "Threads of the CPU (default: all)")
-        ->check(input::shown_number(1, most_threads));
+        ->check(input::shown_number(1, max_threads));
     verb->add_option("--plot", work->plot_file, "Draw rows per second against n, as SVG")->type_name("FILE.svg");
     verb->footer(
         "Columns: a, 24 random bits; b, floats in (0, 1); c, 40 random bits, which take two planes of depths; d, as a\n"

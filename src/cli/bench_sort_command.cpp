@@ -126,7 +126,7 @@ Json BenchSort::to_json(const CaseResult& found, const Result& result) const {
                         {"sort_ms", result.parts.sort_ms},
                         {"readback_ms", result.parts.readback_ms},
                         {"merge_ms", result.parts.merge_ms}});
-        out["least_ms"] = or_null(result.least_ms);
+        out["least_ms"] = or_null(result.min_ms);
         out["percent_of_limit"] = or_null(result.percent_of_limit());
     }
     out["times_faster_than"] = times_faster_than(found.results, result);

@@ -31,19 +31,19 @@ struct HhhCommand {
 };
 
 // Converts "8,16,24" to ascending numbers.
-std::vector<int> lengths_of(std::string_view list, int most) {
+std::vector<int> lengths_of(std::string_view list, int max) {
     std::vector<int> lengths;
     for (std::size_t at = 0; at <= list.size();) {
         const auto end = std::min(list.find(',', at), list.size());
         int length = -1;
         const auto fault = input::parse_number(list.substr(at, end - at), length);
-        if (fault || length < (lengths.empty() ? 0 : lengths.back() + 1) || length > most) {
+        if (fault || length < (lengths.empty() ? 0 : lengths.back() + 1) || length > max) {
             throw CLI::ValidationError(
                 "--hierarchy",
                 fmt::format(
                     "must be ipv4-bytes, ipv4-bits or ascending lengths of prefixes, from 0 to {}, such as 0,8,16; "
                     "not '{}'",
-                    most, list));
+                    max, list));
         }
         lengths.push_back(length);
         at = end + 1;

@@ -85,7 +85,7 @@ void add_limits_command(CLI::App& app) {
     command->callback([options] {
         auto context = Context::headless({.device = options->device});
         const auto limits = bench::measure_limits(context, options->request);
-        const bool has_cache = options->request.side >= CacheReport::least_side;
+        const bool has_cache = options->request.side >= CacheReport::min_side;
         const auto cache = has_cache ? bench::measure_cache(context, options->request) : CacheReport{};
         if (options->json) {
             nlohmann::ordered_json out{{"renderer", context.info().renderer},

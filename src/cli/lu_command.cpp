@@ -329,7 +329,7 @@ void add_lu_command(CLI::App& app) {
                        "factorizes again in double");
     auto* batch = verb->add_option("--batch", command->batch,
                                    "The file has many N x N matrices (N up to 32), which are factorized together")
-                      ->check(input::shown_number(1, LuBatch::most_n))
+                      ->check(input::shown_number(1, LuBatch::max_n))
                       ->type_name("N");
     for (auto* other : {columns, pivot, swap, block, layout, refine}) batch->excludes(other);
     verb->add_option("-o", command->output,

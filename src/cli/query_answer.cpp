@@ -52,9 +52,9 @@ void AnswerWriter::add(std::span<const std::vector<Value>> rows) {
 }
 
 void AnswerWriter::write(std::string_view text) {
-    constexpr std::size_t most = std::size_t{1} << 16U;
+    constexpr std::size_t max = std::size_t{1} << 16U;
     text_ += text;
-    if (text_.size() >= most) flush();
+    if (text_.size() >= max) flush();
 }
 
 void AnswerWriter::flush() {

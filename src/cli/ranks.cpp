@@ -119,7 +119,7 @@ std::uint64_t Ranks::sum(std::uint64_t value) const {
 }
 
 int Ranks::worst(int status) const {
-    return job_ ? static_cast<int>(job_->comm.most(static_cast<std::uint64_t>(status))) : status;
+    return job_ ? static_cast<int>(job_->comm.max(static_cast<std::uint64_t>(status))) : status;
 }
 
 int Ranks::device(int given) const {

@@ -62,7 +62,7 @@ struct SortCommand {
     [[nodiscard]] bool sorts_lines(const CLI::App& verb);
     [[nodiscard]] bool is_text() const { return reading.form == input::Form::Text; }
     SortStats sort_keys(Keys keys, Keys best, std::span<std::uint32_t> index);
-    [[nodiscard]] sort::Work work_of(std::size_t n) const;
+    [[nodiscard]] sort::SortWork work_of(std::size_t n) const;
     [[nodiscard]] bool open_context(std::size_t n);
     SortStats sort_by_group(Keys keys);
     void print_stats(const SortStats& stats) const;
@@ -154,7 +154,7 @@ files::Bytes SortCommand::read() const {
     return bytes;
 }
 
-sort::Work SortCommand::work_of(std::size_t n) const {
+sort::SortWork SortCommand::work_of(std::size_t n) const {
     return {.n = n, .window = window, .top = top > 0, .index = !index_output.empty(), .type = reading.type()};
 }
 

@@ -22,7 +22,7 @@ namespace quadmill::detail::cli {
 
 namespace {
 
-constexpr std::uint64_t most_values = std::uint64_t{1} << 60U;
+constexpr std::uint64_t max_values = std::uint64_t{1} << 60U;
 
 }  // namespace
 
@@ -69,7 +69,7 @@ void add_n_option(CLI::App& verb, std::optional<std::uint64_t>& n) {
     verb.add_option("--n", n,
                     "Number of values in the stream, if known: the summary then needs less memory. The error is at "
                     "most E, also if N is wrong")
-        ->transform(input::count_up_to(most_values))
+        ->transform(input::count_up_to(max_values))
         ->type_name("N");
 }
 
@@ -107,7 +107,7 @@ void add_stream_options(CLI::App& verb, StreamOptions& options, const input::Wor
         ->default_str("-");
     input::add_reading_options(verb, options.reading, types, text);
     verb.add_option("--every", options.every, "Also print an answer after every K values (NaNs count, too)")
-        ->transform(input::count_up_to(most_values))
+        ->transform(input::count_up_to(max_values))
         ->type_name("K");
     auto* save = add_save_option(verb, options.save);
     verb.add_flag(
@@ -215,9 +215,9 @@ void Progress::show(std::uint64_t values) {
 }
 
 void Progress::show_line(const std::string& line) {
-    constexpr double least_ms = 200;
+    constexpr double min_ms = 200;
     const double now = time_.ms();
-    if (line_ == Line::Impossible || now - shown_ms_ < least_ms) return;
+    if (line_ == Line::Impossible || now - shown_ms_ < min_ms) return;
     fmt::print(stderr, "\r\x1b[K{}", line);
     shown_ms_ = now;
     line_ = Line::Shown;

@@ -293,10 +293,10 @@ void merge_into(std::span<T> keys, std::size_t size, std::span<const T> extra, L
         }
         const auto low = keys.begin() + static_cast<std::ptrdiff_t>(size - std::min(next, size));
         const auto high = keys.begin() + static_cast<std::ptrdiff_t>(size - reach);
-        const auto place = std::upper_bound(low, high, key, less);
+        const auto position = std::upper_bound(low, high, key, less);
         const auto end = keys.begin() + static_cast<std::ptrdiff_t>(size);
-        std::move_backward(place, end, end + static_cast<std::ptrdiff_t>(left));
-        size = static_cast<std::size_t>(place - keys.begin());
+        std::move_backward(position, end, end + static_cast<std::ptrdiff_t>(left));
+        size = static_cast<std::size_t>(position - keys.begin());
         keys[size + left - 1] = key;
     }
 }

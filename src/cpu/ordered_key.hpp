@@ -25,11 +25,11 @@ struct KeyOf {
             return (Bits::of(value) & static_cast<typename Bits::Bits>(~Bits::sign)) > Bits::exponent;
         return false;
     }
-    static constexpr Key most = std::numeric_limits<typename Bits::Bits>::max();
+    static constexpr Key max = std::numeric_limits<typename Bits::Bits>::max();
     // The largest key of a value other than NaN; NaNs come last.
     static Key greatest() {
         if constexpr (is_float<T>) return key(Bits::value(Bits::exponent));
-        return most;
+        return max;
     }
 
   private:

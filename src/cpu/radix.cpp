@@ -10,7 +10,7 @@ namespace quadmill::detail::cpu {
 namespace {
 
 using Item = std::uint64_t;
-constexpr unsigned most_bits = 10;     // per digit: its buckets' ends stay in a cache
+constexpr unsigned max_bits = 10;      // per digit: its buckets' ends stay in a cache
 constexpr std::size_t short_run = 24;  // shorter runs are sorted by insertion
 constexpr std::size_t for_threads = std::size_t{1} << 15;
 
@@ -24,7 +24,7 @@ struct Digit {
 // The highest bits in which items differ, enough of them that buckets become short after one step.
 Digit next_digit(Item differing, unsigned low_bit, std::size_t n) {
     const auto top = static_cast<unsigned>(std::bit_width(differing));
-    const auto wanted = std::clamp(static_cast<unsigned>(std::bit_width(n)) - 3, 4U, most_bits);
+    const auto wanted = std::clamp(static_cast<unsigned>(std::bit_width(n)) - 3, 4U, max_bits);
     const auto bits = std::min(wanted, top - low_bit);
     return {top - bits, bits};
 }
@@ -63,7 +63,7 @@ void sort_from_top(std::span<Item> here, std::span<Item> there, unsigned low_bit
         return;
     }
     const auto digit = next_digit(differing, low_bit, n);
-    std::array<std::size_t, std::size_t{1} << most_bits> next;
+    std::array<std::size_t, std::size_t{1} << max_bits> next;
     std::fill_n(next.begin(), digit.count(), 0);
     for (const auto item : here) ++next[digit.of(item)];
     std::size_t sum = 0;
@@ -100,8 +100,8 @@ std::vector<Bucket> distribute(std::span<const Item> from, Item* to, Digit digit
         buckets[d].size = sum - buckets[d].begin;
     }
     workers.for_each(pieces, [&](std::size_t p) {
-        auto& places = next[p];
-        for (const auto item : piece(p)) to[places[digit.of(item)]++] = item;
+        auto& positions = next[p];
+        for (const auto item : piece(p)) to[positions[digit.of(item)]++] = item;
     });
     return buckets;
 }

@@ -47,8 +47,8 @@ double fraction(Distribution distribution, Random& random) {
 
 template <class Key>
 Key key_of(double fraction) {
-    constexpr double most = 1 - 0x1p-52;
-    const double x = std::clamp(fraction, -1.0, most);
+    constexpr double max = 1 - 0x1p-52;
+    const double x = std::clamp(fraction, -1.0, max);
     if constexpr (std::is_same_v<Key, Half>) {
         const auto half = Half::from_float(static_cast<float>(x));
         return half.bits == KeyBits<Half>::sign ? Half{} : half;

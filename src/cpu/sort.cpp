@@ -143,16 +143,16 @@ void sort_by_parts(std::span<Key> keys, Order order, const Workers& workers) {
 template <class Bits>
 struct Placed {
     using Number = std::uint64_t;
-    static Number of(Bits key, std::uint64_t place) { return Number{key} << 32U | place; }
+    static Number of(Bits key, std::uint64_t position) { return Number{key} << 32U | position; }
     static Bits key(Number number) { return static_cast<Bits>(number >> 32U); }
-    static std::uint32_t place(Number number) { return static_cast<std::uint32_t>(number); }
+    static std::uint32_t position(Number number) { return static_cast<std::uint32_t>(number); }
 };
 template <>
 struct Placed<std::uint64_t> {
     using Number = Wide;
-    static Number of(std::uint64_t key, std::uint64_t place) { return {.low = place, .high = key}; }
+    static Number of(std::uint64_t key, std::uint64_t position) { return {.low = position, .high = key}; }
     static std::uint64_t key(const Number& number) { return number.high; }
-    static std::uint32_t place(const Number& number) { return static_cast<std::uint32_t>(number.low); }
+    static std::uint32_t position(const Number& number) { return static_cast<std::uint32_t>(number.low); }
 };
 
 template <class Key>
@@ -181,7 +181,7 @@ void sort_places_of(std::span<Key> keys, std::span<Key> sorted, std::span<std::u
     }
     for_pieces(workers, wanted, [&](std::size_t begin, std::size_t size) {
         for (auto i = begin; i < begin + size; ++i) {
-            index[i] = Pair::place(result[i]);
+            index[i] = Pair::position(result[i]);
             if (!to.empty()) to[i] = rule.decode(Pair::key(result[i]));
         }
     });

@@ -40,9 +40,9 @@ std::unique_ptr<WindowSorter> cpu_window_sorter(unsigned threads) {
 namespace quadmill::detail::cpu {
 
 std::size_t window_of(double eps, double factor, double enough) {
-    constexpr double least = 0x1p12, least_factor = 16, most = 0x1p24;
-    const double window = std::max(std::min(factor / eps, enough), std::min(least_factor / eps, most));
-    return std::bit_ceil(static_cast<std::size_t>(std::max(window, least)));
+    constexpr double min = 0x1p12, min_factor = 16, max = 0x1p24;
+    const double window = std::max(std::min(factor / eps, enough), std::min(min_factor / eps, max));
+    return std::bit_ceil(static_cast<std::size_t>(std::max(window, min)));
 }
 
 void check_in_flight(const char* function, std::size_t batches, std::size_t depth) {

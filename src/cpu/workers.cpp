@@ -22,7 +22,7 @@ class ThreadPool {
         const Workers::Work* work;
         std::size_t count;
         std::size_t released;  // number of items that may begin
-        unsigned most_helpers;
+        unsigned max_helpers;
         std::size_t claimed = 0, running = 0;
         unsigned helpers = 0;  // threads of the pool that work on it
         std::vector<char> done{};
@@ -30,10 +30,10 @@ class ThreadPool {
         std::condition_variable changed{};  // signalled when an item is done
 
         [[nodiscard]] bool has_work() const { return !error && claimed < released; }
-        [[nodiscard]] bool wants_help() const { return has_work() && helpers < most_helpers; }
+        [[nodiscard]] bool wants_help() const { return has_work() && helpers < max_helpers; }
         // Number of threads to wake for the items that may begin now. The caller takes one item itself.
         [[nodiscard]] std::size_t wanted() const {
-            return released > 0 ? std::min<std::size_t>(most_helpers, released - 1) : 0;
+            return released > 0 ? std::min<std::size_t>(max_helpers, released - 1) : 0;
         }
     };
 
@@ -153,7 +153,7 @@ void ThreadPool::run_alone(const Job& job, const Workers::Work& first, const Wor
 }
 
 void ThreadPool::run(Job& job, const Workers::Work& first, const Workers::Work& then) {
-    if (job.most_helpers == 0 || job.count < 2) return run_alone(job, first, then);
+    if (job.max_helpers == 0 || job.count < 2) return run_alone(job, first, then);
     std::list<Job*> own;
     try {
         job.done.resize(job.count);
@@ -162,7 +162,7 @@ void ThreadPool::run(Job& job, const Workers::Work& first, const Workers::Work& 
         return run_alone(job, first, then);
     }
     std::unique_lock lock(mutex_);
-    const auto place = own.begin();
+    const auto position = own.begin();
     jobs_.splice(jobs_.end(), own);
     for (auto wake = job.wanted(); wake > 0; --wake) work_.notify_one();
     const auto on_this_thread = [&](const Workers::Work& work, std::size_t i) {
@@ -192,7 +192,7 @@ void ThreadPool::run(Job& job, const Workers::Work& first, const Workers::Work& 
     while (job.running > 0 || job.helpers > 0 || job.has_work()) {
         if (!take_one(job, lock)) job.changed.wait(lock);
     }
-    jobs_.erase(place);
+    jobs_.erase(position);
     if (job.error) std::rethrow_exception(job.error);
 }
 
@@ -211,12 +211,12 @@ void Workers::for_each(std::size_t count, const Work& work) const {
 }
 
 void Workers::then_in_order(std::size_t count, const Work& work, const Work& then) const {
-    ThreadPool::Job job{.work = &work, .count = count, .released = count, .most_helpers = threads_ - 1};
+    ThreadPool::Job job{.work = &work, .count = count, .released = count, .max_helpers = threads_ - 1};
     pool()->run(job, {}, then);
 }
 
 void Workers::after_in_order(std::size_t count, const Work& first, const Work& work) const {
-    ThreadPool::Job job{.work = &work, .count = count, .released = 0, .most_helpers = threads_ - 1};
+    ThreadPool::Job job{.work = &work, .count = count, .released = 0, .max_helpers = threads_ - 1};
     pool()->run(job, first, {});
 }
 

@@ -31,10 +31,10 @@ GpuMerge::Shape GpuMerge::shape_of(std::span<const RunBlock> runs) {
     for (const auto& run : runs) longest = std::max(longest, run.count);
     const auto run_log2 = static_cast<unsigned>(std::bit_width(longest - 1));
     const auto places = runs.size() << run_log2;
-    const auto most = sort::MergeTextures::most_pairs * form.pair_keys();
-    if (longest > most || places > most) {
+    const auto max = sort::MergeTextures::max_pairs * form.pair_keys();
+    if (longest > max || places > max) {
         throw InvalidArgument(std::string(function) + ": " + std::to_string(runs.size()) + " blocks of up to " +
-                              std::to_string(longest) + " keys are more than the " + std::to_string(most) +
+                              std::to_string(longest) + " keys are more than the " + std::to_string(max) +
                               " keys that the engine holds");
     }
     const auto place_bits = static_cast<unsigned>(std::bit_width(places - 1));

@@ -6,7 +6,7 @@ namespace quadmill::detail::external {
 
 namespace {
 
-constexpr std::size_t most_record_bytes = 65535, most_key_bytes = 255;
+constexpr std::size_t max_record_bytes = 65535, max_key_bytes = 255;
 
 template <class Work>
 decltype(auto) visit_number(FieldType type, Work&& work) {
@@ -68,7 +68,7 @@ void copy_keys(const std::byte* records, std::size_t stride, std::size_t n, std:
 FixedKeys::FixedKeys(const char* function, const RecordFormat& format)
     : record_bytes_(format.bytes), fields_(format.key) {
     const auto fail = [&](const std::string& what) { throw InvalidArgument(std::string(function) + ": " + what); };
-    if (record_bytes_ < 1 || record_bytes_ > most_record_bytes)
+    if (record_bytes_ < 1 || record_bytes_ > max_record_bytes)
         fail("a record must have 1 to 65535 bytes, not " + std::to_string(record_bytes_));
     if (fields_.empty()) fail("there must be a key field");
     for (auto& field : fields_) {
@@ -81,7 +81,7 @@ FixedKeys::FixedKeys(const char* function, const RecordFormat& format)
         }
         key_bytes_ += field.bytes;
     }
-    if (key_bytes_ > most_key_bytes)
+    if (key_bytes_ > max_key_bytes)
         fail("the key fields together must have at most 255 bytes, not " + std::to_string(key_bytes_));
     verbatim_ = fields_.size() == 1 && fields_[0].type == FieldType::Bytes && fields_[0].order == Order::Ascending;
 }

@@ -39,9 +39,9 @@ const ExternalSortOptions& checked(const char* function, const ExternalSortOptio
         throw InvalidArgument(std::string(function) + ": RunMerge::Gpu needs " +
                               (context ? "records of one length" : "a context") + "; use RunMerge::Tree");
     }
-    const auto least = min_memory(Format(function, options.format));
-    if (options.memory >= least) return options;
-    throw InvalidArgument(std::string(function) + ": to sort such records takes at least " + std::to_string(least) +
+    const auto min = min_memory(Format(function, options.format));
+    if (options.memory >= min) return options;
+    throw InvalidArgument(std::string(function) + ": to sort such records takes at least " + std::to_string(min) +
                           " bytes of memory, not " + std::to_string(options.memory));
 }
 
@@ -142,9 +142,9 @@ std::size_t Sorting::gpu_block(std::size_t runs, const MergePlan& plan) const {
         return GpuMerger::memory(format_, runs, block) + BlockWriter::blocks * plan.write_block +
                (software ? items * engine_bytes_ : 0);
     };
-    const auto least = files::page_up(record);
-    auto block = std::max(plan.block, least);
-    while (block > least && takes(block) > left) block = std::max(files::page_down(block / 2), least);
+    const auto min = files::page_up(record);
+    auto block = std::max(plan.block, min);
+    while (block > min && takes(block) > left) block = std::max(files::page_down(block / 2), min);
     if (takes(block) <= left) return block;
     throw InvalidArgument(std::string(function_) + ": to merge " + std::to_string(runs) +
                           " runs on the GPU takes more memory than the " + std::to_string(options_.memory) +

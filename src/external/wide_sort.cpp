@@ -18,9 +18,9 @@
 namespace quadmill::detail::external {
 namespace {
 
-constexpr std::size_t share = std::size_t{1} << 14;      // keys that a thread takes at a time
-constexpr std::size_t most_runs = std::size_t{1} << 16;  // that are sorted together: each takes memory in an engine
-constexpr std::size_t most_rounds = 64;                  // words of 4 bytes, for keys of 255 bytes
+constexpr std::size_t share = std::size_t{1} << 14;     // keys that a thread takes at a time
+constexpr std::size_t max_runs = std::size_t{1} << 16;  // that are sorted together: each takes memory in an engine
+constexpr std::size_t max_rounds = 64;                  // words of 4 bytes, for keys of 255 bytes
 
 // Positions [begin, end) of the order whose keys are equal in the bytes compared so far.
 struct Run {
@@ -126,7 +126,7 @@ class Argsort {
 // Sorts all runs by the next word. Returns whether there were any.
 bool Argsort::round() {
     std::size_t compared = 0, sorted = 0;
-    if (stats_.rounds == most_rounds) {
+    if (stats_.rounds == max_rounds) {
         compared = compare_runs(std::numeric_limits<std::size_t>::max());
     } else if (stats_.rounds > 0) {
         compared = compare_runs(tools_.engine.worth_a_round());
@@ -186,7 +186,7 @@ std::size_t Argsort::gather(std::size_t from) {
     const cpu::Stopwatch watch;
     runs_.clear();
     ends_.clear();
-    while (runs_.size() < most_runs) {
+    while (runs_.size() < max_runs) {
         const auto run = ties_.next(from, ties_.size());
         if (run.size() == 0) break;
         runs_.push_back(run);
@@ -292,7 +292,7 @@ Engine WideSorter::engine() const noexcept {
 }
 
 std::size_t WideSorter::memory(std::size_t n) {
-    const auto runs = std::min(n / 2 + 1, most_runs);
+    const auto runs = std::min(n / 2 + 1, max_runs);
     return n * (2 * sizeof(std::uint64_t) + 1) + 2 * runs * (sizeof(Run) + sizeof(std::size_t)) +
            n / share * 2 * sizeof(std::size_t);
 }

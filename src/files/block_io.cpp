@@ -69,7 +69,7 @@ struct BlockIo::Transfer {
 
     [[nodiscard]] std::byte* begin() const { return memory + done; }
     [[nodiscard]] std::size_t left() const { return size - done; }
-    [[nodiscard]] std::uint64_t place() const { return offset + done; }
+    [[nodiscard]] std::uint64_t position() const { return offset + done; }
     [[nodiscard]] Fault fault() const { return fault_at(kind == Kind::Read ? Call::Read : Call::Write); }
 
     // Takes the system's answer: bytes, or a negative errno. Returns whether the transfer has ended.
@@ -164,10 +164,10 @@ class Threads final : public BlockIo::Engine {
     static std::int64_t once(const BlockIo::Transfer& t) {
         const auto fault = t.fault();
         if (fault.error != 0) return -fault.error;
-        const auto size = std::min(t.left(), fault.most);
-        const auto place = static_cast<off_t>(t.place());
-        return answer(t.kind == BlockIo::Transfer::Kind::Read ? pread(t.file, t.begin(), size, place)
-                                                              : pwrite(t.file, t.begin(), size, place));
+        const auto size = std::min(t.left(), fault.max);
+        const auto position = static_cast<off_t>(t.position());
+        return answer(t.kind == BlockIo::Transfer::Kind::Read ? pread(t.file, t.begin(), size, position)
+                                                              : pwrite(t.file, t.begin(), size, position));
     }
     // Waits until the stream is ready, so that the wait can be interrupted: maybe nobody ever writes to a pipe.
     std::int64_t once_in_order(const BlockIo::Transfer& t) const {
@@ -179,7 +179,7 @@ class Threads final : public BlockIo::Engine {
         if (poll(ready.data(), ready.size(), -1) < 0) return -errno;
         if (ready[1].revents != 0) return -ECANCELED;
         // A pipe that is ready takes this many bytes without waiting.
-        const auto size = std::min(t.left(), reads ? fault.most : std::min<std::size_t>(fault.most, page));
+        const auto size = std::min(t.left(), reads ? fault.max : std::min<std::size_t>(fault.max, page));
         return answer(reads ? ::read(t.file, t.begin(), size) : ::write(t.file, t.begin(), size));
     }
 
@@ -242,17 +242,17 @@ class Uring final : public BlockIo::Engine {
     bool submit(unsigned slot, BlockIo::Transfer& transfer) {
         const auto fault = transfer.fault();
         if (fault.error != 0) return ended(transfer, fault.error);
-        constexpr std::size_t most = std::size_t{1} << 30;  // a length of 32 bits
-        const auto size = static_cast<unsigned>(std::min({transfer.left(), fault.most, most}));
+        constexpr std::size_t max = std::size_t{1} << 30;  // a length of 32 bits
+        const auto size = static_cast<unsigned>(std::min({transfer.left(), fault.max, max}));
         auto* entry = io_uring_get_sqe(&ring_);
         if (!entry) {  // the ring is full of requests that the kernel did not accept
             if (const int error = hand_over(); error != 0) return ended(transfer, error);
             entry = io_uring_get_sqe(&ring_);
         }
         if (transfer.kind == BlockIo::Transfer::Kind::Read) {
-            io_uring_prep_read(entry, transfer.file, transfer.begin(), size, transfer.place());
+            io_uring_prep_read(entry, transfer.file, transfer.begin(), size, transfer.position());
         } else {
-            io_uring_prep_write(entry, transfer.file, transfer.begin(), size, transfer.place());
+            io_uring_prep_write(entry, transfer.file, transfer.begin(), size, transfer.position());
         }
         io_uring_sqe_set_data(entry, &slots_[slot]);
         slots_[slot] = transfer;

@@ -9,10 +9,10 @@ namespace quadmill::detail::files {
 
 enum class Call { Open, Read, Write, Truncate, Sync, Close, Rename };
 
-// `error` is the errno with which the call fails, `most` the max bytes of a read or write.
+// `error` is the errno with which the call fails, `max` the max bytes of a read or write.
 struct Fault {
     int error = 0;
-    std::size_t most = std::numeric_limits<std::size_t>::max();
+    std::size_t max = std::numeric_limits<std::size_t>::max();
 };
 
 // Called before each system call, from any thread; null except in tests.

@@ -39,8 +39,8 @@ std::uint64_t machine_memory() {
 Got read_at(int file, std::span<std::byte> memory, std::uint64_t offset) {
     Got all;
     while (all.bytes < memory.size()) {
-        const auto place = static_cast<off_t>(offset + all.bytes);
-        const auto got = pread(file, memory.data() + all.bytes, memory.size() - all.bytes, place);
+        const auto position = static_cast<off_t>(offset + all.bytes);
+        const auto got = pread(file, memory.data() + all.bytes, memory.size() - all.bytes, position);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) all.error = errno;
         if (got <= 0) break;
@@ -108,9 +108,9 @@ Bytes read_file(const std::string& path) {
                       path, 0);
     }
     // One byte more than the file has, so that its end is found without growing.
-    constexpr std::size_t least = std::size_t{1} << 20;
+    constexpr std::size_t min = std::size_t{1} << 20;
     Bytes bytes;
-    bytes.resize(std::max(file.size() ? static_cast<std::size_t>(*file.size()) + 1 : 0, least));
+    bytes.resize(std::max(file.size() ? static_cast<std::size_t>(*file.size()) + 1 : 0, min));
     for (std::size_t size = 0;;) {
         if (size == bytes.size()) bytes.resize(2 * size);
         const auto got = file.read(bytes.span().subspan(size));

@@ -118,8 +118,8 @@ void CompatibilityState::save(const Api& gl) {
     for (const auto& transfer : transfers(gl)) gl.GetFloatv(transfer.name, &transfers_.emplace_back());
     if (gl.ARB_imaging) gl.GetFloatv(GL_COLOR_MATRIX, color_matrix_.data());
     gl.GetFloatv(GL_POINT_DISTANCE_ATTENUATION, point_attenuation_.data());
-    gl.GetFloatv(GL_POINT_SIZE_MIN, &least_point_);
-    gl.GetFloatv(GL_POINT_SIZE_MAX, &most_point_);
+    gl.GetFloatv(GL_POINT_SIZE_MIN, &min_point_);
+    gl.GetFloatv(GL_POINT_SIZE_MAX, &max_point_);
     gl.GetIntegerv(GL_POLYGON_MODE, polygon_mode_.data());
     gl.GetIntegerv(GL_CLAMP_FRAGMENT_COLOR, &clamp_fragments_);
 }
@@ -142,8 +142,8 @@ void CompatibilityState::restore(const Api& gl) const noexcept {
     for (std::size_t i = 0; i < kinds.size(); ++i) gl.PixelTransferf(kinds[i].name, transfers_[i]);
     if (gl.ARB_imaging) set_color_matrix(gl, color_matrix_);
     gl.PointParameterfv(GL_POINT_DISTANCE_ATTENUATION, point_attenuation_.data());
-    gl.PointParameterf(GL_POINT_SIZE_MIN, least_point_);
-    gl.PointParameterf(GL_POINT_SIZE_MAX, most_point_);
+    gl.PointParameterf(GL_POINT_SIZE_MIN, min_point_);
+    gl.PointParameterf(GL_POINT_SIZE_MAX, max_point_);
     gl.PolygonMode(GL_FRONT, static_cast<GLenum>(polygon_mode_[0]));
     gl.PolygonMode(GL_BACK, static_cast<GLenum>(polygon_mode_[1]));
     gl.ClampColor(GL_CLAMP_FRAGMENT_COLOR, static_cast<GLenum>(clamp_fragments_));

@@ -24,7 +24,7 @@ class CompatibilityState {
     std::vector<float> transfers_;
     std::array<float, 16> color_matrix_{};
     std::array<float, 3> point_attenuation_{};
-    float least_point_ = 0, most_point_ = 0;
+    float min_point_ = 0, max_point_ = 0;
     std::array<int, 2> polygon_mode_{};  // front and back, which may differ in this profile
     int clamp_fragments_ = 0;
 };

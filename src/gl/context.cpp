@@ -123,8 +123,8 @@ void PassProfiler::before(const PassEvent& pass) {
         state.begun = State::Clock::now();
         return;
     }
-    constexpr std::size_t most_open = 4096;
-    if (state.open.size() >= most_open) static_cast<void>(rows());
+    constexpr std::size_t max_open = 4096;
+    if (state.open.size() >= max_open) static_cast<void>(rows());
     if (state.spare.empty()) {
         state.spare.push_back({0, Query(device, Query::Kind::Timestamp), Query(device, Query::Kind::Timestamp)});
     }
@@ -132,13 +132,13 @@ void PassProfiler::before(const PassEvent& pass) {
     state.spare.pop_back();
     auto& mark = state.open.back();
     mark.row = state.row;
-    mark.begin.note_time();
+    mark.begin.take_time();
 }
 
 void PassProfiler::after(const PassEvent& /*pass*/) {
     auto& state = *state_;
     auto& device = *detail::Access::of(state.context);
-    if (!device.features.works_around(detail::gl::Workaround::TimesByWaiting)) return state.open.back().end.note_time();
+    if (!device.features.works_around(detail::gl::Workaround::TimesByWaiting)) return state.open.back().end.take_time();
     finish(device);
     state.rows[state.row].gpu_ms +=
         std::chrono::duration<double, std::milli>(State::Clock::now() - state.begun).count();

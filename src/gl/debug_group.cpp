@@ -16,10 +16,10 @@ void in_silence(const Api& gl, const Change& change) {
 }
 
 bool has_room(const Api& gl) {
-    GLint depth = 0, most = 0;
+    GLint depth = 0, max = 0;
     gl.GetIntegerv(GL_DEBUG_GROUP_STACK_DEPTH, &depth);
-    gl.GetIntegerv(GL_MAX_DEBUG_GROUP_STACK_DEPTH, &most);
-    return depth < most;
+    gl.GetIntegerv(GL_MAX_DEBUG_GROUP_STACK_DEPTH, &max);
+    return depth < max;
 }
 
 }  // namespace

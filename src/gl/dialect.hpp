@@ -93,7 +93,7 @@ class Dialect {
     virtual void end_condition() noexcept = 0;
 
     // Queries. The GPU writes its time to the query. If it has no clock, this returns 0, and no time is reported.
-    [[nodiscard]] virtual std::optional<std::uint64_t> note_time(Id query) = 0;
+    [[nodiscard]] virtual std::optional<std::uint64_t> take_time(Id query) = 0;
     [[nodiscard]] virtual std::uint64_t result(Id query, Query::Kind kind) = 0;
     // Makes the GPU write the query's count to the buffer. False if the version has no such call.
     [[nodiscard]] virtual bool count_to_buffer(Id query, Id buffer, std::size_t offset) = 0;

@@ -46,7 +46,7 @@ const Texture& BufferTexels::copy(Device& device, const HostBuffer& buffer, Form
     return texture_;
 }
 
-std::size_t BufferTexels::most(Device& device, Format format) {
+std::size_t BufferTexels::max(Device& device, Format format) {
     return static_cast<std::size_t>(part_width(device)) * static_cast<std::size_t>(device.info.max_texture_size) *
            info(format).bytes;
 }
@@ -61,8 +61,8 @@ void copy_to_buffer(Device& device, const Texture& from, std::size_t texels, con
             {from.id(), from.format(), static_cast<int>(across), static_cast<int>(row), static_cast<int>(up), 1},
             {.id = to.id()}, offset + row * width * bytes);
     };
-    const auto most_rows = (std::size_t{1} << 30U) / (width * bytes);  // the number of bytes must fit a GLsizei
-    for (std::size_t row = 0; row < rows; row += most_rows) copy(row, width, std::min(most_rows, rows - row));
+    const auto max_rows = (std::size_t{1} << 30U) / (width * bytes);  // the number of bytes must fit a GLsizei
+    for (std::size_t row = 0; row < rows; row += max_rows) copy(row, width, std::min(max_rows, rows - row));
     copy(rows, rest, 1);
 }
 

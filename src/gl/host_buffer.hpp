@@ -32,7 +32,7 @@ class BufferTexels {
     // `bytes` is at most most().
     const Texture& copy(Device& device, const HostBuffer& buffer, Format format, std::size_t first, std::size_t bytes);
     // Max bytes of one part.
-    [[nodiscard]] static std::size_t most(Device& device, Format format);
+    [[nodiscard]] static std::size_t max(Device& device, Format format);
 
   private:
     Texture texture_;

@@ -112,8 +112,8 @@ ContextIdentity::ContextIdentity(Dialect& dialect) {
     // The address and the time of creation. No other object, living or dead, has both.
     const auto here = reinterpret_cast<std::uintptr_t>(this) / alignof(ContextIdentity);
     const auto now = static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
-    constexpr std::uint64_t most = 0x7fffffff;  // the largest value that a signed getter returns
-    mark_ = {static_cast<GLint>(here & most), static_cast<GLint>(now & most)};
+    constexpr std::uint64_t max = 0x7fffffff;  // the largest value that a signed getter returns
+    mark_ = {static_cast<GLint>(here & max), static_cast<GLint>(now & max)};
     marker_ = dialect.make_marker(mark_);
 }
 

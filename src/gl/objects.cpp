@@ -188,9 +188,9 @@ void PixelBuffer::depart() {
 Query::Query(Device& device, Kind kind)
     : kind_(kind), handle_(handle<QueryTraits>(device, device.dialect->make_query(kind))) {}
 
-void Query::note_time() const {
+void Query::take_time() const {
     noted_ = true;
-    time_ = handle_.device().dialect->note_time(id());
+    time_ = handle_.device().dialect->take_time(id());
 }
 
 bool Query::ready() const {

@@ -257,7 +257,7 @@ class Query {
     Query() = default;
     Query(Device& device, Kind kind);
     [[nodiscard]] std::uint32_t id() const noexcept { return handle_.id(); }
-    void note_time() const;                      // Timestamp only: makes the GPU write its time here
+    void take_time() const;                      // Timestamp only: makes the GPU write its time here
     [[nodiscard]] bool ready() const;            // does not wait
     [[nodiscard]] std::uint64_t result() const;  // waits for the GPU; nanoseconds or samples
 

@@ -16,11 +16,10 @@ namespace {
 
 // Reads in parts: the driver takes a number of bytes below 2^31, and a texture may have more.
 std::vector<std::byte> read_all(Device& device, RowsOf rows) {
-    constexpr std::size_t most = std::size_t{1} << 30;
+    constexpr std::size_t max = std::size_t{1} << 30;
     const auto row = static_cast<std::size_t>(rows.width) * info(rows.format).bytes;
     const int height = rows.rows;
-    const auto rows_at_once =
-        static_cast<int>(std::clamp<std::size_t>(most / row, 1, static_cast<std::size_t>(height)));
+    const auto rows_at_once = static_cast<int>(std::clamp<std::size_t>(max / row, 1, static_cast<std::size_t>(height)));
     std::vector<std::byte> bytes(row * static_cast<std::size_t>(height) * static_cast<std::size_t>(rows.layers));
     auto to = std::span(bytes);
     for (int layer = 0; layer < rows.layers; ++layer) {

@@ -17,37 +17,36 @@ struct Since {
     int desktop, es;
 };
 // The baseline has each of these off.
-constexpr std::array<Since, 30> saved_capabilities{
-    {{GL_CULL_FACE, 11, 20},
-     {GL_RASTERIZER_DISCARD, 30, 30},
-     {GL_POLYGON_OFFSET_FILL, 11, 20},
-     {GL_POLYGON_OFFSET_LINE, 11, never},
-     {GL_POLYGON_OFFSET_POINT, 11, never},
-     {GL_POLYGON_SMOOTH, 11, never},
-     {GL_DEPTH_TEST, 11, 20},
-     {GL_STENCIL_TEST, 11, 20},
-     {GL_COLOR_LOGIC_OP, 11, never},
-     {GL_FRAMEBUFFER_SRGB, 30, never},
-     {GL_DITHER, 11, 20},
-     {GL_DEPTH_CLAMP, 32, never},
-     {GL_MULTISAMPLE, 13, never},
-     {GL_SAMPLE_MASK, 32, 31},
-     {GL_SAMPLE_ALPHA_TO_COVERAGE, 13, 20},
-     {GL_SAMPLE_ALPHA_TO_ONE, 13, never},
-     {GL_SAMPLE_COVERAGE, 13, 20},
-     {GL_SAMPLE_SHADING, 40, 32},
-     {GL_PRIMITIVE_RESTART, 31, never},
-     {GL_CLIP_DISTANCE0, 30, never},
-     {GL_CLIP_DISTANCE1, 30, never},
-     {GL_CLIP_DISTANCE2, 30, never},
-     {GL_CLIP_DISTANCE3, 30, never},
-     {GL_CLIP_DISTANCE4, 30, never},
-     {GL_CLIP_DISTANCE5, 30, never},
-     {GL_CLIP_DISTANCE6, 30, never},
-     {GL_CLIP_DISTANCE7, 30, never},
-     {GL_LINE_SMOOTH, 11, never},
-     {GL_PRIMITIVE_RESTART_FIXED_INDEX, 43, 30},
-     {GL_PROGRAM_POINT_SIZE, 32, never}}};
+constexpr std::array<Since, 30> saved_capabilities{{{GL_CULL_FACE, 11, 20},
+                                                    {GL_RASTERIZER_DISCARD, 30, 30},
+                                                    {GL_POLYGON_OFFSET_FILL, 11, 20},
+                                                    {GL_POLYGON_OFFSET_LINE, 11, never},
+                                                    {GL_POLYGON_OFFSET_POINT, 11, never},
+                                                    {GL_POLYGON_SMOOTH, 11, never},
+                                                    {GL_DEPTH_TEST, 11, 20},
+                                                    {GL_STENCIL_TEST, 11, 20},
+                                                    {GL_COLOR_LOGIC_OP, 11, never},
+                                                    {GL_FRAMEBUFFER_SRGB, 30, never},
+                                                    {GL_DITHER, 11, 20},
+                                                    {GL_DEPTH_CLAMP, 32, never},
+                                                    {GL_MULTISAMPLE, 13, never},
+                                                    {GL_SAMPLE_MASK, 32, 31},
+                                                    {GL_SAMPLE_ALPHA_TO_COVERAGE, 13, 20},
+                                                    {GL_SAMPLE_ALPHA_TO_ONE, 13, never},
+                                                    {GL_SAMPLE_COVERAGE, 13, 20},
+                                                    {GL_SAMPLE_SHADING, 40, 32},
+                                                    {GL_PRIMITIVE_RESTART, 31, never},
+                                                    {GL_CLIP_DISTANCE0, 30, never},
+                                                    {GL_CLIP_DISTANCE1, 30, never},
+                                                    {GL_CLIP_DISTANCE2, 30, never},
+                                                    {GL_CLIP_DISTANCE3, 30, never},
+                                                    {GL_CLIP_DISTANCE4, 30, never},
+                                                    {GL_CLIP_DISTANCE5, 30, never},
+                                                    {GL_CLIP_DISTANCE6, 30, never},
+                                                    {GL_CLIP_DISTANCE7, 30, never},
+                                                    {GL_LINE_SMOOTH, 11, never},
+                                                    {GL_PRIMITIVE_RESTART_FIXED_INDEX, 43, 30},
+                                                    {GL_PROGRAM_POINT_SIZE, 32, never}}};
 
 constexpr std::array<GLenum, 4> blend_factor_names{GL_BLEND_SRC_RGB, GL_BLEND_DST_RGB, GL_BLEND_SRC_ALPHA,
                                                    GL_BLEND_DST_ALPHA};
@@ -57,24 +56,23 @@ struct PixelStore {
     GLint tight;  // value for rows without gaps
     int es;       // version of OpenGL ES that introduced it
 };
-constexpr std::array<PixelStore, 17> pixel_stores{
-    {{GL_PACK_SWAP_BYTES, 0, never},
-     {GL_PACK_LSB_FIRST, 0, never},
-     {GL_PACK_ROW_LENGTH, 0, 30},
-     {GL_PACK_SKIP_ROWS, 0, 30},
-     {GL_PACK_SKIP_PIXELS, 0, 30},
-     {GL_PACK_ALIGNMENT, 1, 20},
-     {GL_PACK_SKIP_IMAGES, 0, never},
-     {GL_PACK_IMAGE_HEIGHT, 0, never},
-     {GL_UNPACK_SWAP_BYTES, 0, never},
-     {GL_UNPACK_LSB_FIRST, 0, never},
-     {GL_UNPACK_ROW_LENGTH, 0, 30},
-     {GL_UNPACK_SKIP_ROWS, 0, 30},
-     {GL_UNPACK_SKIP_PIXELS, 0, 30},
-     {GL_UNPACK_ALIGNMENT, 1, 20},
-     {GL_UNPACK_SKIP_IMAGES, 0, 30},
-     {GL_UNPACK_IMAGE_HEIGHT, 0, 30},
-     {GL_PACK_INVERT_MESA, 0, never}}};
+constexpr std::array<PixelStore, 17> pixel_stores{{{GL_PACK_SWAP_BYTES, 0, never},
+                                                   {GL_PACK_LSB_FIRST, 0, never},
+                                                   {GL_PACK_ROW_LENGTH, 0, 30},
+                                                   {GL_PACK_SKIP_ROWS, 0, 30},
+                                                   {GL_PACK_SKIP_PIXELS, 0, 30},
+                                                   {GL_PACK_ALIGNMENT, 1, 20},
+                                                   {GL_PACK_SKIP_IMAGES, 0, never},
+                                                   {GL_PACK_IMAGE_HEIGHT, 0, never},
+                                                   {GL_UNPACK_SWAP_BYTES, 0, never},
+                                                   {GL_UNPACK_LSB_FIRST, 0, never},
+                                                   {GL_UNPACK_ROW_LENGTH, 0, 30},
+                                                   {GL_UNPACK_SKIP_ROWS, 0, 30},
+                                                   {GL_UNPACK_SKIP_PIXELS, 0, 30},
+                                                   {GL_UNPACK_ALIGNMENT, 1, 20},
+                                                   {GL_UNPACK_SKIP_IMAGES, 0, 30},
+                                                   {GL_UNPACK_IMAGE_HEIGHT, 0, 30},
+                                                   {GL_PACK_INVERT_MESA, 0, never}}};
 
 bool has(const Api& gl, const Features& features, const PixelStore& store) {
     if (store.name == GL_PACK_INVERT_MESA) return gl.MESA_pack_invert != 0;
@@ -154,10 +152,10 @@ void refuse_dead_object(const char* kind, int name, unsigned char (*is_alive)(GL
 
 // Fills the stack of debug groups until the driver raises an error, then pops what was pushed.
 void overflow_debug_groups(const Api& gl) {
-    GLint before = 0, most = 0, after = 0;
+    GLint before = 0, max = 0, after = 0;
     gl.GetIntegerv(GL_DEBUG_GROUP_STACK_DEPTH, &before);
-    gl.GetIntegerv(GL_MAX_DEBUG_GROUP_STACK_DEPTH, &most);
-    for (GLint i = before; i <= most; ++i) gl.PushDebugGroup(GL_DEBUG_SOURCE_APPLICATION, 0, 1, "q");
+    gl.GetIntegerv(GL_MAX_DEBUG_GROUP_STACK_DEPTH, &max);
+    for (GLint i = before; i <= max; ++i) gl.PushDebugGroup(GL_DEBUG_SOURCE_APPLICATION, 0, 1, "q");
     gl.GetIntegerv(GL_DEBUG_GROUP_STACK_DEPTH, &after);
     for (GLint i = before; i < after; ++i) gl.PopDebugGroup();
 }
@@ -225,7 +223,7 @@ void raise_again(const Api& gl, const Features& features, GLenum error) {
 // succeeded once.
 void HostState::refuse_conditional_rendering(const Api& gl, const Features& features) {
     if (features.is_es) return;  // OpenGL ES has no conditional rendering
-    if (probe_ == 0) {  // some calls reject a query that was never active
+    if (probe_ == 0) {           // some calls reject a query that was never active
         gl.GenQueries(1, &probe_);
         gl.BeginQuery(GL_SAMPLES_PASSED, probe_);
         gl.EndQuery(GL_SAMPLES_PASSED);
@@ -371,8 +369,8 @@ void HostState::save_viewports(const Api& gl, const Features& features) {
 void HostState::restore_viewports(const Api& gl, const Features& features) const noexcept {
     if (!features.has(41, never)) {
         const auto& viewport = viewports_[0];
-        gl.Viewport(static_cast<GLint>(viewport[0]), static_cast<GLint>(viewport[1]),
-                    static_cast<GLsizei>(viewport[2]), static_cast<GLsizei>(viewport[3]));
+        gl.Viewport(static_cast<GLint>(viewport[0]), static_cast<GLint>(viewport[1]), static_cast<GLsizei>(viewport[2]),
+                    static_cast<GLsizei>(viewport[3]));
         const auto& box = scissor_boxes_[0];
         gl.Scissor(box[0], box[1], box[2], box[3]);
         set_capability(gl, GL_SCISSOR_TEST, scissors_[0]);

@@ -23,28 +23,28 @@ std::uint64_t parse_count(std::string_view text) {
 
 }  // namespace
 
-CLI::Validator count_up_to(std::uint64_t most) {
-    const auto convert = [most](std::string& text) -> std::string {
+CLI::Validator count_up_to(std::uint64_t max) {
+    const auto convert = [max](std::string& text) -> std::string {
         const auto value = parse_count(text);
-        if (value < 1 || value > most)
-            return fmt::format("'{}' is not a whole number from 1 to {}, such as 1000000 or 2^20", text, most);
+        if (value < 1 || value > max)
+            return fmt::format("'{}' is not a whole number from 1 to {}, such as 1000000 or 2^20", text, max);
         text = std::to_string(value);
         return {};
     };
     return {convert, ""};
 }
 
-CLI::Validator whole_number(std::uint64_t least, std::uint64_t most) {
-    const auto check = [least, most](const std::string& text) -> std::string {
+CLI::Validator whole_number(std::uint64_t min, std::uint64_t max) {
+    const auto check = [min, max](const std::string& text) -> std::string {
         std::uint64_t value = 0;
-        if (parse_number(text, value) == nullptr && value >= least && value <= most) return {};
-        return fmt::format("'{}' is not a whole number from {} to {}", text, least, most);
+        if (parse_number(text, value) == nullptr && value >= min && value <= max) return {};
+        return fmt::format("'{}' is not a whole number from {} to {}", text, min, max);
     };
     return {check, ""};
 }
 
-CLI::Validator shown_number(std::uint64_t least, std::uint64_t most) {
-    return whole_number(least, most).description(fmt::format("INT in [{} - {}]", least, most));
+CLI::Validator shown_number(std::uint64_t min, std::uint64_t max) {
+    return whole_number(min, max).description(fmt::format("INT in [{} - {}]", min, max));
 }
 
 CLI::Validator thread_count() {
@@ -62,11 +62,11 @@ CLI::Validator byte_count() {
     return {convert, ""};
 }
 
-CLI::Validator number_from(double least, double most) {
-    const auto check = [least, most](const std::string& text) -> std::string {
+CLI::Validator number_from(double min, double max) {
+    const auto check = [min, max](const std::string& text) -> std::string {
         double value = 0;
-        if (parse_number(text, value) == nullptr && value >= least && value <= most) return {};
-        return fmt::format("'{}' is not a number from {} to {}", text, least, most);
+        if (parse_number(text, value) == nullptr && value >= min && value <= max) return {};
+        return fmt::format("'{}' is not a number from {} to {}", text, min, max);
     };
     return {check, ""};
 }

@@ -9,17 +9,17 @@
 namespace quadmill::detail::input {
 
 // A whole number, at least 1, such as 1000 or 2^20.
-[[nodiscard]] CLI::Validator count_up_to(std::uint64_t most);
+[[nodiscard]] CLI::Validator count_up_to(std::uint64_t max);
 // A whole number in that range, written in digits.
-[[nodiscard]] CLI::Validator whole_number(std::uint64_t least, std::uint64_t most);
+[[nodiscard]] CLI::Validator whole_number(std::uint64_t min, std::uint64_t max);
 // The same, and help shows the range.
-[[nodiscard]] CLI::Validator shown_number(std::uint64_t least, std::uint64_t most);
+[[nodiscard]] CLI::Validator shown_number(std::uint64_t min, std::uint64_t max);
 // A number of CPU threads. 0 means all.
 [[nodiscard]] CLI::Validator thread_count();
 // Bytes, such as 256M or 4G.
 [[nodiscard]] CLI::Validator byte_count();
 // A number in that range, not NaN.
-[[nodiscard]] CLI::Validator number_from(double least, double most);
+[[nodiscard]] CLI::Validator number_from(double min, double max);
 
 // The parts of "0.5,0.99", including empty parts, which CLI11's own delimiter drops.
 [[nodiscard]] std::vector<std::string> comma_separated(const std::string& text);

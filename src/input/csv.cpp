@@ -179,15 +179,15 @@ class PartReader {
 
     void read(const CsvColumns& columns) { rows_.emplace(parsed(columns, std::vector<Cells>(columns.size()))); }
     // The cells of columns that have turned out to be text. Pre: read() found no fault.
-    [[nodiscard]] std::vector<Cells> texts(const CsvColumns& places) {
-        return std::move(parsed(places, std::vector(places.size(), Cells(Cells::Kind::Texts))).cells());
+    [[nodiscard]] std::vector<Cells> texts(const CsvColumns& positions) {
+        return std::move(parsed(positions, std::vector(positions.size(), Cells(Cells::Kind::Texts))).cells());
     }
     [[nodiscard]] CsvRows& rows() { return *rows_; }
     [[nodiscard]] const std::optional<CsvFault>& fault() const { return fault_; }
 
   private:
-    CsvRows parsed(const CsvColumns& places, std::vector<Cells> cells) {
-        CsvRows rows(names_, places, std::move(cells));
+    CsvRows parsed(const CsvColumns& positions, std::vector<Cells> cells) {
+        CsvRows rows(names_, positions, std::move(cells));
         CsvParser<CsvRows> parser(rows, delimiter_, blanks_in(text_, delimiter_));
         try {
             parser.parse(text_);
@@ -256,9 +256,9 @@ CsvTable CsvFile::table(const CsvColumns& columns, unsigned threads) const {
     }
     workers.for_each(parts.size(), [&](std::size_t k) {
         if (again[k].empty()) return;
-        CsvColumns places;
-        for (const auto i : again[k]) places.push_back(columns[i]);
-        auto texts = parts[k].texts(places);
+        CsvColumns positions;
+        for (const auto i : again[k]) positions.push_back(columns[i]);
+        auto texts = parts[k].texts(positions);
         for (std::size_t j = 0; j < texts.size(); ++j) {
             auto& old = cells[again[k][j]][k];
             texts[j].keep_mark(old);
@@ -460,11 +460,11 @@ Table filled(const CsvTable& from, const std::vector<std::string>& texts) {
 }
 
 CsvColumns columns_of(const sql::SqlQuery& query, std::size_t source, const SqlNames& names) {
-    std::unordered_map<std::string_view, std::size_t> places;
-    for (const auto& name : names.unique) places.emplace(name, places.size());
+    std::unordered_map<std::string_view, std::size_t> positions;
+    for (const auto& name : names.unique) positions.emplace(name, positions.size());
     std::set<std::size_t> columns;
     for (const auto& column : query.columns) {
-        if (column.source == source) columns.insert(places.at(column.name));
+        if (column.source == source) columns.insert(positions.at(column.name));
     }
     if (columns.empty()) columns.insert(0);  // COUNT(*) needs the number of rows
     return {columns.begin(), columns.end()};

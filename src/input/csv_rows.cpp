@@ -34,16 +34,16 @@ std::vector<std::string> CsvHeader::names() const {
     return names_;
 }
 
-CsvRows::CsvRows(std::vector<std::string> names, const std::vector<std::size_t>& places, std::vector<Cells> cells)
+CsvRows::CsvRows(std::vector<std::string> names, const std::vector<std::size_t>& positions, std::vector<Cells> cells)
     : names_(std::move(names)), kept_(names_.size()), cells_(std::move(cells)) {
-    for (std::size_t i = 0; i < places.size(); ++i) kept_.at(places[i]) = i;
+    for (std::size_t i = 0; i < positions.size(); ++i) kept_.at(positions[i]) = i;
 }
 
 void CsvRows::field(std::optional<std::string_view> field) {
     if (field_ == 0) row_line_ = line();
-    const auto place = field_ < kept_.size() ? kept_[field_] : std::nullopt;
-    if (place) {
-        auto& cells = cells_[*place];
+    const auto index = field_ < kept_.size() ? kept_[field_] : std::nullopt;
+    if (index) {
+        auto& cells = cells_[*index];
         if (!field) {
             cells.add_null();
         } else if (!cells.add(*field, line())) {

@@ -136,7 +136,7 @@ class CsvHeader {
 class CsvRows {
   public:
     // `places` are the indices of the kept columns among the fields, `cells` their receivers.
-    CsvRows(std::vector<std::string> names, const std::vector<std::size_t>& places, std::vector<Cells> cells);
+    CsvRows(std::vector<std::string> names, const std::vector<std::size_t>& positions, std::vector<Cells> cells);
 
     void field(std::optional<std::string_view> field);
     void line_end();

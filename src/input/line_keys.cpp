@@ -155,9 +155,9 @@ unsigned char* add_month(std::string_view text, unsigned char* to) {
 
 // Nothing if it is not a plain number whose nearest value one division gives.
 std::optional<long double> plain_number(std::string_view text) {
-    constexpr std::size_t most_digits = 18;
-    static const std::array<long double, most_digits + 1> powers = [] {
-        std::array<long double, most_digits + 1> made{1};
+    constexpr std::size_t max_digits = 18;
+    static const std::array<long double, max_digits + 1> powers = [] {
+        std::array<long double, max_digits + 1> made{1};
         for (std::size_t i = 1; i < made.size(); ++i) made[i] = made[i - 1] * 10;
         return made;
     }();
@@ -168,7 +168,7 @@ std::optional<long double> plain_number(std::string_view text) {
     for (std::size_t i = 0; i < text.size(); ++i) {
         if (text[i] == '.' && point == 0 && i > 0) {
             point = i;
-        } else if (is_decimal(text[i]) && ++n <= most_digits) {
+        } else if (is_decimal(text[i]) && ++n <= max_digits) {
             digits = 10 * digits + static_cast<std::uint64_t>(text[i] - '0');
         } else {
             return {};
@@ -234,16 +234,16 @@ std::string_view compared_text(const KeyRules& rules, std::string_view text, std
     return copy;
 }
 
-// Reads a number of `spec`, at least `least`.
-std::size_t take_number(std::string_view whole, std::string_view& spec, std::size_t least, const char* what) {
+// Reads a number of `spec`, at least `min`.
+std::size_t take_number(std::string_view whole, std::string_view& spec, std::size_t min, const char* what) {
     const auto digits = digits_at_front(spec);
     std::size_t number = 0;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
     if (error == std::errc::result_out_of_range) number = LineKey::none - 1;
-    if (digits.empty() || number < least)
+    if (digits.empty() || number < min)
         throw InvalidArgument(
             fmt::format("{} is not a key such as 2, 2nr, 2,3 or 2.4,2.6: the number of a {} is missing or less than {}",
-                        in_quotes(whole), what, least));
+                        in_quotes(whole), what, min));
     spec.remove_prefix(digits.size());
     return number;
 }
@@ -516,8 +516,8 @@ unsigned char* KeyMaker::add(const KeyRules& rules, std::string_view text, unsig
 
 std::string_view KeyMaker::operator()(std::string_view line) {
     if (parts_) return part(keys_.front(), line);
-    const auto most = keys_.size() * (2 * line.size() + 32);  // of their bytes
-    if (key_.size() < most) key_.resize(2 * most);
+    const auto max = keys_.size() * (2 * line.size() + 32);  // of their bytes
+    if (key_.size() < max) key_.resize(2 * max);
     auto* to = key_.data();
     for (const auto& key : keys_) to = add(key.rules, part(key, line), to, &key == &keys_.back());
     return {reinterpret_cast<const char*>(key_.data()), static_cast<std::size_t>(to - key_.data())};

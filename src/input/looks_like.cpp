@@ -124,14 +124,14 @@ std::size_t text_at_front(std::string_view head) {
 }
 
 Look look_for_text(std::string_view head, Head is_all) {
-    constexpr std::size_t enough = 64, most = 4096, longest_character = 4;
+    constexpr std::size_t enough = 64, max = 4096, longest_character = 4;
     const auto good = text_at_front(head);
     // The head may end within a character.
     const bool cut = is_all == Head::AndMore && head.size() - good < longest_character && head.size() > good &&
                      static_cast<unsigned char>(head[good]) >= 0xc2;
     if (good < head.size() && !cut) return {Look::Kind::Other};
     const bool lines = head.find('\n') != std::string_view::npos;
-    if (is_all == Head::IsAll || head.size() >= most) return {lines ? Look::Kind::Text : Look::Kind::Other};
+    if (is_all == Head::IsAll || head.size() >= max) return {lines ? Look::Kind::Text : Look::Kind::Other};
     return {lines && head.size() >= enough ? Look::Kind::Text : Look::Kind::Unsure};
 }
 

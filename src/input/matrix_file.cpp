@@ -19,7 +19,7 @@ namespace quadmill::detail::input {
 namespace {
 
 constexpr std::string_view banner = "%%MatrixMarket";
-constexpr std::uint64_t most_elements = std::uint64_t{1} << 30U;
+constexpr std::uint64_t max_elements = std::uint64_t{1} << 30U;
 
 std::vector<std::string_view> words_of(std::string_view line) {
     constexpr std::string_view blanks = " \t\r";
@@ -119,7 +119,7 @@ class MatrixMarket {
         if (words.size() != (dense_ ? 2U : 3U))
             fail(line_, dense_ ? "is not 'ROWS COLUMNS'" : "is not 'ROWS COLUMNS ENTRIES'");
         const auto rows = whole(words[0]), columns = whole(words[1]);
-        if (columns > most_elements / std::max<std::uint64_t>(rows, 1)) fail(line_, "is more than 2^30 elements");
+        if (columns > max_elements / std::max<std::uint64_t>(rows, 1)) fail(line_, "is more than 2^30 elements");
         if (symmetry_ != Symmetry::General && rows != columns)
             fail(line_, "is not square, which symmetric matrices are");
         made_.rows = rows;

@@ -158,16 +158,16 @@ std::size_t printable_length(std::string_view text) {
         if ((byte(i) & 0xc0U) != 0x80) return 0;
         code = code << 6U | (byte(i) & 0x3fU);
     }
-    constexpr std::array<std::uint32_t, 5> least{0, 0, 0xa0, 0x800, 0x10000};  // below 0xa0: controls
+    constexpr std::array<std::uint32_t, 5> min{0, 0, 0xa0, 0x800, 0x10000};  // below 0xa0: controls
     const bool surrogate = code >= 0xd800 && code < 0xe000;
-    return code >= least.at(length) && code <= 0x10ffff && !surrogate ? length : 0;
+    return code >= min.at(length) && code <= 0x10ffff && !surrogate ? length : 0;
 }
 
 std::string in_quotes(std::string_view word) {
-    constexpr std::size_t most = 40;
+    constexpr std::size_t max = 40;
     std::string text("'");
     std::size_t used = 0;
-    while (used < std::min(most, word.size())) {
+    while (used < std::min(max, word.size())) {
         const auto length = printable_length(word.substr(used));
         if (length == 0) {
             text += as_escape(static_cast<unsigned char>(word[used]));

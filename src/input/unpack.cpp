@@ -91,8 +91,8 @@ class GzipUnpacker final : public Unpacker {
         if (packed.empty() && between_) return {};
         if (ended_) inflateReset(&state_);
         ended_ = between_ = false;
-        const auto most = std::size_t{std::numeric_limits<uInt>::max()};
-        const auto in = std::min(packed.size(), most), out = std::min(memory.size(), most);
+        const auto max = std::size_t{std::numeric_limits<uInt>::max()};
+        const auto in = std::min(packed.size(), max), out = std::min(memory.size(), max);
         // zlib only reads what this points to.
         state_.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(packed.data()));
         state_.avail_in = static_cast<uInt>(in);

@@ -54,15 +54,15 @@ Lu& factorizer() {
 
 // LAPACK's pivots are a sequence of exchanges. These are the ones that produce this order of rows.
 void write_exchanges(const std::vector<std::uint32_t>& rows, std::size_t steps, int* ipiv) {
-    std::vector<std::uint32_t> now(rows.size()), place(rows.size());
+    std::vector<std::uint32_t> now(rows.size()), index(rows.size());
     std::iota(now.begin(), now.end(), 0U);
-    place = now;
+    index = now;
     for (std::size_t k = 0; k < steps; ++k) {
-        const auto other = place[rows[k]];
+        const auto other = index[rows[k]];
         ipiv[k] = static_cast<int>(other) + 1;
         std::swap(now[k], now[other]);
-        place[now[k]] = static_cast<std::uint32_t>(k);
-        place[now[other]] = other;
+        index[now[k]] = static_cast<std::uint32_t>(k);
+        index[now[other]] = other;
     }
 }
 

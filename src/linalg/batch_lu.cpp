@@ -18,11 +18,11 @@ int quarters_of(int n) {
 
 }  // namespace
 
-std::optional<BatchLu::Grid> BatchLu::grid_of(std::size_t systems, int n, int most_texels) {
-    const auto most = static_cast<std::size_t>(most_texels);
-    const auto across = (systems + most - 1) / most;
+std::optional<BatchLu::Grid> BatchLu::grid_of(std::size_t systems, int n, int max_texels) {
+    const auto max = static_cast<std::size_t>(max_texels);
+    const auto across = (systems + max - 1) / max;
     const auto widest = n * std::max(n, quarters_of(n) + 1);
-    if (across * static_cast<std::size_t>(widest) > most) return std::nullopt;
+    if (across * static_cast<std::size_t>(widest) > max) return std::nullopt;
     return Grid{static_cast<int>(across), static_cast<int>((systems + across - 1) / across)};
 }
 
@@ -62,17 +62,17 @@ std::string BatchLu::finished() const {
 void BatchLu::eliminate(int first) {
     const std::string texels =
         prelude_ + shaders::linalg_numbers_glsl + shaders::linalg_batch_texels_glsl + shaders::linalg_pivoting_glsl;
-    const gl::Uniforms place{
+    const gl::Uniforms position{
         {"first", first}, {"quarter", first / columns_of_texel}, {"known", std::min(columns_of_texel, n_ - first)}};
     fill(device_, "find pivots", programs_.get("linalg/batch_pivots.frag", shaders::linalg_batch_pivots_frag, texels),
-         pivots_, {&systems_.now.texture}, place);
+         pivots_, {&systems_.now.texture}, position);
     const auto across = static_cast<std::size_t>(grid_.across);
     draw(device_,
          {.name = "eliminate in batch",
           .step = first + 1,
           .program = &programs_.get("linalg/batch_eliminate.frag", shaders::linalg_batch_eliminate_frag, texels),
           .inputs = {&systems_.now.texture, &pivots_.texture},
-          .uniforms = place,
+          .uniforms = position,
           .target = &systems_.next.framebuffer,
           .quads = &left_,
           .first = static_cast<std::size_t>(first / columns_of_texel) * across,

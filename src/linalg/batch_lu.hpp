@@ -20,7 +20,7 @@ class BatchLu {
         int across, down;
     };
     // The layout of that many matrices in textures of at most that size. Nothing if they do not fit.
-    [[nodiscard]] static std::optional<Grid> grid_of(std::size_t systems, int n, int most_texels);
+    [[nodiscard]] static std::optional<Grid> grid_of(std::size_t systems, int n, int max_texels);
 
     BatchLu(gl::Device& device, pass::Programs& programs, int n, const Grid& grid);
     // The target of the matrices. The layout is that of memory: grid.down rows of grid.across matrices.

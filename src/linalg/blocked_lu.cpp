@@ -15,9 +15,9 @@ constexpr int at_once = 4;  // columns of a panel that are eliminated together: 
 
 // Number of parts of a search over that many rows. A fragment of the first pass searches rows / parts rows. The second
 // pass looks at all parts, or at 64 parts at a time if there are more. The cost of both is latency.
-constexpr int most_parts = 256;
+constexpr int max_parts = 256;
 int parts_of(int rows) {
-    return rows <= 256 ? 16 : rows <= 1024 ? 64 : rows <= 2048 ? 128 : most_parts;
+    return rows <= 256 ? 16 : rows <= 1024 ? 64 : rows <= 2048 ? 128 : max_parts;
 }
 
 int in_tiles(int size, int tile) {
@@ -41,10 +41,10 @@ BlockedLu::BlockedLu(gl::Device& device, pass::Programs& programs, const Form& f
       triangle_(device, gl::Format::Rgba32f, in_tiles(columns, tile_columns) * tile_columns, 1, form.block / 4),
       panels_(device, gl::Format::Rgba32f, panel_width() * panels(), padded_rows_),
       lu_(device, gl::Format::R32f, columns, rows),
-      places_(device, gl::Format::R32ui, 1, rows),
+      positions_(device, gl::Format::R32ui, 1, rows),
       eliminate_(pivoting_program("linalg/panel_eliminate.frag", shaders::linalg_panel_eliminate_frag)) {
     if (form.pivot == Pivot::Partial) {
-        searches_ = {device, gl::Format::Rgba32ui, most_parts + 1, 1};
+        searches_ = {device, gl::Format::Rgba32ui, max_parts + 1, 1};
         search_ = &pivoting_program("linalg/panel_search.frag", shaders::linalg_panel_search_frag);
     }
     const bool tiles = form.layout == Layout::Tiles;
@@ -110,7 +110,7 @@ const gl::Program& BlockedLu::pivoting_program(const char* name, const char* fra
     const bool searched = form_.pivot == Pivot::Partial;
     const std::string all = prelude_ + "#define PLACE (BLOCK / 4)\n" + (searched ? "#define SEARCHED\n" : "") +
                             shaders::linalg_numbers_glsl;
-    const std::string after = shaders::linalg_pivoting_glsl + pass::FoldRule(pass::FoldBy::FirstMost).glsl;
+    const std::string after = shaders::linalg_pivoting_glsl + pass::FoldRule(pass::FoldBy::FirstMax).glsl;
     const std::string vertex =
         all + "#define IN_VERTEX\n" + shaders::linalg_panel_texels_glsl + after + shaders::linalg_panel_pivots_vert;
     return programs_.get(name, {vertex.c_str(), fragment}, all + shaders::linalg_panel_texels_glsl + after);
@@ -194,22 +194,22 @@ void BlockedLu::update(const Panel& panel) {
 // Later panels moved rows of earlier ones, so this goes from the last panel to the first. `places_` has the position of
 // each final row after a panel.
 void BlockedLu::gather() {
-    fill(device_, "places", programs_.get("linalg/places.frag", shaders::linalg_places_frag), places_.now, {});
+    fill(device_, "places", programs_.get("linalg/places.frag", shaders::linalg_places_frag), positions_.now, {});
     const auto& columns = programs_.get("linalg/panel_gather.frag", shaders::linalg_panel_gather_frag);
-    const auto& places = programs_.get("linalg/panel_places.frag", shaders::linalg_panel_places_frag);
+    const auto& positions = programs_.get("linalg/panel_places.frag", shaders::linalg_panel_places_frag);
     for (int i = panels() - 1; i >= 0; --i) {
         const auto which = panel(i);
         const int texel = i * panel_width();
         draw_quad({.name = "gather panel",
                    .program = &columns,
-                   .inputs = {&panels_.texture, &places_.now.texture},
+                   .inputs = {&panels_.texture, &positions_.now.texture},
                    .uniforms = {{"first", which.first}, {"panel", texel}},
                    .target = &lu_.framebuffer},
                   column_quads_, which);
         if (form_.pivot == Pivot::Diagonal) continue;
-        fill(device_, "places before", places, places_.next, {&panels_.texture, &places_.now.texture},
+        fill(device_, "places before", positions, positions_.next, {&panels_.texture, &positions_.now.texture},
              {{"first", which.first}, {"panel", texel + form_.block / 4}});
-        places_.swap();
+        positions_.swap();
     }
 }
 
@@ -226,7 +226,7 @@ Factorized BlockedLu::operator()() {
     gather();
     pass::Target pointers(device_, gl::Format::R32ui, std::max(rows_, columns_), 2);
     fill(device_, "pointers", programs_.get("linalg/rows_to_pointers.frag", shaders::linalg_rows_to_pointers_frag),
-         pointers, {&places_.now.texture}, {{"rows", rows_}});
+         pointers, {&positions_.now.texture}, {{"rows", rows_}});
     return {std::move(lu_), std::move(pointers.texture)};
 }
 

@@ -64,7 +64,7 @@ class BlockedLu {
     pass::PingPong trailing_;
     pass::PingPong panel_;
     pass::Target triangle_, panels_, lu_;
-    pass::PingPong places_;
+    pass::PingPong positions_;
     pass::PingPong searches_;  // partial results of a search, and earlier pivots
     const gl::Program& eliminate_;
     const gl::Program* search_ = nullptr;  // for partial pivoting

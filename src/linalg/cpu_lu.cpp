@@ -141,11 +141,11 @@ template <class Value>
 double inverse_norm(const FactorsView<Value>& factors) {
     const auto n = factors.rows.size();
     if (n == 0) return 0;
-    constexpr int most_steps = 5;
+    constexpr int max_steps = 5;
     std::vector<double> x(n, 1 / static_cast<double>(n));
     double found = 0;
     auto last = n;
-    for (int step = 0; step < most_steps; ++step) {
+    for (int step = 0; step < max_steps; ++step) {
         auto y = solve_on_cpu(factors, x);
         const double norm = sum_of_sizes(y);
         if (!(norm > found)) break;

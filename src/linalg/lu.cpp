@@ -67,9 +67,9 @@ int sign_of(std::span<const std::uint32_t> permutation) {
 }
 
 std::vector<std::uint32_t> inverse_order(std::span<const std::uint32_t> order) {
-    std::vector<std::uint32_t> places(order.size());
-    for (std::uint32_t i = 0; i < places.size(); ++i) places[order[i]] = i;
-    return places;
+    std::vector<std::uint32_t> positions(order.size());
+    for (std::uint32_t i = 0; i < positions.size(); ++i) positions[order[i]] = i;
+    return positions;
 }
 
 }  // namespace
@@ -130,10 +130,10 @@ struct Lu::State : Tools {
 };
 
 void Lu::State::check_fits(std::size_t rows_wanted, std::size_t columns_wanted) const {
-    const auto most = static_cast<std::size_t>(context.info().max_texture_size);
-    if (rows_wanted <= most && columns_wanted <= most) return;
+    const auto max = static_cast<std::size_t>(context.info().max_texture_size);
+    if (rows_wanted <= max && columns_wanted <= max) return;
     throw InvalidArgument("Lu::factor: " + std::to_string(rows_wanted) + " rows and " + std::to_string(columns_wanted) +
-                          " columns do not fit into textures here, which take " + std::to_string(most) + " of each");
+                          " columns do not fit into textures here, which take " + std::to_string(max) + " of each");
 }
 
 template <class Factorize, class Value>

@@ -78,11 +78,11 @@ struct LuBatch::State : Tools {
 };
 
 BatchLu::Grid LuBatch::State::grid_of(const char* where, std::size_t matrices, std::size_t side) const {
-    const int most = context.info().max_texture_size;
-    if (const auto found = BatchLu::grid_of(matrices, as_int(side), most)) return *found;
+    const int max = context.info().max_texture_size;
+    if (const auto found = BatchLu::grid_of(matrices, as_int(side), max)) return *found;
     throw InvalidArgument(std::string(where) + ": " + std::to_string(matrices) + " matrices of " +
                           std::to_string(side) + " x " + std::to_string(side) +
-                          " do not fit into textures here, which take " + std::to_string(most) +
+                          " do not fit into textures here, which take " + std::to_string(max) +
                           " texels on a side; factorize parts of them");
 }
 
@@ -104,8 +104,8 @@ LuBatch::~LuBatch() = default;
 
 BatchStats LuBatch::factor(std::span<const float> matrices, std::size_t n) {
     auto& state = *state_;
-    if (n > most_n)
-        throw InvalidArgument("LuBatch::factor: n must be at most " + std::to_string(most_n) + ", not " +
+    if (n > max_n)
+        throw InvalidArgument("LuBatch::factor: n must be at most " + std::to_string(max_n) + ", not " +
                               std::to_string(n) + "; Lu takes larger matrices");
     if (n == 0 ? !matrices.empty() : matrices.size() % (n * n) != 0)
         throw InvalidArgument("LuBatch::factor: " + std::to_string(matrices.size()) + " values do not make " +
@@ -283,8 +283,8 @@ std::vector<float> LuBatch::solve(std::span<const float> b, std::size_t columns)
     if (b.empty()) return {};
     check_finite("LuBatch::solve", b, state.n, columns);
     const auto grid = state.grid_of("LuBatch::solve", state.systems, state.n);
-    const auto most = static_cast<std::size_t>(state.context.info().max_texture_size);
-    if (static_cast<std::size_t>(grid.across) * of_system > most)
+    const auto max = static_cast<std::size_t>(state.context.info().max_texture_size);
+    if (static_cast<std::size_t>(grid.across) * of_system > max)
         throw InvalidArgument("LuBatch::solve: " + std::to_string(columns) +
                               " right-hand sides of each system do not fit into textures here; solve for fewer");
     const bool is_plain = state.scalings.empty() && are_in_range(b);

@@ -26,8 +26,8 @@ std::string what_is_at(std::size_t row, std::size_t column, double value) {
 }  // namespace
 
 void check_shape(const std::string& where, std::size_t values, std::size_t rows, std::size_t columns) {
-    constexpr auto most = std::size_t{1} << 30U;
-    const bool fits = rows == 0 || columns == 0 || (rows <= most && columns <= most / rows);
+    constexpr auto max = std::size_t{1} << 30U;
+    const bool fits = rows == 0 || columns == 0 || (rows <= max && columns <= max / rows);
     if (fits && values == rows * columns) return;
     throw InvalidArgument(
         where + ": " + std::to_string(rows) + " rows and " + std::to_string(columns) +
@@ -38,30 +38,30 @@ template <class Value>
 void check_finite(const std::string& where, std::span<const Value> values, std::size_t columns) {
     const auto bad = first_not_finite(values);
     if (bad == values.end()) return;
-    const auto place = static_cast<std::size_t>(bad - values.begin());
-    throw InvalidArgument(where + ": " + what_is_at(place / columns, place % columns, *bad));
+    const auto index = static_cast<std::size_t>(bad - values.begin());
+    throw InvalidArgument(where + ": " + what_is_at(index / columns, index % columns, *bad));
 }
 
 void check_finite(const std::string& where, std::span<const float> values, std::size_t rows, std::size_t columns) {
     const auto bad = first_not_finite(values);
     if (bad == values.end()) return;
-    const auto place = static_cast<std::size_t>(bad - values.begin()), row = place / columns;
+    const auto index = static_cast<std::size_t>(bad - values.begin()), row = index / columns;
     throw InvalidArgument(where + ": matrix " + std::to_string(row / rows) + ", " +
-                          what_is_at(row % rows, place % columns, *bad));
+                          what_is_at(row % rows, index % columns, *bad));
 }
 
-Size size_to_reduce(const std::string& where, std::size_t rows, std::size_t columns, Along along, std::size_t most) {
-    if (rows <= most && columns <= most) return {as_int(columns), as_int(rows)};
+Size size_to_reduce(const std::string& where, std::size_t rows, std::size_t columns, Along along, std::size_t max) {
+    if (rows <= max && columns <= max) return {as_int(columns), as_int(rows)};
     const auto sides = where + ": " + std::to_string(rows) + " rows and " + std::to_string(columns) + " columns ";
     if (along != Along::All)
-        throw InvalidArgument(sides + "do not fit into textures, which take " + std::to_string(most) +
+        throw InvalidArgument(sides + "do not fit into textures, which take " + std::to_string(max) +
                               "; reduce all of it, or parts");
-    const auto values = rows * columns, least = (values + most - 1) / most;
-    if (least > most)
-        throw InvalidArgument(sides + "are more elements than a texture holds here, " + std::to_string(most) + " x " +
-                              std::to_string(most) + "; reduce parts");
+    const auto values = rows * columns, min = (values + max - 1) / max;
+    if (min > max)
+        throw InvalidArgument(sides + "are more elements than a texture holds here, " + std::to_string(max) + " x " +
+                              std::to_string(max) + "; reduce parts");
     constexpr std::size_t line = 8192;  // texels per row; fewer if there are not that many
-    const auto width = std::min(most, std::max(line, std::bit_ceil(least)));
+    const auto width = std::min(max, std::max(line, std::bit_ceil(min)));
     return {as_int(width), as_int((values + width - 1) / width)};
 }
 

@@ -22,11 +22,11 @@ void check_finite(const std::string& where, std::span<const float> values, std::
 struct Size {
     int width, height;
 };
-// Size of the texture that a matrix is reduced from, if a side has at most `most` texels. With Along::All the matrix
+// Size of the texture that a matrix is reduced from, if a side has at most `max` texels. With Along::All the matrix
 // may be longer: its elements are then put into rows of another length, in their order. Throws InvalidArgument if it
 // does not fit.
 [[nodiscard]] Size size_to_reduce(const std::string& where, std::size_t rows, std::size_t columns, Along along,
-                                  std::size_t most);
+                                  std::size_t max);
 // Pre: it fits.
 [[nodiscard]] int as_int(std::size_t size);
 

@@ -25,15 +25,15 @@ std::vector<double> difference(const ScaledMatrix<Value>& matrix, const Factors&
     const auto rows = matrix.rows, columns = matrix.columns;
     const auto steps = std::min(rows, columns);
     std::vector<double> by_u(steps), left(rows);
-    std::vector<std::size_t> places(columns);
-    for (std::size_t j = 0; j < columns; ++j) places[factors.columns[j]] = j;
+    std::vector<std::size_t> positions(columns);
+    for (std::size_t j = 0; j < columns; ++j) positions[factors.columns[j]] = j;
     for (std::size_t i = 0; i < steps; ++i) {
         for (auto j = i; j < columns; ++j) by_u[i] += factors.lu[i * columns + j] * z[j];
     }
     for (std::size_t i = 0; i < rows; ++i) {
         if (i < steps) left[i] = by_u[i];
         for (std::size_t j = 0; j < std::min(i, steps); ++j) left[i] += factors.lu[i * columns + j] * by_u[j];
-        matrix.for_row(factors.rows[i], [&](std::size_t j, double value) { left[i] -= value * z[places[j]]; });
+        matrix.for_row(factors.rows[i], [&](std::size_t j, double value) { left[i] -= value * z[positions[j]]; });
     }
     return left;
 }
@@ -45,28 +45,28 @@ double ratio_of(const ScaledMatrix<Value>& matrix, const Factors& factors) {
     constexpr double eps = 0x1p-24;
     std::mt19937 random(1);
     const double norm = one_norm(matrix), n = static_cast<double>(matrix.columns);
-    double most = 0;
+    double max = 0;
     for (int v = 0; v < vectors; ++v) {
         std::vector<double> z(matrix.columns);
         for (auto& x : z) x = random() % 2 == 0 ? 1 : -1;
         double sum = 0;
         for (const double x : difference(matrix, factors, z)) sum += std::abs(x);
         const double ratio = norm > 0 ? sum / n / (n * norm * eps) : sum / eps;
-        most = std::isnan(ratio) ? INFINITY : std::max(most, ratio);
+        max = std::isnan(ratio) ? INFINITY : std::max(max, ratio);
     }
-    return most;
+    return max;
 }
 
 template <class Value>
 double growth_of(const ScaledMatrix<Value>& matrix, const Factors& factors) {
-    double most = 0, most_of_u = 0;
+    double max = 0, max_of_u = 0;
     for (std::size_t i = 0; i < matrix.rows; ++i)
-        matrix.for_row(i, [&](std::size_t, double value) { most = std::max(most, std::abs(value)); });
+        matrix.for_row(i, [&](std::size_t, double value) { max = std::max(max, std::abs(value)); });
     for (std::size_t i = 0; i < std::min(matrix.rows, matrix.columns); ++i) {
         for (auto j = i; j < matrix.columns; ++j)
-            most_of_u = std::max(most_of_u, std::abs(static_cast<double>(factors.lu[i * matrix.columns + j])));
+            max_of_u = std::max(max_of_u, std::abs(static_cast<double>(factors.lu[i * matrix.columns + j])));
     }
-    return most > 0 ? most_of_u / most : 1;
+    return max > 0 ? max_of_u / max : 1;
 }
 
 }  // namespace
@@ -85,7 +85,7 @@ double residual_ratio(std::span<const float> matrices, const BatchFactors& facto
     Factors one;
     one.columns.resize(n);
     std::iota(one.columns.begin(), one.columns.end(), 0U);
-    double most = 0;
+    double max = 0;
     for (std::size_t at = 0; at < factors.rows.size(); at += n) {
         const auto lu = std::span(factors.lu).subspan(at * n, n * n);
         const auto rows = std::span(factors.rows).subspan(at, n);
@@ -97,9 +97,9 @@ double residual_ratio(std::span<const float> matrices, const BatchFactors& facto
             one.row_exponents.assign(of_rows.begin(), of_rows.end());
             one.column_exponents.assign(of_columns.begin(), of_columns.end());
         }
-        most = std::max(most, residual_ratio({matrices.subspan(at * n, n * n), n, n}, one));
+        max = std::max(max, residual_ratio({matrices.subspan(at * n, n * n), n, n}, one));
     }
-    return most;
+    return max;
 }
 
 double growth(MatrixView matrix, const Factors& factors) {

@@ -27,7 +27,7 @@ const gl::Program& program(pass::Programs& programs, const pass::FoldRule& rule,
 }  // namespace
 
 PivotSearch::PivotSearch(gl::Device& device, pass::Programs& programs, In in)
-    : device_(device), programs_(programs), rule_(pass::FoldBy::FirstMost), search_(program(programs, rule_, in)) {}
+    : device_(device), programs_(programs), rule_(pass::FoldBy::FirstMax), search_(program(programs, rule_, in)) {}
 
 const pass::Fold& PivotSearch::fold(int width, int height) {
     return folds_.try_emplace({width, height}, device_, gl::Format::Rgba32ui, width, height).first->second;

@@ -83,7 +83,7 @@ struct Reducer::State : Tools {
     }
     [[nodiscard]] std::vector<float> float_sums(const Source& source, Along along, const std::string& prelude,
                                                 const gl::Texture* second = nullptr);
-    enum class Which { Least, Most };
+    enum class Which { Min, Max };
     [[nodiscard]] std::vector<std::optional<Extreme>> extremes(const char* function, const MatrixInput& matrix,
                                                                Along along, Which which);
     template <class Sum, class Word>
@@ -168,17 +168,17 @@ std::vector<std::optional<Extreme>> Reducer::State::extremes(const char* functio
     const auto source = open(function, matrix, along);
     std::vector<std::optional<Extreme>> found(source.results(along));
     if (source.rows == 0 || source.columns == 0) return found;
-    const auto results = read<std::uint32_t>(fold(
-        source, along, {pass::FoldRule(which == Which::Least ? pass::FoldBy::FirstLeast : pass::FoldBy::FirstMost)}));
+    const auto results = read<std::uint32_t>(
+        fold(source, along, {pass::FoldRule(which == Which::Min ? pass::FoldBy::FirstMin : pass::FoldBy::FirstMax)}));
     for (std::size_t i = 0; i < results.size(); ++i) {
-        const auto [key, place, unused, unused_too] = results[i];
+        const auto [key, index, unused, unused_too] = results[i];
         constexpr std::uint32_t nothing = ~std::uint32_t{0};
-        if (place == nothing) continue;
+        if (index == nothing) continue;
         const auto bits = key >> 31U == 1 ? key ^ 0x80000000U : ~key;
         auto& extreme = found[i].emplace();
         extreme.value = std::bit_cast<float>(bits);
-        extreme.row = along == Along::All ? place / source.columns : along == Along::Rows ? i : place;
-        extreme.column = along == Along::All ? place % source.columns : along == Along::Rows ? place : i;
+        extreme.row = along == Along::All ? index / source.columns : along == Along::Rows ? i : index;
+        extreme.column = along == Along::All ? index % source.columns : along == Along::Rows ? index : i;
     }
     scope.check();
     return found;
@@ -237,24 +237,24 @@ std::vector<float> Reducer::norms(const MatrixInput& matrix, Along along) {
     const gl::Scope scope(*detail::Access::of(state_->context), "Reducer::norms");
     const auto source = state_->open("Reducer::norms", matrix, along);
     if (source.rows == 0 || source.columns == 0) return std::vector<float>(source.results(along), 0.0F);
-    const auto largest = state_->fold(source, along, {pass::FoldRule(pass::FoldBy::FirstMost), "#define MAGNITUDES\n"});
+    const auto largest = state_->fold(source, along, {pass::FoldRule(pass::FoldBy::FirstMax), "#define MAGNITUDES\n"});
     const auto squares = state_->float_sums(source, along, "#define SCALED\n", &largest);
     const auto keys = state_->read<std::uint32_t>(largest);
     std::vector<float> norms;
     for (std::size_t i = 0; i < squares.size(); ++i) {
-        constexpr int bias = 127, least = 1, most = 253;  // exponents; the same values as in the shader
-        const int exponent = std::clamp(static_cast<int>(keys[i][0] >> 23U), least, most) - bias;
+        constexpr int bias = 127, min = 1, max = 253;  // exponents; the same values as in the shader
+        const int exponent = std::clamp(static_cast<int>(keys[i][0] >> 23U), min, max) - bias;
         norms.push_back(std::ldexp(std::sqrt(squares[i]), exponent));
     }
     scope.check();
     return norms;
 }
 
-std::vector<std::optional<Extreme>> Reducer::least(const MatrixInput& matrix, Along along) {
-    return state_->extremes("Reducer::least", matrix, along, State::Which::Least);
+std::vector<std::optional<Extreme>> Reducer::minimum(const MatrixInput& matrix, Along along) {
+    return state_->extremes("Reducer::minimum", matrix, along, State::Which::Min);
 }
-std::vector<std::optional<Extreme>> Reducer::most(const MatrixInput& matrix, Along along) {
-    return state_->extremes("Reducer::most", matrix, along, State::Which::Most);
+std::vector<std::optional<Extreme>> Reducer::maximum(const MatrixInput& matrix, Along along) {
+    return state_->extremes("Reducer::maximum", matrix, along, State::Which::Max);
 }
 
 std::vector<std::uint64_t> Reducer::sums(std::span<const std::uint32_t> values, std::size_t columns, Along along) {

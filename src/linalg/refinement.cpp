@@ -87,9 +87,9 @@ class Residuals {
 }  // namespace
 
 double largest(std::span<const double> values) {
-    double most = 0;
-    for (const double value : values) most = std::max(most, std::isnan(value) ? INFINITY : std::abs(value));
-    return most;
+    double max = 0;
+    for (const double value : values) max = std::max(max, std::isnan(value) ? INFINITY : std::abs(value));
+    return max;
 }
 
 template <class Value>
@@ -101,7 +101,7 @@ Refinement refine(const cpu::Workers& workers, const ScaledMatrix<Value>& matrix
     Refinement found{.converged = true};
     Residuals residuals(workers, matrix, b, sides);
     std::vector<double> left(b.begin(), b.end()), tried(y.size());
-    Miss best{largest(b) > 0 ? 1.0 : 0.0, largest(b) > 0 ? 1.0 : 0.0}, least = best, now = best;
+    Miss best{largest(b) > 0 ? 1.0 : 0.0, largest(b) > 0 ? 1.0 : 0.0}, min = best, now = best;
     while (now.by_norms > enough || now.by_components > eps) {
         const auto correction = correct(left);
         for (std::size_t i = 0; i < tried.size(); ++i) tried[i] += correction[i];
@@ -115,9 +115,9 @@ Refinement refine(const cpu::Workers& workers, const ScaledMatrix<Value>& matrix
         }
         // Compares with the smallest error so far, not with the last one: otherwise steps that alternately improve one
         // error and worsen the other would never end.
-        const bool halved = now.by_norms <= least.by_norms / 2 && least.by_norms > enough;
-        if (!halved && !(now.by_components <= least.by_components / 2)) break;
-        least = {std::min(least.by_norms, now.by_norms), std::min(least.by_components, now.by_components)};
+        const bool halved = now.by_norms <= min.by_norms / 2 && min.by_norms > enough;
+        if (!halved && !(now.by_components <= min.by_components / 2)) break;
+        min = {std::min(min.by_norms, now.by_norms), std::min(min.by_components, now.by_components)};
     }
     found.residual = best.by_norms;
     found.converged = best.by_norms <= enough;

@@ -15,14 +15,14 @@ constexpr int comfort = 60;
 constexpr int limit = 1000;
 
 struct Range {
-    double least = std::numeric_limits<double>::infinity();  // without zeros
-    double most = 0;
+    double min = std::numeric_limits<double>::infinity();  // without zeros
+    double max = 0;
     bool is_finite = true;
 
     void add(double value) {
         const double size = std::abs(value);
-        if (size > most) most = size;
-        if (size < least && size > 0) least = size;
+        if (size > max) max = size;
+        if (size < min && size > 0) min = size;
         is_finite &= std::isfinite(value);
     }
 };
@@ -34,7 +34,7 @@ int exponent_of(double size) {
 template <class Value>
 Scaling by_rows_and_columns(std::span<const Value> values, std::size_t rows, std::size_t columns) {
     Scaling found{std::vector<int>(rows), std::vector<int>(columns), false};
-    std::vector<double> most(columns);
+    std::vector<double> max(columns);
     for (std::size_t i = 0; i < rows; ++i) {
         double of_row = 0;
         for (const auto value : values.subspan(i * columns, columns))
@@ -42,10 +42,10 @@ Scaling by_rows_and_columns(std::span<const Value> values, std::size_t rows, std
         if (of_row > 0) found.rows[i] = exponent_of(of_row);
         const double power = power_of_two(found.rows[i]);
         for (std::size_t j = 0; j < columns; ++j)
-            most[j] = std::max(most[j], std::abs(static_cast<double>(values[i * columns + j])) * power);
+            max[j] = std::max(max[j], std::abs(static_cast<double>(values[i * columns + j])) * power);
     }
     for (std::size_t j = 0; j < columns; ++j)
-        if (most[j] > 0) found.columns[j] = exponent_of(most[j]);
+        if (max[j] > 0) found.columns[j] = exponent_of(max[j]);
     return found;
 }
 
@@ -57,28 +57,28 @@ Scaling scaling_of(const std::string& where, std::span<const Value> values, std:
     for (const auto value : values) range.add(static_cast<double>(value));
     if (!range.is_finite) check_finite(where, values, columns);
     Scaling found{std::vector<int>(rows), std::vector<int>(columns)};
-    if (range.most == 0) return found;
-    const int least = std::ilogb(range.least), most = std::ilogb(range.most);
-    if (least >= -comfort && most <= comfort) return found;
-    if (most - least > 2 * comfort) return by_rows_and_columns(values, rows, columns);
-    std::ranges::fill(found.rows, std::clamp(std::max(-most, -comfort - least), -limit, limit));
+    if (range.max == 0) return found;
+    const int min = std::ilogb(range.min), max = std::ilogb(range.max);
+    if (min >= -comfort && max <= comfort) return found;
+    if (max - min > 2 * comfort) return by_rows_and_columns(values, rows, columns);
+    std::ranges::fill(found.rows, std::clamp(std::max(-max, -comfort - min), -limit, limit));
     return found;
 }
 
 bool are_in_range(std::span<const float> values) {
     return std::ranges::all_of(values, [](float value) {
-        constexpr float most = 0x1p61F, least = 0x1p-60F;
+        constexpr float max = 0x1p61F, min = 0x1p-60F;
         const float size = std::abs(value);
-        return size < most && (size >= least || size == 0);
+        return size < max && (size >= min || size == 0);
     });
 }
 
 bool take_scaling_back(std::span<float> lu, std::size_t columns, int exponent) {
-    const auto in_u = [&](std::size_t place) { return place % columns >= place / columns; };
-    float most = 0;
+    const auto in_u = [&](std::size_t index) { return index % columns >= index / columns; };
+    float max = 0;
     for (std::size_t i = 0; i < lu.size(); ++i)
-        if (in_u(i)) most = std::max(most, std::abs(lu[i]));
-    if (!std::isnormal(static_cast<float>(times_power(most, -exponent)))) return false;
+        if (in_u(i)) max = std::max(max, std::abs(lu[i]));
+    if (!std::isnormal(static_cast<float>(times_power(max, -exponent)))) return false;
     for (std::size_t i = 0; i < lu.size(); ++i)
         if (in_u(i)) lu[i] = static_cast<float>(times_power(lu[i], -exponent));
     return true;
@@ -87,11 +87,11 @@ bool take_scaling_back(std::span<float> lu, std::size_t columns, int exponent) {
 template <class Value>
 std::vector<int> exponents_of(std::span<const Value> b, std::span<const int> of_rows, std::size_t sides) {
     constexpr int none = std::numeric_limits<int>::min();
-    std::vector<int> most(sides, none);
+    std::vector<int> max(sides, none);
     for (std::size_t i = 0; i < b.size(); ++i)
-        if (b[i] != 0) most[i % sides] = std::max(most[i % sides], std::ilogb(b[i]) + of_rows[i / sides]);
-    for (auto& exponent : most) exponent = exponent == none ? 0 : -exponent;
-    return most;
+        if (b[i] != 0) max[i % sides] = std::max(max[i % sides], std::ilogb(b[i]) + of_rows[i / sides]);
+    for (auto& exponent : max) exponent = exponent == none ? 0 : -exponent;
+    return max;
 }
 template std::vector<int> exponents_of(std::span<const float>, std::span<const int>, std::size_t);
 template std::vector<int> exponents_of(std::span<const double>, std::span<const int>, std::size_t);

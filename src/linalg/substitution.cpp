@@ -42,9 +42,9 @@ void Substitution::solve(Triangle triangle) {
     for (int i = 0; i < blocks; ++i) {
         const int which = upper ? blocks - 1 - i : i, first = which * block;
         const auto at = static_cast<std::size_t>(which);
-        const gl::Uniforms place{{"first", first}, {"size", size_}};
+        const gl::Uniforms position{{"first", first}, {"size", size_}};
         fill(device_, "solve block", solve_block, rows_, {&sides_.now.texture, &lu_},
-             gl::Uniforms(place).set("end", std::min(first + block, size_)));
+             gl::Uniforms(position).set("end", std::min(first + block, size_)));
         gl::Pass pass{.name = "store block",
                       .program = &store,
                       .inputs = {&rows_.texture},
@@ -58,7 +58,7 @@ void Substitution::solve(Triangle triangle) {
         pass.name = "subtract block";
         pass.program = &update;
         pass.inputs = {&sides_.now.texture, &lu_, &rows_.texture};
-        pass.uniforms = place;
+        pass.uniforms = position;
         pass.target = &sides_.next.framebuffer;
         pass.quads = upper ? &above_ : &below_;
         draw(device_, pass);

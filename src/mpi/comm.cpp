@@ -95,11 +95,11 @@ std::uint64_t Comm::sum(std::uint64_t value) const {
     return of_all(*this, value, MPI_SUM);
 }
 
-std::uint64_t Comm::most(std::uint64_t value) const {
+std::uint64_t Comm::max(std::uint64_t value) const {
     return of_all(*this, value, MPI_MAX);
 }
 
-std::uint64_t Comm::least(std::uint64_t value) const {
+std::uint64_t Comm::min(std::uint64_t value) const {
     return of_all(*this, value, MPI_MIN);
 }
 

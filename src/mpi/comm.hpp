@@ -52,8 +52,8 @@ class Comm {
 
     // The sum over all ranks.
     [[nodiscard]] std::uint64_t sum(std::uint64_t value) const;
-    [[nodiscard]] std::uint64_t most(std::uint64_t value) const;
-    [[nodiscard]] std::uint64_t least(std::uint64_t value) const;
+    [[nodiscard]] std::uint64_t max(std::uint64_t value) const;
+    [[nodiscard]] std::uint64_t min(std::uint64_t value) const;
     void sum(std::span<std::uint64_t> values) const;
     // Sums over the ranks before this one.
     void sum_before(std::span<std::uint64_t> values) const;
@@ -76,11 +76,11 @@ class Comm {
 };
 
 // Max elements of a message: below 2^31, MPI's limit.
-inline constexpr std::size_t most_message = std::size_t{1} << 30;
+inline constexpr std::size_t max_message = std::size_t{1} << 30;
 
 // Sends out[sent[r], sent[r + 1]) to rank r and receives from rank r into in[come[r], come[r + 1]).
 void exchange(const Comm& comm, std::span<const std::byte> out, std::span<const std::uint64_t> sent,
-              std::span<std::byte> in, std::span<const std::uint64_t> come, std::size_t message = most_message);
+              std::span<std::byte> in, std::span<const std::uint64_t> come, std::size_t message = max_message);
 
 // The beginning of part `part` when n is cut into `parts` parts.
 [[nodiscard]] constexpr std::uint64_t part_begin(std::uint64_t n, std::size_t part, std::size_t parts) {

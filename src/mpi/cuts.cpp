@@ -8,7 +8,7 @@ namespace quadmill::detail::mpi {
 
 namespace {
 
-constexpr std::uint64_t most_sampled = 1 << 14;
+constexpr std::uint64_t max_sampled = 1 << 14;
 
 }  // namespace
 
@@ -16,7 +16,7 @@ SortedKeys::SortedKeys(const RunFile& file, const external::FixedKeys& format, s
     : file_(file),
       format_(format),
       records_(records),
-      step_(records / most_sampled + 1),
+      step_(records / max_sampled + 1),
       record_(format.record_bytes()) {
     const auto sampled = static_cast<std::size_t>((records + step_ - 1) / step_);
     std::vector<std::byte> sample(sampled * key_bytes());
@@ -64,68 +64,68 @@ struct Proposal {
 // The proposals of all ranks, one for each position, each followed by its key.
 class Proposals {
   public:
-    Proposals(const Comm& comm, std::size_t places, std::size_t key_bytes)
+    Proposals(const Comm& comm, std::size_t positions, std::size_t key_bytes)
         : comm_(comm),
-          places_(places),
+          positions_(positions),
           bytes_(sizeof(Proposal) + key_bytes),
           key_bytes_(key_bytes),
-          mine_(places * bytes_),
+          mine_(positions * bytes_),
           all_(comm.ranks() * mine_.size()) {}
 
-    [[nodiscard]] std::byte* key(std::size_t place) { return mine_.data() + place * bytes_ + sizeof(Proposal); }
-    void set(std::size_t place, const Proposal& proposal) {
-        std::memcpy(mine_.data() + place * bytes_, &proposal, sizeof proposal);
+    [[nodiscard]] std::byte* key(std::size_t position) { return mine_.data() + position * bytes_ + sizeof(Proposal); }
+    void set(std::size_t position, const Proposal& proposal) {
+        std::memcpy(mine_.data() + position * bytes_, &proposal, sizeof proposal);
     }
     void gather() {
         check(MPI_Allgather(mine_.data(), static_cast<int>(mine_.size()), MPI_BYTE, all_.data(),
                             static_cast<int>(mine_.size()), MPI_BYTE, comm_.get()),
               "MPI_Allgather");
     }
-    [[nodiscard]] Proposal of(std::size_t rank, std::size_t place) const {
+    [[nodiscard]] Proposal of(std::size_t rank, std::size_t position) const {
         Proposal proposal;
-        std::memcpy(&proposal, at(rank, place), sizeof proposal);
+        std::memcpy(&proposal, at(rank, position), sizeof proposal);
         return proposal;
     }
-    [[nodiscard]] const std::byte* key(std::size_t rank, std::size_t place) const {
-        return at(rank, place) + sizeof(Proposal);
+    [[nodiscard]] const std::byte* key(std::size_t rank, std::size_t position) const {
+        return at(rank, position) + sizeof(Proposal);
     }
     // The rank whose proposal is the weighted median. The number of ranks if no proposals are left.
-    [[nodiscard]] std::size_t median(std::size_t place) const {
+    [[nodiscard]] std::size_t median(std::size_t position) const {
         std::vector<std::size_t> order;
         std::uint64_t weight = 0, before = 0;
         for (std::size_t r = 0; r < comm_.ranks(); ++r) {
-            if (of(r, place).weight > 0) order.push_back(r);
-            weight += of(r, place).weight;
+            if (of(r, position).weight > 0) order.push_back(r);
+            weight += of(r, position).weight;
         }
         std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
-            return std::memcmp(key(a, place), key(b, place), key_bytes_) < 0;
+            return std::memcmp(key(a, position), key(b, position), key_bytes_) < 0;
         });
         for (const auto r : order) {
-            before += of(r, place).weight;
+            before += of(r, position).weight;
             if (2 * before >= weight) return r;
         }
         return comm_.ranks();
     }
 
   private:
-    [[nodiscard]] const std::byte* at(std::size_t rank, std::size_t place) const {
-        return all_.data() + (rank * places_ + place) * bytes_;
+    [[nodiscard]] const std::byte* at(std::size_t rank, std::size_t position) const {
+        return all_.data() + (rank * positions_ + position) * bytes_;
     }
     const Comm& comm_;
-    std::size_t places_, bytes_, key_bytes_;
+    std::size_t positions_, bytes_, key_bytes_;
     std::vector<std::byte> mine_, all_;
 };
 
 }  // namespace
 
-std::vector<std::uint64_t> cuts_at(const Comm& comm, const SortedKeys& keys, std::span<const std::uint64_t> places) {
+std::vector<std::uint64_t> cuts_at(const Comm& comm, const SortedKeys& keys, std::span<const std::uint64_t> positions) {
     // The cut for position i is in [low[i], high[i]].
-    std::vector<std::uint64_t> low(places.size(), 0), high(places.size(), keys.size()), counts(places.size());
+    std::vector<std::uint64_t> low(positions.size(), 0), high(positions.size(), keys.size()), counts(positions.size());
     const auto me = static_cast<std::size_t>(comm.rank());
-    Proposals proposals(comm, places.size(), keys.key_bytes());
+    Proposals proposals(comm, positions.size(), keys.key_bytes());
     for (;;) {
         comm.together([&] {
-            for (std::size_t i = 0; i < places.size(); ++i) {
+            for (std::size_t i = 0; i < positions.size(); ++i) {
                 Proposal mine{.weight = high[i] - low[i]};
                 if (mine.weight > 0) {
                     mine.record = keys.middle(low[i], high[i]);
@@ -136,9 +136,9 @@ std::vector<std::uint64_t> cuts_at(const Comm& comm, const SortedKeys& keys, std
         });
         proposals.gather();
         bool is_done = true;
-        std::vector<std::size_t> medians(places.size());
+        std::vector<std::size_t> medians(positions.size());
         comm.together([&] {
-            for (std::size_t i = 0; i < places.size(); ++i) {
+            for (std::size_t i = 0; i < positions.size(); ++i) {
                 const auto rank = medians[i] = proposals.median(i);
                 counts[i] = low[i];
                 if (rank == comm.ranks()) continue;
@@ -152,10 +152,10 @@ std::vector<std::uint64_t> cuts_at(const Comm& comm, const SortedKeys& keys, std
         if (is_done) return low;
         auto all = counts;
         comm.sum(all);
-        for (std::size_t i = 0; i < places.size(); ++i) {
+        for (std::size_t i = 0; i < positions.size(); ++i) {
             if (medians[i] == comm.ranks()) continue;
             // Whether the median is among the first places[i].
-            if (all[i] < places[i]) {
+            if (all[i] < positions[i]) {
                 low[i] = counts[i] + (me == medians[i] ? 1 : 0);
             } else {
                 high[i] = counts[i];

@@ -37,6 +37,6 @@ class SortedKeys {
 // key, then by rank and index, so the cuts are exact for any keys. Cost: at most about 2 log2(number of all records)
 // rounds. In each round ranks propose one record per cut, and all count the records before the weighted median.
 [[nodiscard]] std::vector<std::uint64_t> cuts_at(const Comm& comm, const SortedKeys& keys,
-                                                 std::span<const std::uint64_t> places);
+                                                 std::span<const std::uint64_t> positions);
 
 }  // namespace quadmill::detail::mpi

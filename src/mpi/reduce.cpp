@@ -17,8 +17,8 @@ void send(const Comm& comm, int to, const Bytes& bytes) {
     int wanted = 0;
     check(MPI_Send(&size, 1, MPI_UINT64_T, to, 0, comm.get()), "MPI_Send");
     check(MPI_Recv(&wanted, 1, MPI_INT, to, 0, comm.get(), MPI_STATUS_IGNORE), "MPI_Recv");
-    for (std::size_t at = 0; wanted != 0 && at < bytes.size(); at += most_message) {
-        const auto part = static_cast<int>(std::min(most_message, bytes.size() - at));
+    for (std::size_t at = 0; wanted != 0 && at < bytes.size(); at += max_message) {
+        const auto part = static_cast<int>(std::min(max_message, bytes.size() - at));
         check(MPI_Send(bytes.data() + at, part, MPI_BYTE, to, 0, comm.get()), "MPI_Send");
     }
 }
@@ -35,8 +35,8 @@ Bytes receive(const Comm& comm, int from) {
         throw;
     }
     answer(1);
-    for (std::size_t at = 0; at < bytes.size(); at += most_message) {
-        const auto part = static_cast<int>(std::min(most_message, bytes.size() - at));
+    for (std::size_t at = 0; at < bytes.size(); at += max_message) {
+        const auto part = static_cast<int>(std::min(max_message, bytes.size() - at));
         check(MPI_Recv(bytes.data() + at, part, MPI_BYTE, from, 0, comm.get(), MPI_STATUS_IGNORE), "MPI_Recv");
     }
     return bytes;

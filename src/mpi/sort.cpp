@@ -23,8 +23,8 @@ class Cuts {
 
     // Cuts this rank's keys so that the first places[i] keys of all ranks are before the cuts. Equal keys are ordered
     // by rank, so the parts have exactly these sizes, however many keys are equal.
-    [[nodiscard]] std::vector<std::uint64_t> at(std::span<const std::uint64_t> places) const {
-        const auto keys = keys_at(places);
+    [[nodiscard]] std::vector<std::uint64_t> at(std::span<const std::uint64_t> positions) const {
+        const auto keys = keys_at(positions);
         std::vector<std::uint64_t> below(keys.size()), equal(keys.size());
         for (std::size_t i = 0; i < keys.size(); ++i) {
             below[i] = count(keys[i], Bound::Below);
@@ -36,7 +36,7 @@ class Cuts {
         auto cuts = below;
         for (std::size_t i = 0; i < keys.size(); ++i) {
             const auto taken = all_below[i] + equal_before[i];
-            cuts[i] += std::min(equal[i], places[i] > taken ? places[i] - taken : 0);
+            cuts[i] += std::min(equal[i], positions[i] > taken ? positions[i] - taken : 0);
         }
         return cuts;
     }
@@ -54,17 +54,17 @@ class Cuts {
 
     // The keys at these positions among all ranks' keys, found by bisection of the values of keys, for all positions
     // together.
-    [[nodiscard]] std::vector<Bits> keys_at(std::span<const std::uint64_t> places) const {
-        constexpr auto most = std::numeric_limits<Bits>::max();
-        std::vector<Bits> low(places.size(), 0), high(places.size(), most);
-        std::vector<std::uint64_t> counts(places.size());
+    [[nodiscard]] std::vector<Bits> keys_at(std::span<const std::uint64_t> positions) const {
+        constexpr auto max = std::numeric_limits<Bits>::max();
+        std::vector<Bits> low(positions.size(), 0), high(positions.size(), max);
+        std::vector<std::uint64_t> counts(positions.size());
         const auto middle = [&](std::size_t i) { return static_cast<Bits>(low[i] + (high[i] - low[i]) / 2); };
         for (int bit = 0; bit < std::numeric_limits<Bits>::digits; ++bit) {
-            for (std::size_t i = 0; i < places.size(); ++i) counts[i] = count(middle(i), Bound::UpTo);
+            for (std::size_t i = 0; i < positions.size(); ++i) counts[i] = count(middle(i), Bound::UpTo);
             comm_.sum(counts);
-            for (std::size_t i = 0; i < places.size(); ++i) {
+            for (std::size_t i = 0; i < positions.size(); ++i) {
                 if (low[i] == high[i]) continue;
-                if (counts[i] > places[i]) {
+                if (counts[i] > positions[i]) {
                     high[i] = middle(i);
                 } else {
                     low[i] = static_cast<Bits>(middle(i) + 1);
@@ -106,9 +106,9 @@ std::vector<T> sort_over(const Comm& comm, std::span<const T> keys, const quadmi
     if (comm.size() == 1) return mine;
 
     const auto all = comm.sum(mine.size());
-    std::vector<std::uint64_t> places;
-    for (std::size_t r = 1; r < comm.ranks(); ++r) places.push_back(part_begin(all, r, comm.ranks()));
-    auto sent = Cuts<T>(comm, mine, options.order).at(places);
+    std::vector<std::uint64_t> positions;
+    for (std::size_t r = 1; r < comm.ranks(); ++r) positions.push_back(part_begin(all, r, comm.ranks()));
+    auto sent = Cuts<T>(comm, mine, options.order).at(positions);
     sent.insert(sent.begin(), 0);
     sent.push_back(mine.size());
     std::vector<std::uint64_t> counts(comm.ranks());

@@ -187,11 +187,10 @@ class Terasort {
             if (!file->size()) throw InvalidArgument("terasort: " + file->name() + " is not a file, which ranks need");
         });
         const auto size = *file->size();
-        const auto least = comm_.least(size), most = comm_.most(size);
-        if (least == most) return file;
-        throw InvalidArgument("terasort: " + file->name() + " has " + std::to_string(least) +
-                              " bytes for one rank and " + std::to_string(most) +
-                              " for another; all must see the same file");
+        const auto min = comm_.min(size), max = comm_.max(size);
+        if (min == max) return file;
+        throw InvalidArgument("terasort: " + file->name() + " has " + std::to_string(min) + " bytes for one rank and " +
+                              std::to_string(max) + " for another; all must see the same file");
     }
 
     // Examines the existing files and the options.
@@ -288,8 +287,8 @@ class Terasort {
             bases_.push_back(end);
             end = files::page_up(end + records * record_);
         }
-        constexpr std::size_t most = std::size_t{8} << 20;  // the same on both ends, whatever their memory
-        const auto message = std::clamp<std::size_t>(comm_.least(options_.sort.memory) / 16, record_, most);
+        constexpr std::size_t max = std::size_t{8} << 20;  // the same on both ends, whatever their memory
+        const auto message = std::clamp<std::size_t>(comm_.min(options_.sort.memory) / 16, record_, max);
         std::vector<std::byte> memory;
         comm_.together([&] { memory.resize(4 * message); });
         for (std::size_t step = 0; step < comm_.ranks(); ++step) exchange_step(step, memory, message);
@@ -372,16 +371,16 @@ class Terasort {
     [[nodiscard]] TerasortStats stats(double seconds) {
         auto all = stats_;
         const auto slowest = [&](double mine) {
-            return static_cast<double>(comm_.most(static_cast<std::uint64_t>(mine * 1e6))) / 1e6;
+            return static_cast<double>(comm_.max(static_cast<std::uint64_t>(mine * 1e6))) / 1e6;
         };
         const auto part = std::accumulate(come_.begin(), come_.end(), std::uint64_t{0});
         all.bytes = all_ * record_;
         all.records = all_;
         all.ranks = comm_.ranks();
-        all.most_records = comm_.most(part);
-        all.least_records = comm_.least(part);
+        all.max_records = comm_.max(part);
+        all.min_records = comm_.min(part);
         all.moved_bytes = comm_.sum(stats_.moved_bytes);
-        all.peak_bytes = comm_.most(external::peak_resident_bytes());
+        all.peak_bytes = comm_.max(external::peak_resident_bytes());
         all.engine = engine_;
         all.seconds = slowest(seconds);
         all.sort_seconds = slowest(stats_.sort_seconds);

@@ -31,11 +31,11 @@ struct TerasortOptions {
 // Totals of all ranks. Seconds are those of the slowest rank.
 struct TerasortStats {
     std::uint64_t bytes = 0, records = 0, ranks = 0;
-    std::uint64_t most_records = 0, least_records = 0;  // largest and smallest part
-    std::uint64_t moved_bytes = 0;                      // from one rank to another
-    std::uint64_t resumed = 0;                          // number of ranks that had their run already
-    std::uint64_t peak_bytes = 0;                       // max over all ranks
-    Engine engine = Engine::Cpu;                        // that of rank 0
+    std::uint64_t max_records = 0, min_records = 0;  // largest and smallest part
+    std::uint64_t moved_bytes = 0;                   // from one rank to another
+    std::uint64_t resumed = 0;                       // number of ranks that had their run already
+    std::uint64_t peak_bytes = 0;                    // max over all ranks
+    Engine engine = Engine::Cpu;                     // that of rank 0
     double seconds = 0, sort_seconds = 0, cut_seconds = 0, exchange_seconds = 0, merge_seconds = 0;
 };
 

@@ -19,7 +19,7 @@ constexpr std::size_t scratch_bytes = std::size_t{1} << 15U;
 }  // namespace
 
 Banked Banked::of_pairs(std::size_t pairs, int layers) {
-    const int row_log2 = std::clamp((log2_ceil(pairs) + (layers < most_layers ? 1 : 0)) / 2, 3, 13);
+    const int row_log2 = std::clamp((log2_ceil(pairs) + (layers < max_layers ? 1 : 0)) / 2, 3, 13);
     return {row_log2, rows_for(pairs, row_log2), layers};
 }
 
@@ -70,11 +70,11 @@ void BankedReadBack::take_tile_row(const Part& part, std::size_t tile_row, const
     const auto first_pair = (part.first + tile_row) * row_pairs;
     const auto pairs = std::min(row_pairs, pairs_ - first_pair);
     const auto copy = [&]<std::size_t bytes>(std::integral_constant<std::size_t, bytes> /*of a texel*/) {
-        static_assert(scratch_bytes / (2 * Banked::most_layers * bytes) % across == 0);
-        const std::size_t pair_bytes = banks * bytes, most_pairs = scratch_bytes / pair_bytes;
+        static_assert(scratch_bytes / (2 * Banked::max_layers * bytes) % across == 0);
+        const std::size_t pair_bytes = banks * bytes, max_pairs = scratch_bytes / pair_bytes;
         std::array<std::byte, scratch_bytes> words;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled below
-        for (std::size_t begin = 0; begin < pairs; begin += most_pairs) {
-            const auto end = std::min(begin + most_pairs, pairs);
+        for (std::size_t begin = 0; begin < pairs; begin += max_pairs) {
+            const auto end = std::min(begin + max_pairs, pairs);
             auto* to = words.data();
             for (std::size_t run = begin; run < end; run += across) {  // 8 consecutive pairs, side by side
                 const auto tile = run / (across * Banked::tile_height), y = run / across % Banked::tile_height;

@@ -15,9 +15,9 @@ namespace quadmill::detail::pass {
 // A block is the texels at the same x and y, one per layer. Odd blocks are half_height rows above even ones. Pairs of
 // blocks are in tiles of 8 x 4, row after row of tiles. One row below both halves has the smallest and the largest key.
 struct Banked {
-    static constexpr int most_layers = 8, tile_width = 8, tile_height = 4;
+    static constexpr int max_layers = 8, tile_width = 8, tile_height = 4;
     int row_log2 = 3, half_height = 0;
-    int layers = most_layers;  // or 4
+    int layers = max_layers;  // or 4
 
     // The smallest shape that holds that many pairs of blocks; near square.
     static Banked of_pairs(std::size_t pairs, int layers);

@@ -13,7 +13,7 @@ namespace quadmill::detail::pass {
 
 // Rules of fold_rules.glsl. Sums, Least and Most take floats and Counts unsigned integers, each channel separately.
 // FirstLeast and FirstMost take a key and an index as unsigned integers. Only Sums propagates NaNs.
-enum class FoldBy { Sums, Least, Most, Counts, FirstLeast, FirstMost };
+enum class FoldBy { Sums, Min, Max, Counts, FirstMin, FirstMax };
 
 // The type of partial results and how to combine two of them: GLSL that defines STATE (vec4 for float textures, uvec4
 // for unsigned integers), `const STATE nothing` and STATE both(STATE, STATE), which is associative.

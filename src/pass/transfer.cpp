@@ -57,9 +57,9 @@ void Uploader::send(gl::Device& device, const gl::Texture& texture, Rows range, 
             copies_.push_back({{device, time}, {device, time}});
         }
         const auto& [begin, end] = copies_[copies_made_++];
-        begin.note_time();
+        begin.take_time();
         copy(count);
-        end.note_time();
+        end.take_time();
         gl::flush(device);  // the GPU records a time when it gets the command; without a flush that could be late
     };
     const auto send_filled = [&](std::size_t i) {

@@ -62,13 +62,13 @@ struct QueryProcessor::State : std::enable_shared_from_this<QueryProcessor::Stat
     }
 
     [[nodiscard]] Opened open(std::shared_ptr<const TableData> table, const std::vector<std::size_t>& wanted,
-                              const Work& work) {
+                              const QueryWork& work) {
         const auto which = engines.choose({{{*table, wanted}, work}}, tuning);
         if (which == QueryEngine::Cpu) table = in_memory(context, table, wanted);
         auto columns = engines.get(which).open(table, wanted);
         return {.table = std::move(table), .engine = which, .columns = std::move(columns)};
     }
-    [[nodiscard]] Opened open(const char* function, const Table& table, const Predicate& where, Work work);
+    [[nodiscard]] Opened open(const char* function, const Table& table, const Predicate& where, QueryWork work);
     // Runs work(asked) on the rows of an aggregate.
     template <class Work>
     auto with_aggregate(const char* function, const Table& table, const QueryAggregate& what, const Selection* of,
@@ -126,7 +126,7 @@ struct Selection::State {
 };
 
 // Opens the columns that the condition names.
-Opened QueryProcessor::State::open(const char* function, const Table& table, const Predicate& where, Work work) {
+Opened QueryProcessor::State::open(const char* function, const Table& table, const Predicate& where, QueryWork work) {
     detail::query::check(function, detail::Access::of(where), table.columns());
     const Schema schema(table.columns());
     std::vector<std::size_t> columns;
@@ -303,7 +303,7 @@ auto QueryProcessor::State::with_aggregate(const char* function, const Table& ta
         const auto& schema = detail::Access::of(plan).schema;
         const bool rows = what.kind == QueryAggregate::Kind::CountRows;
         const auto place = rows ? ColumnPlace{} : schema.find(function, what.column);
-        detail::query::Work asked;
+        detail::query::QueryWork asked;
         if (!rows) asked.add(what.kind, *detail::Access::of(table), place.column);
         const auto opened =
             open(detail::Access::of(table), rows ? std::vector<std::size_t>{} : std::vector{place.column}, asked);

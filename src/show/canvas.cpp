@@ -55,9 +55,9 @@ Color mix(Color from, Color to, float part) {
 
 Color heat(float t) {
     constexpr std::array<Color, 5> stops{{{68, 1, 84}, {59, 82, 139}, {33, 145, 140}, {94, 201, 98}, {253, 231, 37}}};
-    const float place = std::clamp(t, 0.0F, 1.0F) * 4;
-    const auto low = std::min<std::size_t>(static_cast<std::size_t>(place), 3);
-    return mix(stops[low], stops[low + 1], place - static_cast<float>(low));
+    const float position = std::clamp(t, 0.0F, 1.0F) * 4;
+    const auto low = std::min<std::size_t>(static_cast<std::size_t>(position), 3);
+    return mix(stops[low], stops[low + 1], position - static_cast<float>(low));
 }
 
 Box Box::take_top(int pixels) {
@@ -113,7 +113,7 @@ Canvas::Canvas(int width, int height, Color paper)
 
 void Canvas::set(int x, int y, Color color, float opacity) {
     if (x < 0 || y < 0 || x >= width_ || y >= height_) return;
-    auto& pixel = pixels_[place(x, y)];
+    auto& pixel = pixels_[position(x, y)];
     pixel = opacity >= 1 ? color : mix(pixel, color, opacity);
 }
 

@@ -66,7 +66,7 @@ class Canvas {
     [[nodiscard]] Box box() const { return {0, 0, width_, height_}; }
     // Row after row from the top, three bytes per pixel.
     [[nodiscard]] const std::vector<Color>& pixels() const { return pixels_; }
-    [[nodiscard]] Color at(int x, int y) const { return pixels_[place(x, y)]; }
+    [[nodiscard]] Color at(int x, int y) const { return pixels_[position(x, y)]; }
 
     // Ignores pixels outside.
     void set(int x, int y, Color color, float opacity = 1);
@@ -91,7 +91,7 @@ class Canvas {
     void paste(const Canvas& other, int x, int y);
 
   private:
-    [[nodiscard]] std::size_t place(int x, int y) const {
+    [[nodiscard]] std::size_t position(int x, int y) const {
         return static_cast<std::size_t>(y) * static_cast<std::size_t>(width_) + static_cast<std::size_t>(x);
     }
     int width_, height_;

@@ -169,8 +169,8 @@ class Page {
 
     void times() {
         const auto widest = static_cast<double>(at_.small.width("999,999 M") + at_.gap);
-        const double least = static_cast<double>(model_.span) * widest / at_.plot.width;
-        const auto every = static_cast<std::uint64_t>(round_step(std::max(least, 1.0)));
+        const double min = static_cast<double>(model_.span) * widest / at_.plot.width;
+        const auto every = static_cast<std::uint64_t>(round_step(std::max(min, 1.0)));
         const auto first = (first_shown() + every - 1) / every * every;
         for (auto read = first; read <= first_shown() + model_.span; read += every) {
             const auto x = static_cast<int>(x_of(read));
@@ -243,7 +243,7 @@ class Page {
     // most is cut off.
     void histogram() {
         const auto height = [&](const Bar<float>& bar) {
-            return std::max(std::abs(scale_.place(bar.from) - scale_.place(bar.to)), 1.0);
+            return std::max(std::abs(scale_.position(bar.from) - scale_.position(bar.to)), 1.0);
         };
         const auto dense = [&](const Bar<float>& bar, std::uint64_t count) {
             return static_cast<double>(count) / height(bar);
@@ -298,7 +298,7 @@ class Page {
         if (model_.frequent.empty()) return;
         const int names = at_.body.width("\u22121.234e+38") + at_.gap / 2,
                   shares = at_.body.width("99.99 \u2026 99.99 %") + at_.gap / 2;
-        const auto most = static_cast<double>(
+        const auto max = static_cast<double>(
             std::ranges::max(model_.frequent, {}, [](const auto& f) { return f.count.upper; }).count.upper);
         for (const auto& [key, count] : model_.frequent) {
             Box row = box.take_top(at_.body.line() + (at_.large ? 4 : 1));
@@ -313,7 +313,7 @@ class Page {
                          Canvas::Align::Right);
             row.take_right(shares);
             const auto width = [&](std::uint64_t n) {
-                return static_cast<int>(std::lround(static_cast<double>(n) / most * row.width));
+                return static_cast<int>(std::lround(static_cast<double>(n) / max * row.width));
             };
             canvas_.fill({row.x, row.y + 2, width(count.upper), at_.body.line() - 4}, accent, 0.35F);
             canvas_.fill({row.x, row.y + 2, width(count.lower), at_.body.line() - 4}, accent);

@@ -44,10 +44,10 @@ int draw_scale(Canvas& canvas, const Box& box, const Font& font) {
     return from + 85 + font.width("large") - box.x;
 }
 
-double round_step(double least) {
-    const double power = std::pow(10, std::floor(std::log10(least)));
+double round_step(double min) {
+    const double power = std::pow(10, std::floor(std::log10(min)));
     double step = 10 * power;
-    for (const double part : {5, 2, 1}) step = part * power >= least ? part * power : step;
+    for (const double part : {5, 2, 1}) step = part * power >= min ? part * power : step;
     return step;
 }
 

@@ -77,8 +77,8 @@ void swatch(Canvas& canvas, Box& box, Color color, const std::string& words, con
 // Small values are dark, large ones light. Returns the width.
 int draw_scale(Canvas& canvas, const Box& box, const Font& font);
 
-// The smallest of 1, 2 and 5 times a power of ten that is not less than `least`.
-[[nodiscard]] double round_step(double least);
+// The smallest of 1, 2 and 5 times a power of ten that is not less than `min`.
+[[nodiscard]] double round_step(double min);
 // Round numbers at equal distances, from at or below `low` to at or above `high`, within +-1e300.
 [[nodiscard]] std::vector<double> round_ticks(double low, double high);
 

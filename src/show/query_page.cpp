@@ -164,8 +164,8 @@ struct StripCell {
 // The cells that there is room for, around the current one.
 std::vector<StripCell> strip_cells(const WatchedQuery& query, const QueryView& view, const QueryLayout& at) {
     const auto count = query.steps.size();
-    const int gap = at.large ? 10 : 6, least = at.large ? 58 : 42;
-    const auto room = static_cast<std::size_t>((at.strip.width + gap) / (least + gap));
+    const int gap = at.large ? 10 : 6, min = at.large ? 58 : 42;
+    const auto room = static_cast<std::size_t>((at.strip.width + gap) / (min + gap));
     const auto shown = std::min(count, room);
     const auto wanted = view.step > shown / 2 ? view.step - shown / 2 : 0;
     const auto first = std::min(wanted, count - shown);

@@ -166,9 +166,9 @@ std::optional<Value> value_at(const WatchedQuery& query, const DepthContent& con
 }
 
 QueryWatcher::QueryWatcher(Context context, Table table) : context_(std::move(context)), table_(std::move(table)) {
-    if (table_.rows() == 0 || table_.rows() > most_rows)
+    if (table_.rows() == 0 || table_.rows() > max_rows)
         throw InvalidArgument("show: the table has " + std::to_string(table_.rows()) + " rows; tables of 1 to " +
-                              std::to_string(most_rows) + " rows can be shown");
+                              std::to_string(max_rows) + " rows can be shown");
 }
 
 QueryProcessor& QueryWatcher::processor(QueryEngine engine) {

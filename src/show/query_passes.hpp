@@ -75,7 +75,7 @@ struct WatchedQuery {
 
 class QueryWatcher {
   public:
-    static constexpr std::size_t most_rows = std::size_t{1} << 16U;  // because all steps are kept
+    static constexpr std::size_t max_rows = std::size_t{1} << 16U;  // because all steps are kept
     // Throws InvalidArgument if there are too many rows, or none.
     QueryWatcher(Context context, Table table);
 

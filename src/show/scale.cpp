@@ -58,7 +58,7 @@ void Scale::set_linear() {
     high_ = ticks_.back();
 }
 
-double Scale::place(double value) const {
+double Scale::position(double value) const {
     if (logarithmic_ && value <= 0) return std::numeric_limits<double>::infinity();
     const double part = logarithmic_ ? (std::log(value) - std::log(low_)) / (std::log(high_) - std::log(low_))
                                      : (value - low_) / (high_ - low_);
@@ -66,7 +66,7 @@ double Scale::place(double value) const {
 }
 
 float Scale::y(double value) const {
-    return static_cast<float>(std::clamp<double>(place(value), top_, bottom_));
+    return static_cast<float>(std::clamp<double>(position(value), top_, bottom_));
 }
 
 void Scale::draw(Canvas& canvas, const Box& box, const Font& font) const {

@@ -16,7 +16,7 @@ class Scale {
     // In pixels from the top. Values beyond the axis give its nearer end.
     [[nodiscard]] float y(double value) const;
     // Like y() on a longer axis; may be infinite.
-    [[nodiscard]] double place(double value) const;
+    [[nodiscard]] double position(double value) const;
     // Draws lines across the box, and their values on its left.
     void draw(Canvas& canvas, const Box& box, const Font& font) const;
 

@@ -112,9 +112,9 @@ class StageDrawing {
                          : fmt::format("{} quad{} of this step{}", with_commas(step_.quads.size()),
                                        step_.quads.size() == 1 ? "" : "s", merge ? ", in 8 layers" : ", red channel"));
         const auto keeps = kept(stages_, step_);
-        const auto grid = paint_texels(canvas_, box, stages_, 0, [&](Place place) {
-            const float rank = std::min(stages_.rank(step_.keys[place]), 1.0F);
-            const auto keep = keeps[place];
+        const auto grid = paint_texels(canvas_, box, stages_, 0, [&](Place position) {
+            const float rank = std::min(stages_.rank(step_.keys[position]), 1.0F);
+            const auto keep = keeps[position];
             const auto full = keep == Keep::Min ? min_color : keep == Keep::Max ? max_color : rule;
             return mix(mix(full, ink, 0.55F), mix(full, white, 0.35F), rank);
         });
@@ -138,8 +138,8 @@ class StageDrawing {
     // Arrows from the position where the smaller key stays to the one where the larger key goes, for the red channel.
     void arrows(const Grid& grid) {
         if (grid.scale < 20 || stages_.texels() > 64) return;
-        const auto center = [&](Place place) {
-            const auto texel = static_cast<int>(place / 4);
+        const auto center = [&](Place position) {
+            const auto texel = static_cast<int>(position / 4);
             const auto x = (static_cast<float>(texel % stages_.width) + 0.5F) * grid.scale;
             const auto y = (static_cast<float>(texel / stages_.width) + 0.5F) * grid.scale;
             return std::array{static_cast<float>(grid.area.x) + x, static_cast<float>(grid.area.bottom()) - y};
@@ -239,15 +239,15 @@ class StageDrawing {
         heading(box, "out of order, by step");
         box.height = std::min(box.height, box.width * 2 / 3);
         canvas_.fill(box, white);
-        std::uint64_t most = 1;
-        for (const auto& step : stages_.steps) most = std::max(most, step.out_of_order);
+        std::uint64_t max = 1;
+        for (const auto& step : stages_.steps) max = std::max(max, step.out_of_order);
         const auto count = stages_.steps.size();
         const auto x_of = [&](std::size_t i) {
             return static_cast<float>(box.x) +
                    (static_cast<float>(i) + 0.5F) / static_cast<float>(count) * static_cast<float>(box.width);
         };
         const auto y_of = [&](std::size_t i) {
-            const auto part = static_cast<float>(stages_.steps[i].out_of_order) / static_cast<float>(most);
+            const auto part = static_cast<float>(stages_.steps[i].out_of_order) / static_cast<float>(max);
             return static_cast<float>(box.bottom()) - 2 - part * static_cast<float>(box.height - 6);
         };
         for (std::size_t i = 1; i < count; ++i)
@@ -318,8 +318,8 @@ Box channel_box(const Box& all, const Stages& stages, int channel, int gap_acros
 }
 
 void draw_texels(Canvas& canvas, const Box& box, const Stages& stages, const Step& step, int channel) {
-    const auto grid =
-        paint_texels(canvas, box, stages, channel, [&](Place place) { return color_of(stages, step.keys[place]); });
+    const auto grid = paint_texels(canvas, box, stages, channel,
+                                   [&](Place position) { return color_of(stages, step.keys[position]); });
     grid.frame(canvas, rule);
 }
 

@@ -96,7 +96,7 @@ std::vector<Place> order_of(const Stages& stages) {
         for (std::size_t block = 0; block < 2 * order.size() / merge_run; ++block) {
             const auto texel = shape.texel_of_pair(block / 2);
             const auto row = texel / across * static_cast<std::size_t>(stages.width);
-            for (std::size_t layer = 0; layer < pass::Banked::most_layers; ++layer) {
+            for (std::size_t layer = 0; layer < pass::Banked::max_layers; ++layer) {
                 const auto at = block % 2 * half + row + layer * across + texel % across;
                 for (std::size_t c = 0; c < 4; ++c) *next++ = static_cast<Place>(4 * at + c);
             }
@@ -113,13 +113,13 @@ void for_texels(const PassQuad& quad, int width, Each&& each) {
     const auto wide = static_cast<float>(width), moved = std::floor(std::min(source.x0, source.x1) / wide) * wide;
     const float step_x = (source.x1 - source.x0) / (target.x1 - target.x0);
     const float step_y = (source.y1 - source.y0) / (target.y1 - target.y0);
-    const auto place = [&](float x, float y) {
+    const auto position = [&](float x, float y) {
         return static_cast<Place>(static_cast<int>(y) * width + static_cast<int>(x));
     };
     for (float y = target.y0 + 0.5F; y < target.y1; ++y) {
         for (float x = target.x0 + 0.5F; x < target.x1; ++x) {
-            each(place(x, y),
-                 place(source.x0 - moved + (x - target.x0) * step_x, source.y0 + (y - target.y0) * step_y));
+            each(position(x, y),
+                 position(source.x0 - moved + (x - target.x0) * step_x, source.y0 + (y - target.y0) * step_y));
         }
     }
 }
@@ -291,7 +291,7 @@ void expect(Stages& stages) {
 // Clears texels without an element, whose content is undefined.
 void clear_unused(Stages& stages) {
     std::vector<bool> used(4 * stages.texels());
-    for (const auto place : stages.order) used[place] = true;
+    for (const auto position : stages.order) used[position] = true;
     for (auto& step : stages.steps) {
         for (std::size_t i = 0; i < used.size(); ++i) {
             if (!used[i]) step.keys[i] = infinity;
@@ -300,9 +300,9 @@ void clear_unused(Stages& stages) {
 }
 
 void check(const Request& request) {
-    if (request.n < Request::least_keys || request.n > Request::most_keys || !std::has_single_bit(request.n))
+    if (request.n < Request::min_keys || request.n > Request::max_keys || !std::has_single_bit(request.n))
         throw InvalidArgument("show: " + std::to_string(request.n) + " keys are not a power of two from " +
-                              std::to_string(Request::least_keys) + " to " + std::to_string(Request::most_keys));
+                              std::to_string(Request::min_keys) + " to " + std::to_string(Request::max_keys));
     if (request.type != KeyType::F32 && request.type != KeyType::F16)
         throw InvalidArgument("show: keys are 32- or 16-bit floats");
 }

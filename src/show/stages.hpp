@@ -26,7 +26,7 @@ struct Request {
     EarlyStop early_stop = EarlyStop::No;
     KeyType type = KeyType::F32;  // or F16
     std::uint64_t seed = 1;
-    static constexpr std::size_t least_keys = 16, most_keys = std::size_t{1} << 16U;  // about 200 steps are kept
+    static constexpr std::size_t min_keys = 16, max_keys = std::size_t{1} << 16U;  // about 200 steps are kept
     bool operator==(const Request&) const = default;
 };
 

@@ -13,7 +13,7 @@ namespace quadmill::detail::sketch {
 
 namespace {
 
-constexpr std::uint64_t most_n = ~std::uint64_t{0} >> 1U;
+constexpr std::uint64_t max_n = ~std::uint64_t{0} >> 1U;
 constexpr std::uint64_t heavy_mean = 256;  // the CPU adds batches with a larger mean weight
 
 // Whether points can carry the weights.
@@ -58,13 +58,13 @@ std::uint64_t Core::n_after(const char* function, std::uint64_t weight, Sign sig
         refuse(function, "cannot remove weights of " + std::to_string(weight) + ": only " + std::to_string(n_) +
                              " were inserted");
     }
-    if (sign == Sign::Plus && weight > most_n - n_) refuse(function, "the sum of all weights would pass 2^63 - 1");
+    if (sign == Sign::Plus && weight > max_n - n_) refuse(function, "the sum of all weights would pass 2^63 - 1");
     return sign == Sign::Plus ? n_ + weight : n_ - weight;
 }
 
 SketchEngine Core::engine_for(const Batch& batch, std::uint64_t n) const {
     const auto asked = shape_.options().engine;
-    if (!device_can_ || shape_.kind() == SketchKind::Sf || n > most_32 || n_ > most_32) return SketchEngine::Cpu;
+    if (!device_can_ || shape_.kind() == SketchKind::Sf || n > max_32 || n_ > max_32) return SketchEngine::Cpu;
     if (asked == SketchEngine::Auto) {
         const bool stays = side_ == Side::Device;
         if (!stays && (context_->info().software || batch.size < gpu_keys)) return SketchEngine::Cpu;
@@ -155,7 +155,7 @@ std::vector<SketchCount> Core::query(const Batch& batch) {
     std::vector<std::uint64_t> estimates(batch.size);
     // A query on the other side would first have to move all counters.
     const bool moves = side_ == Side::Host;
-    const bool by_device = device_can_ && n_ <= most_32 && batch.size > 0 &&
+    const bool by_device = device_can_ && n_ <= max_32 && batch.size > 0 &&
                            (shape_.options().engine != SketchEngine::Auto || side_ == Side::Device ||
                             (!context_->info().software && batch.size >= (moves ? 4 * gpu_keys : gpu_keys)));
     if (by_device) {
@@ -213,7 +213,7 @@ void Core::add_texture(const char* function, std::uint32_t keys, std::optional<s
     std::size_t count = 0;
     const auto& copied = keys_of(function, keys, count, asked);
     const auto n = n_after(function, count, sign);
-    if (n > most_32 || n_ > most_32) refuse(function, "the GPU counts up to 2^32 - 1; insert from memory instead");
+    if (n > max_32 || n_ > max_32) refuse(function, "the GPU counts up to 2^32 - 1; insert from memory instead");
     if (shape_.kind() == SketchKind::Sf) refuse(function, "the table of Sf is filled by the CPU; insert from memory");
     if (count == 0) return;
     auto engine = device_engine();
@@ -228,7 +228,7 @@ void Core::add_texture(const char* function, std::uint32_t keys, std::optional<s
 void Core::query_texture(std::uint32_t keys, std::uint32_t estimates, std::optional<std::size_t> asked) {
     constexpr const char* function = "Sketch::query_texture";
     require_device(function);
-    if (n_ > most_32) refuse(function, "the GPU counts up to 2^32 - 1; query from memory instead");
+    if (n_ > max_32) refuse(function, "the GPU counts up to 2^32 - 1; query from memory instead");
     auto& device = *detail::Access::of(*context_);
     const gl::Scope scope(device, function);
     std::size_t count = 0;
@@ -258,7 +258,7 @@ void Core::merge(Core& other) {
     }
     const auto n = n_after("Sketch::merge", other.n_, Sign::Plus);
     const bool on_one_device = shape_.kind() != SketchKind::Msws && side_ == Side::Device &&
-                               other.side_ == Side::Device && n <= most_32 && this != &other &&
+                               other.side_ == Side::Device && n <= max_32 && this != &other &&
                                detail::Access::of(*context_) == detail::Access::of(*other.context_);
     if (on_one_device) {
         other.require_intact();

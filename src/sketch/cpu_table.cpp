@@ -77,7 +77,7 @@ class Cells {
     const Shape& shape_;
     std::size_t depth_;
     std::array<Key, block_keys> keys_{};
-    std::array<std::size_t, block_keys * most_depth> cells_{};
+    std::array<std::size_t, block_keys * max_depth> cells_{};
 };
 
 // Calls work(first, count) for blocks of all keys.
@@ -163,7 +163,7 @@ CpuTable::CpuTable(const Shape& shape) : shape_(&shape) {
 
 void CpuTable::reserve(std::uint64_t n) {
     const auto* narrow = std::get_if<std::vector<std::uint32_t>>(&counters_);
-    if (!narrow || n <= most_32) return;
+    if (!narrow || n <= max_32) return;
     std::vector<std::uint64_t> wide(narrow->begin(), narrow->end());
     counters_ = std::move(wide);
 }
@@ -188,15 +188,15 @@ void CpuTable::query(const Batch& batch, std::span<std::uint64_t> estimates, cpu
     std::visit(
         [&](const auto& counters) {
             const auto estimate = [&](std::span<const std::size_t> cells) {
-                auto least = std::numeric_limits<std::uint64_t>::max();
+                auto min = std::numeric_limits<std::uint64_t>::max();
                 for (const auto cell : cells) {
-                    auto most = get_from(counters, cell);
+                    auto max = get_from(counters, cell);
                     const auto first = cell - cell % fat;
                     for (auto other = first; fat > 1 && other < first + fat; ++other)
-                        most = std::max(most, get_from(counters, other));
-                    least = std::min(least, most);
+                        max = std::max(max, get_from(counters, other));
+                    min = std::min(min, max);
                 }
-                return least;
+                return min;
             };
             for_tasks(batch.size, workers, [&](std::size_t begin, std::size_t end) {
                 Cells cells(*shape_);
@@ -254,9 +254,9 @@ std::uint64_t CpuTable::sum() const {
 
 std::uint64_t CpuTable::seen(std::size_t cell) const {
     const auto fat = static_cast<std::size_t>(shape_->fat());
-    std::uint64_t most = 0;
-    for (std::size_t i = 0; i < fat; ++i) most = std::max(most, get(cell * fat + i));
-    return most;
+    std::uint64_t max = 0;
+    for (std::size_t i = 0; i < fat; ++i) max = std::max(max, get(cell * fat + i));
+    return max;
 }
 
 void CpuTable::copy_seen(std::size_t first, std::span<std::uint32_t> to) const {

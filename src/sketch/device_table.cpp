@@ -19,9 +19,9 @@ namespace quadmill::detail::sketch {
 namespace {
 
 constexpr int key_width = 2048;
-constexpr std::size_t most_keys = std::size_t{1} << 22;     // per slice of a batch; slices are uploaded one by one
-constexpr std::size_t most_places = std::size_t{1} << 27U;  // cells that are sorted together
-constexpr int packed_pause = 15;                            // batches that are not packed after an overflow
+constexpr std::size_t max_keys = std::size_t{1} << 22;     // per slice of a batch; slices are uploaded one by one
+constexpr std::size_t max_places = std::size_t{1} << 27U;  // cells that are sorted together
+constexpr int packed_pause = 15;                           // batches that are not packed after an overflow
 
 // Counters of a texel in one render target, if a point is a bucket.
 int texel_counters(SketchEngine form) {
@@ -45,7 +45,7 @@ std::size_t table_texels(const Shape& shape) {
 
 // Some forms process the whole table for each slice, so large tables get larger slices.
 std::size_t slice_of(const Shape& shape) {
-    return std::max(std::bit_floor(shape.seen_cells() / 4), most_keys);
+    return std::max(std::bit_floor(shape.seen_cells() / 4), max_keys);
 }
 
 }  // namespace
@@ -61,14 +61,14 @@ std::optional<std::string> DeviceTable::refusal(const gl::Device& device, const 
     if (buckets && shape.bucket() == 0) return "Thread has no buckets; use Sort or BlendCounters";
     const auto form = buckets ? engine : SketchEngine::BlendCounters;
     const bool sorts = engine == SketchEngine::Sort;
-    const auto most = static_cast<std::size_t>(device.info.max_texture_size);
+    const auto max = static_cast<std::size_t>(device.info.max_texture_size);
     auto texels = table_texels(shape);
     if (!sorts && kind != SketchKind::Sf) texels = std::max(texels, pending_texels(shape, form));
     const auto grid = Grid::of(texels);
-    if (static_cast<std::size_t>(grid.width()) > most || static_cast<std::size_t>(grid.height) > most) {
+    if (static_cast<std::size_t>(grid.width()) > max || static_cast<std::size_t>(grid.height) > max) {
         return std::to_string(shape.cells()) + " counters take a texture of " + std::to_string(grid.width()) + " x " +
-               std::to_string(grid.height) + " texels, and the GPU has at most " + std::to_string(most) + " x " +
-               std::to_string(most) + "; take a smaller width, or the CPU";
+               std::to_string(grid.height) + " texels, and the GPU has at most " + std::to_string(max) + " x " +
+               std::to_string(max) + "; take a smaller width, or the CPU";
     }
     if (!sorts && !device.features.float_blending) return "the GPU does not blend 32-bit floats; use Sort or the CPU";
     if (buckets && layers_of(shape, form) > device.features.color_targets) {
@@ -143,14 +143,14 @@ gl::Uniforms DeviceTable::table_uniforms() const {
 
 // Number of keys, from `first` on, that can be blended before the next carry.
 std::size_t DeviceTable::next_slice(const Batch& batch, std::size_t first) const {
-    const auto most = std::min({batch.size - first, slice_keys_, static_cast<std::size_t>(exact)});
-    if (batch.weights.empty()) return most;
+    const auto max = std::min({batch.size - first, slice_keys_, static_cast<std::size_t>(exact)});
+    if (batch.weights.empty()) return max;
     std::uint64_t weight = 0;
-    for (std::size_t i = 0; i < most; ++i) {
+    for (std::size_t i = 0; i < max; ++i) {
         weight += batch.weight(first + i);
         if (weight > exact) return std::max<std::size_t>(i, 1);
     }
-    return most;
+    return max;
 }
 
 KeyTextures DeviceTable::upload(const Batch& batch, std::size_t first, std::size_t count) {
@@ -208,14 +208,14 @@ void DeviceTable::add(const gl::Texture& keys, std::size_t count, Sign sign, Ske
 // Packed counters are checked, so any number of keys will do, and Sort does not use floats. Other forms are limited by
 // what a float counts exactly.
 void DeviceTable::add_slices(const KeyTextures& keys, Sign sign, SketchEngine engine) {
-    const auto most = engine == SketchEngine::BlendPacked ? slice_keys_
-                      : engine == SketchEngine::Sort
-                          ? std::min(slice_keys_, most_places / static_cast<std::size_t>(shape_.depth()))
-                          : std::min(slice_keys_, std::size_t{exact});
-    for (std::size_t done = 0; done < keys.count; done += most) {
+    const auto max = engine == SketchEngine::BlendPacked ? slice_keys_
+                     : engine == SketchEngine::Sort
+                         ? std::min(slice_keys_, max_places / static_cast<std::size_t>(shape_.depth()))
+                         : std::min(slice_keys_, std::size_t{exact});
+    for (std::size_t done = 0; done < keys.count; done += max) {
         auto slice = keys;
         slice.first += done;
-        slice.weight = slice.count = std::min(most, keys.count - done);
+        slice.weight = slice.count = std::min(max, keys.count - done);
         add_slice(slice, sign, engine);
     }
 }
@@ -495,8 +495,8 @@ void DeviceTable::query(const gl::Texture& keys, std::size_t count, const gl::Fr
 }
 
 void DeviceTable::query(const Batch& batch, std::span<std::uint64_t> estimates) {
-    for (std::size_t first = 0; first < batch.size; first += most_keys) {
-        const auto count = std::min(batch.size - first, most_keys);
+    for (std::size_t first = 0; first < batch.size; first += max_keys) {
+        const auto count = std::min(batch.size - first, max_keys);
         const auto sent = upload(batch, first, count);
         const auto rows = static_cast<int>(std::bit_ceil((count + key_width - 1) / key_width));
         if (!estimates_.is(gl::Format::R32ui, key_width, rows)) {

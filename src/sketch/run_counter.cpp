@@ -16,7 +16,7 @@ constexpr int inner_log2 = 2, outer_log2 = 9;
 RunCounter::Starts::Starts(gl::Device& device, int units, int group_log2)
     : log2(group_log2),
       grid(Grid::of((static_cast<std::size_t>(units) >> static_cast<unsigned>(group_log2)) + 2)),
-      places(device, gl::Format::R32ui, grid.width(), grid.height) {}
+      positions(device, gl::Format::R32ui, grid.width(), grid.height) {}
 
 RunCounter::RunCounter(gl::Device& device, cpu::Workers& workers, const Shape& shape, std::string hash_prelude,
                        const gl::Texture& masks)
@@ -48,15 +48,15 @@ std::string RunCounter::codes_prelude() const {
 }
 
 void RunCounter::sort(const Batch& batch) {
-    const auto places = batch.count * (shape_.bucket() == 0 ? static_cast<std::size_t>(shape_.depth()) : 1);
-    places_ = static_cast<int>(places);
+    const auto positions = batch.count * (shape_.bucket() == 0 ? static_cast<std::size_t>(shape_.depth()) : 1);
+    positions_ = static_cast<int>(positions);
     const auto prelude = hash_prelude_ + batch.key_prelude + codes_prelude();
     const auto sorted = merge_.sort_drawn(
-        {KeyType::U32, Order::Ascending, false}, places, [&](const pass::Target& on, std::size_t rows) {
+        {KeyType::U32, Order::Ascending, false}, positions, [&](const pass::Target& on, std::size_t rows) {
             const auto width = on.texture.width();
             const gl::QuadList quads(device_, {gl::rectangle(0, 0, width, static_cast<int>(rows))});
             auto uniforms = batch.key_uniforms;
-            uniforms.set("count", places_).set("target_width", width);
+            uniforms.set("count", positions_).set("target_width", width);
             draw(device_, {.name = "places of keys",
                            .program = &programs_.get("sketch/codes.frag", shaders::sketch_codes_frag, prelude),
                            .inputs = {&batch.keys, nullptr, &masks_},
@@ -70,11 +70,11 @@ void RunCounter::sort(const Batch& batch) {
 }
 
 void RunCounter::put_in_order(const sort::MergeSort::SortedKeys& sorted) {
-    codes_grid_ = Grid::of((static_cast<std::size_t>(places_) + 3) / 4);
+    codes_grid_ = Grid::of((static_cast<std::size_t>(positions_) + 3) / 4);
     if (!codes_.is(gl::Format::Rgba32ui, codes_grid_.width(), codes_grid_.height))
         codes_ = pass::Target(device_, gl::Format::Rgba32ui, codes_grid_.width(), codes_grid_.height);
     auto uniforms = sorted.uniforms;
-    uniforms.set("count", places_).set("codes_log2", codes_grid_.width_log2);
+    uniforms.set("count", positions_).set("codes_log2", codes_grid_.width_log2);
     pass::fill(device_, "places in order",
                programs_.get("sketch/codes_in_order.frag", shaders::sketch_codes_in_order_frag, sorted.prelude), codes_,
                {sorted.keys}, std::move(uniforms));
@@ -82,7 +82,7 @@ void RunCounter::put_in_order(const sort::MergeSort::SortedKeys& sorted) {
 
 void RunCounter::find(const Starts& starts, const Starts* outer) {
     gl::Uniforms uniforms{{"codes_log2", codes_grid_.width_log2},
-                          {"count", places_},
+                          {"count", positions_},
                           {"units", units()},
                           {"group_log2", starts.log2},
                           {"starts_log2", starts.grid.width_log2}};
@@ -90,15 +90,15 @@ void RunCounter::find(const Starts& starts, const Starts* outer) {
     const auto prelude =
         std::string(outer ? "#define WITHIN\n" : "") + hash_prelude_ + codes_prelude() + shaders::sketch_runs_glsl;
     pass::fill(device_, "starts of groups",
-               programs_.get("sketch/group_starts.frag", shaders::sketch_group_starts_frag, prelude), starts.places,
-               {&codes_.texture, nullptr, &masks_, outer ? &outer->places.texture : nullptr}, std::move(uniforms));
+               programs_.get("sketch/group_starts.frag", shaders::sketch_group_starts_frag, prelude), starts.positions,
+               {&codes_.texture, nullptr, &masks_, outer ? &outer->positions.texture : nullptr}, std::move(uniforms));
 }
 
 gl::Pass RunCounter::counting(const char* form, const Grid& grid, int texels) {
     const auto prelude = form + hash_prelude_ + codes_prelude() + shaders::sketch_runs_glsl;
     return {.name = "count runs",
             .program = &programs_.get("sketch/count_runs.frag", shaders::sketch_count_runs_frag, prelude),
-            .inputs = {&codes_.texture, nullptr, &masks_, &starts_.places.texture},
+            .inputs = {&codes_.texture, nullptr, &masks_, &starts_.positions.texture},
             .uniforms = {{"codes_log2", codes_grid_.width_log2},
                          {"table_texels", texels},
                          {"table_log2", grid.width_log2},

@@ -52,7 +52,7 @@ class RunCounter {
         Starts(gl::Device& device, int units, int group_log2);
         int log2;
         Grid grid;
-        pass::Target places;
+        pass::Target positions;
     };
     void find(const Starts& starts, const Starts* outer);
 
@@ -62,7 +62,7 @@ class RunCounter {
     const gl::Texture& masks_;
     pass::Programs programs_;
     sort::MergeSort merge_;
-    int places_ = 0;
+    int positions_ = 0;
     Grid codes_grid_;
     pass::Target codes_;  // of all cells, sorted
     Starts outer_starts_, starts_;

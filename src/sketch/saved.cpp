@@ -32,9 +32,9 @@ std::uint64_t checksum(std::span<const std::byte> bytes) {
     return XXH3_64bits(bytes.data(), bytes.size());
 }
 
-std::uint8_t bytes_for(std::uint64_t most) {
+std::uint8_t bytes_for(std::uint64_t max) {
     std::uint8_t bytes = 1;
-    while (bytes < 8 && most >> (8U * bytes) != 0) bytes = static_cast<std::uint8_t>(2 * bytes);
+    while (bytes < 8 && max >> (8U * bytes) != 0) bytes = static_cast<std::uint8_t>(2 * bytes);
     return bytes;
 }
 
@@ -56,9 +56,9 @@ int words_of(SketchKeys keys) {
 }
 
 std::vector<std::byte> save(const SavedSketch& head, const Shape& shape, const CpuTable& table) {
-    std::uint64_t most = 0;
-    for (std::size_t i = 0; i < shape.cells(); ++i) most = std::max(most, table.get(i));
-    const auto each = bytes_for(most);
+    std::uint64_t max = 0;
+    for (std::size_t i = 0; i < shape.cells(); ++i) max = std::max(max, table.get(i));
+    const auto each = bytes_for(max);
     std::vector<std::byte> bytes;
     bytes.reserve(head_bytes + shape.cells() * each + checksum_bytes);
     for (const auto letter : magic) bytes.push_back(static_cast<std::byte>(letter));

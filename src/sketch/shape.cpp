@@ -81,14 +81,14 @@ int bucket_of(SketchKind kind) {
     return 0;
 }
 
-constexpr std::uint64_t most_cells = std::uint64_t{1} << 32U;
+constexpr std::uint64_t max_cells = std::uint64_t{1} << 32U;
 
 void check(const SketchOptions& options, int bucket, const char* function) {
-    const auto [least_kind, most_kind] = std::pair{SketchKind::Thread, SketchKind::Sf};
-    if (options.kind < least_kind || options.kind > most_kind) refuse(function, "there is no such kind");
-    if (options.depth < 1 || options.depth > most_depth) {
+    const auto [min_kind, max_kind] = std::pair{SketchKind::Thread, SketchKind::Sf};
+    if (options.kind < min_kind || options.kind > max_kind) refuse(function, "there is no such kind");
+    if (options.depth < 1 || options.depth > max_depth) {
         refuse(function,
-               "depth must be from 1 to " + std::to_string(most_depth) + ", not " + std::to_string(options.depth));
+               "depth must be from 1 to " + std::to_string(max_depth) + ", not " + std::to_string(options.depth));
     }
     if (bucket > 0 && options.depth > bucket) {
         refuse(function, "depth must be at most " + std::to_string(bucket) + ", the counters of a bucket, not " +
@@ -97,9 +97,9 @@ void check(const SketchOptions& options, int bucket, const char* function) {
     if (options.fat < 1 || options.fat > 255)
         refuse(function, "fat must be from 1 to 255, not " + std::to_string(options.fat));
     const auto fat = options.kind == SketchKind::Sf ? static_cast<std::uint64_t>(options.fat) : 1;
-    const auto most = std::min(most_cells / static_cast<std::uint64_t>(options.depth) / fat, most_32);  // columns()
-    if (options.width < 1 || options.width > most) {
-        refuse(function, "width must be from 1 to " + std::to_string(most) + ", not " + std::to_string(options.width));
+    const auto max = std::min(max_cells / static_cast<std::uint64_t>(options.depth) / fat, max_32);  // columns()
+    if (options.width < 1 || options.width > max) {
+        refuse(function, "width must be from 1 to " + std::to_string(max) + ", not " + std::to_string(options.width));
     }
 }
 
@@ -155,9 +155,9 @@ bool Shape::same_as(const Shape& other) const {
 std::uint64_t Shape::error(std::uint64_t n) const {
     const auto all = static_cast<long double>(n);
     const auto e = std::exp(1.0L);
-    const auto most =
+    const auto max =
         bucket_ == 0 ? all * e / columns_ : all * std::exp(static_cast<long double>(depth())) * depth() / seen_cells();
-    return most >= all ? n : static_cast<std::uint64_t>(most);
+    return max >= all ? n : static_cast<std::uint64_t>(max);
 }
 
 std::uint64_t Batch::weight(std::size_t first, std::size_t count) const {

@@ -13,11 +13,11 @@
 namespace quadmill::detail::sketch {
 
 // The largest value of a 32-bit counter.
-inline constexpr std::uint64_t most_32 = 0xffffffffU;
+inline constexpr std::uint64_t max_32 = 0xffffffffU;
 
 [[noreturn]] void refuse(const char* function, const std::string& rule);
 
-inline constexpr int most_depth = 16;
+inline constexpr int max_depth = 16;
 
 // A key as the two words that are hashed. Keys of 32 bits only have a low word.
 struct Key {
@@ -43,7 +43,7 @@ struct HashFunction {
 };
 
 // Positions in a bucket: those of the bits that are set in QSketch's hash mask.
-using Positions = std::array<std::uint8_t, most_depth>;
+using Positions = std::array<std::uint8_t, max_depth>;
 
 class Shape {
   public:

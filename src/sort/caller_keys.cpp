@@ -35,10 +35,10 @@ KeysInBuffer::KeysInBuffer(gl::Device& device, const char* function, const char*
                               std::to_string(buffer.bytes()) + " bytes");
     }
     const auto texel_keys = 4 / static_cast<std::size_t>(key_words);
-    if (stride > gl::BufferTexels::most(device, format) / texel_keys) {
+    if (stride > gl::BufferTexels::max(device, format) / texel_keys) {
         throw InvalidArgument(std::string(function) + ": keys that lie " + std::to_string(stride) +
                               " bytes from each other; a texture holds " +
-                              std::to_string(gl::BufferTexels::most(device, format)) + " bytes here, of which " +
+                              std::to_string(gl::BufferTexels::max(device, format)) + " bytes here, of which " +
                               std::to_string(texel_keys) + " keys must take no more");
     }
     stride /= texel_bytes();
@@ -60,10 +60,10 @@ constexpr std::size_t part_bytes = std::size_t{1} << 26U;
 void CallerKeys::draw(const KeysInBuffer& keys, std::uint64_t padding, const pass::Target& source, std::size_t rows) {
     const auto width = static_cast<std::size_t>(source.texture.width());
     const auto texel_keys = 4 / static_cast<std::size_t>(keys.key_words), key_bytes = keys.stride * keys.texel_bytes();
-    const auto most_bytes = gl::BufferTexels::most(device_, keys.format);
-    const auto most_texels =
-        std::min(std::max(part_bytes, texel_keys * key_bytes), most_bytes) / (texel_keys * key_bytes);
-    const auto most_rows = most_texels / width;
+    const auto max_bytes = gl::BufferTexels::max(device_, keys.format);
+    const auto max_texels =
+        std::min(std::max(part_bytes, texel_keys * key_bytes), max_bytes) / (texel_keys * key_bytes);
+    const auto max_rows = max_texels / width;
     const auto& program = programs_.get("sort/keys_of_buffer.frag", shaders::sort_keys_of_buffer_frag,
                                         "#define KEY_WORDS " + std::to_string(keys.key_words) + "\n");
     // Draws texels [left, right) of rows [row, end_row). The first `texels` of them have keys, beginning with key
@@ -96,13 +96,13 @@ void CallerKeys::draw(const KeysInBuffer& keys, std::uint64_t padding, const pas
         if (padding_alone) {
             draw_part(0, row, width, rows, 0);
             row = rows;
-        } else if (most_rows > 0) {
-            const auto end_row = std::min(row + most_rows, rows);
+        } else if (max_rows > 0) {
+            const auto end_row = std::min(row + max_rows, rows);
             draw_part(0, row, width, end_row, (end_row - row) * width);
             row = end_row;
         } else {
-            for (std::size_t left = 0; left < width; left += most_texels)
-                draw_part(left, row, std::min(left + most_texels, width), row + 1, std::min(most_texels, width - left));
+            for (std::size_t left = 0; left < width; left += max_texels)
+                draw_part(left, row, std::min(left + max_texels, width), row + 1, std::min(max_texels, width - left));
             ++row;
         }
     }
@@ -124,8 +124,8 @@ KeysInTexture::KeysInTexture(gl::Device& device, const char* function, const cha
                               std::to_string(channels) + " channels, so there is no channel " +
                               std::to_string(channel));
     }
-    constexpr std::size_t most = std::size_t{1} << 28U;
-    if (count > std::min(part.texels(), most)) {
+    constexpr std::size_t max = std::size_t{1} << 28U;
+    if (count > std::min(part.texels(), max)) {
         throw InvalidArgument(std::string(function) + ": " + what + " has " + std::to_string(part.texels()) +
                               " texels there, fewer than " + std::to_string(count) + ", or these are more than 2^28");
     }

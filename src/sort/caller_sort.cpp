@@ -156,12 +156,12 @@ SortStats CallerSort::sort(const KeysInBuffer& keys, Order order) {
         const auto words = (keys.count - 1) * keys.stride + static_cast<std::size_t>(keys.key_words);
         const auto piece =
             std::max<std::size_t>(std::min(static_cast<std::size_t>(piece_width) * piece_height,
-                                           gl::BufferTexels::most(device_, keys.format) / keys.texel_bytes()) /
+                                           gl::BufferTexels::max(device_, keys.format) / keys.texel_bytes()) /
                                       keys.stride,
                                   1) *
             keys.stride;
-        const auto width = std::min<std::size_t>(piece_width, words), most = std::min(piece, words);
-        const auto height = static_cast<int>((most + width - 1) / width);
+        const auto width = std::min<std::size_t>(piece_width, words), max = std::min(piece, words);
+        const auto height = static_cast<int>((max + width - 1) / width);
         if (!words_.is(keys.format, static_cast<int>(width), height))
             words_ = pass::Target(device_, keys.format, static_cast<int>(width), height);
         const auto& program = programs_.get("sort/keys_to_buffer.frag", shaders::sort_keys_to_buffer_frag,

@@ -33,7 +33,7 @@ std::size_t bytes_of(KeyType type) {
 // Measured on an H100 and an H200 by `quadmill tune` and `bench sort` (2026-11-26): costs for 2^22 keys; for batches,
 // costs for quantiles of 2^24 values and more. The CPU is a Xeon of 2.8 GHz with AVX-512 (vqsort). The GPU merges with
 // subgroups.
-Costs costs_of(const Work& work) {
+Costs costs_of(const SortWork& work) {
     const auto bytes = bytes_of(work.type);
     const bool wide = bytes == 8;
     const bool fast = cpu::number_sort_name() == std::string_view("vqsort");
@@ -56,26 +56,26 @@ Costs costs_of(const Work& work) {
             .threads = wide ? 8.0 : (bytes == 4 ? 4.0 : 1.0)};
 }
 // More threads than this save nothing: 16 threads sort 2^22 floats in 1.5 ns per key, like 8.
-constexpr unsigned most_threads = 8;
+constexpr unsigned max_threads = 8;
 constexpr double startup_ms = 100;
 
 double threads_of(unsigned threads) {
-    return std::min(cpu::threads_or_all(threads), most_threads);
+    return std::min(cpu::threads_or_all(threads), max_threads);
 }
 
 // Nanoseconds per key. One thread finds the best keys. Windows need no merging.
-double cpu_ns(const Work& work, double threads) {
+double cpu_ns(const SortWork& work, double threads) {
     const auto costs = costs_of(work);
     if (work.top) return costs.sort;
     return (costs.sort + costs.merge * std::ceil(std::log2(threads)) + costs.besides) / threads;
 }
 
-double gpu_ns(const Work& work, double threads) {
+double gpu_ns(const SortWork& work, double threads) {
     const auto costs = costs_of(work);
     return std::max(costs.gpu, costs.besides / threads);
 }
 
-std::size_t crossing(const Work& work, double threads) {
+std::size_t crossing(const SortWork& work, double threads) {
     if (work.window == 0) threads = std::min(threads, costs_of(work).threads);
     const double saved = cpu_ns(work, threads) - gpu_ns(work, threads);
     if (saved <= 0) return never;
@@ -83,7 +83,7 @@ std::size_t crossing(const Work& work, double threads) {
     return n < 0x1p40 ? std::bit_floor(static_cast<std::size_t>(n * std::numbers::sqrt2)) : never;  // to the nearest
 }
 
-SortCrossings::ByWidth crossings_of(Work work, double threads) {
+SortCrossings::ByWidth crossings_of(SortWork work, double threads) {
     const auto of = [&](KeyType type) {
         work.type = type;
         return crossing(work, threads);
@@ -97,7 +97,7 @@ std::size_t of_width(const SortCrossings::ByWidth& all, KeyType type) {
 }
 
 // The crossover that applies to this work.
-std::size_t crossing_for(const SortCrossings& crossings, const Work& work) {
+std::size_t crossing_for(const SortCrossings& crossings, const SortWork& work) {
     const auto& kind = work.top          ? crossings.top
                        : work.batch      ? crossings.batches
                        : work.window > 0 ? crossings.windows
@@ -107,14 +107,14 @@ std::size_t crossing_for(const SortCrossings& crossings, const Work& work) {
 }
 
 // Number of keys in common windows that take the same time to sort. The time grows with the logarithm of the window.
-std::size_t compared_n(const Work& work) {
+std::size_t compared_n(const SortWork& work) {
     if (work.window == 0 || work.top) return work.n;
     const auto window = static_cast<double>(std::max<std::size_t>(std::min(work.window, work.n), 1));
     return static_cast<std::size_t>(static_cast<double>(work.n) * std::log2(window) / std::log2(common_window));
 }
 
 // The GPU pads shorter windows to texels and blocks. The CPU sorts them in its registers.
-constexpr std::size_t least_window = 16;
+constexpr std::size_t min_window = 16;
 
 }  // namespace
 
@@ -133,14 +133,14 @@ SortCrossings crossings_for(const ContextInfo& info, const SortOptions& options)
     return options.crossings ? *options.crossings : built_in_crossings(info, options.threads);
 }
 
-Engine choose(const SortCrossings& crossings, const Work& work) {
-    if (work.window > 0 && work.window < least_window) return Engine::Cpu;
+Engine choose(const SortCrossings& crossings, const SortWork& work) {
+    if (work.window > 0 && work.window < min_window) return Engine::Cpu;
     const bool keys_alone = !work.top && !work.index && work.window == 0;
     if (keys_alone && work.n >= of_width(crossings.hybrid, work.type)) return Engine::Hybrid;
     return compared_n(work) >= crossing_for(crossings, work) ? Engine::Merge : Engine::Cpu;
 }
 
-std::string explain(const SortCrossings& crossings, const Work& work) {
+std::string explain(const SortCrossings& crossings, const SortWork& work) {
     const auto from = crossing_for(crossings, work);
     const std::string kind = "for " + std::to_string(8 * bytes_of(work.type)) + "-bit keys" +
                              (work.top          ? ", the first ones only"
@@ -148,8 +148,8 @@ std::string explain(const SortCrossings& crossings, const Work& work) {
                               : work.window > 0 ? " in windows"
                               : work.index      ? " with an index"
                                                 : "");
-    if (work.window > 0 && work.window < least_window)
-        return "the CPU sorts windows of fewer than " + std::to_string(least_window) + " keys";
+    if (work.window > 0 && work.window < min_window)
+        return "the CPU sorts windows of fewer than " + std::to_string(min_window) + " keys";
     if (choose(crossings, work) == Engine::Hybrid)
         return kind + ", GPU and CPU threads together are the fastest from " +
                std::to_string(of_width(crossings.hybrid, work.type)) + " on";
@@ -161,12 +161,12 @@ std::string explain(const SortCrossings& crossings, const Work& work) {
            std::to_string(compared_n(work)) + counted;
 }
 
-bool gpu_may_win_with_startup(const Work& work, unsigned threads) {
+bool gpu_may_win_with_startup(const SortWork& work, unsigned threads) {
     const double saved = cpu_ns(work, threads_of(threads)) - gpu_ns(work, threads_of(threads));
     return static_cast<double>(work.n) * saved > startup_ms * 1e6;
 }
 
-std::string explain_startup(const Work& work, unsigned threads) {
+std::string explain_startup(const SortWork& work, unsigned threads) {
     const auto n = static_cast<double>(work.n);
     const double cpu = n * cpu_ns(work, threads_of(threads)), saved = cpu - n * gpu_ns(work, threads_of(threads));
     const auto ms = [](double ns) { return std::to_string(std::lround(std::max(ns, 0.0) * 1e-6)) + " ms"; };

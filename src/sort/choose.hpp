@@ -14,7 +14,7 @@ inline constexpr std::size_t paper_run = std::size_t{1} << 18;
 
 // The work of a sort: windows (or segments of that mean length), all keys (window 0), or the first ones. Windows may be
 // a batch, one of many, while the threads summarize the one before.
-struct Work {
+struct SortWork {
     std::size_t n = 0, window = 0;
     bool top = false, index = false, batch = false;
     KeyType type = KeyType::F32;
@@ -27,14 +27,14 @@ struct Work {
 [[nodiscard]] SortCrossings crossings_for(const ContextInfo& info, const SortOptions& options);
 
 // Engine::Cpu, Merge or Hybrid.
-[[nodiscard]] Engine choose(const SortCrossings& crossings, const Work& work);
+[[nodiscard]] Engine choose(const SortCrossings& crossings, const SortWork& work);
 // The reason, as text.
-[[nodiscard]] std::string explain(const SortCrossings& crossings, const Work& work);
+[[nodiscard]] std::string explain(const SortCrossings& crossings, const SortWork& work);
 
 // The choice for a program without a context: opening one and loading shaders takes about 100 ms, in which the CPU can
 // sort. (Compiling shaders the first time takes a second.)
-[[nodiscard]] bool gpu_may_win_with_startup(const Work& work, unsigned threads);
+[[nodiscard]] bool gpu_may_win_with_startup(const SortWork& work, unsigned threads);
 // The reason against it, as text.
-[[nodiscard]] std::string explain_startup(const Work& work, unsigned threads);
+[[nodiscard]] std::string explain_startup(const SortWork& work, unsigned threads);
 
 }  // namespace quadmill::detail::sort

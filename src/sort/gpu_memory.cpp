@@ -11,11 +11,11 @@ std::size_t tiles_for(const Context& context, const SortOptions& options, const 
                       const std::optional<EqualSegments>& keys) {
     const bool together = options.merge.kernel != MergeKernel::Fragment &&
                           detail::Access::of(context)->features.subgroups && SubgroupPasses::can(form) && keys;
-    return together ? most_tiles(form, *keys) : 0;
+    return together ? max_tiles(form, *keys) : 0;
 }
 
 std::optional<std::string> no_space(const Context& context, const SortOptions& options, const MergeSort* merge,
-                                    const Task& task, std::size_t lanes) {
+                                    const Task& task, std::size_t slots) {
     const KeyForm form{task.keys.type(), task.order, !task.index.empty()};
     const bool parts = task.what == Task::What::Segments || task.what == Task::What::Windows;
     return no_space(context, options, merge,
@@ -24,25 +24,25 @@ std::optional<std::string> no_space(const Context& context, const SortOptions& o
                                .pairs = task.pairs(form),
                                .tiles = tiles_for(context, options, form, task.equal_segments()),
                                .parts = parts,
-                               .lanes = lanes});
+                               .slots = slots});
 }
 
 std::optional<std::string> no_space(const Context& context, const SortOptions& options, const MergeSort* merge,
                                     const MergeSpace& asked) {
     const auto& form = asked.form;
-    const auto too_many = [&](const std::string& most, const std::string& needed) {
-        return "Engine::Merge sorts at most " + most + " at a time, and these need " + needed +
+    const auto too_many = [&](const std::string& max, const std::string& needed) {
+        return "Engine::Merge sorts at most " + max + " at a time, and these need " + needed +
                (asked.parts
                     ? " (each window or segment counts as a multiple of " + std::to_string(form.pair_keys()) + ")"
                     : "") +
                "; sort fewer at a time" + (asked.copy > 0 ? "" : ", or use Engine::Cpu");
     };
-    if (asked.pairs > MergeTextures::most_pairs) {
-        return too_many(std::to_string(MergeTextures::most_pairs * form.pair_keys()) + " such keys",
+    if (asked.pairs > MergeTextures::max_pairs) {
+        return too_many(std::to_string(MergeTextures::max_pairs * form.pair_keys()) + " such keys",
                         std::to_string(asked.pairs * form.pair_keys()));
     }
     const auto staging =
-        context.info().software ? asked.lanes * MergeTextures::staging_bytes(form, asked.pairs) : std::size_t{0};
+        context.info().software ? asked.slots * MergeTextures::staging_bytes(form, asked.pairs) : std::size_t{0};
     // Whether the driver's subgroups are usable is not known before they are needed.
     const auto needed = std::max(MergeTextures::bytes(form, asked.pairs),
                                  asked.tiles > 0 ? TileTextures::bytes(form, asked.tiles) : 0) +

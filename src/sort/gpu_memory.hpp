@@ -18,7 +18,7 @@ struct MergeSpace {
     std::size_t pairs = 0;  // pairs of blocks
     std::size_t tiles = 0;  // tiles for subgroups; 0 if subgroups cannot sort the keys
     bool parts = false;     // whether there are windows or segments
-    std::size_t lanes = 1;  // tasks in flight, each with staging memory
+    std::size_t slots = 1;  // tasks in flight, each with staging memory
     std::size_t copy = 0;   // bytes of a copy of the caller's texture
 };
 
@@ -31,6 +31,6 @@ struct MergeSpace {
 [[nodiscard]] std::optional<std::string> no_space(const Context& context, const SortOptions& options,
                                                   const MergeSort* merge, const MergeSpace& asked);
 [[nodiscard]] std::optional<std::string> no_space(const Context& context, const SortOptions& options,
-                                                  const MergeSort* merge, const Task& task, std::size_t lanes = 1);
+                                                  const MergeSort* merge, const Task& task, std::size_t slots = 1);
 
 }  // namespace quadmill::detail::sort

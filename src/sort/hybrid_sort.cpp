@@ -23,11 +23,11 @@ class CpuSide {
   public:
     // Each thread calls make_work() once, and what it returns for each range.
     template <class MakeWork>
-    CpuSide(unsigned threads, UnitQueue& queue, std::size_t most, MakeWork make_work) : queue_(queue) {
-        const auto loop = [this, most, make_work] {
+    CpuSide(unsigned threads, UnitQueue& queue, std::size_t max, MakeWork make_work) : queue_(queue) {
+        const auto loop = [this, max, make_work] {
             try {
                 auto work = make_work();
-                for (auto range = queue_.take_back(most); !range.empty(); range = queue_.take_back(most)) work(range);
+                for (auto range = queue_.take_back(max); !range.empty(); range = queue_.take_back(max)) work(range);
             } catch (...) {
                 queue_.close();
                 const std::lock_guard lock(mutex_);
@@ -64,7 +64,7 @@ SortStats sort_of(MergeSort& gpu, cpu::Workers& workers, std::span<Key> keys, st
                   Order order, const HybridPlan& plan) {
     const cpu::Stopwatch total;
     const bool whole = ends.empty();
-    const auto pieces = whole ? cpu::ends_of_windows(keys.size(), plan.cpu_most) : std::vector<std::size_t>{};
+    const auto pieces = whole ? cpu::ends_of_windows(keys.size(), plan.cpu_max) : std::vector<std::size_t>{};
     UnitQueue queue(whole ? std::span<const std::size_t>(pieces) : ends);
     SortStats stats{.n = keys.size(), .engine = Engine::Hybrid};
     const auto scratch = whole ? std::make_unique_for_overwrite<Key[]>(keys.size()) : nullptr;  // before any change
@@ -74,10 +74,10 @@ SortStats sort_of(MergeSort& gpu, cpu::Workers& workers, std::span<Key> keys, st
     {
         const KeyForm form{Keys(keys).type(), order, false};
         // Each segment may need a pair of blocks of its own.
-        const auto most_units = whole ? pieces.size() : std::max<std::size_t>(plan.gpu_most / form.pair_keys(), 1);
-        const auto take = [&] { return queue.take_front(plan.gpu_least, plan.gpu_most, most_units); };
+        const auto max_units = whole ? pieces.size() : std::max<std::size_t>(plan.gpu_max / form.pair_keys(), 1);
+        const auto take = [&] { return queue.take_front(plan.gpu_min, plan.gpu_max, max_units); };
         auto range = take();  // taken before the CPU takes all
-        CpuSide cpu(cpu_threads(workers), queue, plan.cpu_most, [&] {
+        CpuSide cpu(cpu_threads(workers), queue, plan.cpu_max, [&] {
             return [&](const UnitQueue::Range& taken) {
                 for (auto unit = taken.first; unit < taken.last; ++unit) {
                     const auto begin = queue.begin_of(unit);
@@ -114,8 +114,8 @@ SortStats sort_of(MergeSort& gpu, cpu::Workers& workers, std::span<Key> keys, st
         // The CPU's many short runs are merged first, so that only few rounds go through all keys.
         const auto rest = keys.subspan(by_gpu), other = std::span(scratch.get(), keys.size());
         std::vector<cpu::Run<Key>> short_runs;
-        for (std::size_t begin = 0; begin < rest.size(); begin += plan.cpu_most)
-            short_runs.push_back({rest.data() + begin, std::min(plan.cpu_most, rest.size() - begin), 1});
+        for (std::size_t begin = 0; begin < rest.size(); begin += plan.cpu_max)
+            short_runs.push_back({rest.data() + begin, std::min(plan.cpu_max, rest.size() - begin), 1});
         cpu::merge_in_place(std::move(short_runs), rest, other.subspan(by_gpu), workers, less);
         if (!rest.empty()) runs.push_back({rest.data(), rest.size(), 1});
         cpu::merge_in_place(std::move(runs), keys, other, workers, less);
@@ -132,7 +132,7 @@ unsigned cpu_threads(const cpu::Workers& workers) {
     return threads > 2 ? threads - 2 : threads - 1;
 }
 
-UnitQueue::Range UnitQueue::take_front(std::size_t least, std::size_t most, std::size_t most_units) {
+UnitQueue::Range UnitQueue::take_front(std::size_t min, std::size_t max, std::size_t max_units) {
     const std::lock_guard lock(mutex_);
     if (front_ == back_) {
         if (long_.empty()) return {front_, front_};
@@ -141,22 +141,22 @@ UnitQueue::Range UnitQueue::take_front(std::size_t least, std::size_t most, std:
         return {unit, unit + 1};
     }
     const auto begin = begin_of(front_), left = ends_[back_ - 1] - begin;
-    const auto wanted = begin + std::min(std::max(left / 2, least), most);
+    const auto wanted = begin + std::min(std::max(left / 2, min), max);
     const auto first = ends_.begin() + static_cast<std::ptrdiff_t>(front_);
-    const auto last = first + static_cast<std::ptrdiff_t>(std::min(back_ - front_, most_units));
+    const auto last = first + static_cast<std::ptrdiff_t>(std::min(back_ - front_, max_units));
     const auto fit = std::upper_bound(first, last, wanted);
     const Range taken{front_, std::max(front_ + 1, static_cast<std::size_t>(fit - ends_.begin()))};
     front_ = taken.last;
     return taken;
 }
 
-UnitQueue::Range UnitQueue::take_back(std::size_t most) {
+UnitQueue::Range UnitQueue::take_back(std::size_t max) {
     const std::lock_guard lock(mutex_);
     auto last = back_;
-    while (last > front_ && ends_[last - 1] - begin_of(last - 1) > most) --last;
+    while (last > front_ && ends_[last - 1] - begin_of(last - 1) > max) --last;
     if (last == front_) return {front_, front_};
     while (back_ > last) long_.push_back(--back_);
-    while (back_ > front_ && ends_[last - 1] - begin_of(back_ - 1) <= most) --back_;
+    while (back_ > front_ && ends_[last - 1] - begin_of(back_ - 1) <= max) --back_;
     return {back_, last};
 }
 

@@ -24,11 +24,11 @@ class UnitQueue {
         std::size_t first, last;  // units [first, last); empty if none are left
         [[nodiscard]] bool empty() const { return first == last; }
     };
-    // Takes half of the rest, but at least `least` and at most `most` keys (or one unit), and at most `most_units`
+    // Takes half of the rest, but at least `min` and at most `max` keys (or one unit), and at most `max_units`
     // units.
-    [[nodiscard]] Range take_front(std::size_t least, std::size_t most, std::size_t most_units);
-    // Takes units with at most `most` keys in all. Longer units are left for the front.
-    [[nodiscard]] Range take_back(std::size_t most);
+    [[nodiscard]] Range take_front(std::size_t min, std::size_t max, std::size_t max_units);
+    // Takes units with at most `max` keys in all. Longer units are left for the front.
+    [[nodiscard]] Range take_back(std::size_t max);
     // Gives out no further units.
     void close();
 
@@ -48,7 +48,7 @@ class UnitQueue {
 // Sizes of the parts for each side, in keys. The GPU needs large parts to be fast. A CPU thread gets a part that it
 // sorts in a few milliseconds, so that all threads end together.
 struct HybridPlan {
-    std::size_t gpu_least = std::size_t{1} << 20, gpu_most = std::size_t{1} << 26, cpu_most = std::size_t{1} << 17;
+    std::size_t gpu_min = std::size_t{1} << 20, gpu_max = std::size_t{1} << 26, cpu_max = std::size_t{1} << 17;
 };
 
 // Sorts all keys if `ends` is empty, otherwise each of these segments, which must fit into a texture. Pre: a session is

@@ -10,7 +10,7 @@ std::size_t KeyForm::key_bytes() const {
 }
 
 std::size_t KeyForm::pair_keys() const {
-    return std::size_t{2} * 4 * pass::Banked::most_layers / static_cast<std::size_t>(words());
+    return std::size_t{2} * 4 * pass::Banked::max_layers / static_cast<std::size_t>(words());
 }
 
 gl::Format KeyForm::source_format() const {

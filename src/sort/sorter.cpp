@@ -65,12 +65,12 @@ SortStats Sorter::State::sort_with_pbsn(const Task& task, std::span<Float> keys)
     auto& gpu_side = pbsn_tools();
     const auto& pbsn = options.paper.pbsn;
     const auto channels = task.window == 0 ? Channels::Windows : channels_for(pbsn.channels);
-    const auto ordered = with(task.order);
+    const auto ordered = options_with(task.order);
     ChunkSort<Float> sort({*detail::Access::of(context), gpu_side.pbsn, workers, gpu_side.scratch, ordered}, keys,
                           {task.keys.type(), task.window, channels});
     const auto stats = sort.run(task.window == 0 ? cut(keys.size(), pbsn.max_texels, pbsn.max_run)
                                                  : cut_windows(keys.size(), task.window, pbsn.max_texels, channels),
-                                gpu_side.lanes);
+                                gpu_side.slots);
     scope.check();
     return stats;
 }
@@ -107,8 +107,8 @@ SortStats Sorter::State::sort_with_merge(const Task& task) {
 
 SortStats Sorter::State::sort_with_bitonic(const Task& task) {
     if (task.keys.size() == 0) return {.n = 0, .engine = Engine::Bitonic};
-    auto job =
-        BitonicSort::job(context.info(), form(task), task.keys.size(), task.window, with(task.order), task.function);
+    auto job = BitonicSort::job(context.info(), form(task), task.keys.size(), task.window, options_with(task.order),
+                                task.function);
     if (task.what == Task::What::Argsort) job.kind = BitonicJob::Kind::Argsort;
     const gl::Scope scope(*detail::Access::of(context), task.function);
     const auto stats = bitonic_sort().run(task.keys, task.index, job);
@@ -121,8 +121,8 @@ SortStats Sorter::State::sort_with_hybrid(const Task& task) {
     const bool windowed = task.what == Task::What::Windows;
     const auto windows = windowed ? cpu::ends_of_windows(n, task.window) : std::vector<std::size_t>{};
     const auto ends = windowed ? std::span<const std::size_t>(windows) : task.ends;
-    const auto no_space_for = [&](std::size_t places) {
-        auto space = space_for(task.function, form(task), places);
+    const auto no_space_for = [&](std::size_t positions) {
+        auto space = space_for(task.function, form(task), positions);
         space.parts = !ends.empty();
         return no_space(space);
     };
@@ -133,10 +133,10 @@ SortStats Sorter::State::sort_with_hybrid(const Task& task) {
     };
     // Parts are as large as the space allows. Segments are not cut.
     HybridPlan plan;
-    while (plan.gpu_most > plan.gpu_least && no_space_for(places_of_part(plan.gpu_most))) plan.gpu_most /= 2;
-    std::size_t begin = 0, most = places_of_part(plan.gpu_most);
-    for (const auto end : ends) most = std::max(most, end - std::exchange(begin, end));
-    if (const auto why = no_space_for(most)) throw InvalidArgument(std::string(task.function) + ": " + *why);
+    while (plan.gpu_max > plan.gpu_min && no_space_for(places_of_part(plan.gpu_max))) plan.gpu_max /= 2;
+    std::size_t begin = 0, max = places_of_part(plan.gpu_max);
+    for (const auto end : ends) max = std::max(max, end - std::exchange(begin, end));
+    if (const auto why = no_space_for(max)) throw InvalidArgument(std::string(task.function) + ": " + *why);
     const gl::Scope scope(*detail::Access::of(context), task.function);
     const auto stats = hybrid_sort(merge_sort(), workers, task.keys, ends, task.order, plan);
     scope.check();
@@ -151,7 +151,7 @@ SortStats Sorter::State::argsort_on_cpu(const Task& task) const {
     return stats;
 }
 
-SortStats Sorter::State::on_cpu(const Task& task) const {
+SortStats Sorter::State::run_on_cpu(const Task& task) const {
     switch (task.what) {
         case Task::What::SortWithIndex:
             return sort_with_index_on_cpu(task.keys, task.index, task.order, options.threads);
@@ -204,13 +204,13 @@ void Sorter::State::rehearse(SortCall call, KeyType type, std::size_t count) {
     } else {
         const std::vector<std::byte> zeros(std::max<std::size_t>(bytes, 1));
         const gl::Buffer keys(device, zeros);
-        const std::vector<std::byte> places(std::max<std::size_t>(count * sizeof(std::uint32_t), 1));
-        const gl::Buffer order(device, places);
-        by_buffers("Sorter::prepare", {.buffer = keys.id(), .type = type}, count,
-                   call == SortCall::ArgsortBuffer
-                       ? std::optional<BufferKeys>({.buffer = order.id(), .type = KeyType::U32})
-                       : std::nullopt,
-                   options.order);
+        const std::vector<std::byte> positions(std::max<std::size_t>(count * sizeof(std::uint32_t), 1));
+        const gl::Buffer order(device, positions);
+        run_on_buffers("Sorter::prepare", {.buffer = keys.id(), .type = type}, count,
+                       call == SortCall::ArgsortBuffer
+                           ? std::optional<BufferKeys>({.buffer = order.id(), .type = KeyType::U32})
+                           : std::nullopt,
+                       options.order);
     }
 }
 
@@ -245,7 +245,7 @@ SortStats Sorter::State::sort(const Task& task) {
             return converted<float>(task, std::span(static_cast<Half*>(keys.data()), keys.size()));
     }
     check_no_conversion(options, task);
-    return with_memory(by_engine(engine_for(task), task));
+    return with_memory(run_with(engine_for(task), task));
 }
 
 SortStats Sorter::State::with_memory(SortStats stats) const {
@@ -254,7 +254,7 @@ SortStats Sorter::State::with_memory(SortStats stats) const {
     return stats;
 }
 
-SortStats Sorter::State::by_engine(Engine engine, const Task& task) {
+SortStats Sorter::State::run_with(Engine engine, const Task& task) {
     switch (engine) {
         case Engine::Pbsn:
             return sort_with_pbsn(task);
@@ -265,7 +265,7 @@ SortStats Sorter::State::by_engine(Engine engine, const Task& task) {
         case Engine::Hybrid:
             return sort_with_hybrid(task);
         default:
-            return on_cpu(task);
+            return run_on_cpu(task);
     }
 }
 

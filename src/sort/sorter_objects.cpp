@@ -35,7 +35,7 @@ MergeSpace Sorter::State::space_for(const char* function, const KeyForm& form, s
 std::optional<std::string> Sorter::State::no_space(const char* function, const KeyForm& form, std::size_t count,
                                                    std::size_t copy) const {
     auto space = space_for(function, form, count);
-    space.lanes = 0;
+    space.slots = 0;
     space.copy = copy;
     return no_space(space);
 }
@@ -54,12 +54,12 @@ SortStats Sorter::State::argsort_texture(const TextureRegion& keys, std::uint32_
     const gl::Scope scope(device, function);
     const KeysInTexture from(device, function, "the texture of keys", keys, channel);
     const auto to = gl::host_texture(device, index, {gl::Format::R32ui}, function, index_name);
-    const auto most = static_cast<std::size_t>(to.width()) * static_cast<std::size_t>(to.height());
+    const auto max = static_cast<std::size_t>(to.width()) * static_cast<std::size_t>(to.height());
     if (keys.texture == index)
         throw InvalidArgument(std::string(function) + ": keys and index must be different textures");
-    if (from.count > most) {
+    if (from.count > max) {
         throw InvalidArgument(std::string(function) + ": " + std::to_string(from.count) +
-                              " keys do not fit: the texture of the index has " + std::to_string(most) + " texels");
+                              " keys do not fit: the texture of the index has " + std::to_string(max) + " texels");
     }
     if (by_bitonic && from.copied_to(true) != gl::Format::R32ui) {
         throw InvalidArgument(std::string(function) + ": Engine::Bitonic sorts R32F, R32I and R32UI, not " +
@@ -72,7 +72,7 @@ SortStats Sorter::State::argsort_texture(const TextureRegion& keys, std::uint32_
     const auto how = index_write(write, function, index_name);
     CallerSort::Argsort bitonic_argsort;
     if (by_bitonic) {
-        auto job = BitonicSort::job(context.info(), form, from.count, 0, with(order), function);
+        auto job = BitonicSort::job(context.info(), form, from.count, 0, options_with(order), function);
         job.kind = BitonicJob::Kind::ArgsortTexture;
         bitonic_argsort = [&, job](const gl::Texture& raw, const gl::Framebuffer& target) {
             bitonic_sort().argsort(raw, target, job);
@@ -128,8 +128,8 @@ RankSample<T> Sorter::State::sample_region(const TextureRegion& keys, double eps
 }
 
 // With an index, writes the index of the sorted keys; otherwise sorts the keys themselves.
-SortStats Sorter::State::by_buffers(const char* function, const BufferKeys& keys, std::size_t count,
-                                    std::optional<BufferKeys> index, Order order) {
+SortStats Sorter::State::run_on_buffers(const char* function, const BufferKeys& keys, std::size_t count,
+                                        std::optional<BufferKeys> index, Order order) {
     check_engine(function, {Engine::Merge}, "Engine::Merge");
     auto& device = *detail::Access::of(context);
     const gl::Scope scope(device, function);
@@ -142,7 +142,7 @@ SortStats Sorter::State::by_buffers(const char* function, const BufferKeys& keys
                               std::to_string(keys.buffer) + "; give them parts, or buffers, of their own");
     }
     if (count == 0) return {.n = 0, .engine = Engine::Merge};
-    if (constexpr auto most = std::size_t{1} << 28U; to && count > most) {
+    if (constexpr auto max = std::size_t{1} << 28U; to && count > max) {
         throw InvalidArgument(std::string(function) + ": an index is for at most 2^28 keys, not " +
                               std::to_string(count));
     }
@@ -171,7 +171,7 @@ SortStats Sorter::State::sort_by_blending(std::uint32_t input, std::uint32_t out
     auto& by = pbsn_tools();
     if (!by.texture_sort) by.texture_sort.emplace(device, by.pbsn);
     const auto passes_before = device.passes;
-    auto stats = by.texture_sort->run(read.texture(), write.texture(), with(order));
+    auto stats = by.texture_sort->run(read.texture(), write.texture(), options_with(order));
     stats.passes = device.passes - passes_before;
     stats.sort_ms = stats.total_ms = total.ms();
     scope.check();
@@ -212,13 +212,13 @@ template RankSample<std::uint32_t> Sorter::sample_texture(const TextureRegion& k
 
 SortStats Sorter::argsort_buffer(const BufferKeys& keys, std::size_t count, std::uint32_t index,
                                  std::size_t index_offset, std::optional<Order> order) {
-    return state_->by_buffers("Sorter::argsort_buffer", keys, count,
-                              BufferKeys{.buffer = index, .type = KeyType::U32, .offset = index_offset},
-                              state_->order_or_usual(order));
+    return state_->run_on_buffers("Sorter::argsort_buffer", keys, count,
+                                  BufferKeys{.buffer = index, .type = KeyType::U32, .offset = index_offset},
+                                  state_->order_or_usual(order));
 }
 
 SortStats Sorter::sort_buffer(const BufferKeys& keys, std::size_t count, std::optional<Order> order) {
-    return state_->by_buffers("Sorter::sort_buffer", keys, count, {}, state_->order_or_usual(order));
+    return state_->run_on_buffers("Sorter::sort_buffer", keys, count, {}, state_->order_or_usual(order));
 }
 
 }  // namespace quadmill

@@ -35,9 +35,9 @@ struct Sorter::State {
     // Made on first use, within a session.
     struct PbsnTools {
         explicit PbsnTools(Device& device)
-            : pbsn(device), lanes{detail::sort::Lane(device), detail::sort::Lane(device)} {}
+            : pbsn(device), slots{detail::sort::ChunkSlot(device), detail::sort::ChunkSlot(device)} {}
         detail::sort::Pbsn pbsn;
-        std::array<detail::sort::Lane, 2> lanes;
+        std::array<detail::sort::ChunkSlot, 2> slots;
         detail::cpu::Scratch scratch;
         std::optional<detail::sort::TextureSort> texture_sort;
     };
@@ -48,8 +48,8 @@ struct Sorter::State {
     SortStats top(const Task& task, Keys best);
     // For textures and buffers of the application: sorter_objects.cpp.
     SortStats argsort_texture(const TextureRegion& keys, std::uint32_t index, int channel, Order order);
-    SortStats by_buffers(const char* function, const BufferKeys& keys, std::size_t count,
-                         std::optional<BufferKeys> index, Order order);
+    SortStats run_on_buffers(const char* function, const BufferKeys& keys, std::size_t count,
+                             std::optional<BufferKeys> index, Order order);
     // What sort_texture does if Engine::Auto has no space for the merge engine.
     enum class NoSpace { Throw, Blend };
     SortStats sort_region(const TextureRegion& input, const TextureRegion& output, TexelChannels channels, Order order,
@@ -78,10 +78,10 @@ struct Sorter::State {
     SortStats sort_with_bitonic(const Task& task);
     SortStats sort_with_merge(const Task& task);
     SortStats sort_with_hybrid(const Task& task);
-    SortStats on_cpu(const Task& task) const;
+    SortStats run_on_cpu(const Task& task) const;
     SortStats argsort_on_cpu(const Task& task) const;
     [[nodiscard]] SortStats with_memory(SortStats stats) const;
-    SortStats by_engine(Engine engine, const Task& task);
+    SortStats run_with(Engine engine, const Task& task);
     MergeSort& merge_sort() {
         if (!merge) {
             merge.emplace(*detail::Access::of(context), workers, options.gpu_memory);
@@ -95,7 +95,7 @@ struct Sorter::State {
     SortStats converted(Task task, std::span<Float> keys);
 
     [[nodiscard]] Order order_or_usual(std::optional<Order> order) const { return order.value_or(options.order); }
-    [[nodiscard]] SortOptions with(Order order) const {
+    [[nodiscard]] SortOptions options_with(Order order) const {
         auto ordered = options;
         ordered.order = order;
         return ordered;

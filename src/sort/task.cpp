@@ -32,7 +32,7 @@ std::optional<EqualSegments> Task::equal_segments() const {
     return equal;
 }
 
-Work Task::work() const {
+SortWork Task::work() const {
     const auto n = keys.size();
     const auto mean = std::max<std::size_t>(n / std::max<std::size_t>(ends.size(), 1), 1);
     return {.n = n,
@@ -58,8 +58,8 @@ SortOptions checked_options(const char* function, const ContextInfo& info, SortO
 }
 
 void check_pbsn_window(const char* function, const PbsnOptions& options, std::size_t window) {
-    const auto most = options.channels == Channels::Windows ? options.max_texels : 4 * options.max_texels;
-    if (window <= most) return;
+    const auto max = options.channels == Channels::Windows ? options.max_texels : 4 * options.max_texels;
+    if (window <= max) return;
     throw InvalidArgument(std::string(function) + ": a window of " + std::to_string(window) +
                           " keys does not fit into a texture of " + std::to_string(options.max_texels) +
                           " texels (max_texels, or the driver's limit)" +

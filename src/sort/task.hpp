@@ -29,7 +29,7 @@ struct Task {
     [[nodiscard]] std::size_t pairs(const KeyForm& form) const;
     // The keys as segments of equal length, if they are.
     [[nodiscard]] std::optional<EqualSegments> equal_segments() const;
-    [[nodiscard]] Work work() const;
+    [[nodiscard]] SortWork work() const;
 };
 
 // The options with the device's limits applied, and with powers of two where required. Throws InvalidArgument for

@@ -24,26 +24,26 @@ Task task_of(Keys keys, std::size_t window) {
 
 }  // namespace
 
-LaneWindowSorter::LaneWindowSorter(Context context, const SortOptions& options)
+SlotWindowSorter::SlotWindowSorter(Context context, const SortOptions& options)
     : context_(std::move(context)),
       options_(checked_options("window_sorter", context_.info(), options)),
       workers_(options.threads) {}
 
-void LaneWindowSorter::begin_batch(const char* function, Keys keys, std::size_t window, std::size_t step) {
+void SlotWindowSorter::begin_batch(const char* function, Keys keys, std::size_t window, std::size_t step) {
     window = cpu::checked_window(function, keys, window);
-    cpu::check_in_flight(function, in_flight(), lanes);
+    cpu::check_in_flight(function, in_flight(), slots);
     check(keys, window);
     auto& device = *detail::Access::of(context_);
     const gl::Scope scope(device, function);
-    begin_in(next_lane(), device, keys, window, step);
+    begin_in(next_slot(), device, keys, window, step);
     scope.check();
     ++begun_;
 }
 
-void LaneWindowSorter::finish() {
-    const auto lane = finished_++ % lanes;  // the lane is free even if this throws
+void SlotWindowSorter::finish() {
+    const auto slot = finished_++ % slots;  // the slot is free even if this throws
     const gl::Scope scope(*detail::Access::of(context_), "WindowSorter::finish");
-    const auto times = finish_in(lane);
+    const auto times = finish_in(slot);
     times_.upload += times.upload;
     times_.sort += times.sort;
     times_.readback += times.readback;
@@ -51,11 +51,11 @@ void LaneWindowSorter::finish() {
 }
 
 MergeWindowSorter::MergeWindowSorter(const Context& context, const SortOptions& options, Target target)
-    : LaneWindowSorter(context, options), target_(std::move(target)) {}
+    : SlotWindowSorter(context, options), target_(std::move(target)) {}
 
 std::optional<std::string> MergeWindowSorter::no_space(Keys keys, std::size_t window) const {
     return sort::no_space(context_, options_, gpu_ ? &gpu_->merge : nullptr,
-                          task_of(keys, cpu::checked_window(cpu::begin_name, keys, window)), lanes);
+                          task_of(keys, cpu::checked_window(cpu::begin_name, keys, window)), slots);
 }
 
 void MergeWindowSorter::check(Keys keys, std::size_t window) const {
@@ -78,15 +78,15 @@ void MergeWindowSorter::begin_sample(Keys keys, std::size_t window, std::size_t 
     begin_batch(cpu::WindowSample::begin_name, keys, window, step);
 }
 
-void MergeWindowSorter::begin_in(std::size_t lane, gl::Device& device, Keys keys, std::size_t window,
+void MergeWindowSorter::begin_in(std::size_t slot, gl::Device& device, Keys keys, std::size_t window,
                                  std::size_t step) {
     if (!gpu_) gpu_.emplace(device, workers_, options_);
     const MergeTarget to{.keys = target_ ? target_(keys) : keys, .step = step};
-    gpu_->merge.begin(gpu_->lanes.at(lane), keys, to, options_.order, segments(keys, window));
+    gpu_->merge.begin(gpu_->slots.at(slot), keys, to, options_.order, segments(keys, window));
 }
 
-WindowSorter::Times MergeWindowSorter::finish_in(std::size_t lane) {
-    auto& of_batch = gpu_->lanes.at(lane);
+WindowSorter::Times MergeWindowSorter::finish_in(std::size_t slot) {
+    auto& of_batch = gpu_->slots.at(slot);
     gpu_->merge.wait(of_batch);
     const double upload = of_batch.is_busy() ? of_batch.gpu_upload_ms() : 0;
     const auto stats = gpu_->merge.finish(of_batch);
@@ -94,7 +94,7 @@ WindowSorter::Times MergeWindowSorter::finish_in(std::size_t lane) {
 }
 
 PbsnWindowSorter::PbsnWindowSorter(Context context, const SortOptions& options)
-    : LaneWindowSorter(std::move(context), options) {}
+    : SlotWindowSorter(std::move(context), options) {}
 
 // With small batches, a software renderer's textures fit into the CPU's cache.
 std::size_t PbsnWindowSorter::batch_bytes() const {
@@ -103,7 +103,7 @@ std::size_t PbsnWindowSorter::batch_bytes() const {
 
 std::size_t PbsnWindowSorter::bytes() const {
     std::size_t words = 0;
-    for (std::size_t i = 0; gpu_ && i < lanes; ++i) words += gpu_->batches.at(i).words.capacity();
+    for (std::size_t i = 0; gpu_ && i < slots; ++i) words += gpu_->batches.at(i).words.capacity();
     return words * sizeof(std::uint32_t);
 }
 
@@ -113,13 +113,13 @@ void PbsnWindowSorter::check(Keys /*keys*/, std::size_t window) const {
 
 void PbsnWindowSorter::begin_chunk(Batch& batch) {
     const auto& chunk = batch.chunks[batch.begun++];
-    batch.halves ? batch.halves->begin(chunk, batch.lane) : batch.floats->begin(chunk, batch.lane);
+    batch.halves ? batch.halves->begin(chunk, batch.slot) : batch.floats->begin(chunk, batch.slot);
 }
 
-void PbsnWindowSorter::begin_in(std::size_t lane, gl::Device& device, Keys keys, std::size_t window,
+void PbsnWindowSorter::begin_in(std::size_t slot, gl::Device& device, Keys keys, std::size_t window,
                                 std::size_t /*step*/) {
     if (!gpu_) gpu_.emplace(device);
-    auto& batch = gpu_->batches.at(lane);
+    auto& batch = gpu_->batches.at(slot);
     const auto channels = channels_for(options_.paper.pbsn.channels);
     batch.chunks = cut_windows(keys.size(), window, options_.paper.pbsn.max_texels, channels);
     batch.keys = keys;
@@ -151,12 +151,12 @@ void PbsnWindowSorter::begin_in(std::size_t lane, gl::Device& device, Keys keys,
     begin_chunk(batch);
 }
 
-WindowSorter::Times PbsnWindowSorter::finish_in(std::size_t lane) {
-    auto& batch = gpu_->batches.at(lane);
+WindowSorter::Times PbsnWindowSorter::finish_in(std::size_t slot) {
+    auto& batch = gpu_->batches.at(slot);
     for (std::size_t i = 0; i < batch.chunks.size(); ++i) {
         if (batch.begun == i) begin_chunk(batch);
         const auto& chunk = batch.chunks[i];
-        batch.halves ? batch.halves->finish(chunk, batch.lane) : batch.floats->finish(chunk, batch.lane);
+        batch.halves ? batch.halves->finish(chunk, batch.slot) : batch.floats->finish(chunk, batch.slot);
     }
     if (batch.chunks.empty()) return {};
     const auto& stats = batch.halves ? batch.halves->stats() : batch.floats->stats();
@@ -182,11 +182,11 @@ void PbsnWindowSorter::put_by_words(const Batch& batch) {
                 std::vector<std::uint32_t> there(size);  // for each position where a word begins: keys put so far
                 for (const auto key : part) {
                     const auto bits = order.encode(cpu::KeyBits<Key>::of(key));
-                    const auto place = static_cast<std::size_t>(
+                    const auto position = static_cast<std::size_t>(
                         std::ranges::lower_bound(words, static_cast<std::uint32_t>(bits >> 32U)) - words.begin());
                     // The GPU has changed a word: the key has no position.
-                    if (place >= size || place + there[place] >= size) cpu::throw_not_sorted();
-                    sorted[place + there[place]++] = bits;
+                    if (position >= size || position + there[position] >= size) cpu::throw_not_sorted();
+                    sorted[position + there[position]++] = bits;
                 }
                 for (std::size_t i = 0; i < size; i += there[i]) {
                     if (there[i] == 0 || there[i] > size - i) cpu::throw_not_sorted();
@@ -201,7 +201,7 @@ void PbsnWindowSorter::put_by_words(const Batch& batch) {
 }
 
 BitonicWindowSorter::BitonicWindowSorter(Context context, const SortOptions& options)
-    : LaneWindowSorter(std::move(context), options) {}
+    : SlotWindowSorter(std::move(context), options) {}
 
 BitonicJob BitonicWindowSorter::job(Keys keys, std::size_t window) const {
     return BitonicSort::job(context_.info(), KeyForm{keys.type()}, keys.size(), window, options_, cpu::begin_name);
@@ -211,17 +211,17 @@ void BitonicWindowSorter::check(Keys keys, std::size_t window) const {
     if (keys.size() > 0) static_cast<void>(job(keys, window));
 }
 
-void BitonicWindowSorter::begin_in(std::size_t lane, gl::Device& device, Keys keys, std::size_t window,
+void BitonicWindowSorter::begin_in(std::size_t slot, gl::Device& device, Keys keys, std::size_t window,
                                    std::size_t /*step*/) {
-    empty_.at(lane) = keys.size() == 0;
-    if (empty_.at(lane)) return;
+    empty_.at(slot) = keys.size() == 0;
+    if (empty_.at(slot)) return;
     if (!gpu_) gpu_.emplace(device, workers_);
-    gpu_->bitonic.begin(gpu_->lane.at(lane), keys, {}, job(keys, window));
+    gpu_->bitonic.begin(gpu_->slot.at(slot), keys, {}, job(keys, window));
 }
 
-WindowSorter::Times BitonicWindowSorter::finish_in(std::size_t lane) {
-    if (empty_.at(lane)) return {};
-    auto& of_batch = gpu_->lane.at(lane);
+WindowSorter::Times BitonicWindowSorter::finish_in(std::size_t slot) {
+    if (empty_.at(slot)) return {};
+    auto& of_batch = gpu_->slot.at(slot);
     gpu_->bitonic.wait(of_batch);
     const auto stats = gpu_->bitonic.finish(of_batch);
     return {.upload = stats.upload_ms, .sort = stats.sort_ms, .readback = stats.readback_ms};

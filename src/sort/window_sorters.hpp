@@ -24,11 +24,11 @@
 namespace quadmill::detail::sort {
 
 // Two batches in flight: while the GPU sorts one, the CPU empties the previous one and fills the next.
-class LaneWindowSorter : public WindowSorter {
+class SlotWindowSorter : public WindowSorter {
   public:
     void begin(Keys keys, std::size_t window) final { begin_batch(cpu::begin_name, keys, window, 0); }
     void finish() final;
-    [[nodiscard]] std::size_t depth() const override { return lanes; }
+    [[nodiscard]] std::size_t depth() const override { return slots; }
     [[nodiscard]] std::size_t batch_bytes() const override { return std::size_t{16} << 20U; }
     void share(std::size_t count, const std::function<void(std::size_t)>& work) override {
         workers_.for_each(count, work);
@@ -36,17 +36,17 @@ class LaneWindowSorter : public WindowSorter {
     [[nodiscard]] Times times() const override { return times_; }
 
     [[nodiscard]] std::size_t in_flight() const { return begun_ - finished_; }
-    [[nodiscard]] std::size_t next_lane() const { return begun_ % lanes; }
+    [[nodiscard]] std::size_t next_slot() const { return begun_ % slots; }
     [[nodiscard]] const cpu::Workers& workers() const { return workers_; }
 
   protected:
-    static constexpr std::size_t lanes = 2;
-    LaneWindowSorter(Context context, const SortOptions& options);
+    static constexpr std::size_t slots = 2;
+    SlotWindowSorter(Context context, const SortOptions& options);
     // Throws InvalidArgument if there is no room for the keys, or the engine cannot sort them.
     virtual void check(Keys keys, std::size_t window) const = 0;
     // Called in a session. The window is not longer than the keys, and at least 1. A step of 0 wants all keys back.
-    virtual void begin_in(std::size_t lane, gl::Device& device, Keys keys, std::size_t window, std::size_t step) = 0;
-    virtual Times finish_in(std::size_t lane) = 0;
+    virtual void begin_in(std::size_t slot, gl::Device& device, Keys keys, std::size_t window, std::size_t step) = 0;
+    virtual Times finish_in(std::size_t slot) = 0;
     void begin_batch(const char* function, Keys keys, std::size_t window, std::size_t step);
 
     Context context_;
@@ -58,7 +58,7 @@ class LaneWindowSorter : public WindowSorter {
     Times times_;
 };
 
-class MergeWindowSorter : public LaneWindowSorter {
+class MergeWindowSorter : public SlotWindowSorter {
   public:
     // The memory for a batch's sorted keys; without a Target they replace the input.
     using Target = std::function<Keys(Keys)>;
@@ -70,18 +70,18 @@ class MergeWindowSorter : public LaneWindowSorter {
     [[nodiscard]] std::optional<std::string> no_space(Keys keys, std::size_t window) const;
 
   private:
-    // Made on first use, within a session. The GPU executes in order, so all lanes share the textures of one MergeSort.
+    // Made on first use, within a session. The GPU executes in order, so all slots share the textures of one MergeSort.
     struct Tools {
         Tools(gl::Device& device, cpu::Workers& workers, const SortOptions& options)
-            : merge(device, workers, options.gpu_memory), lanes{MergeLane(device), MergeLane(device)} {
+            : merge(device, workers, options.gpu_memory), slots{MergeSlot(device), MergeSlot(device)} {
             merge.plan().kernel = options.merge.kernel;
         }
         MergeSort merge;
-        std::array<MergeLane, LaneWindowSorter::lanes> lanes;
+        std::array<MergeSlot, SlotWindowSorter::slots> slots;
     };
     void check(Keys keys, std::size_t window) const override;
-    void begin_in(std::size_t lane, gl::Device& device, Keys keys, std::size_t window, std::size_t step) override;
-    Times finish_in(std::size_t lane) override;
+    void begin_in(std::size_t slot, gl::Device& device, Keys keys, std::size_t window, std::size_t step) override;
+    Times finish_in(std::size_t slot) override;
     // The same object if the shape is the same as last time, so that no new table is needed.
     const std::shared_ptr<const Segments>& segments(Keys keys, std::size_t window);
 
@@ -92,7 +92,7 @@ class MergeWindowSorter : public LaneWindowSorter {
 };
 
 // SIGMOD'05: four windows, or the quarters of one, are in the channels of a texture and are sorted using blending.
-class PbsnWindowSorter : public LaneWindowSorter {
+class PbsnWindowSorter : public SlotWindowSorter {
   public:
     PbsnWindowSorter(Context context, const SortOptions& options);
     [[nodiscard]] std::size_t batch_bytes() const override;
@@ -107,8 +107,8 @@ class PbsnWindowSorter : public LaneWindowSorter {
   private:
     // A batch: its keys, or for keys of 64 bits their upper words, in chunks of one texture each.
     struct Batch {
-        explicit Batch(gl::Device& device) : lane(device) {}
-        Lane lane;
+        explicit Batch(gl::Device& device) : slot(device) {}
+        ChunkSlot slot;
         std::optional<Keys> keys;
         std::size_t window = 0;
         std::vector<Chunk> chunks;
@@ -120,11 +120,11 @@ class PbsnWindowSorter : public LaneWindowSorter {
     struct Tools {
         explicit Tools(gl::Device& device) : pbsn(device), batches{Batch(device), Batch(device)} {}
         Pbsn pbsn;
-        std::array<Batch, lanes> batches;
+        std::array<Batch, slots> batches;
     };
     void check(Keys keys, std::size_t window) const override;
-    void begin_in(std::size_t lane, gl::Device& device, Keys keys, std::size_t window, std::size_t step) override;
-    Times finish_in(std::size_t lane) override;
+    void begin_in(std::size_t slot, gl::Device& device, Keys keys, std::size_t window, std::size_t step) override;
+    Times finish_in(std::size_t slot) override;
     void begin_chunk(Batch& batch);
     void put_by_words(const Batch& batch);
 
@@ -133,7 +133,7 @@ class PbsnWindowSorter : public LaneWindowSorter {
 };
 
 // SIGMOD'06: GPUTeraSort's network.
-class BitonicWindowSorter : public LaneWindowSorter {
+class BitonicWindowSorter : public SlotWindowSorter {
   public:
     BitonicWindowSorter(Context context, const SortOptions& options);
     [[nodiscard]] std::string name() const override { return "bitonic"; }
@@ -141,17 +141,17 @@ class BitonicWindowSorter : public LaneWindowSorter {
   private:
     struct Tools {
         Tools(gl::Device& device, cpu::Workers& workers)
-            : bitonic(device, workers), lane{BitonicLane(device), BitonicLane(device)} {}
+            : bitonic(device, workers), slot{BitonicSlot(device), BitonicSlot(device)} {}
         BitonicSort bitonic;
-        std::array<BitonicLane, lanes> lane;
+        std::array<BitonicSlot, slots> slot;
     };
     [[nodiscard]] BitonicJob job(Keys keys, std::size_t window) const;
     void check(Keys keys, std::size_t window) const override;
-    void begin_in(std::size_t lane, gl::Device& device, Keys keys, std::size_t window, std::size_t step) override;
-    Times finish_in(std::size_t lane) override;
+    void begin_in(std::size_t slot, gl::Device& device, Keys keys, std::size_t window, std::size_t step) override;
+    Times finish_in(std::size_t slot) override;
 
     std::optional<Tools> gpu_;
-    std::array<bool, lanes> empty_{};
+    std::array<bool, slots> empty_{};
 };
 
 // The merge engine with CPU threads next to it.

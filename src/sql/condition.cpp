@@ -87,7 +87,7 @@ constexpr std::array<Symbol, 8> comparisons{{{"=", Comparison::Equal},
 // A comparison of two constant numbers. With a NaN, only != holds.
 bool holds(Comparison op, const query::Numeral& a, const query::Numeral& b) {
     if (std::isnan(query::nearest_double(a)) || std::isnan(query::nearest_double(b))) return op == Comparison::NotEqual;
-    return holds(op, query::order(a, b), 0);
+    return holds(op, query::compare(a, b), 0);
 }
 
 class Parser {
@@ -139,9 +139,9 @@ Predicate Parser::as_condition(const Operand& operand) {
 
 Predicate Parser::part_of_condition(const Operand& operand) {
     auto part = as_condition(operand);
-    if (detail::Access::of(part).depth >= query::most_levels)
+    if (detail::Access::of(part).depth >= query::max_levels)
         at_.fail(
-            "this nests deeper than " + std::to_string(query::most_levels) + " levels of alternating AND and OR or NOT",
+            "this nests deeper than " + std::to_string(query::max_levels) + " levels of alternating AND and OR or NOT",
             operand.offset);
     return part;
 }
@@ -234,10 +234,10 @@ Predicate Parser::between(const Operand& what) {
     const auto low = sum();
     at_.expect_word("AND");
     const auto high = sum();
-    const auto least = low.constant(), most = high.constant();
-    if (what.sum() && what.sum()->is_column() && least && most) {
-        uses(*what.sum(), {*least, *most}, low.offset);
-        return as_column(what, "BETWEEN").between(*least, *most);
+    const auto min = low.constant(), max = high.constant();
+    if (what.sum() && what.sum()->is_column() && min && max) {
+        uses(*what.sum(), {*min, *max}, low.offset);
+        return as_column(what, "BETWEEN").between(*min, *max);
     }
     auto again = what;  // a copy for the second comparison
     if (auto* sum = std::get_if<Sum>(&again.what)) {

@@ -26,14 +26,14 @@ constexpr std::size_t characters(std::string_view text) {
 
 // The line of the text with the offset, and a caret below it. A long line is cut around the character.
 std::string pointed_at(std::string_view text, std::size_t offset) {
-    constexpr std::size_t most = 60;
+    constexpr std::size_t max = 60;
     offset = std::min(offset, text.size());
     auto begin = offset > 0 ? text.rfind('\n', offset - 1) + 1 : 0;  // 0 also if there is none
     auto end = std::min(text.find('\n', offset), text.size());
-    const bool cut_left = offset - begin > most, cut_right = end - offset > most;
+    const bool cut_left = offset - begin > max, cut_right = end - offset > max;
     const auto inside = [&](std::size_t i) { return i < end && (static_cast<unsigned char>(text[i]) & 0xC0U) == 0x80; };
-    if (cut_left) begin = offset - most;
-    if (cut_right) end = offset + most;
+    if (cut_left) begin = offset - max;
+    if (cut_right) end = offset + max;
     while (inside(begin)) ++begin;  // not within a UTF-8 character
     while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80) ++end;
     std::string line(text.substr(begin, end - begin));
@@ -54,10 +54,10 @@ struct Item {
 
 // The first few of them, for a message.
 std::string list_of(const std::vector<std::string>& names) {
-    constexpr std::size_t most = 20;
+    constexpr std::size_t max = 20;
     std::string list;
-    for (std::size_t i = 0; i < std::min(most, names.size()); ++i) list += (i > 0 ? ", " : "") + names[i];
-    return list + (names.size() > most ? " and " + std::to_string(names.size() - most) + " more" : "");
+    for (std::size_t i = 0; i < std::min(max, names.size()); ++i) list += (i > 0 ? ", " : "") + names[i];
+    return list + (names.size() > max ? " and " + std::to_string(names.size() - max) + " more" : "");
 }
 
 // The name without folder and extensions, also for a packed file: x for data/x.csv.gz.
@@ -98,7 +98,7 @@ class SqlParser {
     [[nodiscard]] Item call(const SqlToken& function);
     void check_no_expression(const char* words);
     void function_constants(const SqlToken& function, QueryAggregate& aggregate);
-    [[nodiscard]] std::uint64_t whole_number(std::uint64_t least, const char* what);
+    [[nodiscard]] std::uint64_t whole_number(std::uint64_t min, const char* what);
     void source();
     void join();
     void join_condition();
@@ -215,12 +215,12 @@ void SqlParser::function_constants(const SqlToken& function, QueryAggregate& agg
     }
 }
 
-std::uint64_t SqlParser::whole_number(std::uint64_t least, const char* what) {
+std::uint64_t SqlParser::whole_number(std::uint64_t min, const char* what) {
     const auto begin = at_.token().begin;
     if (at_.token().kind != SqlToken::Kind::Number) at_.fail(what, begin);
     const auto value = query::value_of(at_.number());
     const auto* integer = value ? std::get_if<std::int64_t>(&*value) : nullptr;
-    if (!integer || static_cast<std::uint64_t>(*integer) < least) at_.fail(what, begin);
+    if (!integer || static_cast<std::uint64_t>(*integer) < min) at_.fail(what, begin);
     return static_cast<std::uint64_t>(*integer);
 }
 
@@ -405,7 +405,7 @@ std::string SqlParser::name_in_query(const SqlColumn& column) const {
 // Finds the column. A name with the same case goes before one with another case.
 void SqlParser::find(const SqlReference& column, SqlColumn& found) {
     struct Match {
-        std::size_t source, place;
+        std::size_t source, index;
     };
     std::vector<Match> exact, all;
     for (std::size_t i = 0; i < tables_->size(); ++i) {
@@ -419,9 +419,9 @@ void SqlParser::find(const SqlReference& column, SqlColumn& found) {
     const auto& matches = exact.empty() ? all : exact;
     if (matches.empty()) refuse_unknown(column);
     const auto words = [&](const Match& match) {
-        const auto& [source, place] = match;
-        return out_.sources[source].name + "." + (*tables_)[source].written[place] + " (column " +
-               std::to_string(place + 1) + ")";
+        const auto& [source, index] = match;
+        return out_.sources[source].name + "." + (*tables_)[source].written[index] + " (column " +
+               std::to_string(index + 1) + ")";
     };
     if (matches.size() > 1)
         at_.fail(
@@ -429,7 +429,7 @@ void SqlParser::find(const SqlReference& column, SqlColumn& found) {
                 (matches[0].source == matches[1].source ? "; give one another name in the first line" : "; say which"),
             column.offset);
     found.source = matches[0].source;
-    found.name = (*tables_)[*found.source].unique[matches[0].place];
+    found.name = (*tables_)[*found.source].unique[matches[0].index];
 }
 
 void SqlParser::refuse_unknown(const SqlReference& column) {
@@ -493,10 +493,11 @@ static bool same_column(const SqlColumn& a, const SqlColumn& b) {
 
 void spread_text(const SqlQuery& query, const std::vector<bool>& may, std::vector<bool>& is_text) {
     const auto& columns = query.columns;
-    std::map<std::pair<std::size_t, std::string>, std::size_t> places;
+    std::map<std::pair<std::size_t, std::string>, std::size_t> positions;
     std::vector<std::size_t> first;  // for columns of the same name, the index of the first one
     for (const auto& column : columns)
-        first.push_back(places.emplace(std::pair(column.source.value_or(0), column.name), first.size()).first->second);
+        first.push_back(
+            positions.emplace(std::pair(column.source.value_or(0), column.name), first.size()).first->second);
     for (std::size_t i = 0; i < columns.size(); ++i) {
         if (is_text[i]) is_text[first[i]] = true;
     }

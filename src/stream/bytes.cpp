@@ -105,7 +105,7 @@ Reader::Reader(const char* function, std::span<const std::byte> bytes) : functio
     require(byte(5) >= 1 && byte(5) <= 6 && byte(6) <= 6 && byte(7) == 0, "the header");
     rest_ = body.subspan(header_bytes);
     cpu::visit_key_type(header_.type, [this]<class T>(const T* /*type*/) {
-        most_key_ = KeyOf<T>::greatest();
+        max_key_ = KeyOf<T>::greatest();
         if constexpr (cpu::is_float<T>) {
             is_float_ = true;
             no_key_ = cpu::TotalOrder<T>(Order::Ascending).encode(cpu::KeyBits<T>::sign);
@@ -148,7 +148,7 @@ std::size_t Reader::count_of(std::uint64_t things, std::size_t bytes_each) const
 
 Key Reader::key(Key before) {
     const auto above = u64();
-    require(before <= most_key_ && above <= most_key_ - before && !(is_float_ && before + above == no_key_), "a key");
+    require(before <= max_key_ && above <= max_key_ - before && !(is_float_ && before + above == no_key_), "a key");
     return before + above;
 }
 

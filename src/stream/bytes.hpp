@@ -62,12 +62,12 @@ class Reader {
     // A key that is `above` larger than the previous one. Only keys of values of the type are valid.
     [[nodiscard]] Key key(Key before);
     // Prefixes are keys, too, up to this one.
-    void keys_up_to(Key most) { most_key_ = most; }
+    void keys_up_to(Key max) { max_key_ = max; }
     template <class T>
-    [[nodiscard]] std::vector<T> values(std::uint64_t most) {
+    [[nodiscard]] std::vector<T> values(std::uint64_t max) {
         using Bits = typename cpu::KeyBits<T>::Bits;
         std::vector<T> all(count(sizeof(T)));
-        require(all.size() <= most, "the number of values that are kept as they are");
+        require(all.size() <= max, "the number of values that are kept as they are");
         for (auto& value : all) {
             Bits bits = 0;
             for (std::size_t i = 0; i < sizeof bits; ++i)
@@ -88,7 +88,7 @@ class Reader {
     const char* function_;
     std::span<const std::byte> rest_;
     Header header_{};
-    Key most_key_ = 0, no_key_ = 0;  // keys of the type: the largest one, and that of -0, which counts as 0
+    Key max_key_ = 0, no_key_ = 0;  // keys of the type: the largest one, and that of -0, which counts as 0
     bool is_float_ = false;
 };
 

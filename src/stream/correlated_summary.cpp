@@ -71,10 +71,10 @@ CorrelatedSummary::CorrelatedSummary(std::span<const Pair> sorted, double max_er
         auto& lost = pair.weight > 0 ? lost_.positive : lost_.negative;
         sum = add(sum, scaled(std::abs(pair.weight), lost), lost);
         if (!entries_.empty() && entries_.back().key == pair.key) {
-            entries_.back().least = entries_.back().most = total_;
+            entries_.back().min = entries_.back().max = total_;
             continue;
         }
-        const auto below = entries_.empty() ? Amounts{} : entries_.back().most;
+        const auto below = entries_.empty() ? Amounts{} : entries_.back().max;
         entries_.push_back({pair.key, total_, total_, below});
     }
     prune(max_error);
@@ -101,7 +101,7 @@ CorrelatedSummary CorrelatedSummary::merged(const CorrelatedSummary& a, const Co
         if (is_there) return *at;
         const bool first = at == in.entries_.data(), end = at == in.entries_.data() + in.entries_.size();
         const auto above = end ? in.total_ : at->below;
-        return {0, first ? Amounts{} : (at - 1)->least, above, above};
+        return {0, first ? Amounts{} : (at - 1)->min, above, above};
     };
     const auto *x = a.entries_.data(), *y = b.entries_.data();
     const auto *const x_end = x + a.entries_.size(), *const y_end = y + b.entries_.size();
@@ -109,8 +109,8 @@ CorrelatedSummary CorrelatedSummary::merged(const CorrelatedSummary& a, const Co
         const bool take_x = y == y_end || (x != x_end && x->key <= y->key);
         const bool take_y = x == x_end || (y != y_end && y->key <= x->key);
         const auto from_a = part(a, x, take_x), from_b = part(b, y, take_y);
-        out.entries_.push_back({take_x ? x->key : y->key, added(from_a.least, from_b.least),
-                                added(from_a.most, from_b.most), added(from_a.below, from_b.below)});
+        out.entries_.push_back({take_x ? x->key : y->key, added(from_a.min, from_b.min), added(from_a.max, from_b.max),
+                                added(from_a.below, from_b.below)});
         x += take_x;
         y += take_y;
     }
@@ -128,7 +128,7 @@ void CorrelatedSummary::prune(double max_error, const Share& /*share*/) {
     const auto gaps = allowed(max_error);
     std::size_t kept = 0;
     for (std::size_t i = 1; i + 1 < entries_.size(); ++i) {
-        if (further(entries_[kept].least, entries_[i + 1].below, gaps)) entries_[++kept] = entries_[i];
+        if (further(entries_[kept].min, entries_[i + 1].below, gaps)) entries_[++kept] = entries_[i];
     }
     entries_[++kept] = entries_.back();
     entries_.resize(kept + 1);
@@ -142,12 +142,12 @@ double CorrelatedSummary::max_error() const {
     };
     const Entry* before = nullptr;
     for (const auto& entry : entries_) {
-        const auto from = before == nullptr ? Amounts{} : before->least;
+        const auto from = before == nullptr ? Amounts{} : before->min;
         const auto below = before == nullptr ? Amounts{} : entry.below;
-        const auto numbers = std::max(entry.most.number - entry.least.number, below.number - from.number);
+        const auto numbers = std::max(entry.max.number - entry.min.number, below.number - from.number);
         look(static_cast<double>(numbers) + (numbers > 0 ? 1 : 0), static_cast<double>(n_));
         const auto sums = [&](auto member) {
-            look(std::max(difference(entry.least.sums.*member, entry.most.sums.*member),
+            look(std::max(difference(entry.min.sums.*member, entry.max.sums.*member),
                           difference(from.sums.*member, below.sums.*member)),
                  (total_.sums.*member).high);
         };
@@ -163,8 +163,8 @@ std::pair<Amounts, Amounts> CorrelatedSummary::at_most(Key key) const {
         std::partition_point(entries_.begin(), entries_.end(), [key](const Entry& entry) { return entry.key <= key; });
     if (above == entries_.begin()) return {};
     const auto& last = *(above - 1);
-    if (last.key == key) return {last.least, last.most};
-    return {last.least, above == entries_.end() ? total_ : above->below};
+    if (last.key == key) return {last.min, last.max};
+    return {last.min, above == entries_.end() ? total_ : above->below};
 }
 
 namespace {
@@ -183,7 +183,7 @@ ExactSum unscaled(const ExactSum& sum, double factor = 1) {
 
 }  // namespace
 
-double CorrelatedSummary::least_sum(const Amounts& positive, const Amounts& negative) const {
+double CorrelatedSummary::min_sum(const Amounts& positive, const Amounts& negative) const {
     auto sum = sum_of(positive.sums.positive, negative.sums.negative, -lost_.positive);
     sum.add(-lost_.negative);
     return unscaled(sum).below();
@@ -204,13 +204,13 @@ double CorrelatedSummary::mean_sum(const Amounts& a, const Amounts& b) {
 CorrelatedSummary::AtRank CorrelatedSummary::at_rank(std::uint64_t rank) const {
     // The ranks of a key go from the number of pairs below it plus one to the number of pairs at or below it.
     const auto reached = std::partition_point(entries_.begin(), entries_.end(),
-                                              [rank](const Entry& entry) { return entry.least.number < rank; });
+                                              [rank](const Entry& entry) { return entry.min.number < rank; });
     const auto passed = std::partition_point(entries_.begin(), entries_.end(),
                                              [rank](const Entry& entry) { return entry.below.number < rank; });
     const auto upper = reached == entries_.end() ? reached - 1 : reached;
     const auto lower = passed == entries_.begin() ? passed : passed - 1;
     const auto error = [rank](const Entry& entry) {
-        return std::max(saturating_sub(rank, entry.least.number), saturating_sub(entry.below.number + 1, rank));
+        return std::max(saturating_sub(rank, entry.min.number), saturating_sub(entry.below.number + 1, rank));
     };
     auto nearest = lower;
     for (auto at = std::min(lower, upper); at <= std::max(lower, upper); ++at) {
@@ -222,7 +222,7 @@ CorrelatedSummary::AtRank CorrelatedSummary::at_rank(std::uint64_t rank) const {
 namespace {
 
 // Sums that equal other known sums are not written.
-enum Known : std::uint64_t { None = 0, MostIsLeast = 1, BelowIsMostBefore = 2 };
+enum Known : std::uint64_t { None = 0, MaxIsMin = 1, BelowIsMostBefore = 2 };
 
 void write_sums(Writer& to, const BySign<Twofold>& sums) {
     for (const auto& sum : {sums.positive, sums.negative}) {
@@ -236,8 +236,8 @@ BySign<Twofold> read_sums(Reader& from) {
     for (auto* sum : {&sums.positive, &sums.negative}) {
         sum->high = from.f64();
         sum->low = from.f64();
-        constexpr double most = 0x1p1012;  // for 2^52 weights
-        from.require(sum->high >= 0 && sum->high <= most && sum->high + sum->low == sum->high &&
+        constexpr double max = 0x1p1012;  // for 2^52 weights
+        from.require(sum->high >= 0 && sum->high <= max && sum->high + sum->low == sum->high &&
                          !std::signbit(sum->high) && (sum->high > 0 || sum->low == 0),
                      "a sum");
     }
@@ -255,40 +255,40 @@ void CorrelatedSummary::write(Writer& to) const {
     Entry before{};
     for (const auto& entry : entries_) {
         to.u64(entry.key - before.key);
-        to.u64(entry.least.number - before.least.number);
-        to.u64(entry.most.number - entry.least.number);
-        to.u64(entry.below.number - before.least.number);
-        const bool least = entry.most.sums == entry.least.sums, most_before = entry.below.sums == before.most.sums;
-        to.u64((least ? MostIsLeast : None) | (most_before ? BelowIsMostBefore : None));
-        write_sums(to, entry.least.sums);
-        if (!least) write_sums(to, entry.most.sums);
+        to.u64(entry.min.number - before.min.number);
+        to.u64(entry.max.number - entry.min.number);
+        to.u64(entry.below.number - before.min.number);
+        const bool min = entry.max.sums == entry.min.sums, most_before = entry.below.sums == before.max.sums;
+        to.u64((min ? MaxIsMin : None) | (most_before ? BelowIsMostBefore : None));
+        write_sums(to, entry.min.sums);
+        if (!min) write_sums(to, entry.max.sums);
         if (!most_before) write_sums(to, entry.below.sums);
         before = entry;
     }
 }
 
 CorrelatedSummary::Entry CorrelatedSummary::read_entry(Reader& from, const Entry& before, bool first) {
-    constexpr std::uint64_t most_number = std::uint64_t{1} << 52U;
+    constexpr std::uint64_t max_number = std::uint64_t{1} << 52U;
     Entry entry{};
     entry.key = from.key(before.key);
     const auto more = [&](std::uint64_t than) {
         const auto by = from.u64();
-        from.require(by <= most_number, "the number of pairs");
+        from.require(by <= max_number, "the number of pairs");
         return than + by;
     };
-    entry.least.number = more(before.least.number);
-    entry.most.number = more(entry.least.number);
-    entry.below.number = more(before.least.number);
+    entry.min.number = more(before.min.number);
+    entry.max.number = more(entry.min.number);
+    entry.below.number = more(before.min.number);
     const auto known = from.u64();
-    from.require(known <= (MostIsLeast | BelowIsMostBefore) && (first || entry.key > before.key) &&
-                     entry.least.number > before.least.number && entry.below.number >= before.below.number &&
-                     entry.most.number >= before.most.number && entry.below.number < entry.most.number,
+    from.require(known <= (MaxIsMin | BelowIsMostBefore) && (first || entry.key > before.key) &&
+                     entry.min.number > before.min.number && entry.below.number >= before.below.number &&
+                     entry.max.number >= before.max.number && entry.below.number < entry.max.number,
                  "keys and numbers of a summary");
-    entry.least.sums = read_sums(from);
-    entry.most.sums = (known & MostIsLeast) != 0 ? entry.least.sums : read_sums(from);
-    entry.below.sums = (known & BelowIsMostBefore) != 0 ? before.most.sums : read_sums(from);
-    from.require(((known & MostIsLeast) != 0) == (entry.most.sums == entry.least.sums) &&
-                     ((known & BelowIsMostBefore) != 0) == (entry.below.sums == before.most.sums),
+    entry.min.sums = read_sums(from);
+    entry.max.sums = (known & MaxIsMin) != 0 ? entry.min.sums : read_sums(from);
+    entry.below.sums = (known & BelowIsMostBefore) != 0 ? before.max.sums : read_sums(from);
+    from.require(((known & MaxIsMin) != 0) == (entry.max.sums == entry.min.sums) &&
+                     ((known & BelowIsMostBefore) != 0) == (entry.below.sums == before.max.sums),
                  "sums that are written twice");
     return entry;
 }
@@ -313,14 +313,14 @@ CorrelatedSummary CorrelatedSummary::read(Reader& from) {
     Entry before{};
     for (auto& entry : summary.entries_) {
         entry = read_entry(from, before, &entry == summary.entries_.data());
-        from.require(grows(entry.least, entry.most) && grows(before.least, entry.least) &&
-                         grows(before.most, entry.most) && grows(before.below, entry.below) &&
-                         grows(before.least, entry.below) && grows(entry.below, entry.most),
+        from.require(grows(entry.min, entry.max) && grows(before.min, entry.min) && grows(before.max, entry.max) &&
+                         grows(before.below, entry.below) && grows(before.min, entry.below) &&
+                         grows(entry.below, entry.max),
                      "the sums of a summary");
         before = entry;
     }
-    from.require((summary.n_ == 0) == summary.entries_.empty() && before.least == summary.total_ &&
-                     before.most == summary.total_ && (summary.n_ == 0 || summary.entries_.front().below == Amounts{}),
+    from.require((summary.n_ == 0) == summary.entries_.empty() && before.min == summary.total_ &&
+                     before.max == summary.total_ && (summary.n_ == 0 || summary.entries_.front().below == Amounts{}),
                  "the ends of a summary");
     return summary;
 }

@@ -33,7 +33,7 @@ struct BySign {
 // Three measures of the pairs up to an x: their number, and the sums of positive and of negative weights. Entries
 // ascend by key without duplicates. The first and the last are the min and the max x. For each measure, an entry has
 // bounds of the amount at or below its key, and an upper bound of the amount below it. So the amount at or below an x
-// between two entries is between the `least` of the first and the `below` of the second. The widest of these ranges is
+// between two entries is between the `min` of the first and the `below` of the second. The widest of these ranges is
 // the gap. A bound of the sums' rounding error is kept, too; it is 0 if all sums fit into 106 bits. Source: SIGMOD'05
 // section 5.4; Ananthakrishna et al., TKDE 2003: quantile summaries of both columns, here combined.
 class CorrelatedSummary {
@@ -45,7 +45,7 @@ class CorrelatedSummary {
     };
     struct Entry {
         Key key{};
-        Amounts least, most, below;
+        Amounts min, max, below;
     };
     struct Pair {
         Key key;
@@ -73,7 +73,7 @@ class CorrelatedSummary {
     // Lower and upper bounds of the amounts at or below the key.
     [[nodiscard]] std::pair<Amounts, Amounts> at_most(Key key) const;
     // Guaranteed bounds of the exact sum of these weights.
-    [[nodiscard]] double least_sum(const Amounts& positive, const Amounts& negative) const;
+    [[nodiscard]] double min_sum(const Amounts& positive, const Amounts& negative) const;
     [[nodiscard]] double greatest_sum(const Amounts& positive, const Amounts& negative) const;
     // The mean of the two sums.
     [[nodiscard]] static double mean_sum(const Amounts& a, const Amounts& b);

@@ -17,7 +17,7 @@ using namespace detail::stream;  // NOLINT(google-build-using-namespace): this f
 
 namespace {
 
-constexpr std::uint64_t most_pairs = std::uint64_t{1} << 52U;  // doubles count exactly up to it
+constexpr std::uint64_t max_pairs = std::uint64_t{1} << 52U;  // doubles count exactly up to it
 
 }  // namespace
 
@@ -70,7 +70,7 @@ struct CorrelatedSums<T>::State {
         pairs.settle();
         auto buckets = histogram;
         const auto count = n - histogram.n();
-        if (count > most_kept(eps())) {
+        if (count > max_kept(eps())) {
             buckets.add(sample_of_rest(buckets.plan().max_error(1, count)));
         } else {
             rest = pairs.rest();
@@ -81,10 +81,10 @@ struct CorrelatedSums<T>::State {
     // The mean of x must be between min and max.
     void check_total(const Reader& from) const {
         if (n == 0) return from.require(total.finite.sign() == 0 && !total.rises && !total.falls, "the sum of x");
-        auto least = KeyOf<T>::most, most = Key{0};
+        auto min = KeyOf<T>::max, max = Key{0};
         const auto look = [&](Key key) {
-            least = std::min(least, key);
-            most = std::max(most, key);
+            min = std::min(min, key);
+            max = std::max(max, key);
         };
         for (const auto* part : histogram.parts()) {
             look(part->entries().front().key);
@@ -92,14 +92,14 @@ struct CorrelatedSums<T>::State {
         }
         for (const auto& pair : pairs.rest()) look(pair.key);
         const auto is_infinite = [](Key key) { return limit_at<T>(key).infinite != 0; };
-        from.require(total.falls == (is_infinite(least) && limit_at<T>(least).infinite < 0) &&
-                         total.rises == (is_infinite(most) && limit_at<T>(most).infinite > 0),
+        from.require(total.falls == (is_infinite(min) && limit_at<T>(min).infinite < 0) &&
+                         total.rises == (is_infinite(max) && limit_at<T>(max).infinite > 0),
                      "the sum of x");
         if (total.rises || total.falls) return;
         const Limit mean{total.finite, n, 0};
         auto above = mean.sum;
-        add_to(above, KeyOf<T>::value(most), -static_cast<double>(n));
-        from.require(is_at_most<T>(least, mean) && above.sign() <= 0, "the sum of x");
+        add_to(above, KeyOf<T>::value(max), -static_cast<double>(n));
+        from.require(is_at_most<T>(min, mean) && above.sign() <= 0, "the sum of x");
     }
 
     std::recursive_mutex mutex;  // protects queries, which settle values; f may query, too
@@ -216,10 +216,10 @@ CorrelatedSum<T> sum_up_to(const CorrelatedSummary& summary, const Estimate& at)
     };
     const auto key = key_at_most<T>(at.estimate);
     const auto [lower, upper] = std::minmax({key_at_most<T>(at.lower), key, key_at_most<T>(at.upper)});
-    const auto least = at_most(lower).first, most = at_most(upper).second;
+    const auto min = at_most(lower).first, max = at_most(upper).second;
     const auto [from, to] = at_most(key);
     return {at.estimate.nearest(), exact_at<T>(key, at.estimate), CorrelatedSummary::mean_sum(from, to),
-            summary.least_sum(least, most), summary.greatest_sum(most, least)};
+            summary.min_sum(min, max), summary.greatest_sum(max, min)};
 }
 
 }  // namespace
@@ -261,7 +261,7 @@ void CorrelatedSums<T>::merge(const CorrelatedSums& other) {
     if (&other == this) return merge(load(save()));
     auto &s = *state_, &from = *other.state_;
     const std::lock_guard lock(from.mutex);
-    check_merge("CorrelatedSums::merge", s.n, from.n, most_pairs);
+    check_merge("CorrelatedSums::merge", s.n, from.n, max_pairs);
     std::vector<CorrelatedSummary::Pair> rest;
     const auto buckets = from.compact(rest);
     auto merged = s.histogram;
@@ -305,17 +305,17 @@ CorrelatedSums<T> CorrelatedSums<T>::load(std::span<const std::byte> bytes, std:
     auto from = open<T>("CorrelatedSums::load", bytes, Kind::CorrelatedSums);
     const double eps = read_eps(from, 1e-9);
     const auto levels = from.u64();
-    from.require(levels >= 1 && levels <= ErrorPlan::most_ids, "the levels");
+    from.require(levels >= 1 && levels <= ErrorPlan::max_ids, "the levels");
     const auto window = read_window(from);
     CorrelatedSums loaded({.eps = eps, .n = {}, .window = window, .g = std::move(g)}, std::move(sorter));
     auto& s = *loaded.state_;
     s.n = from.u64();
     s.nans = from.u64();
-    from.require(s.n <= most_pairs && s.nans <= most_values, "the number of pairs");
+    from.require(s.n <= max_pairs && s.nans <= max_values, "the number of pairs");
     s.total = Total<T>::read(from);
     s.histogram = ExponentialHistogram<CorrelatedSummary>::read(from, ErrorPlan::of_stream(eps, levels));
     const auto rest = from.count(2);
-    from.require(rest < window && rest <= most_kept(eps) && s.histogram.n() <= s.n && rest == s.n - s.histogram.n(),
+    from.require(rest < window && rest <= max_kept(eps) && s.histogram.n() <= s.n && rest == s.n - s.histogram.n(),
                  "the pairs of an unfinished window");
     for (std::size_t i = 0; i < rest; ++i) {
         const auto key = from.key(0);

@@ -48,9 +48,9 @@ void ExactSum::add_bits(Wide bits, int exponent, bool negative) {
     const auto zeros = low_half != 0 ? std::countr_zero(low_half) : 64 + std::countr_zero(high_half);
     bits >>= static_cast<unsigned>(zeros);
     exponent += zeros;
-    const auto place = static_cast<std::size_t>(exponent + lowest);
-    const auto shift = static_cast<unsigned>(place % 32);
-    auto digit = place / 32;
+    const auto index = static_cast<std::size_t>(exponent + lowest);
+    const auto shift = static_cast<unsigned>(index % 32);
+    auto digit = index / 32;
     auto low = static_cast<std::uint64_t>(bits << shift) & 0xffffffffU;
     bits >>= 32 - shift;
     while (true) {
@@ -108,9 +108,9 @@ double ExactSum::nearest(std::uint64_t divisor) const {
     const auto exponent = static_cast<int>(32 * (top - 3)) - lowest;
     const auto high = static_cast<std::uint64_t>(bits >> 64U);  // not 0
     const auto end = exponent + 64 + static_cast<int>(std::bit_width(high));
-    constexpr int least = std::numeric_limits<double>::min_exponent - std::numeric_limits<double>::digits;
-    const auto last = std::max(end - std::numeric_limits<double>::digits, least);  // exponent of the last bit
-    const auto off = last - exponent;                                              // at least 12
+    constexpr int min = std::numeric_limits<double>::min_exponent - std::numeric_limits<double>::digits;
+    const auto last = std::max(end - std::numeric_limits<double>::digits, min);  // exponent of the last bit
+    const auto off = last - exponent;                                            // at least 12
     if (off > 100) return 0;
     auto kept = static_cast<std::uint64_t>(bits >> static_cast<unsigned>(off));
     const auto half = Wide{1} << static_cast<unsigned>(off - 1);

@@ -22,7 +22,7 @@ namespace quadmill::detail::stream {
 // / 4 for a new window instead of eps / 2, which leaves more for merges: with little left, merging would keep more
 // entries than a finer sample has.
 struct ErrorPlan {
-    static constexpr std::size_t most_ids = 64;  // the last id may use up eps and takes everything that comes later
+    static constexpr std::size_t max_ids = 64;  // the last id may use up eps and takes everything that comes later
     double eps = 0.01;
     std::uint64_t levels = 1;
     double window = 0.5;  // fraction of eps that a new window may be off
@@ -30,7 +30,7 @@ struct ErrorPlan {
 
     static std::uint64_t levels_for(std::uint64_t windows) {
         std::uint64_t levels = 1;
-        while (levels < most_ids && (std::uint64_t{1} << (levels - 1)) < windows) ++levels;
+        while (levels < max_ids && (std::uint64_t{1} << (levels - 1)) < windows) ++levels;
         return levels;
     }
     // For a stream of n values, if known.
@@ -38,7 +38,7 @@ struct ErrorPlan {
         return of_stream(eps, n ? levels_for(*n / window + (*n % window > 0)) : 1);
     }
     [[nodiscard]] double used(std::size_t id) const {
-        if (id >= most_ids) return 1;
+        if (id >= max_ids) return 1;
         const auto all = static_cast<double>(levels);
         const auto planned = static_cast<double>(std::min<std::uint64_t>(id, levels));
         auto past = static_cast<double>(id) - planned;
@@ -60,7 +60,7 @@ struct ErrorPlan {
 template <class Summary>
 class ExponentialHistogram {
   public:
-    static constexpr std::size_t most_ids = ErrorPlan::most_ids;
+    static constexpr std::size_t max_ids = ErrorPlan::max_ids;
 
     explicit ExponentialHistogram(const ErrorPlan& plan) : plan_(plan) {}
 
@@ -74,10 +74,10 @@ class ExponentialHistogram {
     // them at the same time, and merge neighbours into the bucket that they become. Returns the milliseconds of making.
     template <class Make>
     double add_windows(std::size_t count, const Make& make, const Share& share) {
-        constexpr std::size_t most_groups = 64;
+        constexpr std::size_t max_groups = 64;
         double make_ms = 0;
         for (std::size_t i = 0; i < count;) {
-            const auto past = past_group(), groups = std::min((count - i) / group, most_groups);
+            const auto past = past_group(), groups = std::min((count - i) / group, max_groups);
             if (past == 0 && groups > 1) {
                 make_ms += add_groups(i, groups, make, share);
                 i += groups * group;
@@ -92,7 +92,7 @@ class ExponentialHistogram {
     // add(), which also calls formed(summary, id) for each new bucket. If it throws, the buckets are unchanged.
     template <class Formed>
     void combine(Summary summary, std::size_t id, Formed formed, const Share& share = alone) {
-        if (buckets_.size() < most_ids) buckets_.resize(most_ids);
+        if (buckets_.size() < max_ids) buckets_.resize(max_ids);
         auto at = id;
         for (bool is_last = false; !is_last && buckets_[at - 1];) {
             const cpu::Stopwatch merging;
@@ -101,7 +101,7 @@ class ExponentialHistogram {
             spare_ = summary.bytes() >= worth_keeping ? std::move(summary) : Summary();
             summary = std::move(sum);
             merge_ms_ += merging.ms();
-            is_last = at == most_ids;
+            is_last = at == max_ids;
             if (!is_last) ++at;
             const cpu::Stopwatch compressing;
             summary.prune(plan_.max_error(at, summary.n()), share);
@@ -123,7 +123,7 @@ class ExponentialHistogram {
             std::size_t id = i + 1;
             if (!(plan_ == other.plan_)) {
                 const auto error = other.plan_.max_error(id, summary.n());
-                for (id = 1; id < most_ids && plan_.max_error(id, summary.n()) < error;) ++id;
+                for (id = 1; id < max_ids && plan_.max_error(id, summary.n()) < error;) ++id;
             }
             add(summary, id, share);
         }
@@ -184,16 +184,16 @@ class ExponentialHistogram {
     }
     static ExponentialHistogram read(Reader& from, const ErrorPlan& plan) {
         ExponentialHistogram histogram(plan);
-        histogram.buckets_.resize(most_ids);
-        constexpr std::uint64_t most = std::uint64_t{1} << 60U;
+        histogram.buckets_.resize(max_ids);
+        constexpr std::uint64_t max = std::uint64_t{1} << 60U;
         std::uint64_t n = 0;
         std::size_t before = 0;
         for (auto count = from.count(); count > 0; --count) {
             const auto id = from.u64();
-            from.require(id > before && id <= most_ids, "the buckets");
+            from.require(id > before && id <= max_ids, "the buckets");
             before = static_cast<std::size_t>(id);
             auto summary = Summary::read(from);
-            from.require(summary.n() > 0 && summary.n() <= most - n, "the number of values");
+            from.require(summary.n() > 0 && summary.n() <= max - n, "the number of values");
             n += summary.n();
             from.require(static_cast<double>(summary.max_error()) <= plan.max_error(before, summary.n()) * (1 + 1e-9),
                          "the error of a bucket");

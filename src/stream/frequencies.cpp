@@ -46,7 +46,7 @@ const FrequencySummary& Frequencies<T>::State::settled() {
 template <class T>
 std::pair<FrequencySummary, Window<T>> Frequencies<T>::State::compact() {
     const auto rest = intake.settle_all();
-    if (rest.size() <= most_kept(eps)) return {summary, rest};
+    if (rest.size() <= max_kept(eps)) return {summary, rest};
     return {settled(), Window<T>(nullptr, 0)};
 }
 
@@ -86,7 +86,7 @@ template <class T>
 std::vector<Frequent<T>> Frequencies<T>::frequent(double support) const {
     check_part("Frequencies::frequent", "support", support, eps());
     const std::lock_guard lock(state_->mutex);
-    return frequent_of<T>(state_->settled(), least_count(support, n()));
+    return frequent_of<T>(state_->settled(), min_count(support, n()));
 }
 
 // The incomplete window is saved unchanged, so it is counted exactly.
@@ -123,7 +123,7 @@ void Frequencies<T>::merge(const Frequencies& other) {
     s.eps = eps;
     s.summary = std::move(merged);
     s.with_rest.reset();
-    s.intake.note(others.n(), from.intake.nans());
+    s.intake.add_counted(others.n(), from.intake.nans());
 }
 
 template <class T>
@@ -145,15 +145,15 @@ Frequencies<T> Frequencies<T>::load(std::span<const std::byte> bytes, std::uniqu
     const double eps = read_eps(from, 1e-9);
     const auto window = read_window(from);
     const auto nans = from.u64();
-    from.require(nans <= most_values, "the number of NaNs");
+    from.require(nans <= max_values, "the number of NaNs");
     Frequencies loaded({.eps = eps, .window = window}, std::move(sorter));
     auto& state = *loaded.state_;
     state.summary = FrequencySummary::read(from);
     from.require(static_cast<double>(state.summary.max_error()) <= eps * static_cast<double>(state.summary.n()),
                  "the error of a count");
     from.require(state.window == window, "the window");
-    state.intake.note(state.summary.n(), nans);
-    const auto rest = read_sorted<T>(from, std::min<std::uint64_t>(state.window - 1, most_kept(eps)));
+    state.intake.add_counted(state.summary.n(), nans);
+    const auto rest = read_sorted<T>(from, std::min<std::uint64_t>(state.window - 1, max_kept(eps)));
     from.end();
     loaded.add(rest);
     return loaded;

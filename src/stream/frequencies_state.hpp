@@ -41,11 +41,11 @@ namespace detail::stream {
 
 // Every key that may occur that often if counts may be too low by a further `missed`.
 template <class T>
-std::vector<Frequent<T>> frequent_of(const FrequencySummary& summary, std::uint64_t least, std::uint64_t missing = 0) {
+std::vector<Frequent<T>> frequent_of(const FrequencySummary& summary, std::uint64_t min, std::uint64_t missing = 0) {
     std::vector<Frequent<T>> out;
     for (const auto& entry : summary.entries()) {
         const auto upper = entry.count + entry.missed + missing;
-        if (upper >= least) out.push_back({KeyOf<T>::value(entry.key), {entry.count, entry.count, upper}});
+        if (upper >= min) out.push_back({KeyOf<T>::value(entry.key), {entry.count, entry.count, upper}});
     }
     std::stable_sort(out.begin(), out.end(),
                      [](const auto& a, const auto& b) { return a.count.estimate > b.count.estimate; });

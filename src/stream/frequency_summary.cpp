@@ -5,8 +5,8 @@
 namespace quadmill::detail::stream {
 
 std::uint64_t FrequencySummary::less_than(double max_error) {
-    constexpr double most = 0x1p62;
-    const double error = std::clamp(max_error, 0.0, most), whole = std::nearbyint(error);
+    constexpr double max = 0x1p62;
+    const double error = std::clamp(max_error, 0.0, max), whole = std::nearbyint(error);
     const double less = std::abs(error - whole) <= error * 0x1p-50 ? whole - 1 : std::floor(error);
     return static_cast<std::uint64_t>(std::max(less, 0.0));
 }
@@ -95,8 +95,8 @@ FrequencySummary FrequencySummary::read(Reader& from) {
     FrequencySummary summary;
     summary.n_ = from.u64();
     summary.absent_ = from.u64();
-    constexpr std::uint64_t most = std::uint64_t{1} << 60U;
-    from.require(summary.n_ <= most && (summary.absent_ < summary.n_ || summary.absent_ == 0), "the number of values");
+    constexpr std::uint64_t max = std::uint64_t{1} << 60U;
+    from.require(summary.n_ <= max && (summary.absent_ < summary.n_ || summary.absent_ == 0), "the number of values");
     summary.entries_.resize(from.count(3));
     std::uint64_t total = 0;
     Key before = 0;

@@ -101,14 +101,14 @@ class FrequencySummary {
                                                       const Share& share) const {
         // A key that occurs `step` times is at one of the indices step - 1, 2 step - 1, ...
         const auto step = static_cast<std::size_t>(std::min<std::uint64_t>(limit - absent_, n)) + 1;
-        constexpr std::size_t least_keys = 4 * shared_piece, most_parts = 64;
-        std::vector<Histogram> parts(std::clamp<std::size_t>(n / least_keys, 1, most_parts));
+        constexpr std::size_t min_keys = 4 * shared_piece, max_parts = 64;
+        std::vector<Histogram> parts(std::clamp<std::size_t>(n / min_keys, 1, max_parts));
         const auto cut_before = [&](std::size_t part) -> Cut {
             if (part == 0) return {0, entries_.data()};
             if (part == parts.size()) return {n, entries_.data() + entries_.size()};
-            const auto place = n / parts.size() * part;
-            const auto key = at(place);
-            const auto first = gallop(0, place, [&](std::size_t i) { return at(i) < key; });
+            const auto index = n / parts.size() * part;
+            const auto key = at(index);
+            const auto first = gallop(0, index, [&](std::size_t i) { return at(i) < key; });
             const auto known = std::ranges::lower_bound(entries_, key, {}, &Entry::key);
             return {first, entries_.data() + (known - entries_.begin())};
         };
@@ -124,7 +124,7 @@ class FrequencySummary {
     }
     // A position before a key: the key's first index in the window, and its entry or the next one.
     struct Cut {
-        std::size_t place;
+        std::size_t index;
         const Entry* known;
     };
     template <class At>
@@ -132,13 +132,13 @@ class FrequencySummary {
         Histogram out;
         const auto* known = begin.known;
         out.reserve(static_cast<std::size_t>(end.known - known));
-        auto from = begin.place;                      // all keys before it are counted
+        auto from = begin.index;                      // all keys before it are counted
         auto sample = from / step * step + step - 1;  // the first such index from there on
-        while (known != end.known || sample < end.place) {
-            const bool is_known = known != end.known && (sample >= end.place || known->key <= at(sample));
+        while (known != end.known || sample < end.index) {
+            const bool is_known = known != end.known && (sample >= end.index || known->key <= at(sample));
             const auto key = is_known ? (known++)->key : at(sample);
-            const auto first = gallop(from, end.place, [&](std::size_t i) { return at(i) < key; });
-            from = gallop(first, end.place, [&](std::size_t i) { return at(i) <= key; });
+            const auto first = gallop(from, end.index, [&](std::size_t i) { return at(i) < key; });
+            from = gallop(first, end.index, [&](std::size_t i) { return at(i) <= key; });
             if (from > first) out.push_back({key, from - first});
             if (sample < from) sample += (from - sample + step - 1) / step * step;
         }

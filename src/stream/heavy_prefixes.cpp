@@ -91,12 +91,12 @@ class Levels {
     }
     void read(Reader& from) {
         for (std::size_t i = 0; i < counts_.size(); ++i) {
-            from.keys_up_to(prefix<T>(KeyOf<T>::most, lengths_[i]));
+            from.keys_up_to(prefix<T>(KeyOf<T>::max, lengths_[i]));
             auto& count = counts_[i] = FrequencySummary::read(from);
             from.require(count.n() == n() && static_cast<double>(count.max_error()) <= max_error(n()),
                          "the counts of a length");
         }
-        from.keys_up_to(KeyOf<T>::most);
+        from.keys_up_to(KeyOf<T>::max);
     }
 
   private:
@@ -117,11 +117,11 @@ struct Heavy {
 // that may still be heavy are reported, and cover all that is below them from then on.
 template <class T>
 std::vector<HeavyPrefix<T>> Levels<T>::heavy(double support, HeavyRule rule) const {
-    const auto least = least_count(support, n());
+    const auto min = min_count(support, n());
     std::vector<HeavyPrefix<T>> out;
     std::vector<Heavy> covered;  // ascending
     for (std::size_t i = counts_.size(); i-- > 0;) {
-        const auto under = KeyOf<T>::most - first_of<T>(prefix<T>(KeyOf<T>::most, lengths_[i]), lengths_[i]);
+        const auto under = KeyOf<T>::max - first_of<T>(prefix<T>(KeyOf<T>::max, lengths_[i]), lengths_[i]);
         std::vector<Heavy> next;
         auto at = covered.begin();
         for (const auto& entry : counts_[i].entries()) {
@@ -135,7 +135,7 @@ std::vector<HeavyPrefix<T>> Levels<T>::heavy(double support, HeavyRule rule) con
                 off.upper += at->count.upper;
             }
             const Bounds count{entry.count, entry.count + entry.missed};
-            if (count.upper < least + (rule == HeavyRule::Discounted ? off.lower : 0)) {
+            if (count.upper < min + (rule == HeavyRule::Discounted ? off.lower : 0)) {
                 next.insert(next.end(), from, at);
                 continue;
             }
@@ -159,7 +159,7 @@ template <class T>
 struct HeavyPrefixes<T>::State final : WindowSink<T> {
     State(const HeavyPrefixOptions& wanted, std::unique_ptr<WindowSorter> sorter)
         : options((check<T>(wanted), wanted)),
-          window(counted_window_for("HeavyPrefixes", std::max(each_eps(wanted), least_eps_of_window), wanted.window,
+          window(counted_window_for("HeavyPrefixes", std::max(each_eps(wanted), min_eps_of_window), wanted.window,
                                     *sorter)),
           intake(std::move(sorter), window, *this),
           levels(options) {}
@@ -187,7 +187,7 @@ struct HeavyPrefixes<T>::State final : WindowSink<T> {
     // What is saved. A long incomplete window is counted, a short one saved unchanged.
     std::pair<Levels<T>, Window<T>> compact() {
         const auto rest = intake.settle_all();
-        if (rest.size() <= most_kept(each_eps(options))) return {levels, rest};
+        if (rest.size() <= max_kept(each_eps(options))) return {levels, rest};
         return {settled(), Window<T>(nullptr, 0)};
     }
 
@@ -252,7 +252,7 @@ void HeavyPrefixes<T>::merge(const HeavyPrefixes& other) {
     s.levels = std::move(merged);
     s.options = std::move(options);
     s.with_rest.reset();
-    s.intake.note(others.n(), 0);
+    s.intake.add_counted(others.n(), 0);
 }
 
 template <class T>
@@ -289,9 +289,9 @@ HeavyPrefixes<T> HeavyPrefixes<T>::load(std::span<const std::byte> bytes, std::u
     from.require(!options.lengths.empty(), "the lengths of prefixes");
     HeavyPrefixes loaded(options, std::move(sorter));
     loaded.state_->levels.read(from);
-    loaded.state_->intake.note(loaded.state_->levels.n(), 0);
+    loaded.state_->intake.add_counted(loaded.state_->levels.n(), 0);
     from.require(loaded.state_->window == options.window, "the window");
-    const auto rest = read_sorted<T>(from, std::min<std::uint64_t>(options.window - 1, most_kept(each_eps(options))));
+    const auto rest = read_sorted<T>(from, std::min<std::uint64_t>(options.window - 1, max_kept(each_eps(options))));
     from.end();
     loaded.add(rest);
     return loaded;

@@ -27,9 +27,9 @@ class Batch {
     [[nodiscard]] std::size_t size() const { return values_.size(); }
     [[nodiscard]] std::size_t capacity() const { return values_.capacity(); }
     // Space for that many more values of any type.
-    std::span<T> append(std::size_t count, std::size_t most) {
+    std::span<T> append(std::size_t count, std::size_t max) {
         const auto size = values_.size() + count;
-        if (size > capacity()) values_.reserve(std::max(size, std::min(2 * capacity(), most)));
+        if (size > capacity()) values_.reserve(std::max(size, std::min(2 * capacity(), max)));
         values_.resize(size);
         return values().last(count);
     }
@@ -74,8 +74,8 @@ class Intake {
     // The sink outlives this object.
     Intake(std::unique_ptr<WindowSorter> sorter, std::size_t window, WindowSink<T>& sink)
         : sorter_(std::move(sorter)), sink_(sink), window_(window) {
-        constexpr std::size_t most = (std::size_t{1} << 27U) / sizeof(T);
-        const auto by_threads = std::min(sorter_->batch_windows(), most / window_);
+        constexpr std::size_t max = (std::size_t{1} << 27U) / sizeof(T);
+        const auto by_threads = std::min(sorter_->batch_windows(), max / window_);
         batch_ = std::max({sorter_->batch_bytes() / sizeof(T) / window_, by_threads, std::size_t{1}}) * window_;
     }
     Intake(const Intake&) = delete;
@@ -127,7 +127,7 @@ class Intake {
     [[nodiscard]] std::uint64_t n() const { return n_; }  // without NaNs
     [[nodiscard]] std::uint64_t nans() const { return nans_; }
     [[nodiscard]] std::uint64_t taken() const { return taken_; }  // by add() and keep(), including values lost since
-    void note(std::uint64_t n, std::uint64_t nans) {              // adds values that bypassed the intake
+    void add_counted(std::uint64_t n, std::uint64_t nans) {       // adds values that bypassed the intake
         n_ += n;
         nans_ += nans;
     }

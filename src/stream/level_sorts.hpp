@@ -23,12 +23,12 @@
 
 namespace quadmill::detail::stream {
 
-// Sorts windows of fewer than `least` values on the CPU, on the caller's thread.
+// Sorts windows of fewer than `min` values on the CPU, on the caller's thread.
 class LeastSorter final : public WindowSorter {
   public:
-    LeastSorter(std::unique_ptr<WindowSorter> sorter, std::size_t least) : sorter_(std::move(sorter)), least_(least) {}
+    LeastSorter(std::unique_ptr<WindowSorter> sorter, std::size_t min) : sorter_(std::move(sorter)), min_(min) {}
     void begin(Keys keys, std::size_t window) override {
-        const bool is_short = window < least_;
+        const bool is_short = window < min_;
         by_sorter_.push_back(!is_short);
         try {
             if (!is_short) return sorter_->begin(keys, window);
@@ -62,7 +62,7 @@ class LeastSorter final : public WindowSorter {
 
   private:
     std::unique_ptr<WindowSorter> sorter_;
-    std::size_t least_;
+    std::size_t min_;
     std::deque<bool> by_sorter_;  // for each batch in flight
     double sort_ms_ = 0;
 };
@@ -187,9 +187,9 @@ class LevelSorts {
     }
     // Loads a saved state after n values.
     void read(Reader& from, std::uint64_t n) {
-        std::size_t most = 0;
-        for (std::size_t l = 0; l < levels_.size(); ++l) most = std::max(most, begun_at(l, n).window);
-        waiting_ = from.template values<T>(most);
+        std::size_t max = 0;
+        for (std::size_t l = 0; l < levels_.size(); ++l) max = std::max(max, begun_at(l, n).window);
+        waiting_ = from.template values<T>(max);
         for (std::size_t l = 0; l < levels_.size(); ++l) {
             auto& level = levels_[l] = begun_at(l, n);
             const auto waiting = from.u64();
@@ -258,9 +258,9 @@ class LevelSorts {
     }
     [[nodiscard]] std::span<const T> last(std::size_t count) const { return std::span(waiting_).last(count); }
     [[nodiscard]] std::size_t longest_wait() const {
-        std::size_t most = 0;
-        for (const auto& level : levels_) most = std::max(most, level.waiting);
-        return most;
+        std::size_t max = 0;
+        for (const auto& level : levels_) max = std::max(max, level.waiting);
+        return max;
     }
     // Sorts copies, because waiting values keep their order.
     void sort_sets(std::size_t l, std::size_t size, std::size_t count, WindowSorter& sorter) {
@@ -271,9 +271,9 @@ class LevelSorts {
     }
     // Drops values that no level needs any more, if they are more than half of all.
     void forget() {
-        const auto most = longest_wait();
-        if (waiting_.size() / 2 < most) return;
-        waiting_.erase(waiting_.begin(), waiting_.end() - static_cast<std::ptrdiff_t>(most));
+        const auto max = longest_wait();
+        if (waiting_.size() / 2 < max) return;
+        waiting_.erase(waiting_.begin(), waiting_.end() - static_cast<std::ptrdiff_t>(max));
     }
 
     SlidingPlan plan_;

@@ -30,10 +30,10 @@ class PairIntake final : WindowSink<std::uint64_t> {
     // `take` receives the pairs of each window, sorted.
     PairIntake(std::unique_ptr<WindowSorter> sorter, std::size_t window, Take take)
         : take_(std::move(take)), keys_(std::move(sorter), window, *this), window_(window) {
-        constexpr std::size_t most = (std::size_t{1} << 27U) / sizeof(Pair);
+        constexpr std::size_t max = (std::size_t{1} << 27U) / sizeof(Pair);
         const auto& by = keys_.sorter();
         batch_ = std::max({by.batch_bytes() / sizeof(std::uint64_t) / window_,
-                           std::min(by.batch_windows(), most / window_), std::size_t{1}}) *
+                           std::min(by.batch_windows(), max / window_), std::size_t{1}}) *
                  window_;
     }
 
@@ -47,7 +47,7 @@ class PairIntake final : WindowSink<std::uint64_t> {
             whether_or_not([&] { keys_.add(std::span(&word, 1)); },
                            [&] {
                                // Otherwise the sorter failed before it took the key.
-                               if (keys_.taken() > n_) note(weight);
+                               if (keys_.taken() > n_) store(weight);
                            });
         } else {
             keep_one(key, weight);
@@ -105,18 +105,18 @@ class PairIntake final : WindowSink<std::uint64_t> {
         if constexpr (packed) {
             const auto word = word_of(key);
             keys_.keep(std::span(&word, 1));
-            note(weight);
+            store(weight);
         } else {
             rest_.push_back({key, weight});
             ++n_;
         }
     }
-    [[nodiscard]] std::uint64_t word_of(Key key) const { return key << 32U | place_; }
+    [[nodiscard]] std::uint64_t word_of(Key key) const { return key << 32U | index_; }
     // Stores the weight for the word that keys_ has taken.
-    void note(double weight) {
+    void store(double weight) {
         n_ = keys_.taken();
         all_or_lost([&] { weights_.push_back(weight); });
-        place_ = (place_ + 1) % static_cast<std::uint32_t>(window_);
+        index_ = (index_ + 1) % static_cast<std::uint32_t>(window_);
     }
     void take(const Windows<std::uint64_t>& sorted) override {
         for (std::size_t i = 0; i < sorted.size(); ++i) all_or_lost([&] { take_window(sorted[i]); });
@@ -155,10 +155,10 @@ class PairIntake final : WindowSink<std::uint64_t> {
             const auto half = [&](std::size_t i) { return pairs[i].key >> shift << 32U; };
             std::uint64_t differs = 0;
             for (std::size_t i = 0; i < words.size(); ++i) {
-                const auto place = i % window_;
-                words[i] = half(i - place + order[i]);
+                const auto index = i % window_;
+                words[i] = half(i - index + order[i]);
                 differs |= words[i] ^ words[0];
-                words[i] |= place;
+                words[i] |= index;
             }
             if (differs == 0) continue;  // this half is the same in all keys
             keys_.sorter().begin(std::span(words), window_);
@@ -174,7 +174,7 @@ class PairIntake final : WindowSink<std::uint64_t> {
     Intake<std::uint64_t> keys_;
     std::size_t window_, batch_ = 0;
     std::uint64_t n_ = 0;
-    std::uint32_t place_ = 0;
+    std::uint32_t index_ = 0;
     bool is_lost_ = false;
     std::deque<double> weights_;  // of all windows that have not been taken
     std::vector<Pair> rest_;      // for keys of 64 bits: pairs of windows that have not been taken

@@ -24,7 +24,7 @@
 
 namespace quadmill::detail::stream {
 
-inline constexpr std::uint64_t most_values = std::uint64_t{1} << 60U;
+inline constexpr std::uint64_t max_values = std::uint64_t{1} << 60U;
 
 // In all these functions, messages begin with `function`.
 // A number in its usual notation.
@@ -36,27 +36,26 @@ inline std::string text_of(double value) {
     return out;
 }
 
-inline void check_eps(const std::string& function, double eps, double least) {
-    if (eps >= least && eps <= 0.5) return;
-    throw InvalidArgument(function + ": eps must be from " + text_of(least) + " to 0.5, not " + text_of(eps));
+inline void check_eps(const std::string& function, double eps, double min) {
+    if (eps >= min && eps <= 0.5) return;
+    throw InvalidArgument(function + ": eps must be from " + text_of(min) + " to 0.5, not " + text_of(eps));
 }
 
-inline void check_part(const std::string& function, const char* name, double part, double least = 0) {
-    if (part >= least && part <= 1) return;
-    throw InvalidArgument(function + ": " + name + " must be from " + text_of(least) + " to 1, not " + text_of(part));
+inline void check_part(const std::string& function, const char* name, double part, double min = 0) {
+    if (part >= min && part <= 1) return;
+    throw InvalidArgument(function + ": " + name + " must be from " + text_of(min) + " to 1, not " + text_of(part));
 }
 
-inline void check_merge(const std::string& function, std::uint64_t a, std::uint64_t b,
-                        std::uint64_t most = most_values) {
-    if (a <= most && b <= most - a) return;
-    throw InvalidArgument(function + ": no such summary counts more than " + std::to_string(most) + " values");
+inline void check_merge(const std::string& function, std::uint64_t a, std::uint64_t b, std::uint64_t max = max_values) {
+    if (a <= max && b <= max - a) return;
+    throw InvalidArgument(function + ": no such summary counts more than " + std::to_string(max) + " values");
 }
 
-constexpr double least_eps_of_window = 1e-9;
+constexpr double min_eps_of_window = 1e-9;
 
 // Values per window: the caller's choice, or the sorter's.
 inline std::size_t window_for(const std::string& function, double eps, std::size_t wanted, const WindowSorter& sorter) {
-    check_eps(function, eps, least_eps_of_window);
+    check_eps(function, eps, min_eps_of_window);
     if (wanted > std::size_t{1} << 28U)
         throw InvalidArgument(function + ": a window must have at most 2^28 values, not " + std::to_string(wanted));
     return wanted > 0 ? wanted : std::clamp<std::size_t>(sorter.window(eps), 1, std::size_t{1} << 28U);
@@ -65,19 +64,19 @@ inline std::size_t window_for(const std::string& function, double eps, std::size
 // window_for() for lossy counts: each window visits all entries, which are about 1 / eps.
 inline std::size_t counted_window_for(const std::string& function, double eps, std::size_t wanted,
                                       const WindowSorter& sorter) {
-    constexpr double most = 0x1p24;
+    constexpr double max = 0x1p24;
     const auto window = window_for(function, eps, wanted, sorter);
-    return std::max(window, static_cast<std::size_t>(std::ceil(std::min(1 / eps, most))));
+    return std::max(window, static_cast<std::size_t>(std::ceil(std::min(1 / eps, max))));
 }
 
 // Up to this many values of an incomplete window are saved unchanged. More are saved as a sample, which needs no more
 // space and also keeps eps.
-inline std::uint64_t most_kept(double eps) {
+inline std::uint64_t max_kept(double eps) {
     return static_cast<std::uint64_t>(4 / eps);
 }
 
 // ceil(support n), but at least 1.
-inline std::uint64_t least_count(double support, std::uint64_t n) {
+inline std::uint64_t min_count(double support, std::uint64_t n) {
     return n == 0 ? 1 : rank_of(support, n);
 }
 
@@ -107,9 +106,9 @@ void write_sorted(Writer& to, const Window<T>& sorted) {
 }
 
 template <class T>
-std::vector<T> read_sorted(Reader& from, std::uint64_t most) {
+std::vector<T> read_sorted(Reader& from, std::uint64_t max) {
     std::vector<T> values(from.count());
-    from.require(values.size() <= most, "the values of an unfinished window");
+    from.require(values.size() <= max, "the values of an unfinished window");
     Key before = 0;
     for (auto& value : values) {
         before = from.key(before);
@@ -129,9 +128,9 @@ Reader open(const char* function, std::span<const std::byte> bytes, Kind kind) {
     return reader;
 }
 
-inline double read_eps(Reader& from, double least) {
+inline double read_eps(Reader& from, double min) {
     const double eps = from.f64();
-    from.require(eps >= least && eps <= 0.5, "eps");
+    from.require(eps >= min && eps <= 0.5, "eps");
     return eps;
 }
 

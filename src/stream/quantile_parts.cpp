@@ -13,10 +13,10 @@ QuantileParts::QuantileParts(std::vector<const QuantileSummary*> parts) : parts_
     }
 }
 
-Key QuantileParts::least() const {
-    auto least = parts_.front()->key(0);
-    for (const auto* part : parts_) least = std::min(least, part->key(0));
-    return least;
+Key QuantileParts::min() const {
+    auto min = parts_.front()->key(0);
+    for (const auto* part : parts_) min = std::min(min, part->key(0));
+    return min;
 }
 
 Key QuantileParts::greatest() const {
@@ -26,17 +26,17 @@ Key QuantileParts::greatest() const {
 }
 
 // Max number of values that a part has before a position.
-std::uint64_t QuantileParts::ranks_after(std::size_t part, std::size_t place) const {
+std::uint64_t QuantileParts::ranks_after(std::size_t part, std::size_t index) const {
     const auto& of = *parts_[part];
-    return place < of.size() ? of.entry(place).rank_max - 1 : of.n();
+    return index < of.size() ? of.entry(index).rank_max - 1 : of.n();
 }
 
 Bounds QuantileParts::count_at_most(Key key) const {
     Bounds sum;
     for (std::size_t i = 0; i < parts_.size(); ++i) {
-        const auto place = parts_[i]->above(key);
-        sum.lower += place > 0 ? parts_[i]->entry(place - 1).rank_min : 0;
-        sum.upper += ranks_after(i, place);
+        const auto index = parts_[i]->above(key);
+        sum.lower += index > 0 ? parts_[i]->entry(index - 1).rank_min : 0;
+        sum.upper += ranks_after(i, index);
     }
     return sum;
 }
@@ -83,7 +83,7 @@ QuantileParts::Places QuantileParts::places_at(std::uint64_t rank) const {
         return entry(before, part).rank_max > rank;
     };
     if (!reaches(to)) return to;
-    auto low = least(), high = greatest();
+    auto low = min(), high = greatest();
     Places up_to(parts);
     while (low < high) {
         const auto middle = low + (high - low) / 2;
@@ -105,17 +105,17 @@ QuantileParts::Places QuantileParts::places_at(std::uint64_t rank) const {
             from = at;
             continue;
         }
-        auto& place = at[part];
+        auto& index = at[part];
         auto first = from[part], end = to[part] - 1;
         while (first < end) {
-            place = first + (end - first) / 2;
+            index = first + (end - first) / 2;
             if (entry(at, part).rank_max > rank) {
-                end = place;
+                end = index;
             } else {
-                first = place + 1;
+                first = index + 1;
             }
         }
-        place = first;
+        index = first;
         return at;
     }
     return to;

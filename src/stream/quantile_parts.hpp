@@ -22,7 +22,7 @@ class QuantileParts {
 
     [[nodiscard]] std::uint64_t n() const { return n_; }
     [[nodiscard]] std::size_t size() const { return size_; }  // number of entries
-    [[nodiscard]] Key least() const;
+    [[nodiscard]] Key min() const;
     [[nodiscard]] Key greatest() const;
     // The entry whose rank is certainly nearest to that rank. Pre: 1 <= rank <= n. Cost: with p parts of up to e
     // entries, about 64 p log2(e) reads; fewer for shorter keys.
@@ -35,7 +35,7 @@ class QuantileParts {
 
     // A position before the first entry whose rank_max is above that rank.
     [[nodiscard]] Places places_at(std::uint64_t rank) const;
-    [[nodiscard]] std::uint64_t ranks_after(std::size_t part, std::size_t place) const;
+    [[nodiscard]] std::uint64_t ranks_after(std::size_t part, std::size_t index) const;
     // The part that has the next (or the previous) entry; none at the end (or the beginning).
     [[nodiscard]] std::size_t next(const Places& at) const;
     [[nodiscard]] std::size_t last(const Places& at) const;

@@ -25,8 +25,8 @@ struct QuantileSummary::Bounded {
 };
 
 std::uint64_t QuantileSummary::gap_for(double max_error) {
-    constexpr double most = 0x1p62;
-    return std::max<std::uint64_t>(static_cast<std::uint64_t>(std::clamp(2 * max_error, 0.0, most)), 1);
+    constexpr double max = 0x1p62;
+    return std::max<std::uint64_t>(static_cast<std::uint64_t>(std::clamp(2 * max_error, 0.0, max)), 1);
 }
 
 QuantileSummary QuantileSummary::merged(const QuantileSummary& a, const QuantileSummary& b, QuantileSummary&& memory,
@@ -189,16 +189,16 @@ void QuantileSummary::prune(double max_error, const Share& share) {
 }
 
 void QuantileSummary::pack() {
-    constexpr std::size_t most_entries = std::size_t{1} << 16U;
-    constexpr Key most = std::numeric_limits<std::uint32_t>::max();
-    if (size() > most_entries) return;
-    if (!keys_.empty() && keys_.back() - keys_.front() <= most) {
+    constexpr std::size_t max_entries = std::size_t{1} << 16U;
+    constexpr Key max_short = std::numeric_limits<std::uint32_t>::max();
+    if (size() > max_entries) return;
+    if (!keys_.empty() && keys_.back() - keys_.front() <= max_short) {
         base_ = keys_.front();
         short_keys_.reserve(keys_.size());
         for (const auto key : keys_) short_keys_.push_back(static_cast<std::uint32_t>(key - base_));
         keys_ = {};
     }
-    if (!ranks_.empty() && n_ <= most) {
+    if (!ranks_.empty() && n_ <= max_short) {
         short_ranks_.reserve(ranks_.size());
         for (const auto& [min, max] : ranks_)
             short_ranks_.push_back({static_cast<std::uint32_t>(min), static_cast<std::uint32_t>(max - min)});
@@ -240,10 +240,10 @@ void QuantileSummary::write(Writer& to) const {
 }
 
 QuantileSummary QuantileSummary::read(Reader& from) {
-    constexpr std::uint64_t most = std::uint64_t{1} << 60U;
+    constexpr std::uint64_t max = std::uint64_t{1} << 60U;
     QuantileSummary summary;
     summary.n_ = from.u64();
-    from.require(summary.n_ <= most, "the number of values");
+    from.require(summary.n_ <= max, "the number of values");
     if (summary.n_ == 0) return summary;
     const auto step = from.u64();
     from.require(step <= std::max<std::uint64_t>(summary.n_ - 1, 1), "the step of a sample");

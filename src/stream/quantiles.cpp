@@ -75,7 +75,7 @@ template <class Use>
 auto Quantiles<T>::State::compact(Use use) {
     const std::lock_guard lock(mutex);
     const auto rest = intake.settle_all();
-    if (rest.size() <= most_kept(histogram.plan().eps)) return use(histogram, rest);
+    if (rest.size() <= max_kept(histogram.plan().eps)) return use(histogram, rest);
     auto buckets = histogram;
     const auto error = buckets.plan().max_error(1, rest.size());
     buckets.add(QuantileSummary::of(rest, error, intake.share()), 1, intake.share());
@@ -113,10 +113,10 @@ void Quantiles<T>::add_sample(const RankSample<T>& sample) {
     const auto& values = sample.values;
     const auto key = [&](std::size_t i) { return KeyOf<T>::key(values[i]); };
     if (sample.n > 0) {
-        const auto most = QuantileSummary::gap_for(s.histogram.plan().max_error(1, sample.n));
-        if (sample.step < 1 || sample.step > most)
+        const auto max = QuantileSummary::gap_for(s.histogram.plan().max_error(1, sample.n));
+        if (sample.step < 1 || sample.step > max)
             throw InvalidArgument(function + ": of " + std::to_string(sample.n) + " values, a step is from 1 to " +
-                                  std::to_string(most) + " ranks, not " + std::to_string(sample.step));
+                                  std::to_string(max) + " ranks, not " + std::to_string(sample.step));
     }
     const auto step = std::clamp<std::uint64_t>(sample.step, 1, std::max<std::uint64_t>(sample.n, 2) - 1);
     const auto size = QuantileSummary::steps(sample.n, step);
@@ -132,7 +132,7 @@ void Quantiles<T>::add_sample(const RankSample<T>& sample) {
     s.intake.settle();
     if (sample.n > 0) s.histogram.add(QuantileSummary::of_sample(sample.n, step, key), 1, s.intake.share());
     s.of_rest.reset();
-    s.intake.note(sample.n, sample.nans);
+    s.intake.add_counted(sample.n, sample.nans);
 }
 
 template <class T>
@@ -182,7 +182,7 @@ namespace {
 template <class T>
 std::vector<Bar<T>> bars_of(const QuantileParts& summary, std::size_t bars) {
     std::vector<Bar<T>> out;
-    auto from = summary.least();
+    auto from = summary.min();
     Count below{};
     for (std::size_t i = 1; i <= bars; ++i) {
         const double phi = static_cast<double>(i) / static_cast<double>(bars);
@@ -220,7 +220,7 @@ void Quantiles<T>::merge(const Quantiles& other) {
         s.intake.keep(rest.values());  // if this or a line above throws, nothing is changed
         s.histogram = std::move(merged);
         s.of_rest.reset();
-        s.intake.note(buckets.n(), other.nans());
+        s.intake.add_counted(buckets.n(), other.nans());
     });
 }
 
@@ -243,16 +243,16 @@ Quantiles<T> Quantiles<T>::load(std::span<const std::byte> bytes, std::unique_pt
     auto from = open<T>("Quantiles::load", bytes, Kind::Quantiles);
     const double eps = read_eps(from, 1e-9);
     const auto levels = from.u64();
-    from.require(levels >= 1 && levels <= ErrorPlan::most_ids, "the levels");
+    from.require(levels >= 1 && levels <= ErrorPlan::max_ids, "the levels");
     const auto window = read_window(from);
     const auto nans = from.u64();
     Quantiles loaded({.eps = eps, .n = {}, .window = window}, std::move(sorter));
     auto& state = *loaded.state_;
     state.histogram = State::Histogram::read(from, ErrorPlan::of_stream(eps, levels));
     state.plan_samples();
-    from.require(nans <= most_values && state.histogram.n() <= most_values, "the number of values");
-    state.intake.note(state.histogram.n(), nans);
-    const auto rest = read_sorted<T>(from, std::min<std::uint64_t>(window - 1, most_kept(eps)));
+    from.require(nans <= max_values && state.histogram.n() <= max_values, "the number of values");
+    state.intake.add_counted(state.histogram.n(), nans);
+    const auto rest = read_sorted<T>(from, std::min<std::uint64_t>(window - 1, max_kept(eps)));
     from.end();
     loaded.add(rest);
     return loaded;

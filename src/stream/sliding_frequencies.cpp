@@ -75,12 +75,12 @@ std::vector<Frequent<T>> SlidingFrequencies<T>::frequent(double support, std::op
     check_part("SlidingFrequencies::frequent", "support", support, options().eps);
     const auto wanted = state_->width(width), w = std::min(wanted, n());
     if (w == 0) return {};
-    const auto least = least_count(support, w);
+    const auto min = min_count(support, w);
     const auto of_values = [&](const Window<T>& sorted) {
-        return frequent_of<T>(FrequencySummary::of(sorted, static_cast<double>(least)), least);
+        return frequent_of<T>(FrequencySummary::of(sorted, static_cast<double>(min)), min);
     };
     return state_->ask(wanted, of_values,
-                       [&](const auto& covered) { return frequent_of<T>(covered.summary, least, covered.missing); });
+                       [&](const auto& covered) { return frequent_of<T>(covered.summary, min, covered.missing); });
 }
 
 template <class T>
@@ -89,7 +89,7 @@ Frequencies<T> SlidingFrequencies<T>::summary(std::optional<std::uint64_t> width
     Frequencies<T> out({.eps = options().eps});
     if (n() == 0) return out;
     out.state_->summary = state_->ask(wanted, [](const auto& covered) { return covered.summary; });
-    out.state_->intake.note(out.state_->summary.n(), 0);
+    out.state_->intake.add_counted(out.state_->summary.n(), 0);
     return out;
 }
 

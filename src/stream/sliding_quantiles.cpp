@@ -104,8 +104,8 @@ Quantiles<T> SlidingQuantiles<T>::summary(std::optional<std::uint64_t> width) co
     Quantiles<T> out({.eps = options().eps});
     if (n() == 0) return out;
     state_->ask(wanted, [&](const auto& covered) {
-        out.state_->histogram.add(covered.summary, ErrorPlan::most_ids);
-        out.state_->intake.note(covered.summary.n(), 0);
+        out.state_->histogram.add(covered.summary, ErrorPlan::max_ids);
+        out.state_->intake.add_counted(covered.summary.n(), 0);
     });
     return out;
 }

@@ -26,9 +26,9 @@ class Last {
     explicit Last(std::uint64_t capacity) : capacity_(static_cast<std::size_t>(capacity)) {}
     // Reserves space for that many values, so that add() cannot fail.
     void reserve(std::size_t count) {
-        const auto size = std::min(most(), values_.size() + count);
+        const auto size = std::min(max(), values_.size() + count);
         if (values_.capacity() >= size) return;
-        values_.reserve(2 * size >= most() ? most() : std::max(size, 2 * values_.capacity()));
+        values_.reserve(2 * size >= max() ? max() : std::max(size, 2 * values_.capacity()));
     }
     // Returns the number of NaNs, which are left out. If memory runs out, nothing is changed.
     std::size_t add(std::span<const T> values) {
@@ -39,7 +39,7 @@ class Last {
             const auto part = values.first(std::min(values.size(), piece()));
             const auto left_out = static_cast<std::size_t>(std::count_if(part.begin(), part.end(), KeyOf<T>::is_nan));
             const auto size = values_.size() + part.size() - left_out;
-            if (size > most())  // so each value is moved at most four times
+            if (size > max())  // so each value is moved at most four times
                 values_.erase(values_.begin(), values_.begin() + static_cast<std::ptrdiff_t>(size - capacity_));
             std::copy_if(part.begin(), part.end(), std::back_inserter(values_),
                          [](T value) { return !KeyOf<T>::is_nan(value); });
@@ -56,7 +56,7 @@ class Last {
 
   private:
     [[nodiscard]] std::size_t piece() const { return std::max<std::size_t>(capacity_ / 4, 1); }
-    [[nodiscard]] std::size_t most() const { return capacity_ == 0 ? 0 : capacity_ + piece(); }
+    [[nodiscard]] std::size_t max() const { return capacity_ == 0 ? 0 : capacity_ + piece(); }
     std::size_t capacity_;
     std::vector<T> values_;
 };
@@ -125,7 +125,7 @@ class SlidingState : public WindowSink<T> {
         : name_(name),
           options_((check(name, options), options)),
           plan_(options),
-          intake_(with_least(std::move(sorter), options), plan_.sorted ? 1 : static_cast<std::size_t>(plan_.block),
+          intake_(with_min(std::move(sorter), options), plan_.sorted ? 1 : static_cast<std::size_t>(plan_.block),
                   *this),
           last_(plan_.exact + plan_.exact / 8),
           blocks_(plan_),
@@ -144,7 +144,7 @@ class SlidingState : public WindowSink<T> {
     void add(std::span<const T> values) {
         if (plan_.is_exact()) {
             const auto nans = last_.add(values);
-            intake_.note(values.size() - nans, nans);
+            intake_.add_counted(values.size() - nans, nans);
             return;
         }
         if (plan_.sorted) return add_to_levels(values);
@@ -220,10 +220,10 @@ class SlidingState : public WindowSink<T> {
     static std::unique_ptr<State> load(const char* function, std::span<const std::byte> bytes, Kind kind,
                                        std::unique_ptr<WindowSorter> sorter) {
         auto from = open<T>(function, bytes, kind);
-        SlidingOptions options{.eps = read_eps(from, least_eps)};
+        SlidingOptions options{.eps = read_eps(from, min_eps)};
         options.window = from.u64();
         const auto forms = from.u64();
-        from.require(options.window >= 1 && options.window <= most_window &&
+        from.require(options.window >= 1 && options.window <= max_window &&
                          forms <= (variable | never_raw | level_sorts) &&
                          (forms & (variable | level_sorts)) != (variable | level_sorts),
                      "the window");
@@ -232,7 +232,7 @@ class SlidingState : public WindowSink<T> {
         if ((forms & level_sorts) != 0) options.paper.blocks = SlidingBlocks::Sorted;
         options.max_bytes = std::numeric_limits<std::uint64_t>::max();  // was checked when it was made
         const auto n = from.u64(), nans = from.u64();
-        from.require(n <= most_values && nans <= most_values, "the number of values");
+        from.require(n <= max_values && nans <= max_values, "the number of values");
         auto state = std::make_unique<State>(function, options, std::move(sorter));
         const auto& plan = state->plan_;
         const auto last = from.template values<T>(plan.exact);
@@ -250,20 +250,20 @@ class SlidingState : public WindowSink<T> {
             }
         }
         from.end();
-        state->intake_.note(n - rest.size(), nans);
+        state->intake_.add_counted(n - rest.size(), nans);
         state->intake_.add(rest);
         return state;
     }
 
   private:
-    static constexpr double least_eps = 1e-6;
-    static constexpr std::uint64_t most_window = std::uint64_t{1} << 40U;
+    static constexpr double min_eps = 1e-6;
+    static constexpr std::uint64_t max_window = std::uint64_t{1} << 40U;
     // The saved options, as bits of a number.
     static constexpr std::uint64_t variable = 1, never_raw = 2, level_sorts = 4;
 
     static void check(const std::string& name, const SlidingOptions& options) {
-        check_eps(name, options.eps, least_eps);
-        if (options.window < 1 || options.window > most_window) {
+        check_eps(name, options.eps, min_eps);
+        if (options.window < 1 || options.window > max_window) {
             throw InvalidArgument(name + ": the window must be from 1 to 2^40 values, not " +
                                   std::to_string(options.window));
         }
@@ -288,27 +288,26 @@ class SlidingState : public WindowSink<T> {
     void flush() {
         intake_.counted([this] { trees_.flush(blocks_, times_); });
     }
-    static std::unique_ptr<WindowSorter> with_least(std::unique_ptr<WindowSorter> sorter,
-                                                    const SlidingOptions& options) {
+    static std::unique_ptr<WindowSorter> with_min(std::unique_ptr<WindowSorter> sorter, const SlidingOptions& options) {
         constexpr std::size_t worth_a_call = std::size_t{1} << 12U;
         const auto usual = options.paper.blocks == SlidingBlocks::Sorted ? worth_a_call : 0;
-        const auto least = options.paper.sorter_min > 0 ? options.paper.sorter_min : usual;
-        if (least == 0) return sorter;
-        return std::make_unique<LeastSorter>(std::move(sorter), least);
+        const auto min = options.paper.sorter_min > 0 ? options.paper.sorter_min : usual;
+        if (min == 0) return sorter;
+        return std::make_unique<LeastSorter>(std::move(sorter), min);
     }
     // Takes many values at a time, so that sets of the same size are sorted together. If a sorter fails, the values
     // counted by n() and nans() were taken.
     void add_to_levels(std::span<const T> values) {
-        constexpr std::size_t most = std::size_t{1} << 22U;
+        constexpr std::size_t max = std::size_t{1} << 22U;
         settle();  // finishes what a failed sorter has left, before more values come
         std::vector<T> numbers;
-        for (; !values.empty(); values = values.subspan(std::min(values.size(), most))) {
-            const auto part = values.first(std::min(values.size(), most));
+        for (; !values.empty(); values = values.subspan(std::min(values.size(), max))) {
+            const auto part = values.first(std::min(values.size(), max));
             numbers.clear();
             std::copy_if(part.begin(), part.end(), std::back_inserter(numbers),
                          [](T value) { return !KeyOf<T>::is_nan(value); });
             sorts_.take(numbers);
-            intake_.note(numbers.size(), part.size() - numbers.size());
+            intake_.add_counted(numbers.size(), part.size() - numbers.size());
             settle();
         }
     }

@@ -32,10 +32,10 @@ struct SlidingPlan {
           window(options.window),
           fixed(options.widths == Widths::Fixed),
           sorted(options.paper.blocks == SlidingBlocks::Sorted) {
-        constexpr std::uint64_t least_block = 32;
-        exact = static_cast<std::uint64_t>(std::ceil(4 * least_block / eps));
+        constexpr std::uint64_t min_block = 32;
+        exact = static_cast<std::uint64_t>(std::ceil(4 * min_block / eps));
         levels = static_cast<int>(std::ceil(std::log2(4 / eps)));
-        block = least_block;
+        block = min_block;
         if (fixed) split(std::max<std::uint64_t>(static_cast<std::uint64_t>(eps * static_cast<double>(window) / 4), 1));
         top = log2_floor(std::max<std::uint64_t>(window / block, 1));
         // Blocks, and summaries that are being merged, take as much memory as this many values.
@@ -253,7 +253,7 @@ class SlidingWindow {
         window.chain_ = ExponentialHistogram<Summary>::read(from, plan.chain());
         // The chain has one block per bit of their number, except for blocks of the highest levels, which are complete.
         const auto in_chain = window.blocks_ % (std::uint64_t{1} << window.levels_.size());
-        for (std::size_t l = 0; l < ErrorPlan::most_ids; ++l) {
+        for (std::size_t l = 0; l < ErrorPlan::max_ids; ++l) {
             const auto* bucket = window.chain_.bucket(l + 1);
             const bool is_there = !plan.sorted && l + 1 < window.levels_.size() && (in_chain >> l & 1U) != 0;
             from.require((bucket != nullptr) == is_there && (!is_there || bucket->n() == plan.block << l),
@@ -335,11 +335,11 @@ class SlidingWindow {
         if constexpr (requires { block.pack(); }) block.pack();
     }
     // Min length of the windows that use a block of that age. The newest block of its level has age 1.
-    [[nodiscard]] double least_width(double length, std::uint64_t age) const {
+    [[nodiscard]] double min_width(double length, std::uint64_t age) const {
         return plan_.fixed ? static_cast<double>(n()) : length * static_cast<double>(std::bit_floor(age));
     }
     [[nodiscard]] double most_error(std::size_t l, std::uint64_t age) const {
-        return plan_.max_error(least_width(std::ldexp(static_cast<double>(plan_.block), static_cast<int>(l)), age));
+        return plan_.max_error(min_width(std::ldexp(static_cast<double>(plan_.block), static_cast<int>(l)), age));
     }
 
     void drop_old() {
@@ -354,8 +354,7 @@ class SlidingWindow {
     // Prunes a block of that age to the accuracy that windows need from now on.
     void prune(Summary& block, std::size_t l, std::size_t age) {
         const cpu::Stopwatch time;
-        block.prune(
-            plan_.max_error(least_width(std::ldexp(static_cast<double>(plan_.block), static_cast<int>(l)), age)));
+        block.prune(plan_.max_error(min_width(std::ldexp(static_cast<double>(plan_.block), static_cast<int>(l)), age)));
         pack(block);
         prune_ms_ += time.ms();
     }

@@ -66,8 +66,8 @@ TEST_CASE("a figure has a name of its own, axes, and claims with rules") {
 
 TEST_CASE("a claim of speed is decided by the ratio of times") {
     const auto data = times();
-    const auto at = [&](At where, double least, double most = 1e300) {
-        return judge(times_as_fast("", anything, "ms", "ours", "theirs", where, least, most), data).kind;
+    const auto at = [&](At where, double min, double max = 1e300) {
+        return judge(times_as_fast("", anything, "ms", "ours", "theirs", where, min, max), data).kind;
     };
     CHECK(at(At::Largest, 3) == Holds);
     CHECK(at(At::Largest, 3.01) == Fails);
@@ -102,8 +102,8 @@ TEST_CASE("numbers on the page have three significant digits") {
 
 TEST_CASE("better than claimed is not a failure, and a range across a bound is not decided") {
     auto data = times();  // 3 times at 256, measured once
-    const auto at = [&](double least, double most, Better better = Better::Above) {
-        return judge(times_as_fast("", anything, "ms", "ours", "theirs", At::Largest, least, most, better), data);
+    const auto at = [&](double min, double max, Better better = Better::Above) {
+        return judge(times_as_fast("", anything, "ms", "ours", "theirs", At::Largest, min, max, better), data);
     };
     CHECK(at(0.5, 2).kind == Exceeds);
     CHECK(at(0.5, 2, Better::Below).kind == Fails);

@@ -74,15 +74,15 @@ std::uint64_t by_definition(const query::TableData& table, const QueryCase& whic
     if (which.ask == QueryCase::Ask::Groups) {
         std::map<query::Key, std::pair<std::uint64_t, double>> groups;
         for (std::size_t row = 0; row < table.rows; ++row) {
-            auto& [rows, most] = groups[keys[row]];
+            auto& [rows, max] = groups[keys[row]];
             ++rows;
-            most = std::max(most, number_at(*table.columns[column_a], row));
+            max = std::max(max, number_at(*table.columns[column_a], row));
         }
         for (const auto& [key, group] : groups) sum += group.first * static_cast<std::uint64_t>(group.second);
         return sum;
     }
     std::ranges::sort(keys);
-    if (which.ask == QueryCase::Ask::Kth || which.ask == QueryCase::Ask::Least) return keys[which.k];
+    if (which.ask == QueryCase::Ask::Kth || which.ask == QueryCase::Ask::Min) return keys[which.k];
     return which.ask == QueryCase::Ask::Sum ? sum : count;
 }
 
@@ -92,7 +92,7 @@ TEST_CASE("the table has columns for one plane of depths and for two, and NULLs"
     constexpr std::size_t rows = 100000;
     const auto table = detail::Access::of(query_table(rows, 1));
     const auto planes = [&](std::size_t i) {
-        return query::DepthPlanes::of(table->columns[i]->least, table->columns[i]->most).planes;
+        return query::DepthPlanes::of(table->columns[i]->min, table->columns[i]->max).planes;
     };
     CHECK(planes(column_a) == 1);
     CHECK(planes(column_b) == 1);

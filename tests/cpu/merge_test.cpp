@@ -19,12 +19,12 @@ TEST_CASE("Runs of any number, length and stride merge to one sorted run") {
     std::mt19937 random(11);
     for (int round = 0; round < 200; ++round) {
         const auto count = 1 + random() % 9;
-        const std::size_t most = round % 10 == 0 ? 150'000 : 40;
+        const std::size_t max = round % 10 == 0 ? 150'000 : 40;
         std::vector<std::vector<int>> memory;
         std::vector<Run<int>> runs;
         std::vector<int> expected;
         for (std::size_t r = 0; r < count; ++r) {
-            std::vector<int> run(random() % most);
+            std::vector<int> run(random() % max);
             for (auto& v : run) v = static_cast<int>(random() % (round % 2 ? 1'000'000 : 5));
             std::sort(run.begin(), run.end());
             expected.insert(expected.end(), run.begin(), run.end());
@@ -131,13 +131,13 @@ TEST_CASE("Unsorted runs are merged within their bounds or refused, and require_
     cpu::Workers workers(3);
     std::mt19937 random(12);
     for (int round = 0; round < 100; ++round) {
-        const std::size_t most = round % 10 == 0 ? 200'000 : 200;
+        const std::size_t max = round % 10 == 0 ? 200'000 : 200;
         std::vector<std::vector<int>> memory(1 + random() % 6);
         std::vector<Run<int>> runs;
         std::size_t size = 0;
         bool sorted = true;
         for (auto& run : memory) {
-            run.resize(random() % most);
+            run.resize(random() % max);
             for (auto& v : run) v = static_cast<int>(random() % 100);
             if (round % 4 == 0) std::sort(run.begin(), run.end(), std::greater<>());
             sorted = sorted && std::is_sorted(run.begin(), run.end());

@@ -76,7 +76,7 @@ TEST_CASE("An exception in a worker reaches the caller, and the workers continue
 
 TEST_CASE("Workers share the process's threads: nested and concurrent calls end, each within its number of threads") {
     const Workers outer(4), inner(3), alone(1);
-    std::atomic<int> sum = 0, most = 0, now = 0;
+    std::atomic<int> sum = 0, max = 0, now = 0;
     outer.for_each(20, [&](std::size_t i) {
         inner.for_each(20, [&](std::size_t j) {
             sum += static_cast<int>(i * 20 + j);
@@ -86,12 +86,12 @@ TEST_CASE("Workers share the process's threads: nested and concurrent calls end,
     CHECK(sum == 399 * 400 / 2 + 3 * 400);
     inner.for_each(200, [&](std::size_t) {
         const int working = ++now;
-        int seen = most;
-        while (seen < working && !most.compare_exchange_weak(seen, working)) {
+        int seen = max;
+        while (seen < working && !max.compare_exchange_weak(seen, working)) {
         }
         --now;
     });
-    CHECK(most <= 3);
+    CHECK(max <= 3);
     sum = 0;
     std::vector<std::thread> callers;
     for (int caller = 0; caller < 4; ++caller) {

@@ -18,7 +18,7 @@ std::array<double, 3> acceleration(const std::vector<Body>& bodies, std::size_t 
         std::array<double, 3> towards{};
         double squares = static_cast<double>(softening) * softening;
         for (std::size_t axis = 0; axis < 3; ++axis) {
-            towards[axis] = static_cast<double>(other.place[axis]) - bodies[of].place[axis];
+            towards[axis] = static_cast<double>(other.position[axis]) - bodies[of].position[axis];
             squares += towards[axis] * towards[axis];
         }
         for (std::size_t axis = 0; axis < 3; ++axis)
@@ -66,7 +66,8 @@ TEST_CASE("two bodies return to where they were, and leap-frog conserves their e
     const auto end = bodies.read();
     for (std::size_t i = 0; i < 2; ++i) {
         CHECK(end[i].mass == 1);
-        for (std::size_t axis = 0; axis < 3; ++axis) CHECK(std::abs(end[i].place[axis] - begin[i].place[axis]) < 1e-3);
+        for (std::size_t axis = 0; axis < 3; ++axis)
+            CHECK(std::abs(end[i].position[axis] - begin[i].position[axis]) < 1e-3);
     }
     CHECK(std::abs(energy(end, softening) / energy(begin, softening) - 1) < 1e-4);
 }

@@ -149,9 +149,9 @@ TEST_CASE("table.hpp, query.hpp: columns of the application, and aggregates for 
     if (used == 0) use(tenth.get());
     CHECK(used == 1);
     processor.write_aggregate(table, {.kind = QueryAggregate::Kind::Max, .column = "a"}, {.buffer = uniforms});
-    float most = 0;
-    gl.GetNamedBufferSubData(uniforms, 0, 4, &most);
-    CHECK(most == 11);
+    float max = 0;
+    gl.GetNamedBufferSubData(uniforms, 0, 4, &max);
+    CHECK(max == 11);
     gl.DeleteBuffers(2, buffers.data());
     CHECK(gl.GetError() == GL_NO_ERROR);
 }

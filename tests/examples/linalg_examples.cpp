@@ -14,8 +14,8 @@ TEST_CASE("reductions of a matrix") {
     const MatrixView matrix{values, 2, 3};
     const auto sums = reducer.sums(matrix, Along::Rows);  // 6, 15
     CHECK(sums == std::vector<float>{6, 15});
-    const auto least = reducer.least(matrix).front();  // 1, of row 0 and column 1
-    CHECK(least == Extreme{1, 0, 1});
+    const auto min = reducer.minimum(matrix).front();  // 1, of row 0 and column 1
+    CHECK(min == Extreme{1, 0, 1});
 }
 
 TEST_CASE("LU of a matrix") {

@@ -460,9 +460,9 @@ TEST_CASE("runs have the requested size, even if everything would fit into memor
         options.memory = std::size_t{64} << 20U;
         options.paper.run_bytes = run;
         const auto stats = sort_file(folder / "in", folder / "out", options);
-        const auto most = std::max<std::size_t>(run, 65'536);
-        CHECK(stats.run_bytes <= most);
-        CHECK(stats.runs == (most >= input.size() ? 0 : (input.size() / 100 + most / 100 - 1) / (most / 100)));
+        const auto max = std::max<std::size_t>(run, 65'536);
+        CHECK(stats.run_bytes <= max);
+        CHECK(stats.runs == (max >= input.size() ? 0 : (input.size() / 100 + max / 100 - 1) / (max / 100)));
         CHECK(stats.passes == 0);
         CHECK(read_file(folder / "out") == sorted_records(input, format));
     }
@@ -514,7 +514,7 @@ TEST_CASE("whichever call fails, the input is unchanged, there is no output, and
     const auto options = options_for(format, folder);
     static std::atomic<int> calls, wanted, error;
     static std::vector<Call> last;  // the test's own thread: calls after everything is written
-    static std::atomic<std::size_t> most;
+    static std::atomic<std::size_t> max;
     const auto sort = [&](const std::string& name) {
         calls = 0;
         last.clear();
@@ -522,16 +522,16 @@ TEST_CASE("whichever call fails, the input is unchanged, there is no output, and
             Fault fault;
             if (calls++ == wanted) fault.error = error;
             if (call != Call::Read && call != Call::Write && call != Call::Open) last.push_back(call);
-            if (call == Call::Read || call == Call::Write) fault.most = most;
+            if (call == Call::Read || call == Call::Write) fault.max = max;
             return fault;
         });
         return sort_between(folder / "in", folder / name, options, {}, small_plans(100, 2));
     };
-    most = 512;
+    max = 512;
     wanted = -1;
     sort("out");
     CHECK(read_file(folder / "out") == sorted_records(input, format));
-    most = std::numeric_limits<std::size_t>::max();
+    max = std::numeric_limits<std::size_t>::max();
     sort("out");
     const int all = calls;
     CHECK(all > 40);

@@ -131,7 +131,7 @@ TEST_CASE("short and failed transfers are reported") {
 TEST_CASE("a transfer of which the system did a part continues, even with a direct file") {
     const Faults faults([](Call call) {
         Fault fault;
-        if (call == Call::Read || call == Call::Write) fault.most = 1000;
+        if (call == Call::Read || call == Call::Write) fault.max = 1000;
         return fault;
     });
     for (const auto method : methods()) {

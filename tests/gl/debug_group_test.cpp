@@ -107,14 +107,14 @@ TEST_CASE("a full stack of the application's groups is not changed") {
     const Host host;
     const Wish wish("1");
     const auto context = adopt_recorded();
-    GLint depth = 0, most = 0;
+    GLint depth = 0, max = 0;
     host.gl.GetIntegerv(GL_DEBUG_GROUP_STACK_DEPTH, &depth);
-    host.gl.GetIntegerv(GL_MAX_DEBUG_GROUP_STACK_DEPTH, &most);
-    for (GLint i = depth; i < most; ++i) host.gl.PushDebugGroup(GL_DEBUG_SOURCE_APPLICATION, 1, 4, "host");
+    host.gl.GetIntegerv(GL_MAX_DEBUG_GROUP_STACK_DEPTH, &max);
+    for (GLint i = depth; i < max; ++i) host.gl.PushDebugGroup(GL_DEBUG_SOURCE_APPLICATION, 1, 4, "host");
     sort(context);
     CHECK(groups.empty());
     CHECK(error_names(take_errors(host.gl)) == "");
-    for (GLint i = depth; i < most; ++i) host.gl.PopDebugGroup();
+    for (GLint i = depth; i < max; ++i) host.gl.PopDebugGroup();
     sort(context);
     CHECK(!groups.empty());
     CHECK(error_names(take_errors(host.gl)) == "");

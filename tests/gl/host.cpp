@@ -214,10 +214,10 @@ void raise(const Api& gl, GLenum error) {
             gl.PopDebugGroup();
             break;
         case GL_STACK_OVERFLOW: {
-            GLint depth = 0, most = 0;
+            GLint depth = 0, max = 0;
             gl.GetIntegerv(GL_DEBUG_GROUP_STACK_DEPTH, &depth);
-            gl.GetIntegerv(GL_MAX_DEBUG_GROUP_STACK_DEPTH, &most);
-            for (GLint i = depth; i < most + 1; ++i) gl.PushDebugGroup(GL_DEBUG_SOURCE_APPLICATION, 1, 1, "g");
+            gl.GetIntegerv(GL_MAX_DEBUG_GROUP_STACK_DEPTH, &max);
+            for (GLint i = depth; i < max + 1; ++i) gl.PushDebugGroup(GL_DEBUG_SOURCE_APPLICATION, 1, 1, "g");
             GLint now = 0;
             gl.GetIntegerv(GL_DEBUG_GROUP_STACK_DEPTH, &now);
             for (GLint i = now; i > depth; --i) gl.PopDebugGroup();

@@ -117,9 +117,9 @@ TEST_CASE("more rows of a buffer than are read at a time, and new content of the
     CHECK(processor.count(table, column("x") < 1'100'000) == 1'100'000);
     CHECK(processor.aggregate(table, {.kind = Kind::Sum, .column = "x"}) ==
           Value(static_cast<std::int64_t>(values.size() * (values.size() - 1) / 2)));
-    const std::uint32_t most = 4'000'000'000U;
-    host.gl.NamedBufferSubData(buffer.id(), 4 * 1'050'000, 4, &most);
-    CHECK(processor.kth_largest(table, "x", 1) == Value(std::int64_t{most}));
+    const std::uint32_t max = 4'000'000'000U;
+    host.gl.NamedBufferSubData(buffer.id(), 4 * 1'050'000, 4, &max);
+    CHECK(processor.kth_largest(table, "x", 1) == Value(std::int64_t{max}));
 }
 
 TEST_CASE("a channel of a rectangle, layer or face gives the same answers as a column in memory") {

@@ -45,9 +45,9 @@ To converted(const Value& value) {
         return real ? static_cast<To>(*real) : std::numeric_limits<To>::quiet_NaN();
     } else {
         if (!real || std::isnan(*real)) return 0;
-        constexpr auto least = std::numeric_limits<To>::min(), most = std::numeric_limits<To>::max();
-        if (*real <= static_cast<double>(least)) return least;
-        return *real >= static_cast<double>(most) ? most : static_cast<To>(*real);
+        constexpr auto min = std::numeric_limits<To>::min(), max = std::numeric_limits<To>::max();
+        if (*real <= static_cast<double>(min)) return min;
+        return *real >= static_cast<double>(max) ? max : static_cast<To>(*real);
     }
 }
 
@@ -202,9 +202,9 @@ TEST_CASE("an aggregate goes to the application's buffer or texture as a number 
 TEST_CASE("a sum beyond 64 bits is written as the nearest float, or as the limit of the type") {
     const Host host(each_profile());
     const auto context = Host::adopt();
-    constexpr auto most = std::numeric_limits<std::int64_t>::max();
+    constexpr auto max = std::numeric_limits<std::int64_t>::max();
     Table table;
-    table.add("l", std::vector<std::int64_t>{most, most, most}).add("s", std::vector<std::int64_t>{-most, -most, -5});
+    table.add("l", std::vector<std::int64_t>{max, max, max}).add("s", std::vector<std::int64_t>{-max, -max, -5});
     table.add("u", std::vector<std::uint32_t>{~0U, ~0U, 1});
     const HostBuffer out(host.gl, std::vector<std::byte>(8));
     for (const auto engine : {QueryEngine::Bitmap, QueryEngine::Depth, QueryEngine::Cpu}) {
@@ -220,7 +220,7 @@ TEST_CASE("a sum beyond 64 bits is written as the nearest float, or as the limit
         CHECK(sum("l", ColumnType::F32, float{}) == 0x1.8p+64F);
         CHECK(sum("l", ColumnType::F64, double{}) == 0x1.8p+64);
         CHECK(sum("s", ColumnType::F64, double{}) == -0x1p+64);
-        CHECK(sum("l", ColumnType::I64, std::int64_t{}) == most);
+        CHECK(sum("l", ColumnType::I64, std::int64_t{}) == max);
         CHECK(sum("s", ColumnType::I64, std::int64_t{}) == std::numeric_limits<std::int64_t>::min());
         CHECK(sum("l", ColumnType::U32, std::uint32_t{}) == ~0U);
         CHECK(sum("u", ColumnType::I64, std::int64_t{}) == (std::int64_t{1} << 33) - 1);

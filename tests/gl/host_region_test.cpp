@@ -282,7 +282,7 @@ TEST_CASE("an invalid region is refused with the reason") {
         CAPTURE(message);
         CHECK((message.find(part) != std::string::npos));
     };
-    constexpr auto most = std::numeric_limits<int>::max();
+    constexpr auto max = std::numeric_limits<int>::max();
     has("is not a texture", {.texture = 0});
     has("one of the internal formats", {.texture = snorm.id()});
     has("no layer 1", {.texture = plain.id(), .layer = 1});
@@ -291,7 +291,7 @@ TEST_CASE("an invalid region is refused with the reason") {
     has("not within", {.texture = plain.id(), .x = side});
     has("not within", {.texture = plain.id(), .x = -1});
     has("not within", {.texture = plain.id(), .x = 1, .width = side});
-    has("not within", {.texture = plain.id(), .y = 1, .height = most});
+    has("not within", {.texture = plain.id(), .y = 1, .height = max});
     has("not within", {.texture = plain.id(), .width = -1});
     has("no channel 1", {.texture = plain.id()}, 1);
     has("no channel 4", {.texture = array.id()}, 4);

@@ -29,7 +29,7 @@ TEST_CASE("a selection goes to the application's texture as bits, and to its buf
             for (auto& value : values) value = random.real(0, 1);
             Table table;
             table.add("x", values);
-            for (const float least : {-1.0F, 0.7F, 2.0F}) {
+            for (const float min : {-1.0F, 0.7F, 2.0F}) {
                 const auto words = (n + 31) / 32;
                 constexpr int width = 37;
                 const auto height = static_cast<int>(words / width) + 2;
@@ -47,7 +47,7 @@ TEST_CASE("a selection goes to the application's texture as bits, and to its buf
                 {
                     const Poison poison(host.gl, random.bits());
                     const auto before = Snapshot::take(host.gl);
-                    const auto chosen = processor.select(table, column("x") > double{least});
+                    const auto chosen = processor.select(table, column("x") > double{min});
                     chosen.write_bits(texture);
                     chosen.write_rows(buffers[0], 8, buffers[1], 4);
                     chosen.write_count(buffers[1], 12);
@@ -58,7 +58,7 @@ TEST_CASE("a selection goes to the application's texture as bits, and to its buf
                 std::fill_n(expected_rows.begin() + 2, n, 0);
                 std::uint32_t count = 0;
                 for (std::size_t i = 0; i < n; ++i) {
-                    if (!(values[i] > least)) continue;
+                    if (!(values[i] > min)) continue;
                     expected_texels[i / 32] |= 1U << (i % 32);
                     expected_rows[2 + count++] = static_cast<std::uint32_t>(i);
                 }

@@ -169,9 +169,9 @@ TEST_CASE_TEMPLATE("a column is what level 0 of an application's texture holds, 
     Host host;
     const auto context = Host::adopt();
     const auto keys = some_keys<T>(texels);
-    const auto most = std::ranges::max(keys);
+    const auto max = std::ranges::max(keys);
     const auto greatest =
-        std::is_same_v<T, float> ? Value(double{static_cast<float>(most)}) : Value(static_cast<std::int64_t>(most));
+        std::is_same_v<T, float> ? Value(double{static_cast<float>(max)}) : Value(static_cast<std::int64_t>(max));
     const auto expected = static_cast<std::uint64_t>(std::ranges::count_if(keys, [](T key) { return key >= T{2}; }));
     for (const auto engine : {QueryEngine::Cpu, QueryEngine::Bitmap, QueryEngine::Depth}) {
         CAPTURE(engine);

@@ -247,8 +247,8 @@ TEST_CASE("timestamps run forward") {
     const Scope scope(device, "test");
     const auto before = gpu_time(device);
     const Query first(device, Query::Kind::Timestamp), second(device, Query::Kind::Timestamp);
-    first.note_time();
-    second.note_time();
+    first.take_time();
+    second.take_time();
     CHECK(first.result() <= second.result());
     CHECK(before <= first.result() + 1'000'000);  // the same clock, within a millisecond
     CHECK(second.ready());                        // its result has been read

@@ -314,11 +314,11 @@ void program_state(Recorder& to) {
             to.add(std::string("pipeline ") + what.name, value);
         }
     }
-    const auto buffers = [&](const Named& binding, const Named& start, const Named& size, GLenum most) {
+    const auto buffers = [&](const Named& binding, const Named& start, const Named& size, GLenum max) {
         to.integers({binding});
-        to.indexed_integers(binding, to.limit(most));
-        to.indexed_integers64(start, to.limit(most));
-        to.indexed_integers64(size, to.limit(most));
+        to.indexed_integers(binding, to.limit(max));
+        to.indexed_integers64(start, to.limit(max));
+        to.indexed_integers64(size, to.limit(max));
     };
     buffers(NAMED(UNIFORM_BUFFER_BINDING), NAMED(UNIFORM_BUFFER_START), NAMED(UNIFORM_BUFFER_SIZE),
             GL_MAX_UNIFORM_BUFFER_BINDINGS);
@@ -569,7 +569,7 @@ Snapshot Snapshot::take(const Api& gl) {
 
 std::string difference(const Snapshot& before, const Snapshot& after) {
     std::ostringstream out;
-    constexpr int most = 12;
+    constexpr int max = 12;
     int found = 0;
     const auto count = std::max(before.entries.size(), after.entries.size());
     const Snapshot::Entry none{"(no entry)", {}};
@@ -577,11 +577,11 @@ std::string difference(const Snapshot& before, const Snapshot& after) {
         const auto& a = i < before.entries.size() ? before.entries[i] : none;
         const auto& b = i < after.entries.size() ? after.entries[i] : none;
         if (a == b) continue;
-        if (++found > most) continue;
+        if (++found > max) continue;
         out << a.name << (a.name == b.name ? "" : " / " + b.name) << ":" << text(a.values) << " ->" << text(b.values)
             << "\n";
     }
-    if (found > most) out << "and " << found - most << " more\n";
+    if (found > max) out << "and " << found - max << " more\n";
     return out.str();
 }
 

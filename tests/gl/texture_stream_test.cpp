@@ -57,14 +57,14 @@ void check_ranks(const Quantiles<T>& summary, std::vector<T> all, double eps) {
     REQUIRE(summary.n() == all.size());
     for (int i = 0; i <= 100; ++i) {
         const auto found = summary.quantile(i / 100.0);
-        const auto least = static_cast<double>(std::ranges::lower_bound(all, found.value) - all.begin()) + 1,
-                   most = static_cast<double>(std::ranges::upper_bound(all, found.value) - all.begin());
-        REQUIRE(least <= most);  // the value occurs
+        const auto min = static_cast<double>(std::ranges::lower_bound(all, found.value) - all.begin()) + 1,
+                   max = static_cast<double>(std::ranges::upper_bound(all, found.value) - all.begin());
+        REQUIRE(min <= max);  // the value occurs
         const auto asked = static_cast<double>(found.rank), slack = eps * static_cast<double>(all.size());
-        CHECK(least <= asked + slack);
-        CHECK(most >= asked - slack);
-        CHECK(static_cast<double>(found.rank_lower) <= most);
-        CHECK(static_cast<double>(found.rank_upper) >= least);
+        CHECK(min <= asked + slack);
+        CHECK(max >= asked - slack);
+        CHECK(static_cast<double>(found.rank_lower) <= max);
+        CHECK(static_cast<double>(found.rank_upper) >= min);
     }
 }
 

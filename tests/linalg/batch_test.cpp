@@ -79,12 +79,12 @@ TEST_CASE("many matrices of any size are factorized and solved like each one alo
             const auto back = product(all, found, n, sides);
             // The backward error, relative to the sizes of each system.
             for (std::size_t system = 0; system < systems; ++system) {
-                double most_x = 0, left = 0;
+                double max_x = 0, left = 0;
                 for (auto i = system * n * sides; i < (system + 1) * n * sides; ++i) {
-                    most_x = std::max(most_x, static_cast<double>(std::abs(found[i])));
+                    max_x = std::max(max_x, static_cast<double>(std::abs(found[i])));
                     left = std::max(left, std::abs(static_cast<double>(back[i]) - b[i]));
                 }
-                CHECK(left <= 30 * 0x1p-24 * static_cast<double>(n * n) * (most_x + 1));
+                CHECK(left <= 30 * 0x1p-24 * static_cast<double>(n * n) * (max_x + 1));
             }
         }
     }
@@ -169,11 +169,11 @@ TEST_CASE("matrices of any range are scaled separately, by powers of two that ch
             for (auto row = i * n; row < (i + 1) * n; ++row) {
                 for (std::size_t side = 0; side < 2; ++side) {
                     const auto found = std::ldexp(static_cast<double>(x[row * 2 + side]), of_columns[row]);
-                    const double most = (conditions[i] + of_plain_conditions[i]) * 0x1p-24 * 8 * static_cast<double>(n);
+                    const double max = (conditions[i] + of_plain_conditions[i]) * 0x1p-24 * 8 * static_cast<double>(n);
                     double size = 0;
                     for (auto k = i * n * 2; k < (i + 1) * n * 2; ++k)
                         size = std::max(size, static_cast<double>(std::abs(wanted[k])));
-                    CHECK(std::abs(found - wanted[row * 2 + side]) <= most * size);
+                    CHECK(std::abs(found - wanted[row * 2 + side]) <= max * size);
                 }
             }
         }
@@ -222,8 +222,8 @@ TEST_CASE("condition numbers of a batch equal those of Lu") {
 }
 
 TEST_CASE("more matrices than a texture has rows are placed next to each other") {
-    const auto most = static_cast<std::size_t>(context().info().max_texture_size);
-    for (const std::size_t systems : {most, most + 1, 2 * most + 3}) {
+    const auto max = static_cast<std::size_t>(context().info().max_texture_size);
+    for (const std::size_t systems : {max, max + 1, 2 * max + 3}) {
         std::vector<float> all(systems), b(systems), wanted(systems);
         for (std::size_t i = 0; i < systems; ++i) {
             all[i] = i % 3 == 0 ? 2.0F : -4.0F;
@@ -236,7 +236,7 @@ TEST_CASE("more matrices than a texture has rows are placed next to each other")
         CHECK(batch.factors().lu == all);
     }
     // Three per row of texels. For larger ones the last row has one.
-    const std::size_t n = 5, systems = 2 * most + 1;
+    const std::size_t n = 5, systems = 2 * max + 1;
     const auto few = random_matrix(64 * n, n, 3).values;
     std::vector<float> all;
     for (std::size_t i = 0; i < systems; ++i) {

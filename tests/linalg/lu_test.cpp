@@ -54,12 +54,12 @@ Matrix dominant(Matrix matrix) {
 }
 
 double max_lower(const Factors& factors, std::size_t columns) {
-    double most = 0;
+    double max = 0;
     for (std::size_t i = 0; i < factors.rows.size(); ++i) {
         for (std::size_t j = 0; j < std::min(i, columns); ++j)
-            most = std::max(most, std::abs(static_cast<double>(factors.lu[i * columns + j])));
+            max = std::max(max, std::abs(static_cast<double>(factors.lu[i * columns + j])));
     }
-    return most;
+    return max;
 }
 
 }  // namespace
@@ -242,7 +242,7 @@ TEST_CASE("among equal pivots the first row in the current order wins") {
                 CHECK(lu.factor(a.view()).info == 0);
                 CHECK(lu.factors().rows == wanted);
             }
-            if (n > LuBatch::most_n) continue;
+            if (n > LuBatch::max_n) continue;
             LuBatch batch(context());
             batch.factor(a.values, n);
             CHECK(batch.factors().rows == wanted);
@@ -459,12 +459,12 @@ TEST_CASE("a refined solution may overwrite its right-hand side, or a part of it
 }
 
 TEST_CASE("right-hand sides as long as a texture's side, in every form") {
-    const auto most = static_cast<std::size_t>(context().info().max_texture_size);
+    const auto max = static_cast<std::size_t>(context().info().max_texture_size);
     for (const auto layout : {Layout::Scalars, Layout::Tiles}) {
         for (const std::size_t block : {1U, 8U, 16U, 32U}) {
             Lu lu(context(), {.block = block, .layout = layout});
             for (const auto& [rows, columns] : std::vector<std::pair<std::size_t, std::size_t>>{
-                     {8, most}, {8, most * 4 / 5 + 1}, {7, most - 1}, {40, most}, {most, 8}, {most - 1, 40}}) {
+                     {8, max}, {8, max * 4 / 5 + 1}, {7, max - 1}, {40, max}, {max, 8}, {max - 1, 40}}) {
                 INFO(rows, " x ", columns, ", block ", block, ", layout ", static_cast<int>(layout));
                 const auto a = random_matrix(rows, columns, 16);
                 CHECK(lu.factor(a.view()).info == 0);
@@ -473,9 +473,9 @@ TEST_CASE("right-hand sides as long as a texture's side, in every form") {
                 CHECK(lu_ratio(a, factors) < 30);
                 CHECK(max_lower(factors, columns) <= 1.0 + 1e-6);
             }
-            const std::vector<float> ones(most + 1, 1.0F);
-            CHECK_THROWS_AS(lu.factor({ones, 1, most + 1}), InvalidArgument);
-            CHECK_THROWS_AS(lu.factor({ones, most + 1, 1}), InvalidArgument);
+            const std::vector<float> ones(max + 1, 1.0F);
+            CHECK_THROWS_AS(lu.factor({ones, 1, max + 1}), InvalidArgument);
+            CHECK_THROWS_AS(lu.factor({ones, max + 1, 1}), InvalidArgument);
         }
     }
 }

@@ -21,16 +21,16 @@ inline Context context() {
 // Pretends that textures are smaller, for the length of a scope, so that matrices that do not fit need no memory.
 class SmallTextures {
   public:
-    explicit SmallTextures(int size) : most_(detail::Access::of(opened_)->info.max_texture_size), before_(most_) {
-        most_ = size;
+    explicit SmallTextures(int size) : max_(detail::Access::of(opened_)->info.max_texture_size), before_(max_) {
+        max_ = size;
     }
     SmallTextures(const SmallTextures&) = delete;
     SmallTextures& operator=(const SmallTextures&) = delete;
-    ~SmallTextures() { most_ = before_; }
+    ~SmallTextures() { max_ = before_; }
 
   private:
     Context opened_ = context();
-    int& most_;
+    int& max_;
     const int before_;
 };
 
@@ -52,13 +52,13 @@ inline Matrix random_matrix(std::size_t rows, std::size_t columns, unsigned seed
 
 // The largest column sum of absolute values.
 inline double one_norm(std::size_t rows, std::size_t columns, const std::vector<double>& values) {
-    double most = 0;
+    double max = 0;
     for (std::size_t j = 0; j < columns; ++j) {
         double sum = 0;
         for (std::size_t i = 0; i < rows; ++i) sum += std::abs(values[i * columns + j]);
-        most = std::isnan(sum) ? INFINITY : std::max(most, sum);
+        max = std::isnan(sum) ? INFINITY : std::max(max, sum);
     }
-    return most;
+    return max;
 }
 
 // |L U - P A Q| / (n |A| eps) in 1-norms, with sums in double; n is the number of columns, as in LAPACK's SGET01.

@@ -89,26 +89,26 @@ TEST_CASE("extremes: the first of equal ones, NaNs ignored, zeros equal") {
         for (std::size_t i = 4; i < a.values.size(); i += 7) a.values[i] = std::numeric_limits<float>::quiet_NaN();
         for (const auto along : {Along::All, Along::Rows, Along::Columns}) {
             INFO(rows, " x ", columns, " along ", static_cast<int>(along));
-            std::vector<std::optional<Extreme>> least(results(rows, columns, along)), most(least.size());
+            std::vector<std::optional<Extreme>> min(results(rows, columns, along)), max(min.size());
             for (std::size_t i = 0; i < rows; ++i) {
                 for (std::size_t j = 0; j < columns; ++j) {
                     const float x = a.at(i, j);
                     if (std::isnan(x)) continue;
-                    auto &low = least[result_of(i, j, along)], &high = most[result_of(i, j, along)];
+                    auto &low = min[result_of(i, j, along)], &high = max[result_of(i, j, along)];
                     if (!low || x < low->value) low = Extreme{x, i, j};
                     if (!high || x > high->value) high = Extreme{x, i, j};
                 }
             }
-            CHECK((reducer.least(a.view(), along) == least));
-            CHECK((reducer.most(a.view(), along) == most));
+            CHECK((reducer.minimum(a.view(), along) == min));
+            CHECK((reducer.maximum(a.view(), along) == max));
         }
     }
     const float inf = std::numeric_limits<float>::infinity();
     const std::vector<float> values{1, -inf, inf, 1e-40F, -1e-40F};
-    CHECK(reducer.least(MatrixView{values, 1, 5}).front() == Extreme{-inf, 0, 1});
-    CHECK(reducer.most(MatrixView{values, 5, 1}).front() == Extreme{inf, 2, 0});
-    CHECK(reducer.least(MatrixView{std::span(values).subspan(3), 1, 2}).front() == Extreme{-1e-40F, 0, 1});
-    CHECK(!reducer.most(MatrixView{std::vector{std::numeric_limits<float>::quiet_NaN()}, 1, 1}).front());
+    CHECK(reducer.minimum(MatrixView{values, 1, 5}).front() == Extreme{-inf, 0, 1});
+    CHECK(reducer.maximum(MatrixView{values, 5, 1}).front() == Extreme{inf, 2, 0});
+    CHECK(reducer.minimum(MatrixView{std::span(values).subspan(3), 1, 2}).front() == Extreme{-1e-40F, 0, 1});
+    CHECK(!reducer.maximum(MatrixView{std::vector{std::numeric_limits<float>::quiet_NaN()}, 1, 1}).front());
 }
 
 TEST_CASE("sums of integers are exact, even beyond 32 bits") {
@@ -142,7 +142,7 @@ TEST_CASE("a vector that is longer than the width of a texture") {
     std::vector<float> values(100001, 1.0F);
     values[70000] = -2;
     CHECK(reducer.sums(MatrixView{values, 1, values.size()}).front() == 99998);
-    CHECK(reducer.least(MatrixView{values, values.size(), 1}).front() == Extreme{-2, 70000, 0});
+    CHECK(reducer.minimum(MatrixView{values, values.size(), 1}).front() == Extreme{-2, 70000, 0});
     CHECK_THROWS_AS(static_cast<void>(reducer.sums(MatrixView{values, 1, values.size()}, Along::Rows)),
                     InvalidArgument);
     CHECK_THROWS_WITH_AS(static_cast<void>(reducer.sums(MatrixView{values, 2, 2})),
@@ -151,19 +151,19 @@ TEST_CASE("a vector that is longer than the width of a texture") {
 
 TEST_CASE("a texture for a reduction holds 2^30 elements, or its limit") {
     using detail::linalg::size_to_reduce;
-    const auto size = [](std::size_t rows, std::size_t columns, std::size_t most) {
-        const auto [width, height] = size_to_reduce("f", rows, columns, Along::All, most);
+    const auto size = [](std::size_t rows, std::size_t columns, std::size_t max) {
+        const auto [width, height] = size_to_reduce("f", rows, columns, Along::All, max);
         return std::pair{width, height};
     };
     CHECK(size(16384, 16384, 16384) == std::pair{16384, 16384});  // unchanged
     CHECK(size(1, 16385, 16384) == std::pair{8192, 3});
     CHECK(size(16385, 1, 16384) == std::pair{8192, 3});
-    const auto half = std::size_t{1} << 27U, most_elements = std::size_t{1} << 30U;
+    const auto half = std::size_t{1} << 27U, max_elements = std::size_t{1} << 30U;
     CHECK(size(1, half, 16384) == std::pair{8192, 16384});
     CHECK(size(1, half + 1, 16384) == std::pair{16384, 8193});
     CHECK(size(1, 2 * half, 16384) == std::pair{16384, 16384});
-    CHECK(size(most_elements, 1, 32768) == std::pair{32768, 32768});
-    CHECK(size(most_elements, 1, 65536) == std::pair{16384, 65536});
+    CHECK(size(max_elements, 1, 32768) == std::pair{32768, 32768});
+    CHECK(size(max_elements, 1, 65536) == std::pair{16384, 65536});
     CHECK(size(1, 12000 * 12000, 12000) == std::pair{12000, 12000});
     CHECK_THROWS_WITH_AS(
         static_cast<void>(size(1, 2 * half + 1, 16384)),
@@ -207,8 +207,8 @@ TEST_CASE("wrong arguments are refused before OpenGL is called") {
         CHECK_THROWS_AS(static_cast<void>(reducer.dots(right, wrong)), InvalidArgument);
         CHECK_THROWS_AS(static_cast<void>(reducer.dots(right, other)), InvalidArgument);
         CHECK_THROWS_AS(static_cast<void>(reducer.norms(wrong)), InvalidArgument);
-        CHECK_THROWS_AS(static_cast<void>(reducer.least(wrong)), InvalidArgument);
-        CHECK_THROWS_AS(static_cast<void>(reducer.most(wrong)), InvalidArgument);
+        CHECK_THROWS_AS(static_cast<void>(reducer.minimum(wrong)), InvalidArgument);
+        CHECK_THROWS_AS(static_cast<void>(reducer.maximum(wrong)), InvalidArgument);
         CHECK_THROWS_AS(static_cast<void>(reducer.sums(std::span(words), 4)), InvalidArgument);
         CHECK_THROWS_AS(static_cast<void>(reducer.sums(std::span(words), 0)), InvalidArgument);
     }).join();
@@ -229,7 +229,7 @@ TEST_CASE("textures of the caller are read in place, next to views") {
     for (const auto along : {Along::All, Along::Rows, Along::Columns}) {
         CHECK(reducer.sums(MatrixTexture{texture.id()}, along) == reducer.sums(a.view(), along));
         CHECK(reducer.norms(MatrixTexture{texture.id()}, along) == reducer.norms(a.view(), along));
-        CHECK((reducer.most(MatrixTexture{texture.id()}, along) == reducer.most(a.view(), along)));
+        CHECK((reducer.maximum(MatrixTexture{texture.id()}, along) == reducer.maximum(a.view(), along)));
         CHECK(reducer.dots(MatrixTexture{texture.id()}, b.view(), along) == reducer.dots(a.view(), b.view(), along));
     }
     CHECK_THROWS_AS(static_cast<void>(reducer.sums(MatrixTexture{wrong.id()})), InvalidArgument);

@@ -66,12 +66,12 @@ std::vector<double> product(const Doubles& a, const std::vector<double>& x) {
 }
 
 double error_of(const std::vector<double>& found, const std::vector<double>& wanted) {
-    double most = 0, size = 0;
+    double max = 0, size = 0;
     for (std::size_t i = 0; i < found.size(); ++i) {
-        most = std::max(most, std::abs(found[i] - wanted[i]));
+        max = std::max(max, std::abs(found[i] - wanted[i]));
         size = std::max(size, std::abs(wanted[i]));
     }
-    return most / size;
+    return max / size;
 }
 
 }  // namespace

@@ -88,12 +88,12 @@ void compare(pass::FoldBy rule, Texel<T> nothing, const std::vector<Texel<T>>& t
     host.scope.check();
 }
 
-constexpr std::size_t most_texels = 31 * 33 + 300 * 5;
+constexpr std::size_t max_texels = 31 * 33 + 300 * 5;
 
 template <class T, class Make>
 std::vector<Texel<T>> random_texels(unsigned seed, const Make& make) {
     std::mt19937 random(seed);
-    std::vector<Texel<T>> texels(most_texels);
+    std::vector<Texel<T>> texels(max_texels);
     for (auto& texel : texels) {
         for (auto& channel : texel) channel = make(random);
     }
@@ -121,9 +121,9 @@ TEST_CASE("Least and most of floats, infinities among them") {
         const auto kind = static_cast<int>(random() % 50);
         return kind == 0 ? inf : kind == 1 ? -inf : std::ldexp(static_cast<float>(random() % 1000) - 500, kind % 9);
     });
-    compare<float>(pass::FoldBy::Least, {inf, inf, inf, inf}, texels,
+    compare<float>(pass::FoldBy::Min, {inf, inf, inf, inf}, texels,
                    by_channel<float>([](float a, float b) { return std::min(a, b); }));
-    compare<float>(pass::FoldBy::Most, {-inf, -inf, -inf, -inf}, texels,
+    compare<float>(pass::FoldBy::Max, {-inf, -inf, -inf, -inf}, texels,
                    by_channel<float>([](float a, float b) { return std::max(a, b); }));
 }
 
@@ -136,19 +136,19 @@ TEST_CASE("Counts, modulo 2^32") {
 
 TEST_CASE("The first of the smallest and of the largest keys, with many equal ones") {
     std::mt19937 random(4);
-    std::vector<Texel<std::uint32_t>> texels(most_texels);
+    std::vector<Texel<std::uint32_t>> texels(max_texels);
     for (std::uint32_t i = 0; i < texels.size(); ++i)
         texels[i] = {
             random() % 4 == 0 ? 0xffffffffU - static_cast<unsigned>(random() % 3) : static_cast<unsigned>(random() % 3),
-            static_cast<std::uint32_t>(most_texels) - i, i, ~i};
+            static_cast<std::uint32_t>(max_texels) - i, i, ~i};
     constexpr auto none = 0xffffffffU;
     const auto place = [](const auto& texel) { return texel[1]; };
-    compare<std::uint32_t>(pass::FoldBy::FirstLeast, {none, none, none, none}, texels,
+    compare<std::uint32_t>(pass::FoldBy::FirstMin, {none, none, none, none}, texels,
                            [&](auto& result, const auto& texel) {
                                if (texel[0] < result[0] || (texel[0] == result[0] && place(texel) < place(result)))
                                    result = texel;
                            });
-    compare<std::uint32_t>(pass::FoldBy::FirstMost, {0, none, 0, 0}, texels, [&](auto& result, const auto& texel) {
+    compare<std::uint32_t>(pass::FoldBy::FirstMax, {0, none, 0, 0}, texels, [&](auto& result, const auto& texel) {
         if (texel[0] > result[0] || (texel[0] == result[0] && place(texel) < place(result))) result = texel;
     });
 }

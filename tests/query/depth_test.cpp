@@ -181,7 +181,7 @@ TEST_CASE("columns of floats take one plane if their keys without the gaps do") 
     for (const auto& column : data.columns) {
         INFO(column->name);
         CHECK(DepthPlanes::of(*column, 0, rows).planes == planes.at(column->name));
-        CHECK(DepthPlanes::of(column->least, column->most).planes > 1);
+        CHECK(DepthPlanes::of(column->min, column->max).planes > 1);
     }
     {
         static_cast<void>(count_of(depth, table, column("halves").between(0.5, 999)));
@@ -427,7 +427,7 @@ TEST_CASE("Auto takes the cheaper engine, and reports it") {
     table.add("a", std::vector<std::int32_t>{1, 2, 3}).add_texture("t", 1, ColumnType::U32, 3);  // so the GPU it is
     const auto& data = *detail::Access::of(table);
     const auto choose = [&](const Predicate& where, const Tuning& tuning) {
-        Work work{.counts = 1};
+        QueryWork work{.counts = 1};
         work.add(detail::Access::of(where), data);
         const std::array columns{std::size_t{0}, std::size_t{1}};
         return engines.choose({{{data, columns}, work}}, tuning);
@@ -442,13 +442,13 @@ TEST_CASE("Auto takes the cheaper engine, and reports it") {
     CHECK(choose(where, tuning) == QueryEngine::Bitmap);
     CHECK(choose(where && column("a").in({1, 3}), tuning) == QueryEngine::Depth);
     constexpr std::size_t many = std::size_t{1} << 26U;
-    Work count{.counts = 1, .tests = 1, .copies = 1};
+    QueryWork count{.counts = 1, .tests = 1, .copies = 1};
     CHECK(bitmap_ms(count, many, {}) < depth_ms(count, many, {}));
-    constexpr std::size_t most = std::size_t{1} << 40U;  // rows, so that the cost per query does not matter
+    constexpr std::size_t max = std::size_t{1} << 40U;  // rows, so that the cost per query does not matter
     // As if a machine had been measured.
     for (const double ratio : {0.5, 0.99, 1.01, 20.0}) {
         const auto measured = scaled({}, ratio);
-        CHECK(depth_ms(two_tests(), most, measured) / bitmap_ms(two_tests(), most, measured) ==
+        CHECK(depth_ms(two_tests(), max, measured) / bitmap_ms(two_tests(), max, measured) ==
               doctest::Approx(ratio).epsilon(0.01));
         CHECK(choose(column("a") > 1 && column("a") < 3, measured) ==
               (ratio < 1 ? QueryEngine::Depth : QueryEngine::Bitmap));

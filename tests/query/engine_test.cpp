@@ -50,18 +50,18 @@ std::vector<Key> some_keys(const TableData& table, std::size_t column, std::size
 
 std::vector<Leaf> leaves_of_column(const TableData& table, std::size_t column, std::mt19937_64& random) {
     std::vector<Leaf> leaves{IsNull{.column = column}, IsNull{.column = column, .negate = true}};
-    const auto most = key_bits(table.infos[column].type) == 64 ? ~Key{0} : Key{0xffffffff};
+    const auto max = key_bits(table.infos[column].type) == 64 ? ~Key{0} : Key{0xffffffff};
     for (const bool negate : {false, true}) {
         const auto keys = some_keys(table, column, 4, random);
         leaves.emplace_back(Range{.column = column, .low = keys.front(), .high = keys.back(), .negate = negate});
         leaves.emplace_back(Range{.column = column, .low = keys.back(), .high = keys.back(), .negate = negate});
-        leaves.emplace_back(Range{.column = column, .low = keys.back(), .high = most, .negate = negate});
-        leaves.emplace_back(Range{.column = column, .low = 0, .high = most, .negate = negate});
+        leaves.emplace_back(Range{.column = column, .low = keys.back(), .high = max, .negate = negate});
+        leaves.emplace_back(Range{.column = column, .low = 0, .high = max, .negate = negate});
         for (const std::size_t n : {1U, 8U, 9U, 40U})
             leaves.emplace_back(
                 Member{.column = column, .keys = some_keys(table, column, n, random), .negate = negate});
         std::vector<Key> close;
-        for (Key key = 0; key < 40; key += 1 + key % 3) close.push_back(table.columns[column]->least + key);
+        for (Key key = 0; key < 40; key += 1 + key % 3) close.push_back(table.columns[column]->min + key);
         leaves.emplace_back(Member{.column = column, .keys = close, .negate = negate});
     }
     return leaves;
@@ -426,9 +426,9 @@ TEST_CASE_TEMPLATE("Sums of integers are exact", Engine, ENGINES) {
     Engine engine(2);
     const auto columns = engine.open(detail::Access::of(table), all_columns(*detail::Access::of(table)));
     const auto all = columns->leaf(Always{true});
-    const auto most = Wide{70'000} * std::numeric_limits<std::int64_t>::max();
-    CHECK(columns->sum(0, *all).high == static_cast<std::int64_t>(most >> 64));
-    CHECK(columns->sum(0, *all).low == static_cast<std::uint64_t>(most));
+    const auto max = Wide{70'000} * std::numeric_limits<std::int64_t>::max();
+    CHECK(columns->sum(0, *all).high == static_cast<std::int64_t>(max >> 64));
+    CHECK(columns->sum(0, *all).low == static_cast<std::uint64_t>(max));
     CHECK(columns->sum(1, *all).high == -35'000);
     CHECK(columns->sum(1, *all).low == 0);
 }

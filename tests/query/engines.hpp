@@ -15,14 +15,14 @@
 namespace quadmill::test {
 
 #ifdef QUADMILL_TEST_GL
-// `most_rows` is the size of a part of a table.
-template <class Engine, std::size_t most_rows = ~std::size_t{0}>
+// `max_rows` is the size of a part of a table.
+template <class Engine, std::size_t max_rows = ~std::size_t{0}>
 class InContext {
   public:
     explicit InContext(unsigned threads)
         : context_(Context::headless()),
           scope_(*detail::Access::of(context_), "test"),
-          engine_(*detail::Access::of(context_), threads, most_rows) {}
+          engine_(*detail::Access::of(context_), threads, max_rows) {}
     [[nodiscard]] auto open(const std::shared_ptr<const detail::query::TableData>& table,
                             std::span<const std::size_t> columns) {
         return engine_.open(table, columns);
@@ -54,8 +54,8 @@ inline std::vector<QueryEngine> gpu_engines(const Context& context) {
 template <class Engine>
 inline constexpr bool has_conjunction = false;
 #ifdef QUADMILL_TEST_GL
-template <class Engine, std::size_t most_rows>
-inline constexpr bool has_conjunction<InContext<Engine, most_rows>> = true;
+template <class Engine, std::size_t max_rows>
+inline constexpr bool has_conjunction<InContext<Engine, max_rows>> = true;
 #endif
 
 }  // namespace quadmill::test

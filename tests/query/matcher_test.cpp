@@ -153,12 +153,12 @@ TEST_CASE("keys at the ends of the range of 32 and 64 bits") {
     auto context = context_of_test();
     const detail::gl::Scope scope(*detail::Access::of(context), "test");
     Matcher matcher(*detail::Access::of(context), 1);
-    constexpr Key most = ~Key{0}, narrow = 0xffffffffU;
+    constexpr Key max = ~Key{0}, narrow = 0xffffffffU;
     for (const auto& keys :
-         {std::vector<Key>{0, 1, narrow - 1}, std::vector<Key>{0, 1, narrow}, std::vector<Key>{most - narrow + 1, most},
-          std::vector<Key>{0, most}, std::vector<Key>{most}, std::vector<Key>{0}}) {
+         {std::vector<Key>{0, 1, narrow - 1}, std::vector<Key>{0, 1, narrow}, std::vector<Key>{max - narrow + 1, max},
+          std::vector<Key>{0, max}, std::vector<Key>{max}, std::vector<Key>{0}}) {
         std::vector<KeyRange> ranges;
-        const std::vector<Key> ends{0, 1, 2, narrow - 2, narrow - 1, narrow, narrow + 1, most - narrow, most - 1, most};
+        const std::vector<Key> ends{0, 1, 2, narrow - 2, narrow - 1, narrow, narrow + 1, max - narrow, max - 1, max};
         for (const auto low : ends) {
             for (const auto high : ends) {
                 if (low <= high) ranges.push_back({low, high});

@@ -378,9 +378,9 @@ TEST_CASE("groups that an engine finds one by one equal the CPU's") {
                       .group_by = {"a", "b"}};
     const QueryPlan plan(query, table.columns());
     CpuEngine engine;
-    const auto run = [&](std::size_t most) {
+    const auto run = [&](std::size_t max) {
         Tuning tuning;
-        tuning.engine_groups = most;
+        tuning.engine_groups = max;
         const RunTools tools{.engine = engine,
                              .cpu = engine,
                              .join = {.function = "test", .sort_with_index = {}, .tuning = tuning},
@@ -389,8 +389,8 @@ TEST_CASE("groups that an engine finds one by one equal the CPU's") {
     };
     const auto dealt = run(0);
     CHECK(dealt.rows.size() == 5);
-    for (const auto most : {std::size_t{2}, std::size_t{64}}) {
-        const auto found = run(most);
+    for (const auto max : {std::size_t{2}, std::size_t{64}}) {
+        const auto found = run(max);
         REQUIRE(found.rows.size() == dealt.rows.size());
         for (std::size_t i = 0; i < found.rows.size(); ++i) {
             for (std::size_t c = 0; c < found.columns.size(); ++c) {

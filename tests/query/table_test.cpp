@@ -33,13 +33,13 @@ TEST_CASE("Columns keep their values, NULLs are 0, and the min and max key ignor
     const auto& f = data(table, "f");
     CHECK(std::get<std::vector<float>>(f.values) == std::vector<float>{3, 0, 0});
     CHECK(f.valid == std::vector<std::uint32_t>{5});
-    CHECK(f.least == KeyOf<float>::key(0));
-    CHECK(f.most == KeyOf<float>::key(3));
+    CHECK(f.min == KeyOf<float>::key(0));
+    CHECK(f.max == KeyOf<float>::key(3));
     CHECK(data(table, "all").valid.empty());
-    CHECK(data(table, "all").least == KeyOf<std::int64_t>::key(-7));
-    CHECK(data(table, "all").most == KeyOf<std::int64_t>::key(6));
-    CHECK(data(table, "none").least == KeyOf<std::int32_t>::key(0));
-    CHECK(data(table, "none").most == data(table, "none").least);
+    CHECK(data(table, "all").min == KeyOf<std::int64_t>::key(-7));
+    CHECK(data(table, "all").max == KeyOf<std::int64_t>::key(6));
+    CHECK(data(table, "none").min == KeyOf<std::int32_t>::key(0));
+    CHECK(data(table, "none").max == data(table, "none").min);
     CHECK(table.rows() == 3);
     CHECK(table.columns()[2].name == "none");
     CHECK(table.columns()[1].type == ColumnType::I64);
@@ -100,8 +100,8 @@ TEST_CASE("All texts of a table share one dictionary, and copies keep theirs") {
     CHECK(*detail::Access::of(table)->dictionary == std::vector<std::string>{"", "apple", "fig", "pear", "quince"});
     CHECK(texts_of(table, "b") == std::vector<std::string>{"apple", "pear", "", "quince"});
     CHECK(std::get<std::vector<std::uint32_t>>(data(table, "a").values) == std::vector<std::uint32_t>{3, 2, 3, 0});
-    CHECK(data(table, "a").least == 2);
-    CHECK(data(table, "a").most == 3);
+    CHECK(data(table, "a").min == 2);
+    CHECK(data(table, "a").max == 3);
     CHECK(data(table, "a").valid == std::vector<std::uint32_t>{7});
     CHECK(texts_of(before, "a") == std::vector<std::string>{"pear", "fig", "pear", "fig"});
     CHECK(before.columns().size() == 1);
@@ -174,7 +174,7 @@ TEST_CASE("texts of several columns are the same if added together or one by one
         using Codes = std::vector<std::uint32_t>;
         CHECK(std::get<Codes>(a.values) == std::get<Codes>(b.values));
         CHECK(a.valid == b.valid);
-        CHECK(std::pair(a.least, a.most) == std::pair(b.least, b.most));
+        CHECK(std::pair(a.min, a.max) == std::pair(b.min, b.max));
     }
     const auto before = detail::Access::of(once);
     CHECK_THROWS_AS(once.add({{"f", {"1", "2", "3"}}, {"f", {"1", "2", "3"}}}), InvalidArgument);
@@ -189,6 +189,6 @@ TEST_CASE("A texture is stored as described") {
     CHECK(table.rows() == 10);
     CHECK(std::get<std::vector<std::uint32_t>>(std::get<HostObjects>(data(table, "x").values).of) ==
           std::vector<std::uint32_t>{7});
-    CHECK(data(table, "x").least == 0);
-    CHECK(data(table, "x").most == 0xffffffff);
+    CHECK(data(table, "x").min == 0);
+    CHECK(data(table, "x").max == 0xffffffff);
 }

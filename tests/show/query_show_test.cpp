@@ -132,7 +132,7 @@ TEST_CASE("depths belong to the column that the engine reports, and represent it
 
 TEST_CASE("queries that cannot be shown are refused") {
     CHECK_THROWS_AS(QueryWatcher(own_context(), Table()), InvalidArgument);
-    CHECK_THROWS_AS(QueryWatcher(own_context(), odd_table(QueryWatcher::most_rows + 1)), InvalidArgument);
+    CHECK_THROWS_AS(QueryWatcher(own_context(), odd_table(QueryWatcher::max_rows + 1)), InvalidArgument);
     QueryWatcher watcher(own_context(), odd_table(10));
     CHECK_THROWS_AS(static_cast<void>(watcher.watch(column("a") > 1, QueryEngine::Cpu)), InvalidArgument);
     CHECK_THROWS_AS(static_cast<void>(watcher.watch(column("z") > 1, QueryEngine::Depth)), InvalidArgument);
@@ -185,8 +185,8 @@ TEST_CASE("an explorer's query follows from its rectangle and thresholds") {
         check();
         for (std::size_t i = 0; i < 2; ++i) {
             const auto& threshold = explorer.thresholds()[i];
-            const bool least = threshold.keeps == demo::Explorer::Threshold::Keeps::AtLeast;
-            explorer.set_threshold(i, least ? threshold.range.low : threshold.range.high);
+            const bool min = threshold.keeps == demo::Explorer::Threshold::Keeps::AtLeast;
+            explorer.set_threshold(i, min ? threshold.range.low : threshold.range.high);
         }
         CHECK(explorer.query().count == 2000);
         check();

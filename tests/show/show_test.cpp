@@ -100,7 +100,7 @@ TEST_CASE("an early stop leaves out the stages that the GPU skipped") {
     CHECK(stages.steps.size() == static_cast<std::size_t>(stages.stages_run * stages.stages) + 1);
     CHECK(stages.steps.back().out_of_order == 0);
     CHECK_THROWS_AS(watch(context(), {.n = 1000}), InvalidArgument);
-    CHECK_THROWS_AS(watch(context(), {.n = Request::most_keys * 2}), InvalidArgument);
+    CHECK_THROWS_AS(watch(context(), {.n = Request::max_keys * 2}), InvalidArgument);
     CHECK_THROWS_AS(watch(context(), {.type = KeyType::I32}), InvalidArgument);
 }
 

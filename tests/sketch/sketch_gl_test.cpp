@@ -190,14 +190,14 @@ TEST_CASE("Floats are carried over before they stop counting, and so are packed 
 TEST_CASE("A sum of weights of 2^32 and more moves to the CPU, and is right") {
     for_all([](SketchKind kind, SketchEngine engine) {
         Sketch<std::uint32_t> sketch(context(), {.kind = kind, .width = 64, .engine = engine});
-        const auto most = std::numeric_limits<std::uint32_t>::max();
+        const auto max = std::numeric_limits<std::uint32_t>::max();
         sketch.insert(std::array{1U, 1U});
-        sketch.insert(std::array{1U, 2U}, std::array{most - 6, 4U});
+        sketch.insert(std::array{1U, 2U}, std::array{max - 6, 4U});
         sketch.insert(std::array{1U, 1U, 1U});
-        CHECK(sketch.query(1).estimate == std::uint64_t{most} - 1);
-        CHECK(sketch.n() == std::uint64_t{most} + 3);
+        CHECK(sketch.query(1).estimate == std::uint64_t{max} - 1);
+        CHECK(sketch.n() == std::uint64_t{max} + 3);
         CHECK(sketch.ran_on() == SketchEngine::Cpu);
-        sketch.remove(std::array{1U, 2U}, std::array{most - 6, 4U});
+        sketch.remove(std::array{1U, 2U}, std::array{max - 6, 4U});
         sketch.insert(std::array{1U, 2U});
         CHECK(sketch.query(1).estimate == 6);
     });

@@ -24,7 +24,7 @@ using namespace quadmill::test;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
-constexpr auto most_32 = std::numeric_limits<std::uint32_t>::max();
+constexpr auto max_32 = std::numeric_limits<std::uint32_t>::max();
 
 template <class T>
 void expect_none_below(const Sketch<T>& sketch, const std::unordered_map<T, std::uint64_t>& counts) {
@@ -198,12 +198,12 @@ double error_by_products(double load, unsigned seed) {
     }
     double sum = 0;  // 32-bit keys rarely repeat, so that each count is 1
     for (const auto key : keys) {
-        std::uint32_t least = 0xffffffffU;
+        std::uint32_t min = 0xffffffffU;
         for (std::size_t i = 0; i < depth; ++i) {
             const auto first = counters.begin() + static_cast<std::ptrdiff_t>(sub_bucket(key, i));
-            least = std::min(least, *std::max_element(first, first + fat));
+            min = std::min(min, *std::max_element(first, first + fat));
         }
-        sum += least - 1;
+        sum += min - 1;
     }
     return 100 * sum / static_cast<double>(keys.size());
 }
@@ -275,9 +275,9 @@ TEST_CASE("Counters grow past 8 and past 32 bits") {
         }
         sketch.remove(std::vector<std::uint32_t>(200, 5));
         CHECK(sketch.query(5).estimate == 58);
-        const std::vector<std::uint32_t> keys{5, 5, 5}, weights{most_32, most_32, 1};
+        const std::vector<std::uint32_t> keys{5, 5, 5}, weights{max_32, max_32, 1};
         sketch.insert(keys, weights);
-        CHECK(sketch.query(5).estimate == 58 + 2 * std::uint64_t{most_32} + 1);
+        CHECK(sketch.query(5).estimate == 58 + 2 * std::uint64_t{max_32} + 1);
         CHECK(sketch.query(5).lower <= sketch.query(5).estimate);
         sketch.remove(keys, weights);
         CHECK(sketch.query(5).estimate == 58);
@@ -417,8 +417,8 @@ TEST_CASE("Saved sketches load again; damaged bytes are refused") {
         }
     }
     Sketch<std::uint32_t> wide({.kind = SketchKind::Thread, .width = 3});
-    wide.insert(std::array{1U, 1U}, std::array{most_32, most_32});
-    CHECK(Sketch<std::uint32_t>::load(wide.save()).query(1U).estimate == 2 * std::uint64_t{most_32});
+    wide.insert(std::array{1U, 1U}, std::array{max_32, max_32});
+    CHECK(Sketch<std::uint32_t>::load(wide.save()).query(1U).estimate == 2 * std::uint64_t{max_32});
 }
 
 TEST_CASE("Forged bytes with a right checksum load or are refused, and never crash") {
@@ -470,8 +470,8 @@ TEST_CASE("The most frequent values, with guaranteed bounds") {
         CHECK(count.upper - count.lower < 30);  // much less than eps n = 150
         counts.erase(value);
     }
-    const auto most_of_others = std::ranges::max_element(counts, {}, [](const auto& c) { return c.second; })->second;
-    CHECK(top.others >= most_of_others);
+    const auto max_of_others = std::ranges::max_element(counts, {}, [](const auto& c) { return c.second; })->second;
+    CHECK(top.others >= max_of_others);
     CHECK(top.items.front().count.upper >= largest.front());
     CHECK_THROWS_AS(static_cast<void>(hitters.top(0)), InvalidArgument);
 }
@@ -486,8 +486,8 @@ TEST_CASE("Products divide like divisions") {
                                        : std::max(any, 1U);
         const auto by = Reciprocal::of(divisor);
         for (const auto x :
-             {0U, 1U, divisor - 1, divisor, divisor + 1, most_32 - 1, most_32, most_32 / divisor * divisor - 1,
-              most_32 / divisor * divisor, static_cast<std::uint32_t>(random())}) {
+             {0U, 1U, divisor - 1, divisor, divisor + 1, max_32 - 1, max_32, max_32 / divisor * divisor - 1,
+              max_32 / divisor * divisor, static_cast<std::uint32_t>(random())}) {
             REQUIRE(by.quotient(x) == x / divisor);
         }
     }

@@ -10,14 +10,14 @@ using namespace quadmill::detail::sort;  // NOLINT(google-build-using-namespace)
 
 TEST_CASE("Each kind of work has its own crossover") {
     constexpr SortCrossings::ByWidth from_2048{.bits16 = 2048, .bits32 = 2048, .bits64 = 2048};
-    const Work all{.n = 2048}, indexed{.n = 2048, .index = true}, windows{.n = 2048, .window = 1024},
+    const SortWork all{.n = 2048}, indexed{.n = 2048, .index = true}, windows{.n = 2048, .window = 1024},
         batch{.n = 2048, .window = 1024, .batch = true}, top{.n = 2048, .top = true};
     using Kind = SortCrossings::ByWidth SortCrossings::*;
-    const std::pair<Kind, Work> kinds[]{{&SortCrossings::keys, all},
-                                        {&SortCrossings::with_index, indexed},
-                                        {&SortCrossings::windows, windows},
-                                        {&SortCrossings::batches, batch},
-                                        {&SortCrossings::top, top}};
+    const std::pair<Kind, SortWork> kinds[]{{&SortCrossings::keys, all},
+                                            {&SortCrossings::with_index, indexed},
+                                            {&SortCrossings::windows, windows},
+                                            {&SortCrossings::batches, batch},
+                                            {&SortCrossings::top, top}};
     for (const auto& [kind, of_kind] : kinds) {
         SortCrossings crossings;
         crossings.*kind = from_2048;

@@ -82,7 +82,7 @@ TEST_CASE_TEMPLATE("The hybrid engine sorts every type, and both sides sort some
     const gl::Scope scope(*detail::Access::of(context), "test");
     cpu::Workers workers(4);
     sort::MergeSort gpu(*detail::Access::of(context), workers);
-    const sort::HybridPlan small{.gpu_least = 500, .gpu_most = 3000, .cpu_most = 70};
+    const sort::HybridPlan small{.gpu_min = 500, .gpu_max = 3000, .cpu_max = 70};
     bool by_cpu = false;  // depends on the machine
     for (const auto order : {Order::Ascending, Order::Descending}) {
         for (const std::size_t n : {0UL, 1UL, 70UL, 71UL, 20'000UL}) {
@@ -161,7 +161,7 @@ TEST_CASE("The hybrid engine keeps to its limit of GPU memory, also for segments
             if (!equal) ends.insert(ends.begin(), 1);
             const auto places = n + std::min(n, ends.size() * pair), pairs = (places + pair - 1) / pair;
             const auto limit = std::max(sort::MergeTextures::bytes(form, pairs),
-                                        sort::TileTextures::bytes(form, sort::most_tiles(form, {1, places, places}))) +
+                                        sort::TileTextures::bytes(form, sort::max_tiles(form, {1, places, places}))) +
                                (context.info().software ? sort::MergeTextures::staging_bytes(form, pairs) : 0);
             auto keys = values, expected = values;
             for (std::size_t i = 0, begin = 0; i < ends.size(); begin = ends[i++])

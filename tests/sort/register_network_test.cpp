@@ -81,7 +81,7 @@ TEST_CASE("The lower half of two sorted runs, one reversed, rotated alike, has t
     for (int zeros_a = 0; zeros_a <= n; ++zeros_a) {
         for (int zeros_b = 0; zeros_b <= n; ++zeros_b) {
             for (int turn = 0; turn < n; ++turn) {
-                std::uint64_t a = 0, b = 0, least = 0;
+                std::uint64_t a = 0, b = 0, min = 0;
                 for (int k = 0; k < n; ++k) {
                     if (k >= zeros_a) a |= std::uint64_t{1} << static_cast<unsigned>((turn + k) % n);
                     if (k >= zeros_b) b |= std::uint64_t{1} << static_cast<unsigned>((2 * n - turn + k) % n);
@@ -89,9 +89,9 @@ TEST_CASE("The lower half of two sorted runs, one reversed, rotated alike, has t
                 for (int r = 0; r < n; ++r) {
                     const auto x = (a >> static_cast<unsigned>(r)) & 1U,
                                y = (b >> static_cast<unsigned>(n - 1 - r)) & 1U;
-                    least |= (x & y) << static_cast<unsigned>(r);
+                    min |= (x & y) << static_cast<unsigned>(r);
                 }
-                REQUIRE(apply(network, least) == sorted(n, n - std::min(n, zeros_a + zeros_b)));
+                REQUIRE(apply(network, min) == sorted(n, n - std::min(n, zeros_a + zeros_b)));
             }
         }
     }

@@ -49,8 +49,8 @@ std::vector<Key> keys_of(const std::string& distribution, std::size_t n, std::ui
         return make<Key>(distribution, n, seed);
     } else {
         std::mt19937_64 random(seed);
-        constexpr auto lowest = std::numeric_limits<Key>::lowest(), most = std::numeric_limits<Key>::max();
-        std::vector<Key> special{0, 1, lowest, most, static_cast<Key>(most - 1), static_cast<Key>(-1)};
+        constexpr auto lowest = std::numeric_limits<Key>::lowest(), max = std::numeric_limits<Key>::max();
+        std::vector<Key> special{0, 1, lowest, max, static_cast<Key>(max - 1), static_cast<Key>(-1)};
         if constexpr (std::is_same_v<Key, double>) {
             const auto nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
             special.insert(special.end(), {-0.0, inf, -inf, nan, -nan, std::bit_cast<double>(0x7ff0000000000001ULL),

@@ -200,11 +200,11 @@ TEST_CASE("Distance of segments: a power of two within a tile, or whole tiles; r
     CHECK(sort::segment_places(plain, 1024) == 1024);
     CHECK(sort::segment_places(plain, 1025) == 2048);
     CHECK(sort::segment_places(indexed, 1025) == 1536);
-    CHECK(sort::most_tiles(plain, {1, 1024, 1024}) == 1);
+    CHECK(sort::max_tiles(plain, {1, 1024, 1024}) == 1);
     // Four runs of 128 granules merge into blocks of 122.
-    CHECK(sort::most_tiles(plain, {1, 4096, 4096}) == 5);
-    CHECK(sort::most_tiles(plain, {3, 4096, 100}) == 12);  // of the source
-    CHECK(sort::most_tiles(plain, {3, 4096, 4096}) == 15);
+    CHECK(sort::max_tiles(plain, {1, 4096, 4096}) == 5);
+    CHECK(sort::max_tiles(plain, {3, 4096, 100}) == 12);  // of the source
+    CHECK(sort::max_tiles(plain, {3, 4096, 4096}) == 15);
 }
 
 TEST_CASE("Tiles come back in order") {

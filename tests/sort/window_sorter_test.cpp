@@ -495,10 +495,10 @@ TEST_CASE("Arguments that a sorter of windows refuses") {
     for (const auto channels : {Channels::Windows, Channels::Split}) {
         const auto pbsn = window_sorter(
             context, {.engine = Engine::Pbsn, .paper = {.pbsn = {.max_texels = 16, .channels = channels}}});
-        const std::size_t most = channels == Channels::Split ? 64 : 16;
-        CHECK_THROWS_WITH_AS(pbsn->begin(view(small.keys), most + 1), doctest::Contains("16 texels"), InvalidArgument);
-        small = Batch(KeyType::F32, "any bits", 500, most, 1);
-        pbsn->begin(view(small.keys), most);
+        const std::size_t max = channels == Channels::Split ? 64 : 16;
+        CHECK_THROWS_WITH_AS(pbsn->begin(view(small.keys), max + 1), doctest::Contains("16 texels"), InvalidArgument);
+        small = Batch(KeyType::F32, "any bits", 500, max, 1);
+        pbsn->begin(view(small.keys), max);
         pbsn->finish();
         CHECK(same(small.keys, small.sorted));
     }

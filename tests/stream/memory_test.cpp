@@ -137,12 +137,12 @@ std::vector<std::uint32_t> some_keys(std::size_t n) {
 // Within eps of the ranks among these values, except for the missing ones.
 template <class Summary>
 void expect_quantiles(const Summary& summary, std::span<const float> sorted, std::size_t missing) {
-    const auto n = static_cast<double>(sorted.size()), most = summary_eps * n + static_cast<double>(missing) + 1;
+    const auto n = static_cast<double>(sorted.size()), max = summary_eps * n + static_cast<double>(missing) + 1;
     for (int i = 0; i <= 10; ++i) {
         const double phi = i / 10.0;
         const auto [from, to] = std::ranges::equal_range(sorted, summary.quantile(phi).value);
-        CHECK(static_cast<double>(to - sorted.begin()) >= phi * n - most);
-        CHECK(static_cast<double>(from - sorted.begin()) <= phi * n + most);
+        CHECK(static_cast<double>(to - sorted.begin()) >= phi * n - max);
+        CHECK(static_cast<double>(from - sorted.begin()) <= phi * n + max);
     }
 }
 
@@ -150,10 +150,10 @@ template <class Summary>
 void expect_counts(const Summary& summary, std::span<const float> values, std::size_t missing) {
     std::map<float, std::uint64_t> exact;
     for (const auto value : values) ++exact[value];
-    const auto most = summary_eps * static_cast<double>(values.size()) + static_cast<double>(missing);
+    const auto max = summary_eps * static_cast<double>(values.size()) + static_cast<double>(missing);
     for (const auto& [value, count] : summary.frequent(summary_eps)) {
         CHECK(count.estimate <= exact[value]);
-        CHECK(static_cast<double>(exact[value] - count.estimate) <= most);
+        CHECK(static_cast<double>(exact[value] - count.estimate) <= max);
     }
 }
 
@@ -208,13 +208,13 @@ TEST_CASE("Memory that ends while values come leaves the counts of all lengths o
                 std::make_unique<SmallBatchSorter>());
         },
         [&](const auto& summary, std::size_t missing) {
-            const auto most = summary_eps * static_cast<double>(values.size()) + static_cast<double>(missing);
+            const auto max = summary_eps * static_cast<double>(values.size()) + static_cast<double>(missing);
             for (const auto& heavy : summary.heavy(0.1)) {
                 const auto exact = std::ranges::count_if(values, [&](std::uint32_t value) {
                     return heavy.length == 0 || (value ^ heavy.value) >> (32 - heavy.length) == 0;
                 });
                 CHECK(heavy.count.lower <= static_cast<std::uint64_t>(exact));
-                CHECK(static_cast<double>(exact) <= static_cast<double>(heavy.count.upper) + most);
+                CHECK(static_cast<double>(exact) <= static_cast<double>(heavy.count.upper) + max);
             }
         });
 }

@@ -259,12 +259,12 @@ TEST_CASE("The errors of levels are those of the paper") {
 TEST_CASE("Levels with their own sorts sort each value once per level, and the sorter gets the upper levels") {
     const auto values = stream("random", 1 << 16, 34);
     std::size_t calls = 0;
-    const auto windows_by = [&](std::size_t least, SlidingBlocks blocks) {
+    const auto windows_by = [&](std::size_t min, SlidingBlocks blocks) {
         std::vector<std::size_t> windows;
         calls = 0;
         SlidingQuantiles<double> sliding({.eps = 1.0 / 64,  // L = 8
                                           .window = 1 << 14,
-                                          .paper = {.raw = RawValues::Never, .blocks = blocks, .sorter_min = least}},
+                                          .paper = {.raw = RawValues::Never, .blocks = blocks, .sorter_min = min}},
                                          std::make_unique<Counting>(windows, &calls));
         sliding.add(values);
         static_cast<void>(sliding.summary_bytes());

@@ -124,7 +124,7 @@ TEST_CASE("Several summaries queried together answer like their sum") {
         const QuantileParts parts(list), whole({&sum});
         REQUIRE(parts.n() == sum.n());
         REQUIRE(parts.size() == sum.size());
-        REQUIRE(parts.least() == sum.key(0));
+        REQUIRE(parts.min() == sum.key(0));
         REQUIRE(parts.greatest() == sum.key(sum.size() - 1));
         for (std::uint64_t rank = 1; rank <= sum.n(); ++rank) {
             const auto one = parts.at_rank(rank), other = whole.at_rank(rank);
@@ -247,7 +247,7 @@ TEST_CASE("All threads count a long window in parts, with the same result as one
 TEST_CASE("The plan of errors never uses up eps; for known n it is Greenwald and Khanna's") {
     const ErrorPlan unknown{.eps = 0.1};
     double before = -1;
-    for (std::size_t id = 1; id < ErrorPlan::most_ids; ++id) {
+    for (std::size_t id = 1; id < ErrorPlan::max_ids; ++id) {
         CHECK(unknown.used(id) > before);
         CHECK(unknown.used(id) < 1);
         before = unknown.used(id);
@@ -303,7 +303,7 @@ TEST_CASE("Windows that threads add together give the same buckets as one by one
         for (std::size_t i = 0; i < count; ++i) one_by_one.add(sample(i));
         added += count;
         CHECK(together.n() == 40 * added);
-        for (std::size_t id = 1; id <= ErrorPlan::most_ids; ++id) {
+        for (std::size_t id = 1; id <= ErrorPlan::max_ids; ++id) {
             const auto *a = together.bucket(id), *b = one_by_one.bucket(id);
             REQUIRE((a == nullptr) == (b == nullptr));
             if (!a) continue;
@@ -356,19 +356,19 @@ TEST_CASE("Exact sums round once, for any values in any order") {
     CHECK(large.nearest() == std::numeric_limits<double>::infinity());
     CHECK(large.below() == std::numeric_limits<double>::max());
     CHECK(large.nearest(8) == 1e308);
-    const double least = std::numeric_limits<double>::denorm_min();
-    ExactSum tiny(least);
+    const double min = std::numeric_limits<double>::denorm_min();
+    ExactSum tiny(min);
     CHECK(tiny.nearest(2) == 0);
-    tiny.add(2 * least);
-    CHECK(tiny.nearest(2) == 2 * least);  // between 1 and 2, the even one
+    tiny.add(2 * min);
+    CHECK(tiny.nearest(2) == 2 * min);  // between 1 and 2, the even one
     tiny.add(tiny, -1);
     CHECK(tiny.sign() == 0);
     // The product of the two smallest doubles is a single bit, with 104 zeros after it when the bits of the doubles are
     // multiplied.
     ExactSum square;
-    square.add(least, least);
+    square.add(min, min);
     CHECK(square.sign() == 1);
-    square.add(ExactSum(-least), least);
+    square.add(ExactSum(-min), min);
     CHECK(square.sign() == 0);
     CHECK(ExactSum().nearest() == 0);
     Writer to({Kind::Quantiles, quadmill::KeyType::F64});

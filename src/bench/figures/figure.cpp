@@ -69,10 +69,10 @@ std::string grouped(std::string digits) {
     return digits;
 }
 
-std::string bounds(double least, double most) {
-    return most >= no_limit ? fmt::format("at least {:g}", least)
-           : least <= 0     ? fmt::format("at most {:g}", most)
-                            : fmt::format("from {:g} to {:g}", least, most);
+std::string bounds(double min, double max) {
+    return max >= no_limit ? fmt::format("at least {:g}", min)
+           : min <= 0      ? fmt::format("at most {:g}", max)
+                           : fmt::format("from {:g} to {:g}", min, max);
 }
 
 const char* words(At at) {
@@ -92,13 +92,13 @@ std::string spoken_range(const Range& r, const std::string& unit) {
 }
 
 // Reports the worst x if the claim fails, is too noisy, or is exceeded there; otherwise the range of all x.
-Verdict within(const std::vector<double>& xs, double least, double most, const std::string& unit, Better better,
+Verdict within(const std::vector<double>& xs, double min, double max, const std::string& unit, Better better,
                const std::function<Range(double)>& of) {
     double low = 1e300, high = -1e300;
     std::map<Kind, std::string> first;
     for (const double x : xs) {
         const auto r = of(x);
-        const auto kind = kind_of(r, least, most, better);
+        const auto kind = kind_of(r, min, max, better);
         first.emplace(kind,
                       fmt::format("{} at x = {}", kind == Kind::Noisy ? spoken_range(r, unit) : spoken(r.y) + unit,
                                   spoken_place(x)));
@@ -127,12 +127,12 @@ Verdict not_measured(const FigureData& data, const std::vector<std::string>& ser
 }  // namespace
 
 // Compares a range with the bounds. A value that is not a number counts as too small.
-Verdict::Kind kind_of(const Range& r, double least, double most, Better better) {
-    const bool below = !(r.low >= least), above = !(r.high <= most);
+Verdict::Kind kind_of(const Range& r, double min, double max, Better better) {
+    const bool below = !(r.low >= min), above = !(r.high <= max);
     const auto low_side = better == Better::Below ? Kind::Exceeds : Kind::Fails;
     const auto high_side = better == Better::Above ? Kind::Exceeds : Kind::Fails;
-    if (!(r.high >= least)) return low_side;
-    if (!(r.low <= most)) return high_side;
+    if (!(r.high >= min)) return low_side;
+    if (!(r.low <= max)) return high_side;
     // If the range is on both sides of a bound beyond which it is only better, the claim holds.
     const bool noisy = (below && low_side == Kind::Fails) || (above && high_side == Kind::Fails);
     return noisy ? Kind::Noisy : Kind::Holds;
@@ -284,12 +284,12 @@ Claim because(Claim claim, const std::string& reason) {
 }
 
 Claim times_as_fast(const std::string& claim, Claim::About about, const std::string& panel, const std::string& fast,
-                    const std::string& slow, At at, double least, double most, Better better) {
-    return {claim, fmt::format("{}: {} over {} is {}, {}", panel, slow, fast, bounds(least, most), words(at)),
+                    const std::string& slow, At at, double min, double max, Better better) {
+    return {claim, fmt::format("{}: {} over {} is {}, {}", panel, slow, fast, bounds(min, max), words(at)),
             [=](const FigureData& data) {
                 const auto xs = some(data.xs(panel, fast, slow), at);
                 if (xs.empty()) return not_measured(data, {fast, slow});
-                return within(xs, least, most, " times", better, [&](double x) {
+                return within(xs, min, max, " times", better, [&](double x) {
                     return ratio(*data.range(panel, slow, x), *data.range(panel, fast, x));
                 });
             },
@@ -297,12 +297,12 @@ Claim times_as_fast(const std::string& claim, Claim::About about, const std::str
 }
 
 Claim lies_within(const std::string& claim, Claim::About about, const std::string& panel, const std::string& series,
-                  At at, double least, double most, Better better) {
-    return {claim, fmt::format("{}: {} is {}, {}", panel, series, bounds(least, most), words(at)),
+                  At at, double min, double max, Better better) {
+    return {claim, fmt::format("{}: {} is {}, {}", panel, series, bounds(min, max), words(at)),
             [=](const FigureData& data) {
                 const auto xs = some(data.xs(panel, series), at);
                 if (xs.empty()) return not_measured(data, {series});
-                return within(xs, least, most, "", better, [&](double x) { return *data.range(panel, series, x); });
+                return within(xs, min, max, "", better, [&](double x) { return *data.range(panel, series, x); });
             },
             about};
 }
@@ -377,24 +377,24 @@ std::map<std::string, std::size_t> places_of(const Figure& figure, const FigureD
         }
         if (is_new && !those.empty()) order.push_back(p.series);
     }
-    std::map<std::string, std::size_t> places;
+    std::map<std::string, std::size_t> positions;
     for (const auto& name : order) {
         std::set<std::size_t> taken;
-        for (const auto& [other, place] : places) {
+        for (const auto& [other, position] : positions) {
             if (std::ranges::any_of(panels[other], [&](const auto* panel) { return panels[name].contains(panel); }))
-                taken.insert(place);
+                taken.insert(position);
         }
-        std::size_t place = 0;
-        while (taken.contains(place)) ++place;
-        places[name] = place;
+        std::size_t position = 0;
+        while (taken.contains(position)) ++position;
+        positions[name] = position;
     }
-    return places;
+    return positions;
 }
 
 }  // namespace
 
 std::string svg_of(const Figure& figure, const FigureData& data) {
-    const auto places = places_of(figure, data);
+    const auto positions = places_of(figure, data);
     std::vector<Panel> panels;
     const auto has_place = [](double value, Scale scale) { return scale == Scale::Linear ? value >= 0 : value > 0; };
     for (const auto& drawn : figure.panels) {
@@ -403,9 +403,9 @@ std::string svg_of(const Figure& figure, const FigureData& data) {
             drawn.y_label == "%" ? Scale::Linear : Scale::Logarithmic};
         for (const auto& p : data.points) {
             if (!drawn.has(p) || !has_place(p.x, panel.x_scale) || !has_place(p.y, panel.y_scale)) continue;
-            const auto place = places.at(p.series);
-            if (panel.series.size() <= place) panel.series.resize(place + 1);
-            auto& series = panel.series[place];
+            const auto position = positions.at(p.series);
+            if (panel.series.size() <= position) panel.series.resize(position + 1);
+            auto& series = panel.series[position];
             series.name = p.series;
             series.line = p.whose == Whose::Ours ? Line::Solid : Line::Dashed;
             series.points.emplace_back(p.x, p.y);

@@ -117,16 +117,16 @@ enum class At { Smallest, Largest, Every };
 // The side of the bounds on which a claim is exceeded instead of missed.
 enum class Better { Above, Below, Neither };
 // Compares a range with bounds.
-[[nodiscard]] Verdict::Kind kind_of(const FigureData::Range& range, double least, double most, Better better);
+[[nodiscard]] Verdict::Kind kind_of(const FigureData::Range& range, double min, double max, Better better);
 [[nodiscard]] FigureData::Range ratio(const FigureData::Range& over, const FigureData::Range& under);
 constexpr double no_limit = 1e300;
-// The ratio of `slow`'s y to `fast`'s is between `least` and `most` at every x that both have.
+// The ratio of `slow`'s y to `fast`'s is between `min` and `max` at every x that both have.
 [[nodiscard]] Claim times_as_fast(const std::string& claim, Claim::About about, const std::string& panel,
-                                  const std::string& fast, const std::string& slow, At at, double least,
-                                  double most = no_limit, Better better = Better::Above);
-// The series' y is between `least` and `most`.
+                                  const std::string& fast, const std::string& slow, At at, double min,
+                                  double max = no_limit, Better better = Better::Above);
+// The series' y is between `min` and `max`.
 [[nodiscard]] Claim lies_within(const std::string& claim, Claim::About about, const std::string& panel,
-                                const std::string& series, At at, double least, double most,
+                                const std::string& series, At at, double min, double max,
                                 Better better = Better::Neither);
 // At the largest x, each series' y is less than that of the next one.
 [[nodiscard]] Claim in_order(const std::string& claim, Claim::About about, const std::string& panel,

@@ -26,9 +26,9 @@ std::function<void(FigureSetting&, FigureData&)> measure(JoinFigure figure) {
             contenders.push_back({"merge", JoinBy::Merge});
             contenders.push_back({"cpu merge", JoinBy::CpuMerge});
         }
-        const int most = figure == JoinFigure::Graph ? 15 : 5;  // two ways to run it differ by a few percent
+        const int max = figure == JoinFigure::Graph ? 15 : 5;  // two ways to run it differ by a few percent
         JoinBench bench(setting.context, setting.why_no_context, std::move(contenders), QueryEngine::Bitmap,
-                        setting.pick(2, most));
+                        setting.pick(2, max));
         for (const auto& which : join_cases({figure})) {
             const double x =
                 figure == JoinFigure::Graph ? static_cast<double>(which.rows) : static_cast<double>(which.x);

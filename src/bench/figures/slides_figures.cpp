@@ -192,8 +192,8 @@ Claim whole_sort_is_predicted() {
 
 std::vector<Figure> slides_figures() {
     constexpr double million = 1 << 20;  // rows on the slides
-    const auto beats = [](const std::string& claim, const std::string& panel, double least) {
-        return because(only_at(million, times_as_fast(claim, Gpu, panel, "depth", scan, At::Largest, least)),
+    const auto beats = [](const std::string& claim, const std::string& panel, double min) {
+        return because(only_at(million, times_as_fast(claim, Gpu, panel, "depth", scan, At::Largest, min)),
                        "one core of today scans 2^20 rows in less than half a millisecond; each query of the GPU "
                        "draws at least one pass over them, and waits for the count");
     };

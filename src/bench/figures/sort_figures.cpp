@@ -107,8 +107,8 @@ std::vector<Claim> claims_of_sorts(const std::string& why_slower_than_purcell) {
                             paper_pbsn, At::Every, 1.5, 6, Better::Below),
               "at every x < 16,384", [](double x) { return x < 16384; }),
         "a pass costs some 5 us, however few keys it compares, and a sort of 1,024 keys takes more than a hundred");
-    const auto of_purcell = [&](const std::string& claim, double least) {
-        return because(times_as_fast(claim, Gpu, sorting, paper_pbsn, "purcell", At::Largest, least),
+    const auto of_purcell = [&](const std::string& claim, double min) {
+        return because(times_as_fast(claim, Gpu, sorting, paper_pbsn, "purcell", At::Largest, min),
                        why_slower_than_purcell);
     };
     return {
@@ -333,7 +333,7 @@ void measure_levels(FigureSetting& setting, FigureData& data) {
     std::vector<std::pair<StreamContender, std::size_t>> contenders{
         {{paper_pbsn, Engine::Pbsn, nullptr, pbsn}, std::size_t{1} << 16U}};  // and the fewest values that it sorts
     if (const auto* rival = rival_of("qsort")) contenders.push_back({{rival->name, {}, rival}, 1});
-    for (const auto& [contender, least] : contenders) {
+    for (const auto& [contender, min] : contenders) {
         StreamBench bench(setting.context, setting.why_no_context, {contender}, 1);
         for (const auto& [panel, summary, papers_window] : by_levels) {
             const auto window = window_of(setting, papers_window);
@@ -346,7 +346,7 @@ void measure_levels(FigureSetting& setting, FigureData& data) {
                      eps,
                      window,
                      0,
-                     {.paper = {.raw = RawValues::Never, .blocks = SlidingBlocks::Sorted, .sorter_min = least}}});
+                     {.paper = {.raw = RawValues::Never, .blocks = SlidingBlocks::Sorted, .sorter_min = min}}});
                 data.add_time(panel, 1 / eps, found.results.front(), too_far_off);
             }
         }

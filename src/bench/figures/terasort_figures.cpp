@@ -207,15 +207,15 @@ double penny_gigabytes() {
     return std::min(60.0, 0.185 / 2 * penny_seconds / 1543);
 }
 
-Claim times_the_record(const std::string& record, double gigabytes, double least) {
+Claim times_the_record(const std::string& record, double gigabytes, double min) {
     return {
-        fmt::format("{:g} times the records of {} ({:g} GB), by 60 GB", least, record, gigabytes),
+        fmt::format("{:g} times the records of {} ({:g} GB), by 60 GB", min, record, gigabytes),
         fmt::format("of the paper's own numbers: what 185 MB/s a phase sort in 946,080 / 1,543 s, over {:g} GB, is at "
                     "least {:g}",
-                    gigabytes, least),
+                    gigabytes, min),
         [=](const FigureData& /*data*/) -> Verdict {
             const double times = penny_gigabytes() / gigabytes;
-            return {times >= least ? Verdict::Kind::Holds : Verdict::Kind::Fails,
+            return {times >= min ? Verdict::Kind::Holds : Verdict::Kind::Fails,
                     fmt::format("{} GB, {} times", spoken(penny_gigabytes()), spoken(times))};
         }};
 }
@@ -248,7 +248,7 @@ Claim operations() {
             }};
 }
 
-Claim least_stage() {
+Claim min_stage() {
     return {
         "Fig. 11: ordering takes significantly less time than the other stages",
         "seconds of each stage: the least of read, keys, reorder and write over sort is at least 1.5, at the largest x",
@@ -256,16 +256,16 @@ Claim least_stage() {
             const auto panel = by(stage_seconds, by_network);
             const auto xs = data.xs(panel, "sort");
             if (xs.empty()) return {Verdict::Kind::NotHere, "", std::string("no numbers of ") + by_network};
-            double least = no_limit;
+            double min = no_limit;
             std::string which;
             for (const auto* stage : {"read", "keys", "reorder", "write"}) {
                 const double times =
                     data.y(panel, stage, xs.back()).value_or(no_limit) / *data.y(panel, "sort", xs.back());
-                if (times < least) which = stage;
-                least = std::min(least, times);
+                if (times < min) which = stage;
+                min = std::min(min, times);
             }
-            return {least >= 1.5 ? Verdict::Kind::Holds : Verdict::Kind::Fails,
-                    fmt::format("{}: {} times at x = {}", which, spoken(least), spoken_place(xs.back()))};
+            return {min >= 1.5 ? Verdict::Kind::Holds : Verdict::Kind::Fails,
+                    fmt::format("{}: {} times at x = {}", which, spoken(min), spoken_place(xs.back()))};
         },
         Gpu};
 }
@@ -290,13 +290,13 @@ Claim up_to_ten_times() {
             "ms to sort pairs: of purcell, kipfer and pbsn the largest ratio to GPUTeraSort's own form, at any x, is "
             "at least 9",
             [](const FigureData& data) -> Verdict {
-                double most = 0;
+                double max = 0;
                 for (const auto* earlier : {"purcell", "kipfer", "pbsn, keys alone"}) {
                     for (const double x : data.xs(pairs_ms, gputerasort, earlier))
-                        most = std::max(most, *data.y(pairs_ms, earlier, x) / *data.y(pairs_ms, gputerasort, x));
+                        max = std::max(max, *data.y(pairs_ms, earlier, x) / *data.y(pairs_ms, gputerasort, x));
                 }
-                if (most == 0) return {Verdict::Kind::NotHere, "", std::string("no numbers of ") + gputerasort};
-                return {most >= 9 ? Verdict::Kind::Holds : Verdict::Kind::Fails, spoken(most) + " times at the most"};
+                if (max == 0) return {Verdict::Kind::NotHere, "", std::string("no numbers of ") + gputerasort};
+                return {max >= 9 ? Verdict::Kind::Holds : Verdict::Kind::Fails, spoken(max) + " times at the most"};
             },
             Gpu};
 }
@@ -406,7 +406,7 @@ std::vector<Figure> terasort_figures() {
           {by(phase_rates, by_network), "MB", "MB/s"},
           {by(phase_rates, by_merging), "MB", "MB/s"}},
          measure_files,
-         {because(least_stage(),
+         {because(min_stage(),
                   "all threads take the keys out of records that are in memory; the disk is what phase 1 waits for"),
           times_as_fast("Fig. 11: I/O is the bottleneck of phase 1, not ordering", Gpu, by(stage_seconds, by_network),
                         "sort", slower_io, At::Largest, 1.5),

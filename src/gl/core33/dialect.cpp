@@ -22,7 +22,7 @@ class Core33 final : public ByBinding<QuadmillGL33Context> {
         return true;
     }
     void end_condition() noexcept override { gl_.EndConditionalRender(); }
-    std::optional<std::uint64_t> note_time(Id query) override {
+    std::optional<std::uint64_t> take_time(Id query) override {
         gl_.QueryCounter(query, GL_TIMESTAMP);
         return std::nullopt;
     }

@@ -180,7 +180,7 @@ class Desktop45 final : public Dialect {
     }
     void end_condition() noexcept override { gl_.EndConditionalRender(); }
 
-    std::optional<std::uint64_t> note_time(Id query) override {
+    std::optional<std::uint64_t> take_time(Id query) override {
         gl_.QueryCounter(query, GL_TIMESTAMP);
         return std::nullopt;
     }

@@ -57,7 +57,7 @@ class Es3 final : public ByBinding<QuadmillGLES30Context> {
                "precision highp usampler2DArray;\n" +
                std::string(shaders::pass_older_glsl_glsl);
     }
-    std::optional<std::uint64_t> note_time(Id query) override {
+    std::optional<std::uint64_t> take_time(Id query) override {
         if (!gl_.EXT_disjoint_timer_query) return 0;
         gl_.QueryCounterEXT(query, GL_TIMESTAMP_EXT);
         return std::nullopt;

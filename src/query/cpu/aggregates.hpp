@@ -38,16 +38,16 @@ void for_bits(std::uint32_t word, const Work& work) {
 template <class T>
 std::pair<Key, Key> chunk_extremes(std::span<const T> values, const Words& words, std::size_t chunk) {
     using Narrow = NarrowKey<T>;
-    auto least = static_cast<Narrow>(~Narrow{0});
-    Narrow most = 0;
+    auto min = static_cast<Narrow>(~Narrow{0});
+    Narrow max = 0;
     for_words(values, words, chunk, [&](std::uint32_t word, const T* from, auto lanes) {
         for (std::size_t i = 0; i < lanes; ++i) {
             const auto key = narrow_key(from[i]), in = lane_mask<Narrow>(word, i);
-            least = std::min(least, static_cast<Narrow>(key | ~in));
-            most = std::max(most, static_cast<Narrow>(key & in));
+            min = std::min(min, static_cast<Narrow>(key | ~in));
+            max = std::max(max, static_cast<Narrow>(key & in));
         }
     });
-    return {least, most};
+    return {min, max};
 }
 
 // high * 2^32 + low, low below 2^32; exact for up to 2^32 rows.

@@ -88,7 +88,7 @@ class CpuColumns : public Columns {
     }
 
     template <class T>
-    [[nodiscard]] Key kth_of(std::span<const T> values, const Words& words, std::uint64_t k, Key least, Key most);
+    [[nodiscard]] Key kth_of(std::span<const T> values, const Words& words, std::uint64_t k, Key min, Key max);
 
     std::shared_ptr<const TableData> table_;
     std::shared_ptr<cpu::Workers> workers_;
@@ -165,10 +165,10 @@ std::uint64_t CpuColumns::count(const Bits& rows) {
 std::pair<Key, Key> CpuColumns::extremes(std::size_t column, const Bits& rows) {
     return with_column(column, [&](auto values) {
         std::pair<Key, Key> result{~Key{0}, 0};
-        for (const auto& [least, most] :
+        for (const auto& [min, max] :
              per_chunk([&](std::size_t chunk) { return chunk_extremes(values, words_of(rows), chunk); })) {
-            result.first = std::min(result.first, least);
-            result.second = std::max(result.second, most);
+            result.first = std::min(result.first, min);
+            result.second = std::max(result.second, max);
         }
         return result;
     });
@@ -176,41 +176,41 @@ std::pair<Key, Key> CpuColumns::extremes(std::size_t column, const Bits& rows) {
 
 Key CpuColumns::kth(std::size_t column, std::uint64_t k, const Bits& rows) {
     const auto& data = *table_->columns[column];
-    return with_column(column, [&](auto values) { return kth_of(values, words_of(rows), k, data.least, data.most); });
+    return with_column(column, [&](auto values) { return kth_of(values, words_of(rows), k, data.min, data.max); });
 }
 
 // Narrows the range of keys with histograms until few enough keys are left to copy.
 template <class T>
-Key CpuColumns::kth_of(std::span<const T> values, const Words& words, std::uint64_t k, Key least, Key most) {
+Key CpuColumns::kth_of(std::span<const T> values, const Words& words, std::uint64_t k, Key min, Key max) {
     constexpr std::uint64_t few = std::uint64_t{1} << 16U;
     constexpr int bucket_bits = 11;
     const auto for_keys = [&](std::size_t chunk, const auto& work) {
         for_words(values, words, chunk, [&](std::uint32_t word, const T* from, auto /*lanes*/) {
             for_bits(word, [&](std::size_t i) {
                 const Key key = narrow_key(from[i]);
-                if (key >= least && key <= most) work(key);
+                if (key >= min && key <= max) work(key);
             });
         });
     };
     std::mutex mutex;
     auto left = values.size();
-    while (left > few && least < most) {
-        const auto shift = std::max(0, static_cast<int>(std::bit_width(most - least)) - bucket_bits);
+    while (left > few && min < max) {
+        const auto shift = std::max(0, static_cast<int>(std::bit_width(max - min)) - bucket_bits);
         using Histogram = std::array<std::uint64_t, std::size_t{1} << bucket_bits>;
         Histogram all{};
         for_chunks([&](std::size_t chunk) {
             Histogram part{};
-            for_keys(chunk, [&](Key key) { ++part[(key - least) >> shift]; });
+            for_keys(chunk, [&](Key key) { ++part[(key - min) >> shift]; });
             const std::lock_guard lock(mutex);
             for (std::size_t i = 0; i < all.size(); ++i) all[i] += part[i];
         });
         std::size_t bucket = 0;
         for (; k >= all[bucket]; ++bucket) k -= all[bucket];
         left = all[bucket];
-        least += Key{bucket} << shift;
-        most = least + std::min(most - least, (Key{1} << shift) - 1);
+        min += Key{bucket} << shift;
+        max = min + std::min(max - min, (Key{1} << shift) - 1);
     }
-    if (least == most) return least;
+    if (min == max) return min;
     std::vector<Key> keys;
     for_chunks([&](std::size_t chunk) {
         std::vector<Key> part;

@@ -62,15 +62,15 @@ Side<double> doubles(const char* function, const JoinSide& from) {
 Side<std::int64_t> texts(const JoinSide& from, const TableData& other) {
     const auto& own = *from.table.dictionary;
     const auto& shared = *other.dictionary;
-    std::vector<std::int64_t> place(own.size(), -1);
+    std::vector<std::int64_t> position(own.size(), -1);
     std::size_t at = 0;
     for (std::size_t i = 0; i < own.size(); ++i) {
         while (at < shared.size() && shared[at] < own[i]) ++at;
-        if (at < shared.size() && shared[at] == own[i]) place[i] = static_cast<std::int64_t>(at);
+        if (at < shared.size() && shared[at] == own[i]) position[i] = static_cast<std::int64_t>(at);
     }
     Side<std::int64_t> side;
     for_each_row(from, [&](std::uint32_t row, auto value) {
-        const auto known = place[static_cast<std::size_t>(value)];
+        const auto known = position[static_cast<std::size_t>(value)];
         if (known < 0) return;
         side.keys.push_back(known);
         side.rows.push_back(row);
@@ -138,11 +138,11 @@ std::uint64_t nested_loops(const Side<T>& left, const Side<T>& right, const Near
 
 // Doubles as floats. The order, including infinities, stays, so that a range of doubles becomes the range of the floats
 // within it.
-float largest_float_to(double most) {
+float largest_float_to(double max) {
     constexpr double largest = std::numeric_limits<float>::max(), infinity = std::numeric_limits<double>::infinity();
-    if (std::isinf(most)) return static_cast<float>(most);
-    const auto nearest = static_cast<float>(std::clamp(most, -largest, largest));
-    return static_cast<double>(nearest) > most ? std::nextafter(nearest, static_cast<float>(-infinity)) : nearest;
+    if (std::isinf(max)) return static_cast<float>(max);
+    const auto nearest = static_cast<float>(std::clamp(max, -largest, largest));
+    return static_cast<double>(nearest) > max ? std::nextafter(nearest, static_cast<float>(-infinity)) : nearest;
 }
 
 bool is_float_value(double value) {
@@ -234,7 +234,7 @@ std::uint64_t sort_merge(Side<T> left, Side<T> right, const Near& near, const Jo
     std::vector<std::uint32_t> order(right.keys.size());
     tools.sort_with_index(std::span(right.keys), order);
     const auto all = windows(std::move(left.keys), right.keys, near, tools);
-    for (auto& place : order) place = right.rows[place];  // the right rows, ordered by their keys
+    for (auto& position : order) position = right.rows[position];  // the right rows, ordered by their keys
     std::uint64_t found = 0;
     std::vector<std::uint32_t> partners;
     for (std::size_t i = 0; i < all.size(); ++i) {
@@ -283,9 +283,9 @@ JoinWay quickest(std::uint64_t left, std::uint64_t right, const JoinTools& tools
 
 std::uint64_t join(const JoinSide& left, const JoinSide& right, const Join& on, const JoinTools& tools,
                    const std::function<Next(std::span<const RowPair>)>& take) {
-    constexpr std::size_t most = std::size_t{1} << 31U;
+    constexpr std::size_t max = std::size_t{1} << 31U;
     for (const auto rows : {left.table.rows, right.table.rows}) {
-        if (rows > most)
+        if (rows > max)
             throw InvalidArgument(std::string(tools.function) + ": a join takes tables of at most 2^31 rows, not " +
                                   std::to_string(rows));
     }

@@ -91,9 +91,9 @@ void pack_leaf(const TableData& table, const Range& leaf, std::size_t first, std
         if constexpr (std::is_floating_point_v<T>) {
             // Comparing the numbers themselves takes a third of the time of comparing keys. It does not work for NaNs.
             if (leaf.high <= KeyOf<T>::key(std::numeric_limits<T>::infinity())) {
-                const auto least = KeyOf<T>::value(leaf.low), most = KeyOf<T>::value(leaf.high);
+                const auto min = KeyOf<T>::value(leaf.low), max = KeyOf<T>::value(leaf.high);
                 return pack<NarrowKey<T>>(n, words, [=, from = values.data() + first](std::size_t i) {
-                    return static_cast<bool>(static_cast<int>(from[i] >= least) & static_cast<int>(from[i] <= most));
+                    return static_cast<bool>(static_cast<int>(from[i] >= min) & static_cast<int>(from[i] <= max));
                 });
             }
         }

@@ -43,7 +43,7 @@ class Finder {
         if (keys_.size() <= few) {
             few_.fill(keys_[0]);
             std::copy(keys_.begin(), keys_.end(), few_.begin());
-        } else if (list.back() - list.front() < most_places) {
+        } else if (list.back() - list.front() < max_places) {
             is_in_.resize(static_cast<std::size_t>(list.back() - list.front()) + 1);
             for (const auto key : list) is_in_[static_cast<std::size_t>(key - list.front())] = 1;
         }
@@ -59,8 +59,8 @@ class Finder {
             });
         } else if (!is_in_.empty()) {
             pack<std::uint32_t>(n, words, [&](std::size_t i) {
-                const auto place = static_cast<Narrow>(narrow_key(values[i]) - keys_[0]);
-                return place < is_in_.size() && is_in_[place];
+                const auto index = static_cast<Narrow>(narrow_key(values[i]) - keys_[0]);
+                return index < is_in_.size() && is_in_[index];
             });
         } else {
             pack<std::uint32_t>(n, words, [&](std::size_t i) {
@@ -70,7 +70,7 @@ class Finder {
     }
 
   private:
-    static constexpr std::size_t few = 8, most_places = std::size_t{1} << 22U;
+    static constexpr std::size_t few = 8, max_places = std::size_t{1} << 22U;
     std::vector<Narrow> keys_;
     std::array<Narrow, few> few_{};
     std::vector<std::uint8_t> is_in_;

@@ -107,7 +107,7 @@ GpuMeasure BitmapColumns::measure(const QueryAggregate& what, std::size_t i, con
                           : what.kind == KthSmallest ? "#define SMALLEST\n"
                                                      : "");
         const auto phi = std::bit_cast<std::uint64_t>(what.phi);
-        return find_kth(of, rows, of.least, of.most, [&](Key prefix, const pass::Target& to) {
+        return find_kth(of, rows, of.min, of.max, [&](Key prefix, const pass::Target& to) {
             gl::Uniforms uniforms{{"prefix", words_of(prefix)}};
             if (what.kind == Quantile) {
                 uniforms.set("phi", words_of(phi));

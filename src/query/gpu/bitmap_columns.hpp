@@ -103,14 +103,14 @@ class BitmapColumns final : public GpuColumns {
     // The k-th key, two bits per round, of rows whose keys are between the two given ones. start(prefix, target) writes
     // the texel that choose_digit.frag begins with.
     using Start = std::function<void(Key prefix, const pass::Target& to)>;
-    [[nodiscard]] const gl::Texture& find_kth(const GpuColumn& of, const Bits& rows, Key least, Key most,
+    [[nodiscard]] const gl::Texture& find_kth(const GpuColumn& of, const Bits& rows, Key min, Key max,
                                               const Start& start);
     // Numbers of rows with keys below the range, and in it.
     struct Around {
         std::uint64_t below, within;
     };
     [[nodiscard]] Around around(const GpuColumn& of, const Bits& rows, Key low, Key high);
-    [[nodiscard]] Key kth_by_digits(const GpuColumn& of, const Bits& rows, Key least, Key most, std::uint64_t k);
+    [[nodiscard]] Key kth_by_digits(const GpuColumn& of, const Bits& rows, Key min, Key max, std::uint64_t k);
     [[nodiscard]] MeasuredTexel read(const gl::Texture& texel);
     [[nodiscard]] const gl::Texture& fold_count(const Bits& rows);
 

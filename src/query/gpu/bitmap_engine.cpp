@@ -7,14 +7,14 @@
 
 namespace quadmill::detail::query {
 
-BitmapEngine::BitmapEngine(std::shared_ptr<GpuTables> tables, std::size_t most_rows)
+BitmapEngine::BitmapEngine(std::shared_ptr<GpuTables> tables, std::size_t max_rows)
     : shared_(std::move(tables)),
       tables_(*shared_),
-      most_rows_(std::min(most_rows, tables_.most_rows(texels_a_word(ColumnType::F64)))) {}
+      max_rows_(std::min(max_rows, tables_.max_rows(texels_a_word(ColumnType::F64)))) {}
 
 std::shared_ptr<Columns> BitmapEngine::open(const std::shared_ptr<const TableData>& table,
                                             std::span<const std::size_t> columns) {
-    return tables_.open(*table, most_rows_, [&](const RowPart& part, std::shared_ptr<GpuTables::Pool> pool) {
+    return tables_.open(*table, max_rows_, [&](const RowPart& part, std::shared_ptr<GpuTables::Pool> pool) {
         auto opened = std::make_shared<BitmapColumns>(tables_, std::move(pool));
         opened->add(*table, part, columns);
         return opened;

@@ -19,7 +19,7 @@ namespace quadmill::detail::query {
 namespace {
 
 // Longer lists whose keys are within this many keys of each other become a table of bits.
-constexpr Key most_table_bits = Key{1} << 25U;
+constexpr Key max_table_bits = Key{1} << 25U;
 
 constexpr QueryNote compares{.act = QueryNote::Act::Compare}, selects{.act = QueryNote::Act::Select};
 
@@ -30,7 +30,7 @@ BitsPtr BitmapColumns::member(const Member& leaf) {
     const auto keys = keys_within(leaf, of.type);
     if (keys.empty()) return leaf.negate ? of.valid : combine(BoolOp::AndNot, *of.valid, *of.valid);
     if (keys.size() <= few_keys) return member_of_few(of, keys, leaf.negate);
-    if (keys.back() - keys.front() < most_table_bits) return member_of_table(of, keys, leaf.negate);
+    if (keys.back() - keys.front() < max_table_bits) return member_of_table(of, keys, leaf.negate);
     return member_of_list(of, keys, leaf.negate);
 }
 
@@ -53,11 +53,11 @@ BitsPtr BitmapColumns::range(const Range& leaf) {
 }
 
 BitsPtr BitmapColumns::member_of_few(const GpuColumn& of, std::span<const Key> keys, bool negate) {
-    const auto places = std::bit_ceil(keys.size());  // rounded up, so that few programs are compiled
+    const auto positions = std::bit_ceil(keys.size());  // rounded up, so that few programs are compiled
     gl::Uniforms list;
-    for (std::size_t i = 0; i < places; ++i)
+    for (std::size_t i = 0; i < positions; ++i)
         list.set({key_uniform("list[" + std::to_string(i) + "]", of.type, keys[std::min(i, keys.size() - 1)])});
-    return leaf_of(of, "member of few", define("FEW", static_cast<int>(places)), negate, nullptr, std::move(list),
+    return leaf_of(of, "member of few", define("FEW", static_cast<int>(positions)), negate, nullptr, std::move(list),
                    &selects);
 }
 
@@ -96,17 +96,17 @@ BitsPtr BitmapColumns::pair(const Pair& leaf) {
     auto bits = make_bits();
     // The program may ignore some of these uniforms.
     pass::fill(device_, "pair", program, bits->target(), {&a.keys, &b.keys, &texture(*valid)},
-               {{"wanted", relations_of(leaf.op, leaf.negate)}, most_number_uniform(leaf.as, a.type)}, &selects);
+               {{"wanted", relations_of(leaf.op, leaf.negate)}, max_number_uniform(leaf.as, a.type)}, &selects);
     return bits;
 }
 
 BitsPtr BitmapColumns::formula(const Formula& leaf) {
-    if (leaf.steps.size() > most_steps_without_doubles && leaf.as != Formula::As::Integers &&
+    if (leaf.steps.size() > max_steps_without_doubles && leaf.as != Formula::As::Integers &&
         !device_.features.doubles) {
         throw InvalidArgument(
             "query: in this version of OpenGL, engines of the GPU take linear conditions and sums of "
             "at most " +
-            std::to_string(most_steps_without_doubles) +
+            std::to_string(max_steps_without_doubles) +
             " steps (names, constants and signs); use QueryEngine::Auto or Cpu");
     }
     const auto made = formula_program(leaf, FormulaRows::Words, SumPrecision::Exact,

@@ -22,12 +22,12 @@ constexpr int few_bits = 6;
 
 // Two keys from a sample such that the k-th of n keys lies between them, except about once in 10,000 cases: four
 // standard deviations of the number of sampled keys below it. Beyond the ends of the sample only min and max are known.
-std::pair<Key, Key> bracket(std::vector<Key> sample, std::uint64_t k, std::uint64_t n, Key least, Key most) {
+std::pair<Key, Key> bracket(std::vector<Key> sample, std::uint64_t k, std::uint64_t n, Key min, Key max) {
     const auto size = static_cast<double>(sample.size());
     const double share = (static_cast<double>(k) + 0.5) / static_cast<double>(n);
     const double off = 4 * std::sqrt(size * share * (1 - share)) + 2;
     const double from = std::floor(size * share - off), to = std::ceil(size * share + off);
-    std::pair<Key, Key> found{least, most};
+    std::pair<Key, Key> found{min, max};
     auto begin = sample.begin();
     if (from >= 0) {
         begin += static_cast<std::ptrdiff_t>(from);
@@ -56,36 +56,36 @@ BitmapColumns::Around BitmapColumns::around(const GpuColumn& of, const Bits& row
 
 Key BitmapColumns::kth(std::size_t i, std::uint64_t k, const Bits& rows) {
     const auto& of = *column(i);
-    Key least = of.least, most = of.most;
+    Key min = of.min, max = of.max;
     BitsPtr kept;
     const auto* among = &rows;
-    for (auto n = count(rows); std::bit_width(least ^ most) > few_bits;) {
+    for (auto n = count(rows); std::bit_width(min ^ max) > few_bits;) {
         const SelectedKeys selected{texture(*among), of.keys, of.type, pool_.shape, n};
-        if (n <= KeyList::most) {
+        if (n <= KeyList::max) {
             auto all = tables_.key_list().all(selected);
             const auto at = all.begin() + static_cast<std::ptrdiff_t>(k);
             std::nth_element(all.begin(), at, all.end());
             return *at;
         }
-        const auto [low, high] = bracket(tables_.key_list().sample(selected), k, n, least, most);
+        const auto [low, high] = bracket(tables_.key_list().sample(selected), k, n, min, max);
         const auto [below, within] = around(of, *among, low, high);
         if (k < below || k - below >= within) break;
         k -= below;
-        least = low;
-        most = high;
-        if (least == most) break;
+        min = low;
+        max = high;
+        if (min == max) break;
         kept = combine(BoolOp::And, *among, *range({.column = i, .low = low, .high = high}));
         dynamic_cast<const GpuBits&>(*kept).count = within;
         among = kept.get();
         if (within > n / 2) break;
         n = within;
     }
-    return kth_by_digits(of, *among, least, most, k);
+    return kth_by_digits(of, *among, min, max, k);
 }
 
-Key BitmapColumns::kth_by_digits(const GpuColumn& of, const Bits& rows, Key least, Key most, std::uint64_t k) {
-    if (least == most) return least;
-    return key_of_texel(read(find_kth(of, rows, least, most, [&](Key prefix, const pass::Target& to) {
+Key BitmapColumns::kth_by_digits(const GpuColumn& of, const Bits& rows, Key min, Key max, std::uint64_t k) {
+    if (min == max) return min;
+    return key_of_texel(read(find_kth(of, rows, min, max, [&](Key prefix, const pass::Target& to) {
         tables_.uploader().send(device_, to.texture, tables_.workers(), [&](std::size_t, std::size_t, auto memory) {
             const MeasuredTexel start{low(prefix), high(prefix), static_cast<std::uint32_t>(k), 0};
             std::memcpy(memory.data(), start.data(), sizeof start);
@@ -93,15 +93,15 @@ Key BitmapColumns::kth_by_digits(const GpuColumn& of, const Bits& rows, Key leas
     })));
 }
 
-const gl::Texture& BitmapColumns::find_kth(const GpuColumn& of, const Bits& rows, Key least, Key most,
+const gl::Texture& BitmapColumns::find_kth(const GpuColumn& of, const Bits& rows, Key min, Key max,
                                            const Start& start) {
     const pass::FoldRule counts(pass::FoldBy::Counts);
     const auto& partial = partial_program(of, counts);
     const auto& choose = programs_.get("query/choose_digit.frag", shaders::query_choose_digit_frag);
     const auto& fold = partials(words_a_partial);
     if (!kth_.now.texture) kth_ = pass::PingPong(device_, gl::Format::Rgba32ui, 1, 1);
-    int shift = (static_cast<int>(std::bit_width(least ^ most)) - 1) & ~1;
-    start(shift + 2 >= 64 ? Key{0} : least >> (shift + 2) << (shift + 2), kth_.now);
+    int shift = (static_cast<int>(std::bit_width(min ^ max)) - 1) & ~1;
+    start(shift + 2 >= 64 ? Key{0} : min >> (shift + 2) << (shift + 2), kth_.now);
     for (; shift >= 0; shift -= 2) {
         const gl::Uniforms digit{{"shift", shift}};
         pass::fill(device_, "count digits", partial, fold.source(), {&of.keys, &texture(rows), &kth_.now.texture},

@@ -11,7 +11,7 @@ namespace quadmill::detail::query {
 namespace {
 
 // Each takes four words; every driver has at least 1,024.
-constexpr std::size_t most_constants = 192;
+constexpr std::size_t max_constants = 192;
 
 const gl::Texture& texture_of(const BitsPtr& bits) {
     return dynamic_cast<const GpuBits&>(*bits).target().texture;
@@ -45,7 +45,7 @@ void ConditionProgram::and_also(const std::string& clause) {
 }
 
 bool ConditionProgram::kept(Parts&& before) {
-    if (parts_.textures.size() <= gl::texture_units && parts_.constants.size() <= most_constants) return true;
+    if (parts_.textures.size() <= gl::texture_units && parts_.constants.size() <= max_constants) return true;
     parts_ = std::move(before);
     return false;
 }
@@ -92,7 +92,7 @@ std::string ConditionProgram::text_of(const Member& leaf) {
 }
 
 std::string ConditionProgram::text_of(const Pair& leaf) {
-    const auto held = constant(most_number(column_of_(leaf.a).type), relations_of(leaf.op, leaf.negate));
+    const auto held = constant(max_number(column_of_(leaf.a).type), relations_of(leaf.op, leaf.negate));
     return where_valid("compared(" + keys_of(leaf.a) + ", " + keys_of(leaf.b) + ", " + held + ")", false,
                        std::array{leaf.a, leaf.b});
 }

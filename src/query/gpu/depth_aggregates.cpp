@@ -90,13 +90,13 @@ Sum DepthColumns::sum(std::size_t i, const Bits& rows) {
     const QueryNote note{.act = QueryNote::Act::TestSum};
     start(first_level - 1);
     selected(rows, 0, at_level(first_level - 1, gl::StencilOp::Increment), true);  // counts the rows
-    const int bits = of.most > of.least ? static_cast<int>(std::bit_width(of.most - of.least)) : 0;
+    const int bits = of.max > of.min ? static_cast<int>(std::bit_width(of.max - of.min)) : 0;
     for (int bit = 0; bit < bits; ++bit) {
         issue({.name = "bit",
                .note = &note,
                .program = &program,
                .inputs = {&of.keys},
-               .uniforms = {key_uniform("base", of.type, of.least), {"shift", bit}},
+               .uniforms = {key_uniform("base", of.type, of.min), {"shift", bit}},
                .stencil = at_level(first_level)},
               true);
     }
@@ -110,7 +110,7 @@ Sum DepthColumns::sum(std::size_t i, const Bits& rows) {
     const auto n = result(0);
     for (int bit = 0; bit < bits; ++bit) add(result(bit + 1), static_cast<unsigned>(bit));
     for (unsigned bit = 0; bit < 64; ++bit) {
-        if ((of.least >> bit & 1U) != 0) add(n, bit);
+        if ((of.min >> bit & 1U) != 0) add(n, bit);
     }
     queries_used_ = 0;
     remove_bias(sum, of.type, n);

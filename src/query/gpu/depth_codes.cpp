@@ -11,14 +11,14 @@ namespace quadmill::detail::query {
 
 namespace {
 
-constexpr int most_plane_bits = 29;
-constexpr std::uint32_t most_codes = depth_codes - 1;  // one code is for NULL
+constexpr int max_plane_bits = 29;
+constexpr std::uint32_t max_codes = depth_codes - 1;  // one code is for NULL
 
 // For keys of 32 bits, the key range is cut into this many equal buckets. Each bucket gives a run from its min to its
 // max key.
 constexpr int bits_of_buckets = 16;
 // For keys of 64 bits equal buckets would be too wide. Each distinct key is a run, if there are at most this many.
-constexpr std::size_t most_distinct = std::size_t{1} << 16U;
+constexpr std::size_t max_distinct = std::size_t{1} << 16U;
 
 template <class Take>
 void each_key(const ColumnData& column, std::size_t first, std::size_t rows, const Take& take) {
@@ -35,13 +35,13 @@ void each_key(const ColumnData& column, std::size_t first, std::size_t rows, con
 }
 
 std::vector<KeyRun> buckets(const ColumnData& column, std::size_t first, std::size_t rows) {
-    const auto width = static_cast<int>(std::bit_width(column.most - column.least));
+    const auto width = static_cast<int>(std::bit_width(column.max - column.min));
     const auto shift = static_cast<unsigned>(std::max(width - bits_of_buckets, 0));
-    std::vector<KeyRun> all(((column.most - column.least) >> shift) + 1, KeyRun{~Key{0}, 0});
+    std::vector<KeyRun> all(((column.max - column.min) >> shift) + 1, KeyRun{~Key{0}, 0});
     each_key(column, first, rows, [&](Key key) {
-        auto& [least, most] = all[(key - column.least) >> shift];
-        least = std::min(least, key);
-        most = std::max(most, key);
+        auto& [min, max] = all[(key - column.min) >> shift];
+        min = std::min(min, key);
+        max = std::max(max, key);
         return true;
     });
     std::erase_if(all, [](const KeyRun& run) { return run.first > run.last; });
@@ -61,10 +61,10 @@ class Distinct {
         used_[slot] = true;
         slots_[slot] = key;
         keys_.push_back(key);
-        return keys_.size() <= most_distinct;
+        return keys_.size() <= max_distinct;
     }
     [[nodiscard]] std::optional<std::vector<KeyRun>> runs() && {
-        if (keys_.size() > most_distinct) return {};
+        if (keys_.size() > max_distinct) return {};
         std::ranges::sort(keys_);
         std::vector<KeyRun> all;
         for (const auto key : keys_) all.push_back({key, key});
@@ -72,8 +72,8 @@ class Distinct {
     }
 
   private:
-    std::vector<Key> slots_ = std::vector<Key>(4 * most_distinct), keys_{};
-    std::vector<char> used_ = std::vector<char>(4 * most_distinct);
+    std::vector<Key> slots_ = std::vector<Key>(4 * max_distinct), keys_{};
+    std::vector<char> used_ = std::vector<char>(4 * max_distinct);
 };
 
 // Nothing if there are too many runs to be useful.
@@ -88,27 +88,27 @@ std::optional<std::vector<KeyRun>> runs_of(const ColumnData& column, std::size_t
 }  // namespace
 
 DepthPlanes DepthPlanes::of(const ColumnData& column, std::size_t first, std::size_t rows) {
-    auto plain = of(column.least, column.most);
+    auto plain = of(column.min, column.max);
     if (plain.planes == 1) return plain;
     const auto runs = runs_of(column, first, rows);
     const auto one = runs ? of_runs(*runs) : std::nullopt;
     return one ? *one : plain;
 }
 
-DepthPlanes DepthPlanes::of(Key least, Key most) {
-    const auto width = static_cast<int>(std::bit_width(most - least));
-    const auto differ = static_cast<int>(std::bit_width(most ^ least));
-    auto base = least;
-    if (differ == width && width < 64) base = least >> static_cast<unsigned>(width) << static_cast<unsigned>(width);
-    if (most - base >= most_codes) base = least;
-    const auto range = most - base;
-    if (range < most_codes)
+DepthPlanes DepthPlanes::of(Key min, Key max) {
+    const auto width = static_cast<int>(std::bit_width(max - min));
+    const auto differ = static_cast<int>(std::bit_width(max ^ min));
+    auto base = min;
+    if (differ == width && width < 64) base = min >> static_cast<unsigned>(width) << static_cast<unsigned>(width);
+    if (max - base >= max_codes) base = min;
+    const auto range = max - base;
+    if (range < max_codes)
         return {.base = base,
                 .width = width,
                 .planes = 1,
                 .bits = width,
                 .null_code = static_cast<std::uint32_t>(range) + 1};
-    const int planes = std::max((width + most_plane_bits - 1) / most_plane_bits, 2);
+    const int planes = std::max((width + max_plane_bits - 1) / max_plane_bits, 2);
     const int bits = (width + planes - 1) / planes;
     return {.base = base, .width = width, .planes = planes, .bits = bits, .null_code = 1U << bits};
 }
@@ -121,11 +121,11 @@ std::optional<DepthPlanes> DepthPlanes::of_runs(const std::vector<KeyRun>& runs)
     std::ranges::sort(widest, [&](std::size_t a, std::size_t b) { return gap(a) > gap(b); });
     auto span = runs.back().last - runs.front().first;  // one less than the number of codes
     std::vector<bool> left_out(runs.size());
-    for (std::size_t i = 0; i < widest.size() && span >= most_codes; ++i) {
+    for (std::size_t i = 0; i < widest.size() && span >= max_codes; ++i) {
         left_out[widest[i]] = true;
         span -= gap(widest[i]);
     }
-    if (span >= most_codes) return {};
+    if (span >= max_codes) return {};
     DepthPlanes made{.width = static_cast<int>(std::bit_width(span)),
                      .planes = 1,
                      .bits = static_cast<int>(std::bit_width(span)),
@@ -146,9 +146,9 @@ std::optional<DepthPlanes> DepthPlanes::of_runs(const std::vector<KeyRun>& runs)
 
 std::optional<std::pair<std::uint32_t, std::uint32_t>> DepthPlanes::codes(Key low, Key high) const {
     if (runs.empty()) {
-        const auto most = base + (null_code - 1);
-        if (high < base || low > most) return {};
-        return std::pair{code(std::max(low, base), 0), code(std::min(high, most), 0)};
+        const auto max = base + (null_code - 1);
+        if (high < base || low > max) return {};
+        return std::pair{code(std::max(low, base), 0), code(std::min(high, max), 0)};
     }
     const auto from = std::ranges::lower_bound(runs, low, {}, [](const CodedRun& run) { return run.keys.last; });
     const auto after = std::ranges::upper_bound(runs, high, {}, [](const CodedRun& run) { return run.keys.first; });

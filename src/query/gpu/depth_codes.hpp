@@ -47,8 +47,8 @@ struct DepthPlanes {
     std::uint32_t null_code = 0;  // greater than all other codes, in the first plane
     std::vector<CodedRun> runs{};
 
-    // The base is `least` with low bits cleared, as long as that takes no more bits: the codes of 1 to 13 are 1 to 13.
-    static DepthPlanes of(Key least, Key most);
+    // The base is `min` with low bits cleared, as long as that takes no more bits: the codes of 1 to 13 are 1 to 13.
+    static DepthPlanes of(Key min, Key max);
     // One plane, which leaves out as few gaps as possible, the widest first. Nothing if the keys do not even fit
     // without all gaps.
     static std::optional<DepthPlanes> of_runs(const std::vector<KeyRun>& runs);

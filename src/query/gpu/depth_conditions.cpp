@@ -17,7 +17,7 @@ using gl::Compare;
 using gl::StencilOp;
 using gl::StencilTest;
 
-constexpr std::size_t most_clauses = 60;
+constexpr std::size_t max_clauses = 60;
 
 // These compare the stored depth (left) with the code that is drawn.
 constexpr Compare at_most = Compare::GreaterOrEqual, more = Compare::Less, fewer = Compare::Greater;
@@ -67,11 +67,11 @@ Compare stored_op_drawn(Comparison op, bool negate) {
 
 void DepthColumns::range(const Range& asked, int level, bool count) {
     const auto& of = column(asked.column);
-    const Range range{asked.column, std::max(asked.low, of.least), std::min(asked.high, of.most)};
+    const Range range{asked.column, std::max(asked.low, of.min), std::min(asked.high, of.max)};
     if (range.low > range.high) return;
     const auto& planes = planes_of(range.column);
     if (planes.planes > 1) return range_in_planes(range, planes, level, count);
-    const bool from_below = range.low > of.least, from_above = range.high < of.most || has_nulls(range.column);
+    const bool from_below = range.low > of.min, from_above = range.high < of.max || has_nulls(range.column);
     const auto stencil = next_level(level);
     if (!from_below && !from_above) return test("all", {level, stencil}, count);
     const auto codes = planes.codes(range.low, range.high);
@@ -104,8 +104,8 @@ void DepthColumns::compare_planes(std::size_t i, const DepthPlanes& planes, Key 
 void DepthColumns::range_in_planes(const Range& range, const DepthPlanes& planes, int level, bool count) {
     const auto& of = column(range.column);
     test("undecided", {level, flagged(level, undecided, level_bits, StencilOp::Replace, undecided)});
-    if (range.low > of.least) compare_planes(range.column, planes, range.low, more, fewer, level);
-    if (range.high < of.most || has_nulls(range.column))
+    if (range.low > of.min) compare_planes(range.column, planes, range.low, more, fewer, level);
+    if (range.high < of.max || has_nulls(range.column))
         compare_planes(range.column, planes, range.high, fewer, more, level);
     test("next", {level, flagged(level, undecided, level_bits | undecided, StencilOp::Increment, level_bits)}, count);
     test("clear", {0, clear_flags(undecided)});
@@ -142,7 +142,7 @@ void DepthColumns::pair(const Pair& pair, int level, bool count) {
            .note = &note,
            .program = &program,
            .inputs = {&a.keys, &b.keys, &texture(*valid)},
-           .uniforms = {most_number_uniform(pair.as, a.type),
+           .uniforms = {max_number_uniform(pair.as, a.type),
                         {"zero", zero_code},
                         {"reach", reach},
                         {"null_code", code_that(false)},
@@ -185,7 +185,7 @@ bool DepthColumns::one_test(const Range& range) {
     if (planes_of(range.column).planes > 1) return false;
     if (device_.features.depth_bounds) return true;
     const auto& of = column(range.column);
-    return range.low <= of.least || (range.high >= of.most && !has_nulls(range.column));
+    return range.low <= of.min || (range.high >= of.max && !has_nulls(range.column));
 }
 
 // Whether a single depth test selects the rows.
@@ -202,7 +202,7 @@ bool DepthColumns::start_with(const std::vector<Leaf>& clause) {
     const auto* range = clause.size() == 1 ? std::get_if<Range>(&clause.front()) : nullptr;
     if (!range || range->negate || planes_of(range->column).planes > 1) return false;
     const auto& of = column(range->column);
-    const bool from_below = range->low > of.least, from_above = range->high < of.most || has_nulls(range->column);
+    const bool from_below = range->low > of.min, from_above = range->high < of.max || has_nulls(range->column);
     const auto codes = planes_of(range->column).codes(range->low, range->high);
     if (from_below == from_above || !codes) return false;
     load(range->column, 0);
@@ -243,8 +243,8 @@ BitsPtr DepthColumns::bits_at(int level) {
 
 BitsPtr DepthColumns::conjunction(const Clauses& clauses) {
     BitsPtr all;
-    for (std::size_t first = 0; first < clauses.size(); first += most_clauses) {
-        const auto some = std::span(clauses).subspan(first, std::min(most_clauses, clauses.size() - first));
+    for (std::size_t first = 0; first < clauses.size(); first += max_clauses) {
+        const auto some = std::span(clauses).subspan(first, std::min(max_clauses, clauses.size() - first));
         run(some, false);
         auto bits = bits_at(first_level + static_cast<int>(some.size()));
         all = all ? combine(BoolOp::And, *all, *bits) : std::move(bits);
@@ -263,7 +263,7 @@ void DepthColumns::issue_count(const Clauses& clauses) {
 
 std::uint64_t DepthColumns::count_conjunction(const Clauses& clauses) {
     if (clauses.empty()) return bitmap_.shape().rows;
-    if (clauses.size() > most_clauses) return count(*conjunction(clauses));
+    if (clauses.size() > max_clauses) return count(*conjunction(clauses));
     issue_count(clauses);
     std::uint64_t sum = 0;
     for (std::size_t i = 0; i < queries_used_; ++i) sum += engine_.queries_[i].result();
@@ -273,7 +273,7 @@ std::uint64_t DepthColumns::count_conjunction(const Clauses& clauses) {
 
 std::unique_ptr<Counting> DepthColumns::count_conjunction_later(const Clauses& clauses) {
     if (clauses.empty()) return std::make_unique<Counted>(bitmap_.shape().rows);
-    if (clauses.size() > most_clauses) return count_later(*conjunction(clauses));
+    if (clauses.size() > max_clauses) return count_later(*conjunction(clauses));
     issue_count(clauses);
     return take_queries();
 }

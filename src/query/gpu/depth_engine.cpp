@@ -27,11 +27,11 @@ DepthBuffers::DepthBuffers(gl::Device& device, const Shape& shape)
       target(device, gl::Framebuffer::NoColor{}, texture),
       rows(device, quads_over(shape)) {}
 
-DepthEngine::DepthEngine(std::shared_ptr<GpuTables> tables, SumPrecision sums, std::size_t most_rows)
+DepthEngine::DepthEngine(std::shared_ptr<GpuTables> tables, SumPrecision sums, std::size_t max_rows)
     : shared_(std::move(tables)),
       tables_(*shared_),
       sums_(sums),
-      most_rows_(std::min(most_rows, tables_.most_rows(static_cast<int>(Shape::rows_a_word)))) {}
+      max_rows_(std::min(max_rows, tables_.max_rows(static_cast<int>(Shape::rows_a_word)))) {}
 
 std::size_t DepthEngine::buffer_bytes(std::size_t rows) {
     constexpr std::size_t a_pixel = 8;
@@ -48,7 +48,7 @@ std::shared_ptr<DepthBuffers> DepthEngine::buffers(const std::shared_ptr<Pool>& 
 
 std::shared_ptr<Columns> DepthEngine::open(const std::shared_ptr<const TableData>& table,
                                            std::span<const std::size_t> columns) {
-    return tables_.open(*table, most_rows_, [&](const RowPart& part, const std::shared_ptr<Pool>& pool) {
+    return tables_.open(*table, max_rows_, [&](const RowPart& part, const std::shared_ptr<Pool>& pool) {
         auto opened = std::make_shared<DepthColumns>(*this, pool, buffers(pool));
         opened->add(*table, part, columns);
         return opened;
@@ -62,7 +62,7 @@ std::size_t DepthEngine::buffer_bytes(const std::set<std::size_t>& sizes) const 
 }
 
 std::size_t DepthEngine::bytes(const std::vector<TableColumns>& tables) const {
-    return tables_.bytes(tables, most_rows_) + buffer_bytes(GpuTables::part_sizes(tables, most_rows_));
+    return tables_.bytes(tables, max_rows_) + buffer_bytes(GpuTables::part_sizes(tables, max_rows_));
 }
 
 std::size_t DepthEngine::held() const {
@@ -77,12 +77,12 @@ void DepthEngine::drop_buffers() {
 
 bool DepthEngine::make_space(const std::vector<TableColumns>& tables, std::size_t limit) {
     if (held() + bytes(tables) <= limit) return true;
-    const auto sizes = GpuTables::part_sizes(tables, most_rows_);
+    const auto sizes = GpuTables::part_sizes(tables, max_rows_);
     std::erase_if(buffers_, [&](const auto& entry) {
         return !sizes.contains(entry.first) && entry.second.buffers.use_count() == 1;
     });
     const auto of_buffers = buffers_held() + buffer_bytes(sizes);
-    return of_buffers <= limit && tables_.make_space(tables, most_rows_, limit - of_buffers);
+    return of_buffers <= limit && tables_.make_space(tables, max_rows_, limit - of_buffers);
 }
 
 }  // namespace quadmill::detail::query

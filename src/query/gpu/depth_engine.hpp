@@ -30,12 +30,12 @@ struct DepthBuffers {
 
 class DepthEngine final : public Engine {
   public:
-    // One pixel per row. Tables with more rows than `most_rows`, or than textures hold, are processed in parts.
-    DepthEngine(gl::Device& device, unsigned threads, std::size_t most_rows = ~std::size_t{0})
-        : DepthEngine(std::make_shared<GpuTables>(device, threads), SumPrecision::Exact, most_rows) {}
+    // One pixel per row. Tables with more rows than `max_rows`, or than textures hold, are processed in parts.
+    DepthEngine(gl::Device& device, unsigned threads, std::size_t max_rows = ~std::size_t{0})
+        : DepthEngine(std::make_shared<GpuTables>(device, threads), SumPrecision::Exact, max_rows) {}
     // Shares columns with another engine.
-    DepthEngine(std::shared_ptr<GpuTables> tables, SumPrecision sums, std::size_t most_rows = ~std::size_t{0});
-    [[nodiscard]] std::size_t most_rows() const { return most_rows_; }
+    DepthEngine(std::shared_ptr<GpuTables> tables, SumPrecision sums, std::size_t max_rows = ~std::size_t{0});
+    [[nodiscard]] std::size_t max_rows() const { return max_rows_; }
     // Bytes of buffers. drop_buffers() frees those that are not in use.
     [[nodiscard]] std::size_t buffers_held() const { return held() - tables_.held(); }
     void drop_buffers();
@@ -61,7 +61,7 @@ class DepthEngine final : public Engine {
     std::shared_ptr<GpuTables> shared_;
     GpuTables& tables_;
     SumPrecision sums_;
-    std::size_t most_rows_;
+    std::size_t max_rows_;
     std::map<std::size_t, Kept> buffers_;  // by number of rows
     std::vector<gl::Query> queries_;
     gl::CountList counts_;
@@ -144,7 +144,7 @@ class DepthColumns final : public GpuColumns {
     };
     void test(const char* name, const Test& test, bool count = false);
     void issue(gl::Pass pass, bool count);
-    // Draws the passes that count the rows for which all clauses hold. Pre: at most most_clauses.
+    // Draws the passes that count the rows for which all clauses hold. Pre: at most max_clauses.
     void issue_count(const Clauses& clauses);
     // The queries that count. The caller becomes their owner.
     [[nodiscard]] std::unique_ptr<Counting> take_queries();

@@ -18,10 +18,10 @@ namespace quadmill::detail::query {
 GpuTables::GpuTables(gl::Device& device, unsigned threads)
     : device_(device), workers_(threads), programs_(device), key_list_(device, programs_), host_keys_(device) {}
 
-std::size_t GpuTables::most_rows(int texels_a_word) const {
+std::size_t GpuTables::max_rows(int texels_a_word) const {
     const auto& info = device_.info;
-    return Shape::most_rows(std::min({info.max_texture_size, info.max_viewport_width, info.max_viewport_height}),
-                            texels_a_word);
+    return Shape::max_rows(std::min({info.max_texture_size, info.max_viewport_width, info.max_viewport_height}),
+                           texels_a_word);
 }
 
 std::shared_ptr<GpuTables::Pool> GpuTables::pool(std::size_t rows) {
@@ -64,27 +64,27 @@ void GpuTables::forget_old_pools() {
     for (std::size_t i = 0; i + kept < unused.size(); ++i) pools_.erase(unused[i].second);
 }
 
-std::vector<RowPart> GpuTables::parts_of(const TableData& table, std::size_t most_rows) {
+std::vector<RowPart> GpuTables::parts_of(const TableData& table, std::size_t max_rows) {
     std::vector<RowPart> parts;
-    for (std::size_t first = 0; first == 0 || first < table.rows; first += most_rows)
-        parts.push_back({first, std::min(most_rows, table.rows - first)});
+    for (std::size_t first = 0; first == 0 || first < table.rows; first += max_rows)
+        parts.push_back({first, std::min(max_rows, table.rows - first)});
     return parts;
 }
 
-std::set<std::size_t> GpuTables::part_sizes(const std::vector<TableColumns>& tables, std::size_t most_rows) {
+std::set<std::size_t> GpuTables::part_sizes(const std::vector<TableColumns>& tables, std::size_t max_rows) {
     std::set<std::size_t> sizes;
     for (const auto& asked : tables) {
-        for (const auto& part : parts_of(asked.table, most_rows)) sizes.insert(part.rows);
+        for (const auto& part : parts_of(asked.table, max_rows)) sizes.insert(part.rows);
     }
     return sizes;
 }
 
-std::size_t GpuTables::bytes(const std::vector<TableColumns>& tables, std::size_t most_rows) const {
+std::size_t GpuTables::bytes(const std::vector<TableColumns>& tables, std::size_t max_rows) const {
     std::size_t bytes = 0;
-    for (const auto rows : part_sizes(tables, most_rows)) bytes += pools_.contains(rows) ? 0 : pool_bytes(rows);
+    for (const auto rows : part_sizes(tables, max_rows)) bytes += pools_.contains(rows) ? 0 : pool_bytes(rows);
     std::set<std::pair<const ColumnData*, std::size_t>> counted;  // a table may be joined with itself
     for (const auto& [table, columns] : tables) {
-        for (const auto& part : parts_of(table, most_rows)) {
+        for (const auto& part : parts_of(table, max_rows)) {
             for (const auto i : columns) {
                 const auto& data = table.columns[i];
                 const std::pair key(data.get(), part.first);
@@ -97,12 +97,12 @@ std::size_t GpuTables::bytes(const std::vector<TableColumns>& tables, std::size_
     return bytes;
 }
 
-bool GpuTables::make_space(const std::vector<TableColumns>& tables, std::size_t most_rows, std::size_t limit) {
+bool GpuTables::make_space(const std::vector<TableColumns>& tables, std::size_t max_rows, std::size_t limit) {
     forget_dead_columns();
-    const auto needed = bytes(tables, most_rows);
+    const auto needed = bytes(tables, max_rows);
     const auto fits = [&] { return held() + needed <= limit; };
     if (fits()) return true;
-    const auto sizes = part_sizes(tables, most_rows);
+    const auto sizes = part_sizes(tables, max_rows);
     std::erase_if(pools_,
                   [&](const auto& entry) { return !sizes.contains(entry.first) && entry.second.use_count() == 1; });
     const auto drop_spare = [&] {
@@ -174,7 +174,7 @@ void GpuTables::copy_words(const ColumnData& column, const RowPart& part, const 
                           keys_prelude(column.type, shape.words));
     const gl::Framebuffer target(device_, to.keys);
     const auto line = product(shape.words, static_cast<int>(Shape::rows_a_word));
-    const auto lines = static_cast<int>(std::max<std::size_t>(HostColumn::most_rows / line, 1));
+    const auto lines = static_cast<int>(std::max<std::size_t>(HostColumn::max_rows / line, 1));
     for (int from = 0; from < shape.height; from += lines) {
         const int end = std::min(from + lines, shape.height);
         const auto first = static_cast<std::size_t>(from) * line;
@@ -233,8 +233,8 @@ std::shared_ptr<GpuColumn> GpuTables::column(Pool& pool, const RowPart& part,
     made->type = data->type;
     made->data = data;
     made->part = part;
-    made->least = data->least;
-    made->most = std::min(data->most, wide(data->type) ? ~Key{0} : Key{0xffffffffU});
+    made->min = data->min;
+    made->max = std::min(data->max, wide(data->type) ? ~Key{0} : Key{0xffffffffU});
     const auto width = pool.shape.words * texels_a_word(data->type);
     auto spare = pool.keys->take([&](const gl::Texture& texture) { return texture.width() == width; });
     made->keys = spare ? std::move(*spare) : gl::Texture(device_, gl::Format::Rgba32ui, width, pool.shape.height);
@@ -252,11 +252,11 @@ void GpuTables::send(const Pool& pool, GpuColumn& column) {
     }
 }
 
-std::shared_ptr<Columns> GpuTables::open(const TableData& table, std::size_t most_rows, const OpenPart& open_part) {
+std::shared_ptr<Columns> GpuTables::open(const TableData& table, std::size_t max_rows, const OpenPart& open_part) {
     forget_dead_columns();
     forget_old_pools();
     std::vector<PartedColumns::Part> parts;
-    for (const auto& part : parts_of(table, most_rows)) parts.push_back({part.rows, open_part(part, pool(part.rows))});
+    for (const auto& part : parts_of(table, max_rows)) parts.push_back({part.rows, open_part(part, pool(part.rows))});
     if (parts.size() == 1) return std::move(parts.front().columns);
     return std::make_shared<PartedColumns>(std::move(parts));
 }

@@ -28,11 +28,11 @@ class MergeSort;
 
 namespace quadmill::detail::query {
 
-// Keeps up to `most` objects for reuse.
+// Keeps up to `max` objects for reuse.
 template <class T>
 class Spare {
   public:
-    explicit Spare(std::size_t most) { kept_.reserve(most); }
+    explicit Spare(std::size_t max) { kept_.reserve(max); }
     void give(T&& one) noexcept {
         if (!closed_ && kept_.size() < kept_.capacity()) kept_.push_back(std::move(one));
     }
@@ -104,7 +104,7 @@ struct GpuColumn {
     std::shared_ptr<Spare<gl::Texture>> home;
     gl::Texture keys;
     ColumnType type = ColumnType::F32;
-    std::uint64_t least = 0, most = 0;
+    std::uint64_t min = 0, max = 0;
     BitsPtr valid;       // the rows that have a value
     bool unread = true;  // since the last upload
     std::weak_ptr<const ColumnData> data{};
@@ -141,7 +141,7 @@ class GpuTables {
 
     // Opens a table in parts of at most that many rows, and calls `open_part(part, pool)` for each.
     using OpenPart = std::function<std::shared_ptr<GpuColumns>(const RowPart&, std::shared_ptr<Pool>)>;
-    [[nodiscard]] std::shared_ptr<Columns> open(const TableData& table, std::size_t most_rows,
+    [[nodiscard]] std::shared_ptr<Columns> open(const TableData& table, std::size_t max_rows,
                                                 const OpenPart& open_part);
     [[nodiscard]] std::shared_ptr<GpuColumn> column(Pool& pool, const RowPart& part,
                                                     const std::shared_ptr<const ColumnData>& data);
@@ -150,15 +150,15 @@ class GpuTables {
 
     // As in Engine, for parts of at most that many rows. It counts one selection per table size, which takes 1/32 of a
     // 32-bit column.
-    [[nodiscard]] std::size_t bytes(const std::vector<TableColumns>& tables, std::size_t most_rows) const;
-    [[nodiscard]] bool make_space(const std::vector<TableColumns>& tables, std::size_t most_rows, std::size_t limit);
+    [[nodiscard]] std::size_t bytes(const std::vector<TableColumns>& tables, std::size_t max_rows) const;
+    [[nodiscard]] bool make_space(const std::vector<TableColumns>& tables, std::size_t max_rows, std::size_t limit);
     [[nodiscard]] std::size_t held() const;
     // The part sizes of those tables. Tables of one size share everything except columns.
     [[nodiscard]] static std::set<std::size_t> part_sizes(const std::vector<TableColumns>& tables,
-                                                          std::size_t most_rows);
+                                                          std::size_t max_rows);
 
     // Max rows that textures hold, if a word takes that many texels of a line.
-    [[nodiscard]] std::size_t most_rows(int texels_a_word) const;
+    [[nodiscard]] std::size_t max_rows(int texels_a_word) const;
 
     [[nodiscard]] gl::Device& device() const { return device_; }
     [[nodiscard]] pass::Programs& programs() { return programs_; }
@@ -170,7 +170,7 @@ class GpuTables {
 
   private:
     [[nodiscard]] std::shared_ptr<Pool> pool(std::size_t rows);
-    [[nodiscard]] static std::vector<RowPart> parts_of(const TableData& table, std::size_t most_rows);
+    [[nodiscard]] static std::vector<RowPart> parts_of(const TableData& table, std::size_t max_rows);
     // Bytes of one selection of a part.
     [[nodiscard]] static std::size_t pool_bytes(std::size_t rows) { return rows / 8; }
     [[nodiscard]] std::size_t column_bytes(std::size_t rows, ColumnType type) const;

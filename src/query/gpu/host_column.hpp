@@ -14,7 +14,7 @@ namespace quadmill::detail::query {
 class HostColumn {
   public:
     // Max rows per draw, and the target's width.
-    static constexpr std::size_t most_rows = std::size_t{1} << 20U;
+    static constexpr std::size_t max_rows = std::size_t{1} << 20U;
     static constexpr int width = 1024;
 
     // Pre: the column is not a list of whole textures. Throws InvalidArgument if the object does not hold that many
@@ -22,7 +22,7 @@ class HostColumn {
     HostColumn(gl::Device& device, sort::CallerKeys& keys, const ColumnData& column, std::size_t rows);
 
     // Rows [first, first + rows) as one word each, or two for 64 bits, four words per texel. Pre: 1 <= rows <=
-    // most_rows.
+    // max_rows.
     [[nodiscard]] const gl::Texture& draw(std::size_t first, std::size_t rows, pass::Target& words);
     // Whether the words of rows are 16-bit floats.
     [[nodiscard]] bool halves() const { return buffer_ && buffer_->type == KeyType::F16; }

@@ -51,17 +51,17 @@ void HostNumbers::write(const GpuMeasure& measured, const QueryAggregate& what, 
                         const CheckedPlace& to) {
     using enum QueryAggregate::Kind;
     std::string kind;
-    auto least_count = 1U;
+    auto min_count = 1U;
     if (what.kind == CountRows || what.kind == Count) {
-        least_count = 0;
+        min_count = 0;
     } else if (what.kind == Sum || what.kind == Average) {
         kind += is_float(column) ? "#define DOUBLES\n" : "#define INTEGERS\n";
         if (what.kind == Average) kind += "#define AVERAGE\n";
     } else {
         kind += what.kind == Max ? "#define KEY zw\n" : "#define KEY xy\n";
-        if (what.kind == KthLargest || what.kind == KthSmallest) least_count = rank_word(what.k);
+        if (what.kind == KthLargest || what.kind == KthSmallest) min_count = rank_word(what.k);
     }
-    write(kind, {measured.value, measured.count}, {{"type", number_of(column)}, {"least_count", least_count}}, to);
+    write(kind, {measured.value, measured.count}, {{"type", number_of(column)}, {"least_count", min_count}}, to);
 }
 
 void HostNumbers::write(const Value& value, const CheckedPlace& to) {

@@ -59,9 +59,9 @@ void HostRows::write_rows(const SelectedWords& rows, const gl::HostBuffer& index
     if (all == 0) return;
     const auto lines = up(all, list_width);
     fit(device_, piece_, gl::Format::R32ui, list_width, static_cast<int>(std::min<std::size_t>(lines, piece_height)));
-    const auto most = static_cast<std::size_t>(list_width) * static_cast<std::size_t>(piece_.texture.height());
-    for (std::size_t first = 0; first < all; first += most) {
-        const auto n = std::min(most, all - first);
+    const auto max = static_cast<std::size_t>(list_width) * static_cast<std::size_t>(piece_.texture.height());
+    for (std::size_t first = 0; first < all; first += max) {
+        const auto n = std::min(max, all - first);
         list_.draw(words_of(rows), first, n, piece_, BitList::Length::OnGpu);
         copy_to_buffer(device_, piece_.texture, n, index, index_offset + first * sizeof(std::uint32_t));
     }

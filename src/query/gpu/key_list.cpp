@@ -32,7 +32,7 @@ std::vector<Key> KeyList::read(const gl::Texture& list, std::size_t n) {
 }
 
 std::vector<Key> KeyList::all(const SelectedKeys& rows) {
-    fit(device_, all_, gl::Format::Rg32ui, list_width, lines(most));
+    fit(device_, all_, gl::Format::Rg32ui, list_width, lines(max));
     bits_.draw(count(rows), 0, rows.n, all_);
     return read(all_.texture, rows.n);
 }

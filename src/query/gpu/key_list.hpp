@@ -24,10 +24,10 @@ struct SelectedKeys {
 // Every call waits for the GPU. Pre of every call: a session is open.
 class KeyList {
   public:
-    static constexpr std::size_t most = std::size_t{1} << 16U, sampled = std::size_t{1} << 13U;
+    static constexpr std::size_t max = std::size_t{1} << 16U, sampled = std::size_t{1} << 13U;
 
     KeyList(gl::Device& device, pass::Programs& programs) : device_(device), bits_(device, programs) {}
-    // All keys in the order of rows. Pre: at most `most` rows are selected.
+    // All keys in the order of rows. Pre: at most `max` rows are selected.
     [[nodiscard]] std::vector<Key> all(const SelectedKeys& rows);
     // Keys of a sample: the rows are cut into `sampled` equal parts, and each gives a random row. Pre: at least that
     // many rows are selected.

@@ -68,7 +68,7 @@ pass::FoldRule key_rule(const char* name) {
     return {name, std::string(shaders::query_doubles_glsl) + shaders::query_fold_glsl};
 }
 
-Key most_number(ColumnType type) {
+Key max_number(ColumnType type) {
     if (type == ColumnType::F32) return KeyOf<float>::key(std::numeric_limits<float>::infinity());
     if (type == ColumnType::F64) return KeyOf<double>::key(std::numeric_limits<double>::infinity());
     return ~Key{0};
@@ -87,11 +87,11 @@ void remove_bias(Sum& sum, ColumnType type, std::uint64_t n) {
     sum.low -= low;
 }
 
-std::size_t Shape::most_rows(int max_texture_size, int texels_a_word) {
-    constexpr std::size_t most = std::size_t{1} << 30U;  // shaders count rows in 32 bits
+std::size_t Shape::max_rows(int max_texture_size, int texels_a_word) {
+    constexpr std::size_t max = std::size_t{1} << 30U;  // shaders count rows in 32 bits
     int words = usual_words;
     while (2 * words * texels_a_word <= max_texture_size) words *= 2;
-    return std::min(product(words * static_cast<int>(rows_a_word), max_texture_size), most);
+    return std::min(product(words * static_cast<int>(rows_a_word), max_texture_size), max);
 }
 
 Shape Shape::of(std::size_t rows, int max_texture_size) {
@@ -99,9 +99,9 @@ Shape Shape::of(std::size_t rows, int max_texture_size) {
         const auto in_row = product(words, static_cast<int>(rows_a_word));
         return std::max<std::size_t>((rows + in_row - 1) / in_row, 1);
     };
-    const auto most = static_cast<std::size_t>(max_texture_size);
+    const auto max = static_cast<std::size_t>(max_texture_size);
     int words = usual_words;
-    while (height_of(words) > most) words *= 2;
+    while (height_of(words) > max) words *= 2;
     return {words, static_cast<int>(height_of(words)), rows};
 }
 

@@ -19,8 +19,8 @@ struct Shape {
 
     static constexpr std::size_t rows_a_word = 32;
     // Max rows in textures of that size, if a word takes that many texels of a line.
-    static std::size_t most_rows(int max_texture_size, int texels_a_word);
-    // Pre: at most most_rows().
+    static std::size_t max_rows(int max_texture_size, int texels_a_word);
+    // Pre: at most max_rows().
     static Shape of(std::size_t rows, int max_texture_size);
     [[nodiscard]] std::size_t words_in_use() const { return (rows + rows_a_word - 1) / rows_a_word; }
     bool operator==(const Shape&) const = default;
@@ -62,7 +62,7 @@ struct Shape {
 }
 
 // The key of +inf; for integers, of the largest value.
-[[nodiscard]] Key most_number(ColumnType type);
+[[nodiscard]] Key max_number(ColumnType type);
 // Keys of signed numbers are larger than the numbers by half of the range. So a sum of n keys is too large by n times
 // that; this subtracts it.
 void remove_bias(Sum& sum, ColumnType type, std::uint64_t n);

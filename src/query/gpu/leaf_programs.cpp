@@ -49,9 +49,9 @@ std::string pair_prelude(Pair::As as, ColumnType a, ColumnType b, int words) {
            shaders::query_pair_glsl;
 }
 
-gl::Uniform most_number_uniform(Pair::As as, ColumnType a) {
-    const auto most = most_number(as == Pair::As::Keys ? a : ColumnType::F64);
-    return {"most_number", glm::uvec2{low(most), high(most)}};
+gl::Uniform max_number_uniform(Pair::As as, ColumnType a) {
+    const auto max = max_number(as == Pair::As::Keys ? a : ColumnType::F64);
+    return {"most_number", glm::uvec2{low(max), high(max)}};
 }
 
 Formula formula_of(const Linear& leaf) {
@@ -164,10 +164,10 @@ std::string columns_prelude(const std::vector<std::size_t>& columns, FormulaRows
 FormulaProgram formula_program(const Formula& leaf, FormulaRows rows, SumPrecision precision,
                                const std::function<ColumnType(std::size_t)>& type_of) {
     const auto columns = columns_of(leaf.steps);
-    if (columns.size() > most_linear_columns_on_gpu || leaf.steps.size() > most_steps_on_gpu)
+    if (columns.size() > max_linear_columns_on_gpu || leaf.steps.size() > max_steps_on_gpu)
         throw InvalidArgument("query: engines of the GPU take linear conditions and sums of at most " +
-                              std::to_string(most_linear_columns_on_gpu) + " columns, and " +
-                              std::to_string(most_steps_on_gpu) +
+                              std::to_string(max_linear_columns_on_gpu) + " columns, and " +
+                              std::to_string(max_steps_on_gpu) +
                               " steps (names, constants and signs); use QueryEngine::Auto or Cpu");
     const auto numbers = leaf.as == Formula::As::Integers     ? Numbers::Integers
                          : precision == SumPrecision::Float32 ? Numbers::Floats

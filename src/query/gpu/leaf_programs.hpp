@@ -13,16 +13,16 @@
 
 namespace quadmill::detail::query {
 
-inline constexpr std::size_t most_linear_columns_on_gpu = gl::texture_units - 1;
+inline constexpr std::size_t max_linear_columns_on_gpu = gl::texture_units - 1;
 // Without doubles in GLSL each step of a sum is long code, and drivers take minutes to compile hundreds of them.
-inline constexpr std::size_t most_steps_without_doubles = 64;
+inline constexpr std::size_t max_steps_without_doubles = 64;
 
 // The set of relations for which a comparison holds: 1 less, 2 equal, 4 greater, 8 unordered.
 [[nodiscard]] std::uint32_t relations_of(Comparison op, bool negate);
 
 // The GLSL that goes before programs with pair.glsl, for columns of those types; and their uniform.
 [[nodiscard]] std::string pair_prelude(Pair::As as, ColumnType a, ColumnType b, int words);
-[[nodiscard]] gl::Uniform most_number_uniform(Pair::As as, ColumnType a);
+[[nodiscard]] gl::Uniform max_number_uniform(Pair::As as, ColumnType a);
 
 // The sum of the terms, added in order to 0.
 [[nodiscard]] Formula formula_of(const Linear& leaf);

@@ -16,26 +16,26 @@ namespace quadmill::detail::query {
 namespace {
 
 constexpr std::size_t usual_line = 512;  // texels per line of matches
-constexpr std::size_t least_line = 32;
-constexpr std::size_t group = 4;                          // left rows whose words are in one texel of matches
-constexpr std::size_t least_lines = 8, most_lines = 512;  // lines of pairs that are read back together
+constexpr std::size_t min_line = 32;
+constexpr std::size_t group = 4;                       // left rows whose words are in one texel of matches
+constexpr std::size_t min_lines = 8, max_lines = 512;  // lines of pairs that are read back together
 
 // How keys are stored in textures: as 64 bits, or as 32-bit differences to the smallest key if one code is left that no
 // key has.
 struct Code {
     bool wide = false;
-    Key least = 0, most = 0;
+    Key min = 0, max = 0;
 
     static Code of(std::span<const Key> keys) {
-        const auto [least, most] = std::minmax_element(keys.begin(), keys.end());
-        if (*most - *least >= 0xffffffffU) return {.wide = true, .least = 0, .most = ~Key{0}};
-        return {.least = *least, .most = *most};
+        const auto [min, max] = std::minmax_element(keys.begin(), keys.end());
+        if (*max - *min >= 0xffffffffU) return {.wide = true, .min = 0, .max = ~Key{0}};
+        return {.min = *min, .max = *max};
     }
     // `low` and `high - low` as stored. A range without keys becomes the code that no key has.
     [[nodiscard]] std::array<Key, 2> range(const KeyRange& range) const {
-        if (range.high < least || range.low > most) return {0xffffffffU, 0};
-        const auto low = std::max(range.low, least);
-        return {low - least, std::min(range.high, most) - low};
+        if (range.high < min || range.low > max) return {0xffffffffU, 0};
+        const auto low = std::max(range.low, min);
+        return {low - min, std::min(range.high, max) - low};
     }
 };
 
@@ -48,14 +48,14 @@ struct Tiling {
     // `block_rows` is Join's.
     Tiling(std::size_t ranges, std::size_t keys, std::size_t block_rows, std::size_t texels, std::size_t max_size) {
         const auto all_words = up(keys, Shape::rows_a_word);
-        words = std::min({usual_line, texels, std::bit_ceil(std::max(all_words, least_line))});
+        words = std::min({usual_line, texels, std::bit_ceil(std::max(all_words, min_line))});
         lines = std::min(up(all_words, words), texels / words);
         parts = up(keys, part_keys());
         const auto wanted = up(ranges, group);
-        const auto most = std::min(texels / (words * lines), max_size / lines);
+        const auto max = std::min(texels / (words * lines), max_size / lines);
         groups = parts > 1        ? 1
-                 : block_rows > 0 ? std::min({wanted, most, up(block_rows, group)})
-                                  : up(wanted, up(wanted, most));
+                 : block_rows > 0 ? std::min({wanted, max, up(block_rows, group)})
+                                  : up(wanted, up(wanted, max));
         rows = parts == 1 ? groups * group : 1;
     }
     [[nodiscard]] std::size_t part_keys() const { return words * lines * Shape::rows_a_word; }
@@ -166,9 +166,9 @@ void MatchRun::list_pairs(std::size_t first, std::size_t count, std::size_t part
     const auto all = kept_.bits->count(words);
     found_ += all;
     for (std::uint64_t from = 0; from < all && !enough_;) {
-        const auto n = static_cast<std::size_t>(std::min<std::uint64_t>(all - from, list_width * most_lines));
-        const auto lines = std::max(std::bit_ceil(up(n, list_width)), least_lines);
-        const auto i = static_cast<std::size_t>(std::countr_zero(lines / least_lines));
+        const auto n = static_cast<std::size_t>(std::min<std::uint64_t>(all - from, list_width * max_lines));
+        const auto lines = std::max(std::bit_ceil(up(n, list_width)), min_lines);
+        const auto i = static_cast<std::size_t>(std::countr_zero(lines / min_lines));
         fit(device_, kept_.pairs.at(i), gl::Format::Rg32ui, list_width, static_cast<int>(lines));
         kept_.bits->draw(words, from, n, kept_.pairs.at(i));
         kept_.back.request(device_, rows_of(i).texture);
@@ -219,7 +219,7 @@ class MatchOfMemory final : public MatchRun {
         if (code_.wide) return send_part(part, keys);
         std::vector<std::uint32_t> narrow(keys.size());
         std::transform(keys.begin(), keys.end(), narrow.begin(),
-                       [&](Key key) { return static_cast<std::uint32_t>(key - code_.least); });
+                       [&](Key key) { return static_cast<std::uint32_t>(key - code_.min); });
         send_part(part, std::span<const std::uint32_t>(narrow));
     }
 
@@ -259,11 +259,11 @@ bool narrow_keys(const TextureSide& side, Pair::As as) {
 class MatchOfTextures final : public MatchRun {
   public:
     MatchOfTextures(Matcher& matcher, Matcher::Kept& kept, const TextureSide& left, const TextureSide& right,
-                    Pair::As as, const gl::Texture* places, std::size_t block_rows, const TakeMatches& take)
+                    Pair::As as, const gl::Texture* positions, std::size_t block_rows, const TakeMatches& take)
         : MatchRun(matcher, kept, left.count, right.count, block_rows, !narrow_keys(right, as), take),
           sides_{&left, &right},
           as_(as),
-          places_(places) {
+          positions_(positions) {
         for (std::size_t i = 0; i < sides_.size(); ++i) list_rows(*sides_.at(i), kept_.lists.at(i));
     }
 
@@ -283,7 +283,7 @@ class MatchOfTextures final : public MatchRun {
     [[nodiscard]] std::string prelude(std::size_t side) const {
         const auto type = sides_.at(side)->column.type;
         return std::string(sides_.at(side)->rows ? "#define LISTED\n" : "") +
-               (side == 0 && places_ ? "#define TRANSLATED\n" : "") + (wide_ ? "" : "#define NARROW\n") +
+               (side == 0 && positions_ ? "#define TRANSLATED\n" : "") + (wide_ ? "" : "#define NARROW\n") +
                pair_prelude(as_, type, type, 1) + shaders::query_join_key_glsl;
     }
     void fill_keys(const char* name, const gl::Program& program, std::size_t side, const pass::Target& target,
@@ -292,10 +292,10 @@ class MatchOfTextures final : public MatchRun {
         const auto none = side == 0 ? 0xffffffffU : 0xfffffffeU;
         uniforms.set({{"words", from.shape.words},
                       {"none", glm::uvec2(none, wide_ ? 0xffffffffU : 0U)},
-                      most_number_uniform(as_, from.column.type)});
+                      max_number_uniform(as_, from.column.type)});
         const gl::QuadList quads(device_, {gl::rectangle(0, 0, target.texture.width(), static_cast<int>(lines))});
         fill(name, program, target, quads,
-             {&from.column.keys, from.rows ? &kept_.lists.at(side).texture : nullptr, side == 0 ? places_ : nullptr},
+             {&from.column.keys, from.rows ? &kept_.lists.at(side).texture : nullptr, side == 0 ? positions_ : nullptr},
              std::move(uniforms));
     }
 
@@ -329,7 +329,7 @@ class MatchOfTextures final : public MatchRun {
 
     std::array<const TextureSide*, 2> sides_;
     Pair::As as_;
-    const gl::Texture* places_;
+    const gl::Texture* positions_;
 };
 
 }  // namespace
@@ -351,10 +351,10 @@ std::uint64_t Matcher::operator()(std::span<const KeyRange> ranges, std::span<co
 }
 
 std::uint64_t Matcher::operator()(const TextureSide& left, const TextureSide& right, Pair::As as,
-                                  const gl::Texture* places, std::size_t block_rows, const TakeMatches& take) {
+                                  const gl::Texture* positions, std::size_t block_rows, const TakeMatches& take) {
     if (left.count == 0 || right.count == 0) return 0;
     auto kept = take_kept();
-    const auto found = MatchOfTextures(*this, *kept, left, right, as, places, block_rows, take)();
+    const auto found = MatchOfTextures(*this, *kept, left, right, as, positions, block_rows, take)();
     kept_ = std::move(kept);
     return found;
 }

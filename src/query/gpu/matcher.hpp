@@ -35,8 +35,8 @@ class Matcher {
     // Pairs of rows with equal keys, ordered by left row, then by right row. Only the pairs leave the GPU. The columns
     // compare `as` in a Pair. `places` has the index of each text of the left side in the right side's dictionary, 1024
     // per line, or is null.
-    std::uint64_t operator()(const TextureSide& left, const TextureSide& right, Pair::As as, const gl::Texture* places,
-                             std::size_t block_rows, const TakeMatches& take);
+    std::uint64_t operator()(const TextureSide& left, const TextureSide& right, Pair::As as,
+                             const gl::Texture* positions, std::size_t block_rows, const TakeMatches& take);
 
     // Objects that later calls reuse.
     struct Kept {

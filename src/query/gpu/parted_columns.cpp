@@ -116,8 +116,8 @@ std::vector<PartedColumns::Used> PartedColumns::used(const Bits& rows) {
 std::pair<Key, Key> PartedColumns::extremes(std::size_t column, const Bits& rows) {
     std::pair<Key, Key> all{~Key{0}, 0};
     for (const auto& [i, count] : used(rows)) {
-        const auto [least, most] = parts_[i].columns->extremes(column, parted(rows)[i]);
-        all = {std::min(all.first, least), std::max(all.second, most)};
+        const auto [min, max] = parts_[i].columns->extremes(column, parted(rows)[i]);
+        all = {std::min(all.first, min), std::max(all.second, max)};
     }
     return all;
 }

@@ -105,22 +105,22 @@ std::vector<SortedGroups::Digit> SortedGroups::digits_of(std::span<const std::si
     std::vector<Digit> digits;
     std::size_t word = 0;
     int used = 0;
-    const auto add = [&](std::size_t column, Key least, int bits, bool valid) {
+    const auto add = [&](std::size_t column, Key min, int bits, bool valid) {
         for (int from = 0; from < bits;) {
             if (used == word_bits) {
                 ++word;
                 used = 0;
             }
             const auto some = std::min(bits - from, word_bits - used);
-            digits.push_back({column, least, from, some, valid, word, used});
+            digits.push_back({column, min, from, some, valid, word, used});
             from += some;
             used += some;
         }
     };
     for (auto i = columns.size(); i-- > 0;) {
         const auto& of = *columns_.column(columns[i]);
-        const auto least = std::min<Key>(of.least, last_value(of)), most = std::min<Key>(of.most, last_value(of));
-        add(columns[i], least, most > least ? static_cast<int>(std::bit_width(most - least)) : 0, false);
+        const auto min = std::min<Key>(of.min, last_value(of)), max = std::min<Key>(of.max, last_value(of));
+        add(columns[i], min, max > min ? static_cast<int>(std::bit_width(max - min)) : 0, false);
         if (of.valid != columns_.all()) add(columns[i], 0, 1, true);
     }
     return digits;
@@ -144,7 +144,7 @@ SortedGroups::TargetPtr SortedGroups::sorted(std::span<const std::size_t> column
             draw("sort word", code, words.next, rows_,
                  {&rows->texture, &of.keys, &BitmapColumns::texture(*of.valid), &words.now.texture},
                  {{"nan", words_of(last_value(of))},
-                  {"least", words_of(digit->least)},
+                  {"least", words_of(digit->min)},
                   {"from", digit->from},
                   {"to", digit->to},
                   {"mask", mask}});
@@ -193,11 +193,11 @@ void SortedGroups::find_starts() {
 }
 
 std::vector<SortedGroups::KeyTexel> SortedGroups::keys_at(const TargetPtr& list, std::size_t column,
-                                                          const gl::Texture& places, std::size_t count) {
+                                                          const gl::Texture& positions, std::size_t count) {
     const auto& of = *columns_.column(column);
     const auto found = make_list(gl::Format::Rgba32ui, count);
     draw("keys of groups", program("query/group_keys.frag", shaders::query_group_keys_frag, of), found, count,
-         {&list->texture, &of.keys, &BitmapColumns::texture(*of.valid), &places},
+         {&list->texture, &of.keys, &BitmapColumns::texture(*of.valid), &positions},
          {{"nan", words_of(last_value(of))}, {"count", static_cast<int>(count)}});
     return read<KeyTexel>(found.texture, count);
 }
@@ -210,9 +210,9 @@ void SortedGroups::read_labels() {
             groups[g].by.push_back(labels[g].valid != 0 ? std::optional(labels[g].key()) : std::nullopt);
     }
     for (std::size_t g = 0; g < groups.size(); ++g) {
-        const auto end = g + 1 < groups.size() ? labels[g + 1].place : rows_;
-        if (labels[g].place > end) throw wrong_groups();
-        groups[g].rows = end - labels[g].place;
+        const auto end = g + 1 < groups.size() ? labels[g + 1].position : rows_;
+        if (labels[g].position > end) throw wrong_groups();
+        groups[g].rows = end - labels[g].position;
         largest_ = std::max(largest_, groups[g].rows);
     }
 }
@@ -277,14 +277,14 @@ std::vector<Key> SortedGroups::kth(std::size_t measure, std::span<const std::opt
         by_value_ = sorted(by);
         sorted_by_ = column;
     }
-    std::vector<std::uint32_t> places(groups.size());
+    std::vector<std::uint32_t> positions(groups.size());
     std::uint64_t start = 0;
     for (std::size_t g = 0; g < groups.size(); ++g) {
         const auto nulls = groups[g].rows - groups[g].measures[measure].count;  // NULLs come first
-        places[g] = static_cast<std::uint32_t>(k[g] ? start + nulls + *k[g] : start);
+        positions[g] = static_cast<std::uint32_t>(k[g] ? start + nulls + *k[g] : start);
         start += groups[g].rows;
     }
-    const auto list = columns_.send_list(gl::Format::R32ui, std::as_bytes(std::span(places)));
+    const auto list = columns_.send_list(gl::Format::R32ui, std::as_bytes(std::span(positions)));
     std::vector<Key> keys;
     for (const auto& texel : keys_at(by_value_, column, list, groups.size())) keys.push_back(texel.key());
     return keys;

@@ -28,13 +28,13 @@ class SortedGroups final : public FoundGroups {
     using TargetPtr = std::shared_ptr<const pass::Target>;
     // A group's result for a column.
     struct KeyTexel {
-        std::uint32_t low, high, valid, place;
+        std::uint32_t low, high, valid, position;
         [[nodiscard]] Key key() const { return low | Key{high} << 32U; }
     };
     // A column's bits in the words that are sorted. With `valid`, the bit that says whether there is a value.
     struct Digit {
         std::size_t column;
-        Key least;
+        Key min;
         int from, bits;
         bool valid;
         std::size_t word;
@@ -50,7 +50,7 @@ class SortedGroups final : public FoundGroups {
     // One texel per group.
     [[nodiscard]] std::vector<MeasuredTexel> folded(const GpuColumn& of, const pass::FoldRule& rule);
     // The keys of the rows at those indices of a list.
-    [[nodiscard]] std::vector<KeyTexel> keys_at(const TargetPtr& list, std::size_t column, const gl::Texture& places,
+    [[nodiscard]] std::vector<KeyTexel> keys_at(const TargetPtr& list, std::size_t column, const gl::Texture& positions,
                                                 std::size_t count);
 
     // Whether a list of that many entries fits into a texture, and the driver has memory for rows and groups.

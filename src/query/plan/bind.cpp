@@ -64,9 +64,9 @@ class LeafMaker {
     }
 
     [[nodiscard]] Leaf in_keys(const std::string& name, const std::optional<KeyRange>& keys, bool negate) const {
-        const auto least = data(name).least, most = data(name).most;
-        if (!keys || keys->high < least || keys->low > most) return decided(name, negate);
-        if (keys->low <= least && keys->high >= most) return decided(name, !negate);
+        const auto min = data(name).min, max = data(name).max;
+        if (!keys || keys->high < min || keys->low > max) return decided(name, negate);
+        if (keys->low <= min && keys->high >= max) return decided(name, !negate);
         return Range{.column = index(name), .low = keys->low, .high = keys->high, .negate = negate};
     }
 
@@ -76,7 +76,7 @@ class LeafMaker {
             if (const auto one = keys(e.column, Comparison::Equal, value)) found.push_back(one->low);
         }
         sort_unique(found);
-        std::erase_if(found, [&](Key key) { return key < data(e.column).least || key > data(e.column).most; });
+        std::erase_if(found, [&](Key key) { return key < data(e.column).min || key > data(e.column).max; });
         if (found.empty()) return decided(e.column, negate);
         if (found.back() - found.front() == found.size() - 1)
             return in_keys(e.column, KeyRange{.low = found.front(), .high = found.back()}, negate);
@@ -99,11 +99,11 @@ class LeafMaker {
 
     void require_exact_doubles(const ColumnData& column, const std::string& use) const {
         if (column.type != ColumnType::I64) return;
-        const auto least = KeyOf<std::int64_t>::value(column.least), most = KeyOf<std::int64_t>::value(column.most);
-        if (least >= -exact_doubles && most <= exact_doubles) return;
+        const auto min = KeyOf<std::int64_t>::value(column.min), max = KeyOf<std::int64_t>::value(column.max);
+        if (min >= -exact_doubles && max <= exact_doubles) return;
         throw InvalidArgument(std::string(function_) + ": column '" + column.name + "' can be " + use +
                               " only where doubles are exact, from -2^53 to 2^53, but has values from " +
-                              std::to_string(least) + " to " + std::to_string(most));
+                              std::to_string(min) + " to " + std::to_string(max));
     }
 
     [[nodiscard]] Leaf linear(const Expression& e, bool negate) const {
@@ -149,26 +149,26 @@ class LeafMaker {
         if (!is_integer(of.type)) return {};
         return visit_column_type(of.type, [&]<class T>(const T* /*type*/) -> ColumnFacts {
             if constexpr (std::is_floating_point_v<T>) return {};
-            return {true, static_cast<std::int64_t>(KeyOf<T>::value(of.least)),
-                    static_cast<std::int64_t>(KeyOf<T>::value(of.most))};
+            return {true, static_cast<std::int64_t>(KeyOf<T>::value(of.min)),
+                    static_cast<std::int64_t>(KeyOf<T>::value(of.max))};
         });
     }
 
     [[nodiscard]] std::optional<KeyRange> keys_of_formula(const Formula& formula, std::size_t column, int slope) const {
         const auto& of = *table_.columns[column];
         return visit_column_type(of.type, [&]<class T>(const T* /*type*/) -> std::optional<KeyRange> {
-            auto last = of.most;
+            auto last = of.max;
             if constexpr (std::is_floating_point_v<T>)
                 last = std::min(last, Key{KeyOf<T>::key(std::numeric_limits<T>::infinity())});
-            if (of.least > last) return {};
+            if (of.min > last) return {};
             const auto sign = [&](Key key) {
                 const auto value = KeyOf<T>::value(key);
                 if constexpr (std::is_floating_point_v<T>) return slope * sign_of(formula.steps, double{value});
                 return slope * sign_of(formula.steps, static_cast<Integer>(value));
             };
-            const auto first = [&](int least) {
-                auto found = first_key(last - of.least, [&](Key key) { return sign(of.least + key) >= least; });
-                return found ? std::optional(*found + of.least) : found;
+            const auto first = [&](int min) {
+                auto found = first_key(last - of.min, [&](Key key) { return sign(of.min + key) >= min; });
+                return found ? std::optional(*found + of.min) : found;
             };
             const KeyPlace place{.at_least = first(0), .above = first(1), .last = last};
             return without_negative_zero<T>(keys_at(place, slope > 0 ? formula.op : turned(formula.op)));

@@ -34,7 +34,7 @@ void check(const char* function, const Expression& expression, const std::vector
 
 [[nodiscard]] std::size_t leaves(const Bound& bound);
 
-// The condition in conjunctive normal form; nothing if that has more than `most` leaves.
-[[nodiscard]] std::optional<Clauses> clauses(const Bound& bound, std::size_t most);
+// The condition in conjunctive normal form; nothing if that has more than `max` leaves.
+[[nodiscard]] std::optional<Clauses> clauses(const Bound& bound, std::size_t max);
 
 }  // namespace quadmill::detail::query

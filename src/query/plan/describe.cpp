@@ -80,8 +80,8 @@ std::string formula(const Expression& e) {
         stack.pop_back();
         return top;
     };
-    const auto within = [](const Part& part, Binds most) {
-        return part.binds > most ? std::string(1, '(').append(part.words).append(1, ')') : part.words;
+    const auto within = [](const Part& part, Binds max) {
+        return part.binds > max ? std::string(1, '(').append(part.words).append(1, ')') : part.words;
     };
     for (const auto& step : e.steps) {
         if (step.kind == Arithmetic::Column) {

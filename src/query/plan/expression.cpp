@@ -30,7 +30,7 @@ Predicate joined(ExpressionKind kind, const std::shared_ptr<const Expression>& a
 
 }  // namespace
 
-std::size_t detail::query::most_linear_columns(const Expression& expression) {
+std::size_t detail::query::max_linear_columns(const Expression& expression) {
     std::set<std::string_view> columns;
     for (const auto& term : expression.terms) columns.insert(term.column);
     for (const auto& step : expression.steps) {
@@ -38,9 +38,9 @@ std::size_t detail::query::most_linear_columns(const Expression& expression) {
     }
     constexpr std::size_t of_term = 4;  // multiply a column by a constant, and add
     const auto steps = expression.steps.size() + of_term * expression.terms.size() + 2;
-    auto most = steps > detail::query::most_steps_on_gpu ? steps : columns.size();
-    for (const auto& operand : expression.operands) most = std::max(most, most_linear_columns(*operand));
-    return most;
+    auto max = steps > detail::query::max_steps_on_gpu ? steps : columns.size();
+    for (const auto& operand : expression.operands) max = std::max(max, max_linear_columns(*operand));
+    return max;
 }
 
 Comparison detail::query::turned(Comparison op) {
@@ -60,8 +60,8 @@ Comparison detail::query::turned(Comparison op) {
 
 Predicate detail::query::predicate(Expression expression) {
     for (const auto& operand : expression.operands) expression.depth = std::max(expression.depth, operand->depth + 1);
-    if (expression.depth > most_levels)
-        throw InvalidArgument("Predicate: a condition may be " + std::to_string(most_levels) +
+    if (expression.depth > max_levels)
+        throw InvalidArgument("Predicate: a condition may be " + std::to_string(max_levels) +
                               " levels of alternating && and || or !, and this one has more");
     return detail::Access::make<Predicate>(std::make_shared<const Expression>(std::move(expression)));
 }

@@ -29,16 +29,16 @@ struct Expression {
 using ExpressionKind = Expression::Kind;
 
 // Max levels of an expression, limited by the stack.
-inline constexpr int most_levels = 250;
+inline constexpr int max_levels = 250;
 
 // Max number of columns in one of its linear conditions or formulas. A formula with more steps than the GPU takes
 // counts as one with very many columns.
-[[nodiscard]] std::size_t most_linear_columns(const Expression& expression);
+[[nodiscard]] std::size_t max_linear_columns(const Expression& expression);
 
 // The comparison for b op a that is equivalent to a op b.
 [[nodiscard]] Comparison turned(Comparison op);
 
-// Sets the depth. Throws InvalidArgument above most_levels.
+// Sets the depth. Throws InvalidArgument above max_levels.
 [[nodiscard]] Predicate predicate(Expression expression);
 
 // An And or Or of all parts. Pre: kind is And or Or, and there is at least one part.

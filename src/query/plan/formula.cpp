@@ -69,12 +69,12 @@ std::optional<Numeral> computed(Arithmetic kind, const Numeral& a, const Numeral
     return computed(kind, nearest_double(a), nearest_double(b));
 }
 
-int order(const Numeral& a, const Numeral& b) {
+int compare(const Numeral& a, const Numeral& b) {
     const auto *x = std::get_if<Integer>(&a), *y = std::get_if<Integer>(&b);
-    if (x && y) return order(*x, *y);
+    if (x && y) return compare(*x, *y);
     if (x) return -order_of(std::get<double>(b), *x);
     if (y) return order_of(std::get<double>(a), *y);
-    return order(std::get<double>(a), std::get<double>(b));
+    return compare(std::get<double>(a), std::get<double>(b));
 }
 
 std::optional<Value> value_of(const Numeral& number) {
@@ -139,7 +139,7 @@ bool within_doubles(const Known& known) {
 }
 
 int sign_of_constant(const Numeral& number) {
-    return order(number, Numeral(Integer{0}));
+    return compare(number, Numeral(Integer{0}));
 }
 
 class FactFinder {
@@ -179,7 +179,7 @@ class FactFinder {
     [[nodiscard]] Known of_column(std::size_t column) {
         ++facts_.columns;
         const auto of = column_(column);
-        Known known{.is_integer = of.is_integer, .low = of.least, .high = of.most, .slope = 1};
+        Known known{.is_integer = of.is_integer, .low = of.min, .high = of.max, .slope = 1};
         known.is_exact = within_doubles(known);
         return known;
     }
@@ -251,7 +251,7 @@ int sign_of(std::span<const FormulaStep<std::size_t>> steps, const Numeral& colu
         if (step.kind != Arithmetic::Negate) stack.pop_back();
         stack.back() = *computed(step.kind, stack.back(), b);
     }
-    return order(stack[0], stack[1]);
+    return compare(stack[0], stack[1]);
 }
 
 }  // namespace quadmill::detail::query

@@ -22,7 +22,7 @@ using Numeral = std::variant<Integer, double>;
 enum class Arithmetic { Column, Constant, Negate, Add, Subtract, Multiply };
 
 // At most half of them are constants, which take four words each. Every driver has 1,024 words.
-inline constexpr std::size_t most_steps_on_gpu = 512;
+inline constexpr std::size_t max_steps_on_gpu = 512;
 
 // The operands of a step are on a stack. After the last step two values are left, the sides of the comparison.
 template <class Column>
@@ -38,7 +38,7 @@ struct FormulaStep {
 [[nodiscard]] std::optional<Numeral> computed(Arithmetic kind, const Numeral& a, const Numeral& b);
 
 // The sign of a - b, computed exactly. Pre: neither is NaN.
-[[nodiscard]] int order(const Numeral& a, const Numeral& b);
+[[nodiscard]] int compare(const Numeral& a, const Numeral& b);
 
 // The number as a constant of a predicate, if it can be one.
 [[nodiscard]] std::optional<Value> value_of(const Numeral& number);
@@ -54,7 +54,7 @@ struct FormulaStep {
 // Facts about a column's values; for integers with min and max.
 struct ColumnFacts {
     bool is_integer = false;
-    std::int64_t least = 0, most = 0;
+    std::int64_t min = 0, max = 0;
 };
 
 // Facts about a formula that are known before any row is read.

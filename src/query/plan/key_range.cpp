@@ -14,15 +14,15 @@ namespace {
 
 template <class T>
 KeyPlace place_of_number(const Value& constant) {
-    auto last = KeyOf<T>::most;
+    auto last = KeyOf<T>::max;
     if constexpr (std::is_floating_point_v<T>) last = KeyOf<T>::key(std::numeric_limits<T>::infinity());
     const auto first = [&](auto holds) {
         return first_key(last, [&](Key key) { return holds(KeyOf<T>::value(key)); });
     };
     const auto against = [&]<class C>(C c) -> KeyPlace {
         using Wide = std::conditional_t<std::is_floating_point_v<T>, double, std::int64_t>;
-        return {.at_least = first([&](T value) { return order(static_cast<Wide>(value), c) >= 0; }),
-                .above = first([&](T value) { return order(static_cast<Wide>(value), c) > 0; }),
+        return {.at_least = first([&](T value) { return compare(static_cast<Wide>(value), c) >= 0; }),
+                .above = first([&](T value) { return compare(static_cast<Wide>(value), c) > 0; }),
                 .last = last};
     };
     if (const auto* integer = std::get_if<std::int64_t>(&constant)) return against(*integer);

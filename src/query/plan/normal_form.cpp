@@ -37,9 +37,9 @@ std::size_t leaves_of(const Clauses& all) {
     return n;
 }
 
-// Combines each clause of a with each of b. Nothing if that takes more than `most` leaves.
-std::optional<Clauses> product(const Clauses& a, const Clauses& b, std::size_t most) {
-    if (a.size() * leaves_of(b) + b.size() * leaves_of(a) > most) return {};
+// Combines each clause of a with each of b. Nothing if that takes more than `max` leaves.
+std::optional<Clauses> product(const Clauses& a, const Clauses& b, std::size_t max) {
+    if (a.size() * leaves_of(b) + b.size() * leaves_of(a) > max) return {};
     Clauses result;
     for (const auto& x : a) {
         for (const auto& y : b) {
@@ -80,23 +80,23 @@ std::size_t leaves(const Bound& bound) {
     return n;
 }
 
-std::optional<Clauses> clauses(const Bound& bound, std::size_t most) {
+std::optional<Clauses> clauses(const Bound& bound, std::size_t max) {
     if (bound.kind == Bound::Kind::One) {
-        if (most < 1) return {};
+        if (max < 1) return {};
         return Clauses{{bound.leaf}};
     }
     std::optional<Clauses> result;
     for (const auto& operand : bound.operands) {
-        auto next = clauses(operand, most);
+        auto next = clauses(operand, max);
         if (!next) return {};
         if (!result) {
             result = std::move(next);
         } else if (bound.kind == Bound::Kind::Or) {
-            result = product(*result, *next, most);
+            result = product(*result, *next, max);
         } else {
             result->insert(result->end(), next->begin(), next->end());
         }
-        if (!result || leaves_of(*result) > most) return {};
+        if (!result || leaves_of(*result) > max) return {};
     }
     return result;
 }

@@ -96,26 +96,26 @@ QueryEngine Engines::choose(const std::vector<TableWork>& tables, const Tuning& 
     if (!context_ || refusal(QueryEngine::Bitmap)) return QueryEngine::Cpu;
     const bool doubles = detail::Access::of(*context_)->features.doubles;
     bool worth_it = false;
-    std::size_t most_rows = 0;
+    std::size_t max_rows = 0;
     double by_depth = 0, by_bitmap = 0;  // in ms
     for (const auto& each : tables) {
         const auto& of = each.asked;
         const auto& work = each.work;
         const auto rows = of.table.rows;
-        const auto most_columns = doubles ? most_linear_columns_on_gpu : 0;
-        if (work.linear_columns > most_columns) return QueryEngine::Cpu;
+        const auto max_columns = doubles ? max_linear_columns_on_gpu : 0;
+        if (work.linear_columns > max_columns) return QueryEngine::Cpu;
         worth_it = worth_it || rows >= (work.rank_bits > 0 ? tuning.gpu_rank_rows : tuning.gpu_rows) ||
                    std::ranges::any_of(of.columns, [&](auto column) { return is_of_host(of.table, column); });
         by_depth += depth_ms(work, rows, tuning);
         by_bitmap += bitmap_ms(work, rows, tuning);
-        most_rows = std::max(most_rows, rows);
+        max_rows = std::max(max_rows, rows);
     }
     if (!worth_it) return QueryEngine::Cpu;
     static_cast<void>(get(QueryEngine::Bitmap));
     if (refusal(QueryEngine::Depth))
         return has_room(QueryEngine::Bitmap, asked) ? QueryEngine::Bitmap : QueryEngine::Cpu;
     // The engines cut larger tables into different parts, so they could not share loaded columns.
-    const bool fits_depth = most_rows <= depth().most_rows();
+    const bool fits_depth = max_rows <= depth().max_rows();
     if (fits_depth && by_depth < by_bitmap && has_room(QueryEngine::Depth, asked)) return QueryEngine::Depth;
     return has_room(QueryEngine::Bitmap, asked) ? QueryEngine::Bitmap : QueryEngine::Cpu;
 }
@@ -130,8 +130,8 @@ std::vector<T> read_words(gl::Device& device, const ColumnData& column, std::siz
     HostColumn source(device, keys, column, rows);
     pass::Target words;
     pass::ReadBack back;
-    for (std::size_t first = 0; first < rows; first += HostColumn::most_rows) {
-        const auto count = std::min(HostColumn::most_rows, rows - first);
+    for (std::size_t first = 0; first < rows; first += HostColumn::max_rows) {
+        const auto count = std::min(HostColumn::max_rows, rows - first);
         back.request(device, source.draw(first, count, words));
         const auto memory = back.wait();
         if constexpr (std::is_same_v<T, float>) {

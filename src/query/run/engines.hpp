@@ -26,7 +26,7 @@ class Engines {
     // them.
     struct TableWork {
         TableColumns asked;
-        Work work;
+        QueryWork work;
     };
     [[nodiscard]] QueryEngine choose(const std::vector<TableWork>& tables, const Tuning& tuning);
     [[nodiscard]] Engine& get(QueryEngine which);

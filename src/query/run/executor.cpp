@@ -267,7 +267,7 @@ void Run::aggregates(RowsRun& run) {
 void Run::groups(RowsRun& run) {
     const cpu::Stopwatch time;
     const auto bits = run.bits(source_);
-    if (most_groups(run.table(), by_) <= tools_.join.tuning.engine_groups) {
+    if (max_groups(run.table(), by_) <= tools_.join.tuning.engine_groups) {
         const auto found = engine_groups(run.columns(), run.table(), by_, bits);
         log_.add(*group_, found.size(), time.ms());
         for (const auto& group : found) {
@@ -445,8 +445,8 @@ std::vector<std::size_t> needed_columns(const QueryPlan::State& plan, std::size_
     return columns;
 }
 
-Work work_of(const QueryPlan::State& plan, std::size_t table, const TableData& data) {
-    Work work;
+QueryWork work_of(const QueryPlan::State& plan, std::size_t table, const TableData& data) {
+    QueryWork work;
     for (const auto& node : plan.nodes) {
         if (node.kind == NodeKind::Rows && node.table == table) work.add(detail::Access::of(*node.predicate), data);
         if (node.kind != NodeKind::Aggregate || plan.schema.joined()) continue;

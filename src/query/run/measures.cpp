@@ -200,8 +200,8 @@ void Groups::add_values(Measured& of, std::span<const RowPair> pairs) {
             auto& state = of.states[groups_[i]];
             const Key key = KeyOf<T>::key(values[row]);
             ++state.count;
-            state.least = std::min(state.least, key);
-            state.most = std::max(state.most, key);
+            state.min = std::min(state.min, key);
+            state.max = std::max(state.max, key);
             if (of.order) of.keys[groups_[i]].push_back(key);
             if (!of.sum) continue;
             if constexpr (std::is_floating_point_v<T>) {
@@ -222,8 +222,8 @@ void Groups::State::add(double value) {
 
 void Groups::State::add(const State& other) {
     count += other.count;
-    least = std::min(least, other.least);
-    most = std::max(most, other.most);
+    min = std::min(min, other.min);
+    max = std::max(max, other.max);
     add(other.sum.value);
     lost += other.lost;
     const auto before = sum.low;
@@ -264,7 +264,7 @@ class GroupMeasures : public Measures {
         return sum;
     }
     [[nodiscard]] std::pair<Key, Key> extremes(const ColumnPlace& place) override {
-        return {state(place).least, state(place).most};
+        return {state(place).min, state(place).max};
     }
     [[nodiscard]] Key kth(const ColumnPlace& place, std::uint64_t k) override {
         auto& keys = groups_.measured(place).keys[group_];
@@ -282,7 +282,7 @@ class GroupMeasures : public Measures {
     std::size_t group_;
 };
 
-std::vector<std::size_t> Groups::ordered(std::uint64_t most) const {
+std::vector<std::size_t> Groups::ordered(std::uint64_t max) const {
     // The first column is stored next to the group's number: most comparisons need only that, and it is in the cache.
     struct Entry {
         Key valid, key;
@@ -299,7 +299,7 @@ std::vector<std::size_t> Groups::ordered(std::uint64_t most) const {
         const auto *x = labels_.data() + a.group * width_, *y = labels_.data() + b.group * width_;
         return std::lexicographical_compare(x, x + width_, y, y + width_);
     };
-    const auto n = static_cast<std::size_t>(std::min<std::uint64_t>(most, all.size()));
+    const auto n = static_cast<std::size_t>(std::min<std::uint64_t>(max, all.size()));
     const auto end = all.begin() + static_cast<std::ptrdiff_t>(n);
     if (n < all.size()) std::nth_element(all.begin(), end, all.end(), before);
     std::sort(all.begin(), end, before);
@@ -308,9 +308,9 @@ std::vector<std::size_t> Groups::ordered(std::uint64_t most) const {
     return groups;
 }
 
-void Groups::each(std::uint64_t most, const std::function<void(const std::vector<Value>&, Measures&)>& take) {
+void Groups::each(std::uint64_t max, const std::function<void(const std::vector<Value>&, Measures&)>& take) {
     std::vector<Value> by(by_.size());
-    for (const auto group : ordered(most)) {
+    for (const auto group : ordered(max)) {
         const auto* label = labels_.data() + group * width_;
         for (std::size_t i = 0; i < by_.size(); ++i) {
             const auto& place = by_[i];

@@ -66,9 +66,9 @@ class Groups {
     // own rows and then the other's, except for the last bits of sums of floats.
     void add(Groups&& other);
     [[nodiscard]] std::uint64_t size() const { return rows_.size(); }
-    // Calls `take` for the first `most` groups in the order of their values, NULLs first. It gets the values of the
+    // Calls `take` for the first `max` groups in the order of their values, NULLs first. It gets the values of the
     // group columns and the group's measures.
-    void each(std::uint64_t most, const std::function<void(const std::vector<Value>&, Measures&)>& take);
+    void each(std::uint64_t max, const std::function<void(const std::vector<Value>&, Measures&)>& take);
 
   private:
     friend class GroupMeasures;
@@ -77,7 +77,7 @@ class Groups {
         std::uint64_t count = 0;
         Sum sum{};
         double lost = 0;  // sum of the rounding errors of sum.value so far
-        Key least = ~Key{0}, most = 0;
+        Key min = ~Key{0}, max = 0;
 
         void add(double value);
         void add(const State& other);
@@ -95,7 +95,7 @@ class Groups {
     [[nodiscard]] std::size_t group_of(const Key* label);
     void make_space();
     void add_values(Measured& of, std::span<const RowPair> pairs);
-    [[nodiscard]] std::vector<std::size_t> ordered(std::uint64_t most) const;
+    [[nodiscard]] std::vector<std::size_t> ordered(std::uint64_t max) const;
     [[nodiscard]] Measured& measured(const ColumnPlace& place);
 
     const Tables& tables_;

@@ -35,8 +35,8 @@ std::shared_ptr<const ColumnData> PairFilter::gathered(const Column& column, std
     auto to = std::make_shared<ColumnData>();
     to->name = column.name;
     to->type = from.type;
-    to->least = text ? 0 : from.least;
-    to->most = text ? std::max<std::size_t>(dictionary_->size(), 1) - 1 : from.most;
+    to->min = text ? 0 : from.min;
+    to->max = text ? std::max<std::size_t>(dictionary_->size(), 1) - 1 : from.max;
     const auto row = [&](std::size_t i) { return static_cast<std::size_t>(right ? pairs[i].right : pairs[i].left); };
     visit_column_type(from.type, [&]<class T>(const T* /*type*/) {
         const auto& values = std::get<std::vector<T>>(from.values);

@@ -9,7 +9,7 @@ namespace quadmill::detail::query {
 namespace {
 
 constexpr const char* processor = "QueryProcessor";
-constexpr std::size_t most_leaves = 64;  // of a condition that an engine evaluates as a whole
+constexpr std::size_t max_leaves = 64;  // of a condition that an engine evaluates as a whole
 
 BitsPtr combined(Columns& columns, BoolOp op, const BitsPtr& a, const BitsPtr& b) {
     return a ? columns.combine(op, *a, *b) : b;
@@ -27,14 +27,14 @@ BitsPtr select(Columns& columns, const Bound& condition) {
 
 BitsPtr select_at_once(Columns& columns, const Bound& condition) {
     if (auto* const gpu = columns.gpu(); gpu && condition.kind != Bound::Kind::One) {
-        if (const auto normal = clauses(condition, most_leaves)) return gpu->conjunction(*normal);
+        if (const auto normal = clauses(condition, max_leaves)) return gpu->conjunction(*normal);
     }
     return select(columns, condition);
 }
 
 std::uint64_t count_at_once(Columns& columns, const Bound& condition) {
     if (auto* const gpu = columns.gpu()) {
-        if (const auto normal = clauses(condition, most_leaves)) return gpu->count_conjunction(*normal);
+        if (const auto normal = clauses(condition, max_leaves)) return gpu->count_conjunction(*normal);
     }
     return columns.count(*select_at_once(columns, condition));
 }
@@ -42,7 +42,7 @@ std::uint64_t count_at_once(Columns& columns, const Bound& condition) {
 std::unique_ptr<Counting> count_later(Columns& columns, const Bound& condition) {
     auto* const gpu = columns.gpu();
     if (!gpu) return std::make_unique<Counted>(count_at_once(columns, condition));
-    if (const auto normal = clauses(condition, most_leaves)) return gpu->count_conjunction_later(*normal);
+    if (const auto normal = clauses(condition, max_leaves)) return gpu->count_conjunction_later(*normal);
     return gpu->count_later(*select_at_once(columns, condition));
 }
 
@@ -84,9 +84,9 @@ std::optional<Bound> RowsRun::whole(std::size_t node, std::size_t& left) {
 
 std::optional<Clauses> RowsRun::at_once(std::size_t node) {
     if (!columns_.gpu() || execution_ == Execution::OneOperation || !stands_alone(node)) return {};
-    auto left = most_leaves;
+    auto left = max_leaves;
     const auto condition = whole(node, left);
-    return condition ? clauses(*condition, most_leaves) : std::nullopt;
+    return condition ? clauses(*condition, max_leaves) : std::nullopt;
 }
 
 // Whether no node below this one is needed elsewhere or has been evaluated.
@@ -243,12 +243,12 @@ class GroupFinder {
     void find_values(std::size_t column, BitsPtr rest) {
         const auto type = table_.columns[column]->type;
         const auto nan = first_nan(type);
-        const auto most = columns_.extremes(column, *rest).second;
+        const auto max = columns_.extremes(column, *rest).second;
         while (true) {
             const auto key = columns_.extremes(column, *rest).first;
             const bool is_nan = key >= nan;
             // The last group has the remaining rows.
-            if (is_nan || key == most) return with(value_of(table_, column, is_nan ? nan : key), rest);
+            if (is_nan || key == max) return with(value_of(table_, column, is_nan ? nan : key), rest);
             const auto group =
                 columns_.combine(BoolOp::And, *rest, *columns_.leaf(Range{.column = column, .low = key, .high = key}));
             with(value_of(table_, column, key), group);
@@ -265,12 +265,12 @@ class GroupFinder {
 
 }  // namespace
 
-std::uint64_t most_groups(const TableData& table, const std::vector<ColumnPlace>& by) {
+std::uint64_t max_groups(const TableData& table, const std::vector<ColumnPlace>& by) {
     constexpr std::uint64_t many = std::uint64_t{1} << 31U;
     std::uint64_t groups = 1;
     for (const auto& place : by) {
         const auto& of = *table.columns[place.column];
-        groups *= std::min(of.most - of.least, many) + 1 + (of.valid.empty() ? 0 : 1);
+        groups *= std::min(of.max - of.min, many) + 1 + (of.valid.empty() ? 0 : 1);
         if (groups > many) return groups;
     }
     return groups;

@@ -128,7 +128,7 @@ struct EngineGroup {
     BitsPtr rows;
 };
 // Max number of groups, from the columns' min and max keys.
-[[nodiscard]] std::uint64_t most_groups(const TableData& table, const std::vector<ColumnPlace>& by);
+[[nodiscard]] std::uint64_t max_groups(const TableData& table, const std::vector<ColumnPlace>& by);
 [[nodiscard]] std::vector<EngineGroup> engine_groups(Columns& columns, const TableData& table,
                                                      const std::vector<ColumnPlace>& by, const BitsPtr& rows);
 

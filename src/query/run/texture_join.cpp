@@ -15,7 +15,7 @@ namespace quadmill::detail::query {
 namespace {
 
 // Max entries that a texture of list_width holds on every device.
-constexpr std::size_t most_listed = std::size_t{list_width} << 14U;
+constexpr std::size_t max_listed = std::size_t{list_width} << 14U;
 
 // The type in which the columns are compared; nothing if that would round.
 std::optional<Pair::As> comparison_of(const ColumnData& a, const ColumnData& b) {
@@ -23,8 +23,8 @@ std::optional<Pair::As> comparison_of(const ColumnData& a, const ColumnData& b) 
     if (!is_float(a.type) && !is_float(b.type)) return Pair::As::Integers;
     for (const auto* column : {&a, &b}) {
         if (column->type != ColumnType::I64) continue;
-        if (KeyOf<std::int64_t>::value(column->least) < -exact_doubles ||
-            KeyOf<std::int64_t>::value(column->most) > exact_doubles)
+        if (KeyOf<std::int64_t>::value(column->min) < -exact_doubles ||
+            KeyOf<std::int64_t>::value(column->max) > exact_doubles)
             return {};
     }
     return Pair::As::Doubles;
@@ -81,15 +81,15 @@ std::optional<std::uint64_t> join_textures(const SelectedSide& left, const Selec
     const auto as = comparison_of(a, b);
     if (!as) return {};
     // These may include NULLs, whose number is not known yet.
-    const auto most_l = rows_of(left, *textures.engine), most_r = rows_of(right, *textures.engine);
-    if (most_l == 0 || most_r == 0) return 0;
-    if (on.method != JoinMethod::NestedLoops && quickest(most_l, most_r, tools) != JoinWay::LoopsOnGpu) return {};
+    const auto max_l = rows_of(left, *textures.engine), max_r = rows_of(right, *textures.engine);
+    if (max_l == 0 || max_r == 0) return 0;
+    if (on.method != JoinMethod::NestedLoops && quickest(max_l, max_r, tools) != JoinWay::LoopsOnGpu) return {};
     const auto key_of = [](const SelectedSide& side) { return TableColumns{*side.table, std::span(&side.column, 1)}; };
     if (!textures.has_room({key_of(left), key_of(right)})) return {};
     const JoinedSide l(left, textures), r(right, textures);
     if (!l.columns->textures() || !r.columns->textures()) return {};
     if (l.count == 0 || r.count == 0) return 0;
-    if (l.count > most_listed || r.count > most_listed || left.table->dictionary->size() > most_listed) return {};
+    if (l.count > max_listed || r.count > max_listed || left.table->dictionary->size() > max_listed) return {};
     gl::Texture places;
     if (a.type == ColumnType::Text && left.table->dictionary != right.table->dictionary) {
         const auto list = places_in(*left.table->dictionary, *right.table->dictionary);

@@ -11,21 +11,21 @@ namespace {
 
 // Does not look for runs: that would read all values.
 DepthPlanes planes_of(const TableData& table, std::size_t column) {
-    return DepthPlanes::of(table.columns[column]->least, table.columns[column]->most);
+    return DepthPlanes::of(table.columns[column]->min, table.columns[column]->max);
 }
 
 }  // namespace
 
-void Work::add_test(const TableData& table, std::size_t column) {
+void QueryWork::add_test(const TableData& table, std::size_t column) {
     const auto planes = static_cast<std::size_t>(planes_of(table, column).planes);
     tests += planes == 1 ? 1 : 2 * planes + 3;
     if (planes > 1 || tested != column) copies += planes;
     tested = planes > 1 ? ~std::size_t{0} : column;
 }
 
-void Work::add(const Expression& condition, const TableData& table) {
+void QueryWork::add(const Expression& condition, const TableData& table) {
     using Kind = Expression::Kind;
-    linear_columns = std::max(linear_columns, most_linear_columns(condition));
+    linear_columns = std::max(linear_columns, max_linear_columns(condition));
     switch (condition.kind) {
         case Kind::And:
         case Kind::Or:
@@ -48,7 +48,7 @@ void Work::add(const Expression& condition, const TableData& table) {
     }
 }
 
-void Work::add(QueryAggregate::Kind aggregate, const TableData& table, std::size_t column) {
+void QueryWork::add(QueryAggregate::Kind aggregate, const TableData& table, std::size_t column) {
     using Kind = QueryAggregate::Kind;
     const auto planes = planes_of(table, column);
     const auto bits = static_cast<std::size_t>(planes.width);
@@ -84,8 +84,8 @@ double ms(double ns_a_row, double us, std::size_t rows) {
 
 }  // namespace
 
-Work two_tests() {
-    Work work;
+QueryWork two_tests() {
+    QueryWork work;
     work.counts = work.copies = 1;
     work.tests = 2;
     return work;
@@ -101,7 +101,7 @@ Tuning scaled(const Tuning& tuning, double depth_over_bitmap) {
     return made;
 }
 
-double depth_ms(const Work& work, std::size_t rows, const Tuning& tuning) {
+double depth_ms(const QueryWork& work, std::size_t rows, const Tuning& tuning) {
     const auto& cost = tuning.depth;
     const auto n = [](std::size_t count) { return static_cast<double>(count); };
     const double bits = n(work.rank_bits + work.extreme_bits);
@@ -110,7 +110,7 @@ double depth_ms(const Work& work, std::size_t rows, const Tuning& tuning) {
               cost.question_us + bits * cost.rank_us, rows);
 }
 
-double bitmap_ms(const Work& work, std::size_t rows, const Tuning& tuning) {
+double bitmap_ms(const QueryWork& work, std::size_t rows, const Tuning& tuning) {
     const auto& cost = tuning.bitmap;
     const auto n = [](std::size_t count) { return static_cast<double>(count); };
     return ms(n(work.tests) * cost.test_ns + n(work.leaves) * cost.leaf_ns + n(work.counts) * cost.count_ns +

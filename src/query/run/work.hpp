@@ -10,7 +10,7 @@
 
 namespace quadmill::detail::query {
 
-struct Work {
+struct QueryWork {
     std::size_t linear_columns = 0;  // max columns of a linear condition or sum
     std::size_t counts = 0;          // counts of rows
     std::size_t tests = 0;           // comparisons of one or two columns, per plane of depths
@@ -32,13 +32,13 @@ struct Work {
 };
 
 // Two comparisons of a column, the work that QueryCrossings::depth_over_bitmap is about.
-[[nodiscard]] Work two_tests();
+[[nodiscard]] QueryWork two_tests();
 // The same costs, but the depth engine's are scaled so that this work takes `depth_over_bitmap` times as long as on the
 // bitmap engine.
 [[nodiscard]] Tuning scaled(const Tuning& tuning, double depth_over_bitmap);
 
 // Milliseconds for that many rows, with loaded columns.
-[[nodiscard]] double depth_ms(const Work& work, std::size_t rows, const Tuning& tuning);
-[[nodiscard]] double bitmap_ms(const Work& work, std::size_t rows, const Tuning& tuning);
+[[nodiscard]] double depth_ms(const QueryWork& work, std::size_t rows, const Tuning& tuning);
+[[nodiscard]] double bitmap_ms(const QueryWork& work, std::size_t rows, const Tuning& tuning);
 
 }  // namespace quadmill::detail::query

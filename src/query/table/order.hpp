@@ -7,7 +7,7 @@ namespace quadmill::detail::query {
 
 // The sign of a - b.
 template <class T>
-[[nodiscard]] int order(T a, T b) {
+[[nodiscard]] int compare(T a, T b) {
     return a < b ? -1 : a > b ? 1 : 0;
 }
 
@@ -17,16 +17,16 @@ template <class Integer>
     if (a >= end) return 1;
     if (a < -end) return -1;
     const auto whole = static_cast<Integer>(a);  // towards 0
-    return whole != b ? order(whole, b) : order(a, static_cast<double>(whole));
+    return whole != b ? compare(whole, b) : compare(a, static_cast<double>(whole));
 }
 
 // Pre: a is not NaN.
-[[nodiscard]] inline int order(double a, std::int64_t b) {
+[[nodiscard]] inline int compare(double a, std::int64_t b) {
     return order_below(0x1p63, a, b);
 }
 
-[[nodiscard]] inline int order(std::int64_t a, double b) {
-    return -order(b, a);
+[[nodiscard]] inline int compare(std::int64_t a, double b) {
+    return -compare(b, a);
 }
 
 // Above this, doubles skip integers.

@@ -50,20 +50,20 @@ std::shared_ptr<const ColumnData> column_of(std::string name, ColumnType type, s
     column->name = std::move(name);
     column->type = type;
     column->valid = std::move(valid);
-    auto least = KeyOf<T>::most;
-    decltype(least) most = 0;
+    auto min = KeyOf<T>::max;
+    decltype(min) max = 0;
     for (std::size_t i = 0; i < values.size(); ++i) {
         if (has_value(*column, i)) {
             const auto key = KeyOf<T>::key(values[i]);
-            least = std::min(least, key);
-            most = std::max(most, key);
+            min = std::min(min, key);
+            max = std::max(max, key);
         } else {
             values[i] = T{};
         }
     }
-    if (least > most) least = most = KeyOf<T>::key(T{});  // the column is empty
-    column->least = least;
-    column->most = most;
+    if (min > max) min = max = KeyOf<T>::key(T{});  // the column is empty
+    column->min = min;
+    column->max = max;
     column->values = std::move(values);
     return column;
 }
@@ -134,7 +134,7 @@ std::shared_ptr<const ColumnData> host_column(std::string name, ColumnType type,
     column->name = std::move(name);
     column->type = type;
     column->values = std::move(objects);
-    if (detail::query::key_bits(type) == 32) column->most = std::numeric_limits<std::uint32_t>::max();
+    if (detail::query::key_bits(type) == 32) column->max = std::numeric_limits<std::uint32_t>::max();
     return column;
 }
 

@@ -31,8 +31,8 @@ struct ColumnData {
     std::string name;
     ColumnType type = ColumnType::F32;
     Values values;
-    std::vector<std::uint32_t> valid{};                 // one bit per row; empty: all. Other rows have the value 0.
-    std::uint64_t least = 0, most = ~std::uint64_t{0};  // bounds of all keys (key.hpp) except for NULLs; least <= most
+    std::vector<std::uint32_t> valid{};              // one bit per row; empty: all. Other rows have the value 0.
+    std::uint64_t min = 0, max = ~std::uint64_t{0};  // bounds of all keys (key.hpp) except for NULLs; least <= most
 };
 
 struct TableData {

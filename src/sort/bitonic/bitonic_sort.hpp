@@ -13,9 +13,9 @@
 namespace quadmill::detail::sort {
 
 // The private memory of a sort in flight: staging memory and clock queries.
-class BitonicLane {
+class BitonicSlot {
   public:
-    explicit BitonicLane(gl::Device& device);
+    explicit BitonicSlot(gl::Device& device);
 
   private:
     friend class BitonicSort;
@@ -47,12 +47,12 @@ class BitonicSort {
     SortStats run(Keys keys, std::span<std::uint32_t> index, const BitonicJob& job);
 
     // run() in two halves. The first half reads the keys and returns when all is in flight. The second half waits for
-    // the GPU and writes. Other sorts may come in between, each with its own lane. Pre: the lane is free; the memory
+    // the GPU and writes. Other sorts may come in between, each with its own slot. Pre: the slot is free; the memory
     // stays valid and in place.
-    void begin(BitonicLane& lane, Keys keys, std::span<std::uint32_t> index, const BitonicJob& job);
-    SortStats finish(BitonicLane& lane);
-    // Waits until the GPU is done with what the lane began, so that finish() can only fail before it writes.
-    void wait(BitonicLane& lane);
+    void begin(BitonicSlot& slot, Keys keys, std::span<std::uint32_t> index, const BitonicJob& job);
+    SortStats finish(BitonicSlot& slot);
+    // Waits until the GPU is done with what the slot began, so that finish() can only fail before it writes.
+    void wait(BitonicSlot& slot);
 
     // Draws the stable order of the keys, which are the first job.count texels, to the first texels of `index`. Pre:
     // Kind::ArgsortTexture; keys are R32UI.
@@ -67,7 +67,7 @@ class BitonicSort {
     cpu::Workers& workers_;
     BitonicPasses passes_;
     std::optional<BitonicTextures> textures_;
-    BitonicLane lane_;  // for run()
+    BitonicSlot slot_;  // for run()
 };
 
 }  // namespace quadmill::detail::sort

@@ -66,8 +66,8 @@ const BitonicPasses::Plan& BitonicPasses::plan(const BitonicJob& job) {
         return plan.shape == shape && plan.block == job.block && plan.steps_per_pass == job.steps_per_pass;
     });
     if (found != plans_.end()) return *found;
-    constexpr std::size_t most = 16;
-    if (plans_.size() >= most) plans_.clear();
+    constexpr std::size_t max = 16;
+    if (plans_.size() >= max) plans_.clear();
 
     Plan plan{shape, job.block, job.steps_per_pass, bitonic_passes(shape, job.steps_per_pass), {}, {}};
     std::vector<gl::Quad> all;

@@ -33,8 +33,8 @@ void upload(gl::Device& device, cpu::Workers& workers, pass::Uploader& uploader,
     const auto padding = form.padding();
     const auto fill_rows = [&](std::size_t row, std::size_t rows, auto memory) {
         const auto begin = row * row_keys;
-        for_each_piece(begin, rows * row_keys, [&](auto place, auto key, auto size, auto rest) {
-            auto* to = memory.data() + (place - begin) * key_bytes;
+        for_each_piece(begin, rows * row_keys, [&](auto position, auto key, auto size, auto rest) {
+            auto* to = memory.data() + (position - begin) * key_bytes;
             std::memcpy(to, from + key * key_bytes, size * key_bytes);
             fill(to + size * key_bytes, rest, key_bytes, padding);
         });
@@ -81,7 +81,7 @@ std::string words_prelude(const KeyForm& form) {
 
 }  // namespace
 
-MergeLane::MergeLane(gl::Device& device, Parts parts)
+MergeSlot::MergeSlot(gl::Device& device, Parts parts)
     : in_parts_(parts == Parts::Yes),
       begun_(device, gl::Query::Kind::Timestamp),
       uploaded_(device, gl::Query::Kind::Timestamp),
@@ -95,7 +95,7 @@ MergeSort::MergeSort(gl::Device& device, cpu::Workers& workers, std::size_t gpu_
       passes_(device),
       subgroup_passes_(device),
       plan_(device.info),
-      lane_(device, MergeLane::Parts::Yes),
+      slot_(device, MergeSlot::Parts::Yes),
       programs_(device) {}
 
 MergeTextures& MergeSort::textures(const KeyForm& form, const Segments& segments) {
@@ -137,24 +137,25 @@ void MergeSort::upload_segments(pass::Uploader& uploader, const std::shared_ptr<
     in_table_ = segments;
 }
 
-void MergeSort::take(pass::BankedReadBack& readback, const MergeLane::Job& job) {
+void MergeSort::take(pass::BankedReadBack& readback, const MergeSlot::Job& job) {
     const auto& segments = *job.segments;
     const auto pair_keys = job.form.pair_keys(), stored = stored_bytes(job.form);
     readback.take(workers_, [&](std::size_t first, std::span<const std::byte> words) {
         const auto begin = first / static_cast<std::size_t>(job.form.words());
-        segments.for_each_piece(begin, words.size() / stored, [&](auto place, auto key, auto size, auto /*padding*/) {
-            // A key comes from another position in the same segment.
-            const auto& segment = *segments.of_pair(place / pair_keys);
-            put(job.form, job.to, words.data() + (place - begin) * stored, key, size,
-                segment.first_pair * pair_keys - segment.first_key);
-        });
+        segments.for_each_piece(begin, words.size() / stored,
+                                [&](auto position, auto key, auto size, auto /*padding*/) {
+                                    // A key comes from another position in the same segment.
+                                    const auto& segment = *segments.of_pair(position / pair_keys);
+                                    put(job.form, job.to, words.data() + (position - begin) * stored, key, size,
+                                        segment.first_pair * pair_keys - segment.first_key);
+                                });
     });
 }
 
-void MergeSort::take(TileReadBack& readback, const MergeLane::Job& job) {
+void MergeSort::take(TileReadBack& readback, const MergeSlot::Job& job) {
     const auto& segments = job.in_tiles->segments;
     const auto& content = job.in_tiles->content;
-    const auto places = job.in_tiles->places;
+    const auto positions = job.in_tiles->positions;
     const auto tile = tile_keys(job.form), stored = stored_bytes(job.form), wanted = job.to.keys.size();
     // Writes `number` keys of a segment, after skipping the first `skipped`.
     const auto put_part = [&](std::size_t segment, std::size_t skipped, std::size_t number, const std::byte* from) {
@@ -162,37 +163,38 @@ void MergeSort::take(TileReadBack& readback, const MergeLane::Job& job) {
         const auto key = segment * segments.size + skipped;
         if (skipped >= size || key >= wanted) return;
         put(job.form, job.to, from, key, std::min({number, size - skipped, wanted - key}),
-            segment * (places - segments.size));
+            segment * (positions - segments.size));
     };
     readback.take(workers_, [&](std::size_t number, std::span<const std::byte> words) {
         const auto keys = words.size() / stored;
-        if (places > tile) return put_part(number / content.tiles, number % content.tiles * keys, keys, words.data());
-        for (std::size_t begin = 0; begin < tile; begin += places)
-            put_part((number * tile + begin) / places, 0, places, words.data() + begin * stored);
+        if (positions > tile)
+            return put_part(number / content.tiles, number % content.tiles * keys, keys, words.data());
+        for (std::size_t begin = 0; begin < tile; begin += positions)
+            put_part((number * tile + begin) / positions, 0, positions, words.data() + begin * stored);
     });
 }
 
 SortStats MergeSort::run(Keys keys, std::span<std::uint32_t> index, Order order, Segments segments) {
-    begin(lane_, keys, {keys, index}, order, std::make_shared<const Segments>(std::move(segments)));
-    return finish(lane_);
+    begin(slot_, keys, {keys, index}, order, std::make_shared<const Segments>(std::move(segments)));
+    return finish(slot_);
 }
 
 SortStats MergeSort::top(Keys keys, Keys best, std::span<std::uint32_t> index, Order order) {
     Segments all(KeyForm{keys.type(), order, !index.empty()}.pair_keys());
     all.add(0, keys.size());
-    begin(lane_, keys, {best, index}, order, std::make_shared<const Segments>(std::move(all)));
-    return finish(lane_);
+    begin(slot_, keys, {best, index}, order, std::make_shared<const Segments>(std::move(all)));
+    return finish(slot_);
 }
 
 SortStats MergeSort::merge(Keys keys, std::size_t run, Order order) {
     const auto pair_keys = KeyForm{keys.type(), order}.pair_keys();
     Segments all(pair_keys);
     all.add(0, keys.size());
-    begin(lane_, keys, {keys}, order, std::make_shared<const Segments>(std::move(all)), run / pair_keys);
-    return finish(lane_);
+    begin(slot_, keys, {keys}, order, std::make_shared<const Segments>(std::move(all)), run / pair_keys);
+    return finish(slot_);
 }
 
-bool MergeSort::by_subgroups(const KeyForm& form, const Segments& segments, std::size_t sorted_pairs) {
+bool MergeSort::uses_subgroups(const KeyForm& form, const Segments& segments, std::size_t sorted_pairs) {
     if (plan_.kernel == MergeKernel::Fragment) return false;
     const bool has_lanes = gl::has_lanes_in_boxes(device_);
     if (plan_.kernel == MergeKernel::Subgroup && !has_lanes) {
@@ -202,7 +204,7 @@ bool MergeSort::by_subgroups(const KeyForm& form, const Segments& segments, std:
     }
     if (!has_lanes || !SubgroupPasses::can(form) || sorted_pairs != 1) return false;
     const auto equal = segments.equal();
-    return equal && (plan_.kernel == MergeKernel::Subgroup || has_space_for_tiles(form, most_tiles(form, *equal)));
+    return equal && (plan_.kernel == MergeKernel::Subgroup || has_space_for_tiles(form, max_tiles(form, *equal)));
 }
 
 // Tiles may take twice the bytes of the textures for fragments if segments are a little longer than a tile.
@@ -234,124 +236,124 @@ TileTextures& MergeSort::tiles(const KeyForm& form, std::size_t tiles) {
     return *tiles_;
 }
 
-void MergeSort::begin(MergeLane& lane, Keys keys, const MergeTarget& to, Order order,
+void MergeSort::begin(MergeSlot& slot, Keys keys, const MergeTarget& to, Order order,
                       std::shared_ptr<const Segments> segments, std::size_t sorted_pairs) {
-    lane.job_.reset();
-    lane.readback_.drop();
-    lane.tile_readback_.drop();
+    slot.job_.reset();
+    slot.readback_.drop();
+    slot.tile_readback_.drop();
     if (segments->pairs() == 0) return;
     const KeyForm form{keys.type(), order, !to.index.empty()};
-    const bool together = by_subgroups(form, *segments, sorted_pairs);
+    const bool together = uses_subgroups(form, *segments, sorted_pairs);
     const auto passes_before = device_.passes;
-    MergeLane::Job job{.form = form,
+    MergeSlot::Job job{.form = form,
                        .to = to,
                        .segments = std::move(segments),
                        .stats = {.n = keys.size(), .engine = Engine::Merge, .textures = 1}};
     if (together) {
-        begin_subgroups(lane, keys, std::move(job));
+        begin_subgroups(slot, keys, std::move(job));
     } else {
-        begin_fragments(lane, keys, std::move(job), sorted_pairs);
+        begin_fragments(slot, keys, std::move(job), sorted_pairs);
     }
-    lane.read_.note_time();
+    slot.read_.take_time();
     gl::flush(device_);
-    lane.job_->stats.passes = device_.passes - passes_before;
+    slot.job_->stats.passes = device_.passes - passes_before;
 }
 
-void MergeSort::begin_fragments(MergeLane& lane, Keys keys, MergeLane::Job job, std::size_t sorted_pairs) {
+void MergeSort::begin_fragments(MergeSlot& slot, Keys keys, MergeSlot::Job job, std::size_t sorted_pairs) {
     auto& segments = job.segments;
     auto& on = textures(job.form, *segments);
-    lane.begun_.note_time();
-    upload_segments(lane.table_uploader_, segments);
-    upload(device_, workers_, lane.uploader_, on.source.texture, on.source_rows(segments->pairs()), job.form, keys,
+    slot.begun_.take_time();
+    upload_segments(slot.table_uploader_, segments);
+    upload(device_, workers_, slot.uploader_, on.source.texture, on.source_rows(segments->pairs()), job.form, keys,
            [&](auto first, auto count, auto&& f) { segments->for_each_piece(first, count, f); });
     job.stats.upload_ms = job.total.ms();
-    lane.uploaded_.note_time();
+    slot.uploaded_.take_time();
     const auto best = job.to.keys.size();
     const bool all = best == keys.size();
     passes_.sort(on, job.form, {segments->pairs(), segments->longest_pairs(), all ? 0 : best, sorted_pairs}, plan_);
-    lane.sorted_.note_time();
+    slot.sorted_.take_time();
     if (!all) {
         Segments wanted(job.form.pair_keys());
         wanted.add(0, best);
         segments = std::make_shared<const Segments>(std::move(wanted));
     }
     if (job.to.step > 0) {
-        request_sample(lane, job, sorted_keys(on, job.form), segments->longest_pairs() * job.form.pair_keys());
+        request_sample(slot, job, sorted_keys(on, job.form), segments->longest_pairs() * job.form.pair_keys());
     } else {
-        lane.readback_.request(device_, on.keys.now.texture, on.shape, segments->pairs() * on.blocks_per_32_words());
+        slot.readback_.request(device_, on.keys.now.texture, on.shape, segments->pairs() * on.blocks_per_32_words());
     }
-    lane.job_.emplace(std::move(job));
+    slot.job_.emplace(std::move(job));
 }
 
-void MergeSort::begin_subgroups(MergeLane& lane, Keys keys, MergeLane::Job job) {
+void MergeSort::begin_subgroups(MergeSlot& slot, Keys keys, MergeSlot::Job job) {
     const auto segments = *job.segments->equal();
-    const auto places = segment_places(job.form, segments.size), tile = tile_keys(job.form);
-    auto& on = tiles(job.form, most_tiles(job.form, segments));
+    const auto positions = segment_places(job.form, segments.size), tile = tile_keys(job.form);
+    auto& on = tiles(job.form, max_tiles(job.form, segments));
     const auto used = tiles_of(job.form, segments);
     const int rows = on.shape.rows_for(used);
     int drawn = 0;
     const auto sort_up_to = [&](int end) {
-        if (drawn == 0) lane.uploaded_.note_time();
+        if (drawn == 0) slot.uploaded_.take_time();
         if (end > drawn) subgroup_passes_.sort_rows(on, job.form, segments, std::exchange(drawn, end), end);
     };
-    lane.begun_.note_time();
+    slot.begun_.take_time();
     pass::Uploader::Sent sent;
-    if (lane.in_parts_) sent = [&](std::size_t end) { sort_up_to(std::min(on.rows_from(end), rows)); };
+    if (slot.in_parts_) sent = [&](std::size_t end) { sort_up_to(std::min(on.rows_from(end), rows)); };
     upload(
-        device_, workers_, lane.uploader_, on.source.texture, on.source_rows(used), job.form, keys,
-        [&](auto first, auto count, auto&& f) { segments.for_each_piece(places, first, count, f); }, sent);
+        device_, workers_, slot.uploader_, on.source.texture, on.source_rows(used), job.form, keys,
+        [&](auto first, auto count, auto&& f) { segments.for_each_piece(positions, first, count, f); }, sent);
     job.stats.upload_ms = job.total.ms();
     sort_up_to(rows);
     const auto best = job.to.keys.size();
     const auto sorted = subgroup_passes_.merge(on, job.form, segments, best == keys.size() ? 0 : best);
     DrawTiles last = [&](int first, int end) {
         if (sorted.last) sorted.last(first, end);
-        lane.sorted_.note_time();
+        slot.sorted_.take_time();
     };
-    if (!lane.in_parts_ || job.to.step > 0) std::exchange(last, {})(0, on.shape.rows_for(sorted.tiles));
+    if (!slot.in_parts_ || job.to.step > 0) std::exchange(last, {})(0, on.shape.rows_for(sorted.tiles));
     if (const auto& content = sorted.content; job.to.step > 0) {
-        const auto next = places > tile ? content.tiles * content.step * tile / Tiles::granules : places;
-        request_sample(lane, job, sorted_keys(on, job.form, content), next);
+        const auto next = positions > tile ? content.tiles * content.step * tile / Tiles::granules : positions;
+        request_sample(slot, job, sorted_keys(on, job.form, content), next);
     } else {
-        lane.tile_readback_.request(device_, on.keys.now.texture, on.shape, content, sorted.tiles, last);
+        slot.tile_readback_.request(device_, on.keys.now.texture, on.shape, content, sorted.tiles, last);
     }
-    job.in_tiles.emplace(MergeLane::Job::InTiles{segments, places, sorted.content});
-    lane.job_.emplace(std::move(job));
+    job.in_tiles.emplace(MergeSlot::Job::InTiles{segments, positions, sorted.content});
+    slot.job_.emplace(std::move(job));
 }
 
-void MergeSort::wait(MergeLane& lane) {
-    if (!lane.job_) return;
-    if (lane.job_->sample) {
-        static_cast<void>(lane.sample_readback_.wait());
-    } else if (lane.job_->in_tiles) {
-        lane.tile_readback_.wait();
+void MergeSort::wait(MergeSlot& slot) {
+    if (!slot.job_) return;
+    if (slot.job_->sample) {
+        static_cast<void>(slot.sample_readback_.wait());
+    } else if (slot.job_->in_tiles) {
+        slot.tile_readback_.wait();
     } else {
-        lane.readback_.wait();
+        slot.readback_.wait();
     }
 }
 
-SortStats MergeSort::finish(MergeLane& lane) {
-    const auto job = std::exchange(lane.job_, {});
+SortStats MergeSort::finish(MergeSlot& slot) {
+    const auto job = std::exchange(slot.job_, {});
     if (!job) return {.n = 0, .engine = Engine::Merge};
     auto stats = job->stats;
-    const auto note_times = [&] {
-        stats.sort_ms = gl::ms_between(lane.uploaded_, lane.sorted_);
-        stats.readback_ms = lane.readback_ms();
+    const auto take_times = [&] {
+        stats.sort_ms = gl::ms_between(slot.uploaded_, slot.sorted_);
+        stats.readback_ms = slot.readback_ms();
     };
     // Nothing may fail once a key is overwritten. A sample overwrites keys that it does not contain.
     if (job->sample) {
-        const auto sample = lane.sample_readback_.wait();
-        note_times();
+        const auto sample = slot.sample_readback_.wait();
+        take_times();
         device_.check("Sorter");
         std::memcpy(job->to.keys.data(), sample.data(), job->sample->size() * job->form.key_bytes());
     } else {
         device_.check("Sorter");
         if (job->in_tiles) {
-            take(lane.tile_readback_, *job);
+            take(slot.tile_readback_, *job);
         } else {
-            take(lane.readback_, *job);
+            take(slot.readback_, *job);
         }
-        note_times();
+        take_times();
     }
     stats.total_ms = job->total.ms();
     return stats;
@@ -381,31 +383,31 @@ void MergeSort::draw_sample(const SortedKeys& sorted, const SegmentSample& sampl
          {sorted.keys},
          gl::Uniforms(sorted.uniforms)
              .set("segments", static_cast<int>(sample.segments))
-             .set("places", static_cast<int>(sample.places))
+             .set("places", static_cast<int>(sample.positions))
              .set("each", static_cast<int>(sample.each()))
              .set("stride", static_cast<int>(sample.step))
              .set("last", static_cast<int>(sample.last))
              .set("target_width", shape.width));
 }
 
-void MergeSort::request_sample(MergeLane& lane, MergeLane::Job& job, const SortedKeys& sorted, std::size_t places) {
+void MergeSort::request_sample(MergeSlot& slot, MergeSlot::Job& job, const SortedKeys& sorted, std::size_t positions) {
     const auto all = *job.segments->equal();
-    job.sample = {all.count, places, job.to.step, all.size - 1};
-    draw_sample(sorted, *job.sample, job.form, lane.sample_);
-    lane.sample_readback_.request(device_, lane.sample_.texture);
+    job.sample = {all.count, positions, job.to.step, all.size - 1};
+    draw_sample(sorted, *job.sample, job.form, slot.sample_);
+    slot.sample_readback_.request(device_, slot.sample_.texture);
 }
 
 MergeSort::SortedKeys MergeSort::sort_drawn(const KeyForm& form, std::size_t count, const DrawKeys& draw_keys) {
     Segments segments(form.pair_keys());
     segments.add(0, count);
-    if (!by_subgroups(form, segments, 1)) {
+    if (!uses_subgroups(form, segments, 1)) {
         auto& on = textures(form, segments);
         draw_keys(on.source, on.source_rows(segments.pairs()));
         passes_.sort(on, form, {segments.pairs(), segments.longest_pairs()}, plan_);
         return sorted_keys(on, form);
     }
     const auto all = *segments.equal();
-    auto& on = tiles(form, most_tiles(form, all));
+    auto& on = tiles(form, max_tiles(form, all));
     draw_keys(on.source, on.source_rows((count + tile_keys(form) - 1) / tile_keys(form)));
     const auto content = subgroup_passes_.sort(on, form, all).content;
     return sorted_keys(on, form, content);
@@ -440,21 +442,21 @@ SortStats MergeSort::argsort(Keys keys, std::span<std::uint32_t> index, Order or
     SortStats stats{.n = keys.size(), .engine = Engine::Merge, .textures = 1};
     const auto sorted = sort_drawn(form, keys.size(), [&](const pass::Target& to, std::size_t rows) {
         const EqualSegments all{1, keys.size(), keys.size()};
-        upload(device_, workers_, lane_.uploader_, to.texture, rows, form, keys, [&](auto first, auto count, auto&& f) {
+        upload(device_, workers_, slot_.uploader_, to.texture, rows, form, keys, [&](auto first, auto count, auto&& f) {
             all.for_each_piece(std::numeric_limits<std::size_t>::max() / 2, first, count, f);
         });
         stats.upload_ms = total.ms();
-        lane_.uploaded_.note_time();
+        slot_.uploaded_.take_time();
     });
-    const auto& places = index_of(sorted, keys.size());
-    lane_.sorted_.note_time();
-    index_back_.request(device_, places);
-    lane_.read_.note_time();
+    const auto& positions = index_of(sorted, keys.size());
+    slot_.sorted_.take_time();
+    index_back_.request(device_, positions);
+    slot_.read_.take_time();
     gl::flush(device_);
     device_.check("Sorter");  // before an index is overwritten
     index_back_.copy_to(std::as_writable_bytes(index), workers_);
-    stats.sort_ms = gl::ms_between(lane_.uploaded_, lane_.sorted_);
-    stats.readback_ms = gl::ms_between(lane_.sorted_, lane_.read_);
+    stats.sort_ms = gl::ms_between(slot_.uploaded_, slot_.sorted_);
+    stats.readback_ms = gl::ms_between(slot_.sorted_, slot_.read_);
     stats.passes = device_.passes - passes_before;
     stats.total_ms = total.ms();
     return stats;

@@ -35,19 +35,19 @@ struct MergeTarget {
 
 // Keys 0, step, 2 step, ... and `last` of segments that begin `places` positions apart.
 struct SegmentSample {
-    std::size_t segments, places, step, last;
+    std::size_t segments, positions, step, last;
     [[nodiscard]] std::size_t each() const { return cpu::WindowSample::each(last + 1, step); }
     [[nodiscard]] std::size_t size() const { return segments * each(); }
 };
 
 // The private memory of a sort in flight. Textures are shared, since the GPU executes in order.
-class MergeLane {
+class MergeSlot {
   public:
     // Pre: a session is open, as in every call of MergeSort. A sort in parts draws its first pass on the keys that have
     // arrived while the rest is uploaded, and reads back the first results of its last pass while it draws the others.
     // This helps if the caller waits for the sort.
     enum class Parts { No, Yes };
-    explicit MergeLane(gl::Device& device, Parts parts = Parts::No);
+    explicit MergeSlot(gl::Device& device, Parts parts = Parts::No);
 
     // True between begin() and finish(), unless there were no keys.
     [[nodiscard]] bool is_busy() const { return job_.has_value(); }
@@ -63,7 +63,7 @@ class MergeLane {
         // With tiles: the content of each, and the distance of segments in the source.
         struct InTiles {
             EqualSegments segments;
-            std::size_t places;
+            std::size_t positions;
             TileContent content;
         };
         std::optional<InTiles> in_tiles{};
@@ -102,14 +102,14 @@ class MergeSort {
     SortStats merge(Keys keys, std::size_t run, Order order);
 
     // run() in two halves. The first half reads the keys and returns when all is in flight. The second half waits for
-    // the GPU and writes. Other sorts may be between them, each with its own lane. If the segments are the same object
-    // as last time, they are not uploaded again. If to.keys has fewer keys, there is one segment. Pre: the lane is
+    // the GPU and writes. Other sorts may be between them, each with its own slot. If the segments are the same object
+    // as last time, they are not uploaded again. If to.keys has fewer keys, there is one segment. Pre: the slot is
     // free; the memory stays valid and in place.
-    void begin(MergeLane& lane, Keys keys, const MergeTarget& to, Order order, std::shared_ptr<const Segments> segments,
+    void begin(MergeSlot& slot, Keys keys, const MergeTarget& to, Order order, std::shared_ptr<const Segments> segments,
                std::size_t sorted_pairs = 1);
-    SortStats finish(MergeLane& lane);
-    // Waits until the GPU is done with what the lane began, so that finish() can only fail before it writes.
-    void wait(MergeLane& lane);
+    SortStats finish(MergeSlot& slot);
+    // Waits until the GPU is done with what the slot began, so that finish() can only fail before it writes.
+    void wait(MergeSlot& slot);
 
     // Writes the stable order of the keys. The keys are not changed, and only the index is read back. Pre: as for
     // run(); at least one key.
@@ -156,9 +156,9 @@ class MergeSort {
   private:
     MergeTextures& textures(const KeyForm& form, const Segments& segments);
     void upload_segments(pass::Uploader& uploader, const std::shared_ptr<const Segments>& segments);
-    void take(pass::BankedReadBack& readback, const MergeLane::Job& job);
-    void take(TileReadBack& readback, const MergeLane::Job& job);
-    [[nodiscard]] bool by_subgroups(const KeyForm& form, const Segments& segments, std::size_t sorted_pairs);
+    void take(pass::BankedReadBack& readback, const MergeSlot::Job& job);
+    void take(TileReadBack& readback, const MergeSlot::Job& job);
+    [[nodiscard]] bool uses_subgroups(const KeyForm& form, const Segments& segments, std::size_t sorted_pairs);
     TileTextures& tiles(const KeyForm& form, std::size_t tiles);
     // Whether textures with that many bytes do not fit next to the existing ones.
     [[nodiscard]] bool is_crowded(std::size_t wanted) const;
@@ -167,9 +167,9 @@ class MergeSort {
     [[nodiscard]] static SortedKeys sorted_keys(const TileTextures& on, const KeyForm& form,
                                                 const TileContent& content);
     // Requests the sample of segments that begin `places` positions apart.
-    void request_sample(MergeLane& lane, MergeLane::Job& job, const SortedKeys& sorted, std::size_t places);
-    void begin_fragments(MergeLane& lane, Keys keys, MergeLane::Job job, std::size_t sorted_pairs);
-    void begin_subgroups(MergeLane& lane, Keys keys, MergeLane::Job job);
+    void request_sample(MergeSlot& slot, MergeSlot::Job& job, const SortedKeys& sorted, std::size_t positions);
+    void begin_fragments(MergeSlot& slot, Keys keys, MergeSlot::Job job, std::size_t sorted_pairs);
+    void begin_subgroups(MergeSlot& slot, Keys keys, MergeSlot::Job job);
 
     gl::Device& device_;
     cpu::Workers& workers_;
@@ -180,7 +180,7 @@ class MergeSort {
     std::unique_ptr<MergeTextures> textures_;
     std::unique_ptr<TileTextures> tiles_;
     std::weak_ptr<const Segments> in_table_;  // the segments in textures_->segments
-    MergeLane lane_;                          // for calls that wait
+    MergeSlot slot_;                          // for calls that wait
     pass::ReadBack index_back_;
     pass::Programs programs_;  // convert between textures of keys or indices and sorted keys
     gl::Texture index_;        // for argsort() from memory

@@ -24,8 +24,8 @@ SortNote note_of_half(bool upper, SortNote::Texels texels = SortNote::Texels::Nu
 
 // `pairs` counts pairs of blocks of 32 words.
 pass::Banked shape_of(std::size_t pairs, int color_targets) {
-    const int layers = color_targets < pass::Banked::most_layers ? 4 : pass::Banked::most_layers;
-    return pass::Banked::of_pairs(pairs * static_cast<std::size_t>(pass::Banked::most_layers / layers), layers);
+    const int layers = color_targets < pass::Banked::max_layers ? 4 : pass::Banked::max_layers;
+    return pass::Banked::of_pairs(pairs * static_cast<std::size_t>(pass::Banked::max_layers / layers), layers);
 }
 
 std::size_t texels_in_memory(const KeyForm& form, std::size_t pairs) {
@@ -37,8 +37,8 @@ std::size_t texels_in_memory(const KeyForm& form, std::size_t pairs) {
 MergeTextures::MergeTextures(gl::Device& device, const KeyForm& form, std::size_t pairs)
     : made_for(form), shape(shape_of(pairs, device.features.color_targets)) {
     // The longest row that the driver allows, but not longer than a row of pairs needs.
-    const auto most = pass::log2_ceil(static_cast<std::size_t>(device.info.max_texture_size) + 1) - 1;
-    const auto width = 1 << std::min(shape.row_log2 + pass::log2_ceil(texels_in_memory(form, 1)), most);
+    const auto max = pass::log2_ceil(static_cast<std::size_t>(device.info.max_texture_size) + 1) - 1;
+    const auto width = 1 << std::min(shape.row_log2 + pass::log2_ceil(texels_in_memory(form, 1)), max);
     const auto texels = texels_in_memory(form, shape.pairs() / blocks_per_32_words());
     const auto rows = (texels + static_cast<std::size_t>(width) - 1) / static_cast<std::size_t>(width);
     source = pass::Target(device, form.source_format(), width, static_cast<int>(rows));
@@ -51,10 +51,10 @@ MergeTextures::MergeTextures(gl::Device& device, const KeyForm& form, std::size_
 }
 
 std::size_t MergeTextures::bytes(const KeyForm& form, std::size_t pairs) {
-    const auto shape = pass::Banked::of_pairs(pairs, pass::Banked::most_layers);
+    const auto shape = pass::Banked::of_pairs(pairs, pass::Banked::max_layers);
     const auto texel = gl::info(form.format()).bytes;
     const auto keys = static_cast<std::size_t>(shape.width()) * static_cast<std::size_t>(shape.height()) *
-                      pass::Banked::most_layers * texel;
+                      pass::Banked::max_layers * texel;
     const auto source = texels_in_memory(form, shape.pairs()) * gl::info(form.source_format()).bytes;
     // The table of segments and the cuts, with a few spare rows.
     const auto of_pairs = shape.pairs() * 8 + shape.pairs() * 5 + static_cast<std::size_t>(shape.width()) * 32;
@@ -63,8 +63,8 @@ std::size_t MergeTextures::bytes(const KeyForm& form, std::size_t pairs) {
 
 std::size_t MergeTextures::staging_bytes(const KeyForm& form, std::size_t pairs) {
     const auto of_pair = texels_in_memory(form, 1) * gl::info(form.source_format()).bytes +
-                         std::size_t{2} * pass::Banked::most_layers * gl::info(form.format()).bytes;
-    return pass::Banked::of_pairs(pairs, pass::Banked::most_layers).pairs() * of_pair;
+                         std::size_t{2} * pass::Banked::max_layers * gl::info(form.format()).bytes;
+    return pass::Banked::of_pairs(pairs, pass::Banked::max_layers).pairs() * of_pair;
 }
 
 bool MergeTextures::fits(const KeyForm& form, std::size_t pairs) const {
@@ -83,9 +83,9 @@ std::size_t MergeTextures::source_rows(std::size_t pairs) const {
 
 const Cuts& MergeTextures::cuts(gl::Device& device, int stride_log2) {
     if (const auto found = cuts_.find(stride_log2); found != cuts_.end()) return found->second;
-    const auto most = ((shape.pairs() - 1) >> static_cast<unsigned>(stride_log2)) + 1;
+    const auto max = ((shape.pairs() - 1) >> static_cast<unsigned>(stride_log2)) + 1;
     Cuts fresh{stride_log2,
-               pass::Target(device, gl::Format::R32ui, shape.width(), pass::Banked::rows_for(most, shape.row_log2))};
+               pass::Target(device, gl::Format::R32ui, shape.width(), pass::Banked::rows_for(max, shape.row_log2))};
     return cuts_.emplace(stride_log2, std::move(fresh)).first->second;
 }
 
@@ -94,8 +94,8 @@ const gl::QuadList& MergeTextures::halves(gl::Device& device, std::size_t first,
     const auto begin = static_cast<int>(first / tile_row) * pass::Banked::tile_height;
     const int end = pass::Banked::rows_for(first + pairs, shape.row_log2);
     if (const auto found = halves_.find({begin, end}); found != halves_.end()) return found->second;
-    constexpr std::size_t most = 1024;
-    if (halves_.size() >= most) halves_.clear();
+    constexpr std::size_t max = 1024;
+    if (halves_.size() >= max) halves_.clear();
     const int width = shape.width(), upper = shape.half_height;
     return halves_
         .emplace(std::pair(begin, end), gl::QuadList(device, {gl::rectangle(0, begin, width, end),

@@ -37,7 +37,7 @@ struct Cuts {
 // blocks have 16 words, and each such pair is `blocks_per_32_words()` pairs in the textures.
 struct MergeTextures {
     MergeTextures(gl::Device& device, const KeyForm& form, std::size_t pairs);
-    static constexpr std::size_t most_pairs = std::size_t{1} << 24U;  // keys are counted in 31 bits
+    static constexpr std::size_t max_pairs = std::size_t{1} << 24U;  // keys are counted in 31 bits
     // Approximate GPU memory of textures for that many pairs.
     [[nodiscard]] static std::size_t bytes(const KeyForm& form, std::size_t pairs);
     // CPU memory for their transfers.
@@ -49,7 +49,7 @@ struct MergeTextures {
 
     KeyForm made_for;
     [[nodiscard]] std::size_t blocks_per_32_words() const {
-        return static_cast<std::size_t>(pass::Banked::most_layers / shape.layers);
+        return static_cast<std::size_t>(pass::Banked::max_layers / shape.layers);
     }
     // Keys in a pair of blocks of the textures.
     [[nodiscard]] std::size_t pair_keys(const KeyForm& form) const { return form.pair_keys() / blocks_per_32_words(); }

@@ -17,10 +17,10 @@ struct EqualSegments {
 
     // Like Segments::for_each_piece, for segments that begin `places` positions apart. Pre: size <= places.
     template <class F>
-    void for_each_piece(std::size_t places, std::size_t first, std::size_t number, F&& f) const {
+    void for_each_piece(std::size_t positions, std::size_t first, std::size_t number, F&& f) const {
         for (const auto end = first + number; first < end;) {
-            const auto segment = first / places, skipped = first % places;
-            const auto next = std::min(end, first - skipped + places);
+            const auto segment = first / positions, skipped = first % positions;
+            const auto next = std::min(end, first - skipped + positions);
             const auto keys = segment < count ? size_of(segment) : 0;
             const auto piece = std::min(keys - std::min(keys, skipped), next - first);
             f(first, piece > 0 ? segment * size + skipped : 0, piece, next - first - piece);

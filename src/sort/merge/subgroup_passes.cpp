@@ -87,10 +87,10 @@ std::size_t tiles_of(const KeyForm& form, const EqualSegments& keys) {
     return ceil_div(keys.count * segment_places(form, keys.size), tile_keys(form));
 }
 
-std::size_t most_tiles(const KeyForm& form, const EqualSegments& keys) {
-    auto most = tiles_of(form, keys);
-    for (const auto& level : levels_of(form, keys, 0)) most = std::max(most, level.blocks());
-    return most;
+std::size_t max_tiles(const KeyForm& form, const EqualSegments& keys) {
+    auto max = tiles_of(form, keys);
+    for (const auto& level : levels_of(form, keys, 0)) max = std::max(max, level.blocks());
+    return max;
 }
 
 std::string tiles_prelude(const TileContent& input) {
@@ -153,12 +153,12 @@ SortedTiles SubgroupPasses::sort(TileTextures& textures, const KeyForm& form, co
 
 void SubgroupPasses::sort_rows(TileTextures& textures, const KeyForm& form, const EqualSegments& keys, int first,
                                int end) {
-    const auto places = segment_places(form, keys.size), tile = tile_keys(form);
+    const auto positions = segment_places(form, keys.size), tile = tile_keys(form);
     const Variant variant{.kind = Kind::Sort,
                           .words = form.words(),
                           .source_words = form.source_words(),
                           .indexed = form.indexed,
-                          .run_lanes = std::countr_zero(std::min(places, tile) / (tile / Tiles::lanes)),
+                          .run_lanes = std::countr_zero(std::min(positions, tile) / (tile / Tiles::lanes)),
                           .head = 0,
                           .step = Tiles::granules};
     const auto source_width = static_cast<unsigned>(textures.source.texture.width());

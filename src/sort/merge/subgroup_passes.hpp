@@ -17,7 +17,7 @@ namespace quadmill::detail::sort {
 // Tiles that the keys fill in the source.
 [[nodiscard]] std::size_t tiles_of(const KeyForm& form, const EqualSegments& keys);
 // Max tiles of a sort between its passes.
-[[nodiscard]] std::size_t most_tiles(const KeyForm& form, const EqualSegments& keys);
+[[nodiscard]] std::size_t max_tiles(const KeyForm& form, const EqualSegments& keys);
 
 struct SortedTiles {
     TileContent content;
@@ -37,7 +37,7 @@ class SubgroupPasses {
 
     // Issues the passes that sort textures.source, each segment separately. The result, as bits of the type, is in
     // textures.keys.now. With one segment and `wanted` > 0, the result only has the first `wanted` keys. Pre: can();
-    // the textures have most_tiles().
+    // the textures have max_tiles().
     SortedTiles sort(TileTextures& textures, const KeyForm& form, const EqualSegments& keys, std::size_t wanted = 0);
     // sort() in two steps. The first step makes the first pass for rows of tiles when their keys have arrived. The
     // second makes the levels except for the last pass, which the caller draws before the next sort.

@@ -21,8 +21,8 @@ std::size_t source_texels(const KeyForm& form) {
 
 // Near square, so that rows are short: a thread fills one row at a time.
 int source_width(const gl::Device& device, const KeyForm& form, const Tiles& shape) {
-    const auto most = pass::log2_ceil(static_cast<std::size_t>(device.info.max_texture_size) + 1) - 1;
-    return 1 << std::min((pass::log2_ceil(shape.tiles() * source_texels(form)) + 1) / 2, most);
+    const auto max = pass::log2_ceil(static_cast<std::size_t>(device.info.max_texture_size) + 1) - 1;
+    return 1 << std::min((pass::log2_ceil(shape.tiles() * source_texels(form)) + 1) / 2, max);
 }
 
 }  // namespace
@@ -77,8 +77,8 @@ int TileTextures::rows_from(std::size_t source_rows) const {
 const gl::QuadList& TileTextures::rectangle(gl::Device& device, int width, int first, int end) {
     const std::array key{width, first, end};
     if (const auto found = rectangles_.find(key); found != rectangles_.end()) return found->second;
-    constexpr std::size_t most = 1024;
-    if (rectangles_.size() >= most) rectangles_.clear();
+    constexpr std::size_t max = 1024;
+    if (rectangles_.size() >= max) rectangles_.clear();
     return rectangles_.emplace(key, gl::QuadList(device, {gl::rectangle(0, first, width, end)})).first->second;
 }
 

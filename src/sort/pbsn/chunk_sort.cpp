@@ -37,13 +37,13 @@ std::vector<Float> sorted_values(std::vector<typename cpu::KeyBits<Float>::Bits>
 
 }  // namespace
 
-Lane::Lane(gl::Device& with)
+ChunkSlot::ChunkSlot(gl::Device& with)
     : device(with),
       sort_begin(with, gl::Query::Kind::Timestamp),
       sort_end(with, gl::Query::Kind::Timestamp),
       read_end(with, gl::Query::Kind::Timestamp) {}
 
-PbsnTextures& Lane::textures(gl::Format format, const pass::FourArray& shape) {
+PbsnTextures& ChunkSlot::textures(gl::Format format, const pass::FourArray& shape) {
     if (!current || !current->now.is(format, shape.width, shape.height)) {
         current.reset();
         current.emplace(device, format, shape);
@@ -52,13 +52,13 @@ PbsnTextures& Lane::textures(gl::Format format, const pass::FourArray& shape) {
 }
 
 template <class Float>
-void ChunkSort<Float>::upload(const Chunk& chunk, Lane& lane, Aside& aside) {
+void ChunkSort<Float>::upload(const Chunk& chunk, ChunkSlot& slot, Aside& aside) {
     const cpu::Stopwatch time;
     constexpr auto format = std::is_same_v<Float, float> ? gl::Format::Rgba32f : gl::Format::Rgba16f;
-    const auto& tex = lane.textures(format, chunk.shape).now.texture;
+    const auto& tex = slot.textures(format, chunk.shape).now.texture;
     const std::span<const Float> keys = keys_.subspan(chunk.begin, chunk.size);
     const auto width = static_cast<std::size_t>(chunk.shape.width);
-    lane.uploader.send(
+    slot.uploader.send(
         tools_.device, tex, tools_.workers, [&](std::size_t first_row, std::size_t rows, std::span<std::byte> memory) {
             const auto first = first_row * width, count = rows * width;
             if (arrays_.window == 0) {
@@ -73,12 +73,12 @@ void ChunkSort<Float>::upload(const Chunk& chunk, Lane& lane, Aside& aside) {
 }
 
 template <class Float>
-void ChunkSort<Float>::collect(const Chunk& chunk, Lane& lane, Aside& aside) {
-    const auto* sorted = reinterpret_cast<const Float*>(lane.readback.wait().data());
+void ChunkSort<Float>::collect(const Chunk& chunk, ChunkSlot& slot, Aside& aside) {
+    const auto* sorted = reinterpret_cast<const Float*>(slot.readback.wait().data());
     tools_.device.check("Sorter");  // before a key is overwritten
-    copies_ms_ += lane.uploader.copies_ms();
-    stats_.sort_ms += gl::ms_between(lane.sort_begin, lane.sort_end);
-    stats_.readback_ms += gl::ms_between(lane.sort_end, lane.read_end);
+    copies_ms_ += slot.uploader.copies_ms();
+    stats_.sort_ms += gl::ms_between(slot.sort_begin, slot.sort_end);
+    stats_.readback_ms += gl::ms_between(slot.sort_end, slot.read_end);
     const cpu::Stopwatch merging;
     if (arrays_.window == 0) {
         merge_runs_of(chunk, sorted, aside);
@@ -214,49 +214,49 @@ void ChunkSort<Float>::merge_windows(const Chunk& chunk, const Float* sorted, As
 }
 
 template <class Float>
-void ChunkSort<Float>::begin(const Chunk& chunk, Lane& lane) {
+void ChunkSort<Float>::begin(const Chunk& chunk, ChunkSlot& slot) {
     aside_[0].keys.clear();
-    upload(chunk, lane, aside_[0]);
-    issue(chunk, lane, Pbsn::Request::Look::Never, {});
+    upload(chunk, slot, aside_[0]);
+    issue(chunk, slot, Pbsn::Request::Look::Never, {});
 }
 
 template <class Float>
-void ChunkSort<Float>::finish(const Chunk& chunk, Lane& lane) {
-    collect(chunk, lane, aside_[0]);
+void ChunkSort<Float>::finish(const Chunk& chunk, ChunkSlot& slot) {
+    collect(chunk, slot, aside_[0]);
 }
 
 // The passes and the read-back.
 template <class Float>
-void ChunkSort<Float>::issue(const Chunk& chunk, Lane& lane, Pbsn::Request::Look look,
+void ChunkSort<Float>::issue(const Chunk& chunk, ChunkSlot& slot, Pbsn::Request::Look look,
                              const std::function<void()>& meanwhile) {
-    lane.sort_begin.note_time();
+    slot.sort_begin.take_time();
     tools_.pbsn.sort(
-        *lane.current,
+        *slot.current,
         {.k = chunk.k, .order = form_.order, .early_stop = tools_.options.paper.pbsn.early_stop, .look = look},
         meanwhile);
-    lane.sort_end.note_time();
-    lane.readback.request(tools_.device, lane.current->now.texture);
-    lane.read_end.note_time();
+    slot.sort_end.take_time();
+    slot.readback.request(tools_.device, slot.current->now.texture);
+    slot.read_end.take_time();
     gl::flush(tools_.device);  // a time is recorded when the GPU gets the command
 }
 
 template <class Float>
-SortStats ChunkSort<Float>::run(const std::vector<Chunk>& chunks, std::array<Lane, 2>& lanes) {
+SortStats ChunkSort<Float>::run(const std::vector<Chunk>& chunks, std::array<ChunkSlot, 2>& slots) {
     const cpu::Stopwatch total;
     const auto passes_before = tools_.device.passes;
     stats_ = {.n = keys_.size(), .engine = Engine::Pbsn, .textures = chunks.size()};
     // Allocates before anything is changed.
     if (arrays_.window == 0) static_cast<void>(tools_.scratch.template of<Float>(keys_.size()));
-    const auto lane = [&](std::size_t i) -> Lane& { return lanes.at(i % 2); };
+    const auto slot = [&](std::size_t i) -> ChunkSlot& { return slots.at(i % 2); };
     const auto send = [&](std::size_t i) {
         aside_[i % 2].keys.clear();
-        upload(chunks[i], lane(i), aside_[i % 2]);
+        upload(chunks[i], slot(i), aside_[i % 2]);
     };
     if (!chunks.empty()) send(0);
     for (std::size_t i = 0; i < chunks.size(); ++i) {
-        auto& here = lane(i);
+        auto& here = slot(i);
         issue(chunks[i], here, Pbsn::Request::Look::EachStage, [&] {
-            if (i > 0) collect(chunks[i - 1], lane(i - 1), aside_[(i - 1) % 2]);
+            if (i > 0) collect(chunks[i - 1], slot(i - 1), aside_[(i - 1) % 2]);
             if (i + 1 < chunks.size()) send(i + 1);
         });
         const int stages = tools_.pbsn.stages_run();
@@ -264,7 +264,7 @@ SortStats ChunkSort<Float>::run(const std::vector<Chunk>& chunks, std::array<Lan
         stats_.stages_max = std::max(stats_.stages_max, chunks[i].k);
         stats_.steps += static_cast<std::uint64_t>(stages) * static_cast<std::uint64_t>(chunks[i].k);
     }
-    if (!chunks.empty()) collect(chunks.back(), lane(chunks.size() - 1), aside_[(chunks.size() - 1) % 2]);
+    if (!chunks.empty()) collect(chunks.back(), slot(chunks.size() - 1), aside_[(chunks.size() - 1) % 2]);
     const cpu::Stopwatch merging;
     if (arrays_.window == 0) {
         const auto order = form_.order;

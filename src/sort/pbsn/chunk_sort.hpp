@@ -21,9 +21,9 @@
 
 namespace quadmill::detail::sort {
 
-// The textures and staging memory of one chunk. Two lanes alternate, and are kept for later calls.
-struct Lane {
-    explicit Lane(gl::Device& device);
+// The textures and staging memory of one chunk. Two slots alternate, and are kept for later calls.
+struct ChunkSlot {
+    explicit ChunkSlot(gl::Device& device);
     // The textures of that format and shape, replaced if it differs.
     PbsnTextures& textures(gl::Format format, const pass::FourArray& shape);
 
@@ -56,12 +56,12 @@ class ChunkSort {
     ChunkSort(ChunkSortTools tools, std::span<Float> keys, const Arrays& arrays)
         : tools_(tools), keys_(keys), arrays_(arrays), form_{tools.options.order, Coding<Float>(arrays.type)} {}
 
-    SortStats run(const std::vector<Chunk>& chunks, std::array<Lane, 2>& lanes);
+    SortStats run(const std::vector<Chunk>& chunks, std::array<ChunkSlot, 2>& slots);
 
     // Sorts windows in two halves, a chunk at a time. The first half only reads the keys and returns when all is in
     // flight. The second half waits for the GPU and writes.
-    void begin(const Chunk& chunk, Lane& lane);
-    void finish(const Chunk& chunk, Lane& lane);
+    void begin(const Chunk& chunk, ChunkSlot& slot);
+    void finish(const Chunk& chunk, ChunkSlot& slot);
     [[nodiscard]] const SortStats& stats() const { return stats_; }
     // GPU time of the copies to textures alone, for the chunks that were finished.
     [[nodiscard]] double copies_ms() const { return copies_ms_; }
@@ -70,9 +70,9 @@ class ChunkSort {
     using Aside = SetAside<Float>;
     using Key = typename Aside::Key;
 
-    void upload(const Chunk& chunk, Lane& lane, Aside& aside);
-    void issue(const Chunk& chunk, Lane& lane, Pbsn::Request::Look look, const std::function<void()>& meanwhile);
-    void collect(const Chunk& chunk, Lane& lane, Aside& aside);
+    void upload(const Chunk& chunk, ChunkSlot& slot, Aside& aside);
+    void issue(const Chunk& chunk, ChunkSlot& slot, Pbsn::Request::Look look, const std::function<void()>& meanwhile);
+    void collect(const Chunk& chunk, ChunkSlot& slot, Aside& aside);
     void merge_runs_of(const Chunk& chunk, const Float* sorted, const Aside& aside);
     void take_windows(const Chunk& chunk, const Float* sorted, Aside& aside);
     void merge_windows(const Chunk& chunk, const Float* sorted, Aside& aside);
@@ -84,7 +84,7 @@ class ChunkSort {
     std::span<Float> keys_;
     Arrays arrays_;
     PackForm<Float> form_;
-    std::array<Aside, 2> aside_;  // of the chunks in the two lanes
+    std::array<Aside, 2> aside_;  // of the chunks in the two slots
     SortStats stats_;
     double copies_ms_ = 0;
     std::vector<cpu::Run<Float>> runs_;  // one per chunk, in keys_

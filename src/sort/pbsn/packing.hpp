@@ -115,8 +115,8 @@ void pack_in_turn(std::span<const Float> keys, int k, std::size_t first, std::si
     const auto begin = std::min(4 * first, keys.size()), end = std::min(4 * (first + count), keys.size());
     std::vector<typename SetAside<Float>::Key> mine;
     const auto run_of = [begin, k](std::size_t i) {
-        const auto place = begin + i;
-        return 4 * ((place / 4) >> static_cast<unsigned>(k)) + place % 4;
+        const auto position = begin + i;
+        return 4 * ((position / 4) >> static_cast<unsigned>(k)) + position % 4;
     };
     pack_keys(keys.data() + begin, end - begin, to, 1, form, run_of, mine);
     pack_padding<Float>(4 * count - (end - begin), to + (end - begin) * sizeof(Float), 1, form.order);

@@ -26,8 +26,8 @@ Pbsn::Pbsn(gl::Device& device)
 const Pbsn::Plan& Pbsn::plan(int width, int height, int k) {
     const auto key = std::tuple(width, height, k);
     if (const auto found = plans_.find(key); found != plans_.end()) return found->second;
-    constexpr std::size_t most_plans = 64;
-    if (plans_.size() >= most_plans) plans_.clear();
+    constexpr std::size_t max_plans = 64;
+    if (plans_.size() >= max_plans) plans_.clear();
 
     Plan plan;
     std::vector<gl::Quad> all{copy_quad(width, height)};
