@@ -30,7 +30,7 @@ How how(const std::string& order, const std::string& engine, WorkplacePtr workpl
 }
 
 // The context to sort in; null is the CPU. Auto opens a context only for enough keys that this may pay off.
-WorkplacePtr place_for(const How& how, const detail::sort::Work& work) {
+WorkplacePtr place_for(const How& how, const detail::sort::SortWork& work) {
     if (how.workplace) return how.workplace;
     if (how.options.engine == Engine::Cpu) return nullptr;
     if (how.options.engine != Engine::Auto) return default_workplace();
@@ -44,7 +44,7 @@ WorkplacePtr place_for(const How& how, const detail::sort::Work& work) {
 }
 
 template <class BySorter, class OnCpu>
-void sort_by(const How& how, const detail::sort::Work& work, const BySorter& by_sorter, const OnCpu& on_cpu) {
+void sort_by(const How& how, const detail::sort::SortWork& work, const BySorter& by_sorter, const OnCpu& on_cpu) {
     if (const auto place = place_for(how, work)) {
         in_turn(place->turn, [&] { by_sorter(place->sorter(how.options)); });
     } else {

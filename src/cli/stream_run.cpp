@@ -269,7 +269,7 @@ bool StreamRun::worth_a_context() const {
     const auto size = input_->file().size().value_or(std::uint64_t{1} << 50U);
     const auto raw_bytes = cpu::visit_key_type(options_.type(), []<class T>(const T*) { return sizeof(T); });
     const auto values = size / (options_.reading.form == input::Form::Text ? bytes_of_a_line : raw_bytes);
-    const sort::Work work{.n = values, .window = usual_window, .batch = true, .type = options_.type()};
+    const sort::SortWork work{.n = values, .window = usual_window, .batch = true, .type = options_.type()};
     if (!sort::gpu_may_win_with_startup(work, ranks_.threads(options_.threads))) return false;
     const auto tuned = tuned_before_context(ranks_.device(options_.device.one()), options_.threads);
     return !tuned || sort::choose(tuned->sort, work) != Engine::Cpu;
