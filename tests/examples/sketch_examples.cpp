@@ -61,7 +61,7 @@ TEST_CASE("The library's page: sketches") {
     Sketch<std::uint32_t> other({.width = suggest_width(0.0001)});
     other.insert(80);
     // clang-format off
-// Approximate counts of keys in a table of any size: never below the true count, and rarely far above it.
+// Approximate counts of keys in a table of the size you choose: never below the true count, and rarely far above it.
 // Without a context it works on the CPU. Auto also uses the CPU if it is faster. Textures need a GPU engine.
 quadmill::SketchOptions options{.width = quadmill::suggest_width(0.0001), .engine = quadmill::SketchEngine::Sort};
 quadmill::Sketch<std::uint32_t> counts(context, options);
