@@ -201,16 +201,15 @@ std::string pictures_of(const Figure& figure, const std::vector<FigureFolder>& f
 }
 
 constexpr const char* intro =
-    "Every figure, table and claim of the five papers, measured by `quadmill bench figures`, which also wrote this\n"
-    "page. A verdict is computed from the figure's CSV by the rule beside it (`src/bench/figures/`). x is the axis of\n"
-    "the figure, and *today* marks claims that are ours, against what is fastest now. A claim about a GPU is not\n"
-    "decided by a renderer on the CPU (*no GPU*); its numbers are given all the same. In the plots, what is compared\n"
-    "with and what the papers print is dashed.\n\n"
-    "One rule for all: a number that a paper prints is met from nine tenths of it on (within a tenth where it can be\n"
-    "missed on both sides); *comparable* is within a factor of two; *faster* is above 1. *Exceeds* is better than the\n"
-    "paper claims. Where the fastest and the slowest run lie on two sides of a bound, it is *too noisy to say*; what "
-    "was\n"
-    "measured once has no spread. *Not measured as the paper did* decides nothing, and says what differs.\n";
+    "`quadmill bench figures` measured every figure, table and claim of the five papers, and wrote this page. The\n"
+    "rule next to a claim computes the verdict from the figure's CSV (`src/bench/figures/`). In rules, A over B is\n"
+    "A divided by B, and x is the axis of the figure. *today* marks our own claims; they compare with the fastest\n"
+    "method of today. A renderer on the CPU does not decide claims about GPUs (*no GPU*), but its numbers are\n"
+    "shown. In the plots, dashed lines are other programs and the numbers that the papers print.\n\n"
+    "If a paper prints a number, nine tenths of it are enough. If it can be missed on both sides, it may be off by\n"
+    "a tenth. *Comparable* is within a factor of two, *faster* is above 1, and *exceeds* is better than the paper\n"
+    "claims. If the fastest and the slowest run are on two sides of a bound, it is *too noisy to say*; one\n"
+    "measurement has no spread. *Not measured as the paper did* decides nothing, and says what differs.\n";
 
 }  // namespace
 

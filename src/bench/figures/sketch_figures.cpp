@@ -16,7 +16,7 @@ using enum Claim::About;
 constexpr const char *inserts = "inserts, ns each", *queries = "queries, ns each", *errors = "mean error, %";
 
 constexpr const char* by_points_alike =
-    "each counter is a point of its own; that those of a key lie together, which spares CUDA accesses, spares none";
+    "each counter is a separate point; neighbouring counters of a key save accesses in CUDA, but no points";
 constexpr unsigned papers_power = 27;  // log2 of the paper's number of operations
 
 // The names of kinds in series and claims.
@@ -114,7 +114,7 @@ Claim accuracy(const std::string& name, double load, double times) {
 
 // A rate in millions per second, for a figure that has nanoseconds per operation.
 Claim rate(double millions, const std::string& what, const std::string& panel) {
-    auto claim = lies_within(fmt::format("{:.0f} M {} a second by quarter (2080 Ti)", millions, what), Gpu, panel,
+    auto claim = lies_within(fmt::format("{:.0f} M {} per second with quarter (2080 Ti)", millions, what), Gpu, panel,
                              "quarter", At::Largest, 0, 1e3 / (millions * slack), Better::Below);
     claim.rule = fmt::format("{}: 1,000 over quarter is at least {:.0f}, at the largest x", panel, millions * slack);
     claim.judge = [panel, judge = claim.judge](const FigureData& data) {
@@ -148,7 +148,7 @@ std::vector<Figure> sketch_figures() {
     for (const auto& [name, half, one] :
          {std::tuple{"msws", 9.48, 10.5}, std::tuple{"sf-3", 3.91, 3.64}, std::tuple{"sf-8", 12.5, 13.43}}) {
         const std::string why = name == std::string("sf-8") ? "the paper's sub-counter is key * seed modulo z, whose "
-                                                              "low bits depend on the key alone (docs/errata.md)"
+                                                              "low bits depend only on the key (docs/errata.md)"
                                                             : "";
         ours.push_back(because(accuracy(name, 0.5, half), why));
         ours.push_back(because(accuracy(name, 1, one), why));
@@ -157,10 +157,10 @@ std::vector<Figure> sketch_figures() {
         {"qsketch-fig5-6",
          "QSketch",
          "Fig. 5 and 6: inserts and queries",
-         "paper: 2^27 operations on uniform keys; here 2^15 and 2^17 (--quick), else 2^18 to 2^24 and, by the GPU and "
-         "of the kinds whose rates the paper prints, 2^27, at a load of 0.5 (keys over the width of a row, which the "
-         "paper's data fit); keys in a texture, for the CPU in memory; each kind by its fastest engine, and by a point "
-         "a counter, which is how the paper fills them; the paper's rates are of CUDA on a 2080 Ti",
+         "paper: 2^27 operations on uniform keys; here 2^15 and 2^17 (--quick), else 2^18 to 2^24, and 2^27 on the GPU "
+         "for the kinds whose rates the paper prints; the load is 0.5 (keys over the width of a row, as in the paper's "
+         "data); keys are in a texture, for the CPU in memory; each kind has its fastest engine, or a point per "
+         "counter, as the paper fills it; the paper's rates are those of CUDA on a 2080 Ti",
          {rates_panel(inserts, "inserts by the fastest engine, ns each", ""),
           rates_panel(inserts, "inserts by points, ns each", by_points("")),
           rates_panel(inserts, "inserts by the CPU, ns each", on_cpu("")),
@@ -169,46 +169,47 @@ std::vector<Figure> sketch_figures() {
          measure_rates,
          {times_as_fast("quarter inserts 3 times as fast as the thread sketch", Gpu, inserts, "quarter",
                         by_points("thread"), At::Largest, 3 * slack),
-          because(times_as_fast("quarter inserts 3 times as fast, both by points", Gpu, inserts, by_points("quarter"),
+          because(times_as_fast("quarter inserts 3 times as fast, both with points", Gpu, inserts, by_points("quarter"),
                                 by_points("thread"), At::Largest, 3 * slack),
                   by_points_alike),
-          because(times_as_fast("quarter inserts 3 times as fast, each by its fastest engine", Gpu, inserts, "quarter",
-                                "thread", At::Largest, 3 * slack),
-                  "here the thread sketch is filled by sorting, too, which needs no scattered access"),
+          because(times_as_fast("quarter inserts 3 times as fast, each with its fastest engine", Gpu, inserts,
+                                "quarter", "thread", At::Largest, 3 * slack),
+                  "here the thread sketch is also filled by sorting, which needs no scattered access"),
           times_as_fast("quarter answers twice as fast", Gpu, queries, "quarter", "thread", At::Largest, 2 * slack),
           times_as_fast("the warp sketch inserts 1.6 to 3 times as fast", Gpu, inserts, "warp", by_points("thread"),
                         At::Largest, 1.6 * slack),
-          because(times_as_fast("the warp sketch inserts 1.6 times as fast, both by points", Gpu, inserts,
+          because(times_as_fast("the warp sketch inserts 1.6 times as fast, both with points", Gpu, inserts,
                                 by_points("warp"), by_points("thread"), At::Largest, 1.6 * slack),
                   by_points_alike),
-          times_as_fast("the warp sketch inserts 1.6 times as fast, each by its fastest engine", Gpu, inserts, "warp",
+          times_as_fast("the warp sketch inserts 1.6 times as fast, each with its fastest engine", Gpu, inserts, "warp",
                         "thread", At::Largest, 1.6 * slack),
-          because(times_as_fast("the warp sketch answers 1.15 times as fast", Gpu, queries, "warp", "thread",
-                                At::Largest, 1.15 * slack),
-                  "three counters of a bucket of 32 lie in three texels, each a fetch, as those of three rows do"),
+          because(
+              times_as_fast("the warp sketch answers 1.15 times as fast", Gpu, queries, "warp", "thread", At::Largest,
+                            1.15 * slack),
+              "three counters of a bucket of 32 are in three texels and take three fetches, as do those of three rows"),
           because(
               times_as_fast("msws inserts 2.9 times as fast (1142 over 396 M/s, 2080 Ti)", Gpu, inserts, "msws",
                             by_points("thread"), At::Largest, 2.9 * slack),
-              "msws can be filled by points alone, as the thread sketch here; the other kinds are filled by sorting"),
+              "msws can only be filled with points, as the thread sketch here; the other kinds are filled by sorting"),
           because(times_as_fast("msws answers 2.46 times as fast (2414 over 982 M/s, 2080 Ti)", Gpu, queries, "msws",
                                 "thread", At::Largest, 2.46 * slack),
-                  "it reads the index of a bucket as well as its counters"),
+                  "it reads the index of a bucket and its counters"),
           because(times_as_fast("sf answers as fast as quarter", Gpu, queries, "sf", "quarter", At::Largest, slack),
-                  "measured while the slim table had counters of 32 bits, two texels a bucket; it now has halves in "
-                  "one, as quarter's"),
+                  "measured when a bucket of the slim table had counters of 32 bits in two texels; now it has 16 bits "
+                  "in one texel, as quarter has"),
           not_here("skewed keys are faster",
                    "this figure has uniform keys; docs/bench/h200-sketch.json has equal ones"),
           not_here("locks cost 5 to 15 %", "passes have no locks"),
           times_as_fast("today: quarter's inserts beat the thread sketch on all cores of the CPU", Gpu, inserts,
                         "quarter", on_cpu("thread"), At::Largest, 1),
           because(rate(1146, "inserts", inserts),
-                  "CUDA's atomics have the whole chip; of an H100 some four of 132 multiprocessors draw"),
-          because(rate(2417, "queries", queries), "of an H100 some four of 132 multiprocessors draw")}},
+                  "CUDA's atomics use the whole chip; only some four of the 132 multiprocessors of an H100 draw"),
+          because(rate(2417, "queries", queries), "only some four of the 132 multiprocessors of an H100 draw")}},
         {"qsketch-fig7",
          "QSketch",
          "Fig. 7 and the accuracy table: mean relative errors",
          "uniform keys, depth 3, equal memory; width 2^17 (--quick) or 2^18; on the CPU, where the tables are the "
-         "same; the load is keys over the width of a row: by the paper's own definition it would be a third of that",
+         "same; the load is keys over the width of a row; by the paper's definition it would be a third of that",
          {{errors, "load", "%", Scale::Linear}},
          measure_accuracy,
          std::move(ours)}};

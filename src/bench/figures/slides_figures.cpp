@@ -49,15 +49,14 @@ std::function<void(FigureSetting&, FigureData&)> measure_queries(QueryKind kind)
 Figure query_figure(const std::string& id, const std::string& title, QueryKind kind, std::vector<Claim> claims) {
     std::vector<FigurePanel> panels;
     for (const auto& one : query_cases({kind}, 1)) panels.push_back({one.name, "rows", "ms"});
-    return {
-        "slides-" + id,
-        slides,
-        title,
-        "rows as in the slides (1 M) and around, 2^16 to 2^20 with --quick, else 2^20 and 2^24; columns loaded; depth "
-        "is the slides' way, bitmap ours; the slides' CPU is a Xeon of 2.8 GHz with SIMD, ours a plain scan",
-        std::move(panels),
-        measure_queries(kind),
-        std::move(claims)};
+    return {"slides-" + id,
+            slides,
+            title,
+            "2^16 to 2^20 rows with --quick, else 2^20 and 2^24 (slides: 1 M); columns are loaded; depth is the method "
+            "of the slides, bitmap is ours; the slides' CPU is a Xeon of 2.8 GHz with SIMD, ours a plain scan",
+            std::move(panels),
+            measure_queries(kind),
+            std::move(claims)};
 }
 
 constexpr std::array<std::pair<Pivot, const char*>, 3> pivots{
@@ -108,7 +107,8 @@ std::vector<Claim> lu_claims() {
                 all.push_back(
                     because(times_as_fast("today: blocks of 32 rows with " + std::string(panel) + " beat " + rival.name,
                                           Gpu, panel, "32 rows", rival.name, At::Largest, 1),
-                            "each column of a block waits for the search of its pivot, some passes of a few texels"));
+                            "each column of a block waits for the search of its pivot, which takes some passes of a "
+                            "few texels"));
         }
     }
     return all;
@@ -194,8 +194,8 @@ std::vector<Figure> slides_figures() {
     constexpr double million = 1 << 20;  // rows on the slides
     const auto beats = [](const std::string& claim, const std::string& panel, double min) {
         return because(only_at(million, times_as_fast(claim, Gpu, panel, "depth", scan, At::Largest, min)),
-                       "one core of today scans 2^20 rows in less than half a millisecond; each query of the GPU "
-                       "draws at least one pass over them, and waits for the count");
+                       "today one core scans 2^20 rows in less than half a millisecond; each query on the GPU draws at "
+                       "least one pass over them and waits for the count");
     };
     const auto today = [](const std::string& panel) {
         return times_as_fast("today: our bitmap engine beats a scan on all threads", Gpu, panel, "bitmap", all_scan,
@@ -240,17 +240,17 @@ std::vector<Figure> slides_figures() {
         {"slides-lu",
          slides,
          "LU without, with partial and with full pivoting",
-         "paper: three GPUs beside ATLAS's getrf on a Pentium IV, n up to 3,500; here one device beside OpenBLAS on "
-         "all threads and Eigen on one, n = 64 to 256 with --quick, else 512 to 3,500 (2,048 with full pivoting); a "
-         "row a pass is the slides' way; the matrix is on the GPU",
+         "paper: three GPUs and ATLAS's getrf on a Pentium IV, n up to 3,500; here one device, OpenBLAS on all threads "
+         "and Eigen on one, n = 64 to 256 with --quick, else 512 to 3,500 (2,048 with full pivoting); a row a pass is "
+         "the method of the slides; the matrix is on the GPU",
          {{"no pivoting", "n", "ms"}, {"partial pivoting", "n", "ms"}, {"full pivoting", "n", "ms"}},
          measure_lu,
          lu_claims()},
         {"slides-cache",
          slides,
          "The cache model: steps of quads of h rows",
-         "textures of 512 x 512 (--quick) or 2048 x 2048; the block of the cache, which the model needs, is inferred "
-         "by probes; the fastest height's time is 1",
+         "textures of 512 x 512 (--quick) or 2048 x 2048; the model needs the block of the cache, which is measured; "
+         "the time of the fastest height is 1",
          {{step_times, "rows of a quad", "times the fastest"}, {whole_sort, "side", "times"}},
          measure_cache_model,
          {because(times_as_fast("the model predicts the time of each step", Gpu, step_times, "measured", "predicted",
@@ -261,10 +261,10 @@ std::vector<Figure> slides_figures() {
         {"slides-nbody",
          slides,
          "N-body: 8,192 bodies",
-         "the demo's own rate, by demos/nbody --no-window; 1,024 and 2,048 bodies with --quick, else 2,048 and 8,192",
+         "the rate that demos/nbody --no-window prints; 1,024 and 2,048 bodies with --quick, else 2,048 and 8,192",
          {{steps_rate, "bodies", "steps/s"}, {flops, "bodies", "GFLOP/s"}},
          measure_nbody,
-         {{"10.5 steps a second of 8,192 bodies", "steps a second: at least 10.5 at x = 8,192",
+         {{"10.5 steps per second of 8,192 bodies", "steps a second: at least 10.5 at x = 8,192",
            [](const FigureData& data) -> Verdict {
                if (!data.y(steps_rate, steps_rate, 8192) && !data.xs(steps_rate, steps_rate).empty())
                    return {Verdict::Kind::NotHere, "", "--quick takes fewer bodies"};

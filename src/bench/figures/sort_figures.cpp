@@ -23,8 +23,8 @@ std::vector<Claim> with(std::vector<Claim> claims, std::vector<Claim> more) {
 
 constexpr const char* paper_pbsn = "pbsn";  // its own form
 constexpr const char* programs_are_free =
-    "the H100 blends RGBA32F at 28 % of the rate at which it writes, and a comparison in a fragment program costs "
-    "nothing next to the write";
+    "the H100 blends RGBA32F at 28 % of its write rate, and a comparison in a fragment program takes no time in "
+    "addition to the write";
 
 // The curve n lg^2 n through the point of the largest n.
 void add_fit(FigureData& data) {
@@ -84,7 +84,7 @@ Claim fits() {
 // The crossover at which PBSN takes no longer than `rival`, or only a little longer.
 Claim breaks_even(const std::string& claim, const std::string& rival) {
     return {claim,
-            "the least n from which on PBSN takes at most 1.1 times the time of " + rival + " is at most 131,072",
+            "the smallest n from which PBSN takes at most 1.1 times the time of " + rival + " is at most 131,072",
             [rival](const FigureData& data) -> Verdict {
                 const auto xs = data.xs(sorting, paper_pbsn, rival);
                 if (xs.empty()) return {Verdict::Kind::NotHere, "", "no numbers of pbsn or " + rival};
@@ -102,26 +102,26 @@ Claim breaks_even(const std::string& claim, const std::string& rival) {
 // Claims of Fig. 3, for the form of PBSN that was measured. The paper's CPU sorts are qsort of a compiler's library and
 // an optimized quicksort.
 std::vector<Claim> claims_of_sorts(const std::string& why_slower_than_purcell) {
-    auto below_16k = because(
-        among(times_as_fast("about 3 times slower than optimized quicksort below 16 K", Gpu, sorting, "std::sort",
-                            paper_pbsn, At::Every, 1.5, 6, Better::Below),
-              "at every x < 16,384", [](double x) { return x < 16384; }),
-        "a pass costs some 5 us, however few keys it compares, and a sort of 1,024 keys takes more than a hundred");
+    auto below_16k =
+        because(among(times_as_fast("about 3 times slower than optimized quicksort below 16 K", Gpu, sorting,
+                                    "std::sort", paper_pbsn, At::Every, 1.5, 6, Better::Below),
+                      "at every x < 16,384", [](double x) { return x < 16384; }),
+                "a pass takes some 5 us even for few keys, and a sort of 1,024 keys needs more than a hundred passes");
     const auto of_purcell = [&](const std::string& claim, double min) {
         return because(times_as_fast(claim, Gpu, sorting, paper_pbsn, "purcell", At::Largest, min),
                        why_slower_than_purcell);
     };
     return {
-        of_purcell("PBSN beats the bitonic sort by fragment program", 1),
-        of_purcell("almost an order of magnitude faster than earlier sorts by GPUs", 10 * slack),
+        of_purcell("PBSN beats the bitonic sort in fragment programs", 1),
+        of_purcell("almost an order of magnitude faster than earlier sorts on GPUs", 10 * slack),
         times_as_fast("PBSN beats the C library's qsort at 8 M", Gpu, sorting, paper_pbsn, "qsort", At::Largest, 1),
         times_as_fast("comparable to an optimized quicksort at 8 M", Gpu, sorting, paper_pbsn, "std::sort", At::Largest,
                       0.5, 2),
         std::move(below_16k),
         breaks_even("comparable to qsort, or slightly better, for more than 65 K values", "qsort"),
         because(breaks_even("comparable to an optimized quicksort, or better, for more than 65 K values", "std::sort"),
-                "this card blends RGBA32F at 1 Gtexel/s, 28 % of the rate at which it writes; in 16 bits, as the "
-                "paper's did, it holds")};
+                "this card blends RGBA32F at 1 Gtexel/s, 28 % of its write rate; in 16 bits, as in the paper, the "
+                "claim holds")};
 }
 
 // Compares blending 16-bit floats, like the paper's GPU, with sorting the same number of 32-bit floats.
@@ -148,7 +148,7 @@ constexpr const char* blending = "cost of PBSN";
 
 // With one pipe, 8 M keys would take the paper's GPU 1 s, which matches its figures; with the whole chip, 15.
 Claim blend_cycles() {
-    return {"6 to 7 clock cycles a blend", "none: the paper does not say whether of a pipe or of the whole chip",
+    return {"6 to 7 clock cycles per blend", "none: the paper does not say whether it means a pipe or the whole chip",
             [](const FigureData& data) -> Verdict {
                 const auto xs = data.xs(blending, "cycles a blend");
                 if (xs.empty()) return {Verdict::Kind::NotHere, "", "shaders cannot read the clock of this device"};
@@ -261,10 +261,10 @@ Figure stream_figure(const std::string& id, const std::string& title, Summary su
         id,
         "SIGMOD'05",
         title,
-        "paper: 100 M random values, of 16 bits on the GPU; here as many, or 2^20 with --quick, of 32 bits; windows "
-        "of 1 / eps values, and for merge and vqsort also as the library chooses them, which PBSN sorts in batches of "
-        "many; qsort is glibc's, std::sort stands for the paper's optimized quicksort, vqsort is today's; shares are "
-        "of the sum of the four stages, which overlap, without transfers",
+        "paper: 100 M random values, of 16 bits on the GPU; here the same number, or 2^20 with --quick, of 32 bits; "
+        "windows have 1 / eps values, for merge and vqsort also the size that the library chooses; PBSN sorts batches "
+        "of many windows; qsort is glibc's, std::sort stands for the paper's optimized quicksort, vqsort is the "
+        "fastest of today; shares are those of the sum of the four stages, which overlap, without transfers",
         stream_panels(),
         [summary](FigureSetting& setting, FigureData& data) {
             const StreamSizes sizes{setting.pick(std::size_t{1} << 20U, papers_values), 0, {1e-2, 1e-3, 1e-4, 1e-5}};
@@ -275,27 +275,28 @@ Figure stream_figure(const std::string& id, const std::string& title, Summary su
     share_low *= slack;
     share_high = std::min(share_high / slack, 100.0);
     constexpr const char* grows_with_windows =
-        "the share grows with the windows, and the paper does not say of which it speaks";
+        "the share grows with the size of the windows, and the paper does not say which size it means";
     figure.claims = {
-        because(lies_within(share_words + ", by qsort", Anything, "sort, %", "qsort", At::Every, share_low, share_high),
-                grows_with_windows),
-        because(lies_within(share_words + ", by an optimized quicksort", Anything, "sort, %", "std::sort", At::Every,
+        because(
+            lies_within(share_words + ", with qsort", Anything, "sort, %", "qsort", At::Every, share_low, share_high),
+            grows_with_windows),
+        because(lies_within(share_words + ", with an optimized quicksort", Anything, "sort, %", "std::sort", At::Every,
                             share_low, share_high),
                 grows_with_windows),
-        because(lies_within(share_words + ", by our PBSN path", Anything, "sort, %", paper_pbsn, At::Every, share_low,
+        because(lies_within(share_words + ", with our PBSN", Anything, "sort, %", paper_pbsn, At::Every, share_low,
                             share_high),
-                "small windows are sorted faster than the CPU makes histograms or samples of them; on a CPU's renderer "
-                "sorting takes nearly all"),
+                "small windows are sorted faster than the CPU makes histograms or samples of them; on a CPU renderer "
+                "sorting takes nearly all the time"),
         because(lies_within("sorting takes 70 to 95 % (abstract), on the CPU", Anything, "sort, %", "qsort", At::Every,
                             70 * slack, 95 / slack),
                 grows_with_windows),
         times_as_fast("the GPU is comparable to the CPU", Gpu, stream_ms, paper_pbsn, "qsort", At::Every, 0.5, 2),
-        times_as_fast("the GPU is comparable to the CPU by an optimized quicksort", Gpu, stream_ms, paper_pbsn,
+        times_as_fast("the GPU is comparable to the CPU with an optimized quicksort", Gpu, stream_ms, paper_pbsn,
                       "std::sort", At::Every, 0.5, 2),
         times_as_fast("the GPU is better for large windows", Gpu, stream_ms, paper_pbsn, "qsort", At::Largest, 1),
         because(times_as_fast("the GPU is worse for small windows", Gpu, stream_ms, paper_pbsn, "qsort", At::Smallest,
                               0, 1),
-                "small windows need few steps, and each step is drawn for all windows of a batch at once"),
+                "small windows need few steps, and each step is drawn for all windows of a batch together"),
         lies_within("transfers take much less time than sorting", Gpu, transfers_of_sort, paper_pbsn, At::Every, 0, 25),
         times_as_fast("today: the merge engine beats vqsort", Gpu, own_windows_ms, "merge", "vqsort", At::Every, 1)};
     return figure;
@@ -322,8 +323,7 @@ constexpr std::array<SlidingCase, 2> by_levels{{{"frequencies, ms", Summary::Sli
                                                 {"quantiles, ms", Summary::SlidingQuantiles, 10'000'000}}};
 
 constexpr const char* large_sets =
-    "most of the time goes into sets of 2^18 values and more, which this card blends at 28 % of the rate at which it "
-    "writes";
+    "most of the time goes into sets of 2^18 values and more, which this card blends at 28 % of its write rate";
 constexpr std::array level_eps{1e-5, 4e-6};  // the paper names the latter
 
 // Each level sorts all values again: the upper levels with PBSN and the others on the CPU, or all with qsort.
@@ -388,9 +388,9 @@ Figure sliding_figure(const std::string& id, const std::string& title, Summary s
     return {id,
             "SIGMOD'05",
             title,
-            "paper: 100 M random values in a sliding window; here as many, or with --quick a stream of twice the "
-            "window, which is an eighth of the paper's 1 M, or a fortieth of its 10 M; levels are kept by one chain "
-            "of merges, which is ours; 32 bits, where the paper's GPU had 16",
+            "paper: a sliding window over 100 M random values; here the same, or with --quick a stream of twice the "
+            "window, which then is an eighth of the paper's 1 M or a fortieth of its 10 M; one chain of merges makes "
+            "the levels, which is our method; values have 32 bits, on the paper's GPU 16",
             stream_panels(),
             [summary, sliding](FigureSetting& setting, FigureData& data) {
                 const auto window = window_of(setting, sliding);
@@ -407,79 +407,77 @@ Figure sliding_figure(const std::string& id, const std::string& title, Summary s
 }  // namespace
 
 std::vector<Figure> sort_figures() {
-    return {
-        {"sigmod05-fig3-4",
-         "SIGMOD'05",
-         "Fig. 3 and 4: sorts of random values, and where PBSN's time goes",
-         "paper: up to 8 M random floats, of 16 bits on the GPU; here of 32 bits, up to 2^18 with --quick, else to "
-         "2^23; pbsn is the paper's own form (one run a channel, no early stop), purcell the bitonic sort of its "
-         "figure; memory to memory",
-         {{sorting, "values", "ms"}, {parts, "values", "ms"}, {transfer_share, "values", "%"}},
-         measure_sorts,
-         with(claims_of_sorts(programs_are_free),
-              {fits(),
-               among(lies_within("transfers are not significant above 40 KB", Anything, transfer_share, "transfers",
-                                 At::Every, 0, 10),
-                     "at every x >= 16,384 (64 KB)", [](double x) { return x >= 16384; }),
-               not_here("twice as fast when the CPU's quicksort sorts beside PBSN",
-                        "no hybrid of PBSN and a quicksort was built; the row below has the merge engine's"),
-               because(times_as_fast("today: CPU threads beside the merge engine make it faster", Gpu, sorting,
-                                     "hybrid", "merge", At::Largest, 1),
-                       "the merge engine takes less than half of what all CPU threads take, and what both have sorted "
-                       "must be merged"),
-               times_as_fast("today: the merge engine beats vqsort, the fastest CPU sort of one thread", Gpu, sorting,
-                             "merge", "vqsort", At::Largest, 1)})},
-        {"sigmod05-fig3-halves",
-         "SIGMOD'05",
-         "Fig. 3 in 16 bits",
-         "the paper's GPU could blend floats of 16 bits only: PBSN of as many of them; purcell and the CPU's sorts "
-         "have 32 bits",
-         {{sorting, "values", "ms"}},
-         measure_halves,
-         claims_of_sorts("a blend of 16-bit floats is as fast as a write of them, and so is a comparison in a fragment "
-                         "program: both are bound by what they write")},
-        {"sigmod05-blends",
-         "SIGMOD'05",
-         "Section 4.5: comparisons a key, and clock cycles a blend",
-         "one sort of 2^16 (--quick) or 2^22 random floats, every pass profiled; a blend is of a texel of four "
-         "channels",
-         {{blending, "values", "a key, ns, or cycles"}},
-         measure_blends,
-         {times_as_fast("n lg^2(n / 4) comparisons on the GPU", Anything, blending, "comparisons a key", "log^2(n / 4)",
-                        At::Every, 0.999, 1.001, Better::Neither),
-          blend_cycles()}},
-        stream_figure("sigmod05-fig5-6", "Fig. 5 and 6: frequencies, and the cost of their operations",
-                      Summary::Frequencies, 80, 90, "sorting takes 80 to 90 % of frequencies"),
-        stream_figure("sigmod05-fig7", "Fig. 7: quantiles", Summary::Quantiles, 85, 90,
-                      "sorting takes 85 to 90 % of quantiles"),
-        {"sigmod05-fig5-7-halves",
-         "SIGMOD'05",
-         "Fig. 5 and 7 in 16 bits",
-         "values of 16 bits for all, of which there are few different ones: 100 M, or 2^20 with --quick, in windows "
-         "of 1 / eps",
-         {{half_streams[0].first, "1 / eps", "ms"}, {half_streams[1].first, "1 / eps", "ms"}},
-         measure_half_streams,
-         claims_of_half_streams()},
-        sliding_figure("sigmod05-fig8", "Fig. 8: frequencies in sliding windows (1 M in the caption)",
-                       Summary::SlidingFrequencies, 1'000'000),
-        sliding_figure("sigmod05-fig9", "Fig. 9: quantiles in sliding windows (10 M)", Summary::SlidingQuantiles,
-                       10'000'000),
-        {"sigmod05-fig8-9-levels",
-         "SIGMOD'05",
-         "Fig. 8 and 9 by the paper's levels",
-         "as in the paper each level of blocks sorts all values anew, sets of 2^16 values and more on the GPU, up to "
-         "four "
-         "of one size at a time, and the others on the CPU; qsort sorts all; the paper's eps of 4e-6, and 1e-5; a "
-         "stream of 5/4 of the window, which is the paper's 1 M for frequencies "
-         "and 10 M for quantiles, or an eighth and a fortieth of it with --quick",
-         {{by_levels[0].panel, "1 / eps", "ms"}, {by_levels[1].panel, "1 / eps", "ms"}},
-         measure_levels,
-         {because(times_as_fast("frequencies: the GPU is comparable to the CPU", Gpu, by_levels[0].panel, paper_pbsn,
-                                "qsort", At::Every, 0.5, 2),
-                  large_sets),
-          because(times_as_fast("quantiles: the GPU is comparable to the CPU", Gpu, by_levels[1].panel, paper_pbsn,
-                                "qsort", At::Every, 0.5, 2),
-                  large_sets)}}};
+    return {{"sigmod05-fig3-4",
+             "SIGMOD'05",
+             "Fig. 3 and 4: sorts of random values, and where PBSN's time goes",
+             "paper: up to 8 M random floats, of 16 bits on the GPU; here of 32 bits, up to 2^18 with --quick, else up "
+             "to 2^23; pbsn has the paper's form (one run per channel, no early stop), purcell is the bitonic sort of "
+             "its figure; times are from memory to memory",
+             {{sorting, "values", "ms"}, {parts, "values", "ms"}, {transfer_share, "values", "%"}},
+             measure_sorts,
+             with(claims_of_sorts(programs_are_free),
+                  {fits(),
+                   among(lies_within("transfers are not significant above 40 KB", Anything, transfer_share, "transfers",
+                                     At::Every, 0, 10),
+                         "at every x >= 16,384 (64 KB)", [](double x) { return x >= 16384; }),
+                   not_here(
+                       "twice as fast if a quicksort on the CPU sorts together with PBSN",
+                       "no hybrid of PBSN and a quicksort was built; the row below has the hybrid of the merge engine"),
+                   because(times_as_fast("today: CPU threads next to the merge engine make it faster", Gpu, sorting,
+                                         "hybrid", "merge", At::Largest, 1),
+                           "the merge engine takes less than half the time of all CPU threads, and the results of both "
+                           "must be merged"),
+                   times_as_fast("today: the merge engine beats vqsort, the fastest CPU sort of one thread", Gpu,
+                                 sorting, "merge", "vqsort", At::Largest, 1)})},
+            {"sigmod05-fig3-halves",
+             "SIGMOD'05",
+             "Fig. 3 in 16 bits",
+             "the paper's GPU could blend only floats of 16 bits, so pbsn sorts these here; purcell and the CPU's "
+             "sorts have 32 bits",
+             {{sorting, "values", "ms"}},
+             measure_halves,
+             claims_of_sorts("blending 16-bit floats is as fast as writing them, and so is comparing them in a "
+                             "fragment program: writing limits both")},
+            {"sigmod05-blends",
+             "SIGMOD'05",
+             "Section 4.5: comparisons per key, and clock cycles per blend",
+             "one sort of 2^16 (--quick) or 2^22 random floats, every pass profiled; a blend is that of one texel with "
+             "four channels",
+             {{blending, "values", "a key, ns, or cycles"}},
+             measure_blends,
+             {times_as_fast("n lg^2(n / 4) comparisons on the GPU", Anything, blending, "comparisons a key",
+                            "log^2(n / 4)", At::Every, 0.999, 1.001, Better::Neither),
+              blend_cycles()}},
+            stream_figure("sigmod05-fig5-6", "Fig. 5 and 6: frequencies, and the cost of their operations",
+                          Summary::Frequencies, 80, 90, "sorting takes 80 to 90 % of the time of frequencies"),
+            stream_figure("sigmod05-fig7", "Fig. 7: quantiles", Summary::Quantiles, 85, 90,
+                          "sorting takes 85 to 90 % of the time of quantiles"),
+            {"sigmod05-fig5-7-halves",
+             "SIGMOD'05",
+             "Fig. 5 and 7 in 16 bits",
+             "100 M values of 16 bits (2^20 with --quick), of which many are equal, in windows of 1 / eps",
+             {{half_streams[0].first, "1 / eps", "ms"}, {half_streams[1].first, "1 / eps", "ms"}},
+             measure_half_streams,
+             claims_of_half_streams()},
+            sliding_figure("sigmod05-fig8", "Fig. 8: frequencies in sliding windows (1 M in the caption)",
+                           Summary::SlidingFrequencies, 1'000'000),
+            sliding_figure("sigmod05-fig9", "Fig. 9: quantiles in sliding windows (10 M)", Summary::SlidingQuantiles,
+                           10'000'000),
+            {"sigmod05-fig8-9-levels",
+             "SIGMOD'05",
+             "Fig. 8 and 9 with the paper's levels",
+             "as in the paper, each level of blocks sorts all values again: sets of at least 2^16 values on the GPU, "
+             "up to four of one size at a time, and the others on the CPU; qsort sorts all sets; eps is the paper's "
+             "4e-6, and 1e-5; a stream of 5/4 of the window, which is the paper's 1 M for frequencies and 10 M for "
+             "quantiles, or an eighth and a fortieth of it with --quick",
+             {{by_levels[0].panel, "1 / eps", "ms"}, {by_levels[1].panel, "1 / eps", "ms"}},
+             measure_levels,
+             {because(times_as_fast("frequencies: the GPU is comparable to the CPU", Gpu, by_levels[0].panel,
+                                    paper_pbsn, "qsort", At::Every, 0.5, 2),
+                      large_sets),
+              because(times_as_fast("quantiles: the GPU is comparable to the CPU", Gpu, by_levels[1].panel, paper_pbsn,
+                                    "qsort", At::Every, 0.5, 2),
+                      large_sets)}}};
 }
 
 }  // namespace quadmill::detail::bench

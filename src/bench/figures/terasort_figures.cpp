@@ -75,11 +75,11 @@ void measure_pairs(FigureSetting& setting, FigureData& data) {
 }
 
 constexpr const char* sixteen_threads =
-    "this card, made for computing, has few units that write pixels (8 ROPs), so that its passes write about as many "
-    "bytes a second as in 2006, which is true of it and not of GPUs; and the CPU has 16 threads where the paper's had "
-    "few";
+    "this card is made for computing and has few units that write pixels (8 ROPs), so its passes write about as many "
+    "bytes per second as those of 2006 (this is true of this card, not of all GPUs); and the CPU has 16 threads, the "
+    "paper's had few";
 constexpr const char* bound_by_writing =
-    "today all three are bound by what they write (91 to 100 % of the limit), not by their programs";
+    "today the write rate limits all three (91 to 100 % of the limit), not their programs";
 
 constexpr const char *phase_rates = "MB/s of each phase", *stage_seconds = "seconds of each stage in phase 1",
                      *all_seconds = "seconds in all", *phase_one = "seconds of phase 1";
@@ -185,21 +185,21 @@ Claim time_limits() {
         const char* gpu;
         double price, printed;
     };
-    return {
-        "Table 1: a penny buys 715, 641 and 648 s of systems that cost $1,398, $1,558 and $1,543",
-        "of the paper's own numbers, whatever is measured: 946,080 s over each price is the printed time, to a second",
-        [](const FigureData& /*data*/) -> Verdict {
-            constexpr std::array<System, 3> systems{
-                {{"6800", 1398, 715}, {"6800 Ultra", 1558, 641}, {"7800 GT", 1543, 648}}};
-            std::string ours;
-            bool right = true;
-            for (const auto& [gpu, price, printed] : systems) {
-                const double seconds = penny_seconds / price;
-                ours += fmt::format("{}{}: {:.0f} s", ours.empty() ? "" : ", ", gpu, seconds);
-                right = right && std::abs(seconds - printed) <= 1;
-            }
-            return {right ? Verdict::Kind::Holds : Verdict::Kind::Fails, ours};
-        }};
+    return {"Table 1: a penny buys 715, 641 and 648 s of systems that cost $1,398, $1,558 and $1,543",
+            "from the paper's numbers, without a measurement: 946,080 s over each price is the printed time, within a "
+            "second",
+            [](const FigureData& /*data*/) -> Verdict {
+                constexpr std::array<System, 3> systems{
+                    {{"6800", 1398, 715}, {"6800 Ultra", 1558, 641}, {"7800 GT", 1543, 648}}};
+                std::string ours;
+                bool right = true;
+                for (const auto& [gpu, price, printed] : systems) {
+                    const double seconds = penny_seconds / price;
+                    ours += fmt::format("{}{}: {:.0f} s", ours.empty() ? "" : ", ", gpu, seconds);
+                    right = right && std::abs(seconds - printed) <= 1;
+                }
+                return {right ? Verdict::Kind::Holds : Verdict::Kind::Fails, ours};
+            }};
 }
 
 // Gigabytes for a penny on the paper's last system, at 185 MB/s in each of two phases; less than 60 GB.
@@ -208,22 +208,21 @@ double penny_gigabytes() {
 }
 
 Claim times_the_record(const std::string& record, double gigabytes, double min) {
-    return {
-        fmt::format("{:g} times the records of {} ({:g} GB), by 60 GB", min, record, gigabytes),
-        fmt::format("of the paper's own numbers: what 185 MB/s a phase sort in 946,080 / 1,543 s, over {:g} GB, is at "
-                    "least {:g}",
-                    gigabytes, min),
-        [=](const FigureData& /*data*/) -> Verdict {
-            const double times = penny_gigabytes() / gigabytes;
-            return {times >= min ? Verdict::Kind::Holds : Verdict::Kind::Fails,
-                    fmt::format("{} GB, {} times", spoken(penny_gigabytes()), spoken(times))};
-        }};
+    return {fmt::format("{:g} times the records of {} ({:g} GB), with 60 GB", min, record, gigabytes),
+            fmt::format("from the paper's numbers: the bytes that 185 MB/s in each phase sort in 946,080 / 1,543 s, "
+                        "over {:g} GB, is at least {:g}",
+                        gigabytes, min),
+            [=](const FigureData& /*data*/) -> Verdict {
+                const double times = penny_gigabytes() / gigabytes;
+                return {times >= min ? Verdict::Kind::Holds : Verdict::Kind::Fails,
+                        fmt::format("{} GB, {} times", spoken(penny_gigabytes()), spoken(times))};
+            }};
 }
 
 Claim penny() {
     return {"a penny sorts 60 GB, on a PC of $1,543",
-            "none without this machine's price; given is of which price a penny would do it at the rate of the "
-            "largest file",
+            "none without this machine's price; the number is the price for which a penny is enough, at the rate of "
+            "the largest file",
             [](const FigureData& data) -> Verdict {
                 const auto xs = data.xs(all_seconds, by_network);
                 if (xs.empty()) return {Verdict::Kind::NotHere, "", std::string("no numbers of ") + by_network};
@@ -239,7 +238,7 @@ Claim penny() {
 // The paper's 49 GB/s, read and written, would be about 1.5 G comparisons of pairs per second, so it counts more than
 // these.
 Claim operations() {
-    return {"14 GOP/s on a 7900 GTX", "none: the paper does not say what an operation is; given are comparisons",
+    return {"14 GOP/s on a 7900 GTX", "none: the paper does not say what an operation is; comparisons are counted",
             [](const FigureData& data) -> Verdict {
                 const auto xs = data.xs(compared, gputerasort);
                 if (xs.empty()) return {Verdict::Kind::NotHere, "", std::string("no numbers of ") + gputerasort};
@@ -251,7 +250,7 @@ Claim operations() {
 Claim min_stage() {
     return {
         "Fig. 11: ordering takes significantly less time than the other stages",
-        "seconds of each stage: the least of read, keys, reorder and write over sort is at least 1.5, at the largest x",
+        "seconds of each stage: the min of read, keys, reorder and write over sort is at least 1.5, at the largest x",
         [](const FigureData& data) -> Verdict {
             const auto panel = by(stage_seconds, by_network);
             const auto xs = data.xs(panel, "sort");
@@ -273,7 +272,7 @@ Claim min_stage() {
 // To be decided by a disk, not by the system's cache.
 Claim phases_rates() {
     return {"185 MB/s in each phase",
-            "none: files here fit into the system's cache; given are the rates of the largest file",
+            "none: files here fit into the system's cache; the rates are those of the largest file",
             [](const FigureData& data) -> Verdict {
                 const auto panel = by(phase_rates, by_network);
                 const auto xs = data.xs(panel, "phase 1", "phase 2");
@@ -286,9 +285,9 @@ Claim phases_rates() {
 }
 
 Claim up_to_ten_times() {
-    return {"up to 10 times as fast as earlier sorts by GPUs",
-            "ms to sort pairs: of purcell, kipfer and pbsn the largest ratio to GPUTeraSort's own form, at any x, is "
-            "at least 9",
+    return {"up to 10 times as fast as earlier sorts on GPUs",
+            "ms to sort pairs: the largest of purcell, kipfer and pbsn over GPUTeraSort's own form, at any x, is at "
+            "least 9",
             [](const FigureData& data) -> Verdict {
                 double max = 0;
                 for (const auto* earlier : {"purcell", "kipfer", "pbsn, keys alone"}) {
@@ -303,7 +302,7 @@ Claim up_to_ten_times() {
 
 // Phase 1 reads and writes each byte, like a copy.
 Claim near_the_disk() {
-    return {"Fig. 13: near the peak of I/O, with the one disk that there is (92 %)",
+    return {"Fig. 13: near the peak of I/O, with the only disk of this machine (92 %)",
             "seconds: a copy past the cache over phase 1 of terasort, bitonic is at least 0.92, at the largest x",
             [](const FigureData& data) -> Verdict {
                 const auto xs = data.xs(phase_one, by_network);
@@ -318,22 +317,23 @@ Claim near_the_disk() {
 }
 
 Claim phase_two_grows() {
-    return {"phase 2 is faster the larger the runs, nearly in proportion; phase 1 stays nearly constant",
-            "MB/s of each phase, by the size of runs: of phase 2, the largest runs' over the smallest's is at least "
-            "half of the runs' ratio; "
-            "of phase 1, from 0.75 to 1.33",
-            [](const FigureData& data) -> Verdict {
-                const auto xs = data.xs(run_rates, "phase 2", "phase 1");
-                if (xs.size() < 2) return {Verdict::Kind::NotHere, "", "no numbers of phase 2"};
-                const auto grows = [&](const char* phase) {
-                    return *data.y(run_rates, phase, xs.back()) / *data.y(run_rates, phase, xs.front());
-                };
-                const double runs = xs.back() / xs.front(), second = grows("phase 2"), first = grows("phase 1");
-                const bool right = second >= runs / 2 && first >= 0.75 && first <= 1 / 0.75;
-                return {right ? Verdict::Kind::Holds : Verdict::Kind::Fails,
-                        fmt::format("runs {} times as large: phase 2 {} times as fast, phase 1 {}", spoken(runs),
-                                    spoken(second), spoken(first))};
-            }};
+    return {
+        "the speed of phase 2 grows nearly in proportion to the size of the runs, that of phase 1 stays nearly "
+        "constant",
+        "MB/s of each phase, by the size of runs: that of the largest runs over that of the smallest is at least half "
+        "the ratio of their sizes in phase 2, and from 0.75 to 1.33 in phase 1",
+        [](const FigureData& data) -> Verdict {
+            const auto xs = data.xs(run_rates, "phase 2", "phase 1");
+            if (xs.size() < 2) return {Verdict::Kind::NotHere, "", "no numbers of phase 2"};
+            const auto grows = [&](const char* phase) {
+                return *data.y(run_rates, phase, xs.back()) / *data.y(run_rates, phase, xs.front());
+            };
+            const double runs = xs.back() / xs.front(), second = grows("phase 2"), first = grows("phase 1");
+            const bool right = second >= runs / 2 && first >= 0.75 && first <= 1 / 0.75;
+            return {right ? Verdict::Kind::Holds : Verdict::Kind::Fails,
+                    fmt::format("runs {} times as large: phase 2 {} times as fast, phase 1 {}", spoken(runs),
+                                spoken(second), spoken(first))};
+        }};
 }
 
 }  // namespace
@@ -343,18 +343,18 @@ std::vector<Figure> terasort_figures() {
         {"sigmod06-fig1",
          "SIGMOD'06",
          "Fig. 1: the size of runs, and the rates of the phases",
-         "an external sort by the CPU with 1 GB of memory, of 50 MB of records (--quick) in runs of 1 to 16 MB, or of "
-         "500 MB in runs of 1 to 128 MB; the paper's disks seek, these files may be on a disk that does not",
+         "an external sort on the CPU with 1 GB of memory: 50 MB of records in runs of 1 to 16 MB (--quick), or 500 MB "
+         "in runs of 1 to 128 MB; the paper's disks seek, the disk here may not",
          {{run_rates, "MB of a run", "MB/s"}},
          measure_runs,
          {because(phase_two_grows(),
                   "phase 2 of the paper waits for seeks, which are fewer the larger the runs; this disk has none")}},
         {"sigmod06-fig6-7",
          "SIGMOD'06",
-         "Fig. 6 and 7: against earlier sorts by GPUs, and how near to the device's rate of writing",
+         "Fig. 6 and 7: earlier sorts on GPUs, and the share of the device's write rate",
          "float keys and pointers, memory to memory, up to 2^18 with --quick, else to 2^23 (paper: 8 M); PBSN cannot "
-         "carry pointers and sorts keys alone; Fig. 7 counts what passes write, of the rate at which the device "
-         "writes such a texture",
+         "sort pointers, only keys; Fig. 7 has the rate at which passes write, as a share of the device's write rate "
+         "for such a texture",
          {{pairs_ms, "pairs", "ms"}, {limit_share, "pairs", "%"}, {written, "pairs", "GB/s"}},
          measure_gpu_sorts,
          {because(times_as_fast("3 to 7 times as fast as Purcell's", Gpu, pairs_ms, gputerasort, "purcell", At::Largest,
@@ -365,8 +365,8 @@ std::vector<Figure> terasort_figures() {
                   bound_by_writing),
           times_as_fast("3 to 7 times as fast as PBSN", Gpu, pairs_ms, gputerasort, "pbsn, keys alone", At::Largest,
                         3 * slack),
-          not_here("more than 90 % of the peak bandwidth", "OpenGL does not say what the memory's peak is"),
-          lies_within("today: more than 90 % of the rate at which the device writes such a texture", Gpu, limit_share,
+          not_here("more than 90 % of the peak bandwidth", "OpenGL does not report the peak of the memory"),
+          lies_within("today: more than 90 % of the device's write rate for such a texture", Gpu, limit_share,
                       gputerasort, At::Largest, 90, 105),
           lies_within("49 GB/s on a 7900 GTX, of 56, read and written (here written alone)", Gpu, written, gputerasort,
                       At::Largest, 49 * slack, no_limit),
@@ -375,10 +375,10 @@ std::vector<Figure> terasort_figures() {
                         At::Every, 1)}},
         {"sigmod06-fig8-9-10",
          "SIGMOD'06",
-         "Fig. 8, 9 and 10: against a CPU's sort of pairs, the share of transfers, and operations a second",
-         "float keys and pointers, memory to memory, up to 2^18 with --quick, else to 2^23; cpu is the library's own "
-         "stable sort of pairs on all threads, where the paper had Intel's quicksort; one device, where Fig. 10 has "
-         "three generations",
+         "Fig. 8, 9 and 10: a sort of pairs on the CPU, the share of transfers, and operations per second",
+         "float keys and pointers, memory to memory, up to 2^18 with --quick, else to 2^23; cpu is the library's "
+         "stable sort of pairs on all threads, the paper had Intel's quicksort; one device, Fig. 10 has three "
+         "generations",
          {{pairs_ms, "pairs", "ms"}, {transfers_of_pairs, "pairs", "%"}, {compared, "pairs", "GOP/s"}},
          measure_pairs,
          {because(times_as_fast("comparable to a CPU's quicksort of pairs", Gpu, pairs_ms, gputerasort, "cpu",
@@ -396,9 +396,10 @@ std::vector<Figure> terasort_figures() {
         {"sigmod06-fig11-12-14",
          "SIGMOD'06",
          "Fig. 11, 12 and 14, and Table 1: stages, phase 1, whole sorts, and PennySort",
-         "paper: 20 to 100 GB on 8 disks, beside nsort; here ASCII records of the benchmark, 50 to 200 MB with 192 MB "
-         "of memory (--quick), else 1 to 4 GB with 1 GB, on one disk, beside GNU sort; each begins with an input that "
-         "is not in the system's cache; bitonic is GPUTeraSort's pipeline and network, merge ours",
+         "paper: 20 to 100 GB on 8 disks, compared with nsort; here ASCII records of the benchmark, 50 to 200 MB with "
+         "192 MB of memory (--quick), else 1 to 4 GB with 1 GB, on one disk, compared with GNU sort; each sort begins "
+         "with an input that is not in the system's cache; bitonic is GPUTeraSort's pipeline and network, merge is "
+         "ours",
          {{all_seconds, "MB", "s"},
           {phase_one, "MB", "s"},
           {by(stage_seconds, by_network), "MB", "s"},
@@ -406,28 +407,27 @@ std::vector<Figure> terasort_figures() {
           {by(phase_rates, by_network), "MB", "MB/s"},
           {by(phase_rates, by_merging), "MB", "MB/s"}},
          measure_files,
-         {because(min_stage(),
-                  "all threads take the keys out of records that are in memory; the disk is what phase 1 waits for"),
+         {because(min_stage(), "all threads extract the keys of records in memory; phase 1 waits for the disk"),
           times_as_fast("Fig. 11: I/O is the bottleneck of phase 1, not ordering", Gpu, by(stage_seconds, by_network),
                         "sort", slower_io, At::Largest, 1.5),
-          times_as_fast("today: I/O is the bottleneck of phase 1 by the merge engine", Gpu,
+          times_as_fast("today: I/O is the bottleneck of phase 1 with the merge engine", Gpu,
                         by(stage_seconds, by_merging), "sort", slower_io, At::Largest, 1.5),
-          times_as_fast("Fig. 12: phase 1 is as fast as the CPU's", Gpu, phase_one, by_network, by_cpu, At::Largest,
+          times_as_fast("Fig. 12: phase 1 is as fast as with the CPU", Gpu, phase_one, by_network, by_cpu, At::Largest,
                         slack),
-          times_as_fast("today: phase 1 by the merge engine is as fast as the CPU's", Gpu, phase_one, by_merging,
+          times_as_fast("today: phase 1 with the merge engine is as fast as with the CPU", Gpu, phase_one, by_merging,
                         by_cpu, At::Largest, slack),
           times_as_fast("Fig. 14: faster than a CPU's sort program for large files (nsort; here GNU sort)", Gpu,
                         all_seconds, by_network, "GNU sort", At::Largest, 1),
-          times_as_fast("today: our external sort by the CPU is faster than GNU sort", Anything, all_seconds, by_cpu,
+          times_as_fast("today: our external sort with the CPU is faster than GNU sort", Anything, all_seconds, by_cpu,
                         "GNU sort", At::Largest, 1),
-          because(times_as_fast("today: by the merge engine faster than by the CPU", Gpu, all_seconds, by_merging,
-                                by_cpu, At::Largest, 1),
+          because(times_as_fast("today: the merge engine is faster than the CPU", Gpu, all_seconds, by_merging, by_cpu,
+                                At::Largest, 1),
                   "both wait for the disk, and a context of OpenGL takes 0.1 to 0.5 s to open"),
           phases_rates(),
           times_as_fast("a two-pass sort gets at most a quarter of the disks' rate", Anything, all_seconds, disk_copy,
                         by_network, At::Largest, 2),
           near_the_disk(), not_here("Fig. 13: the same with eight disks", "there is one"),
-          not_here("147, 185 and 200 MB/s in phase 1, and 56, 58 and 60 GB, by three GPUs", "there is one"),
+          not_here("147, 185 and 200 MB/s in phase 1, and 56, 58 and 60 GB, with three GPUs", "there is one"),
           because(time_limits(), in_errata), because(times_the_record("Daytona 2005", 15, 4), in_errata),
           times_the_record("Indy 2003", 40, 1.4), penny()}}};
 }
