@@ -23,8 +23,9 @@ enum class Proceed;
 struct ExternalProgress;
 struct ExternalSortStats;
 
-/// The type of a key field. Numbers are little-endian.
-enum class FieldType { Bytes, U32, I32, U64, I64, F32, F64 };
+/// The type of a key field. Numbers are little-endian, except those that end in Be, which are big-endian. (A big-endian
+/// unsigned number is Bytes.)
+enum class FieldType { Bytes, U8, I8, U16, I16, F16, U32, I32, F32, U64, I64, F64, I16Be, I32Be, F32Be, I64Be, F64Be };
 
 /// A field of a record that determines its order. Bytes compare as unsigned numbers, one after the other; numbers as
 /// Order describes, -0 before +0 and NaNs last.

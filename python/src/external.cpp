@@ -136,7 +136,7 @@ void bind_external(py::module_& module) {
 Sorts a file of records or lines, which may be larger than memory, into another file, which appears when it is complete.
 
 `key` is a list of fields that order the records, the second one if the first is equal: (offset, bytes), or (offset,
-type) with u32, i32, u64, i64, f32 or f64, and "desc" as a third element. The default is the first 10 bytes. `memory` is
+type) with a type such as u16 or f64 (see `quadmill terasort --help`), and "desc" as a third element. The default is the first 10 bytes. `memory` is
 the maximum of additional bytes; `temp` is a list of folders for runs, used in turn (default: the environment variable
 TMPDIR, or /tmp). `engine` sorts runs: auto, cpu, merge or bitonic, the latter two in `context`; with `devices`, a
 DeviceGroup, all of them share the runs. `threads` are CPU threads, 0 for all. `progress` is called about ten times a

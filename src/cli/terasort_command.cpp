@@ -313,11 +313,13 @@ void add_record_options(CLI::App& verb, TerasortCommand& command) {
                       ->check(input::shown_number(1, 255))
                       ->capture_default_str();
     auto* key =
-        verb.add_option("--key", command.keys,
-                        "A key field: OFFSET:BYTES or OFFSET:TYPE (u32, i32, u64, i64, f32, f64, "
-                        "little-endian), then optionally :desc for the largest first. 8:f64:desc is the double "
-                        "at byte 8, largest first. Records that are equal in the first --key are ordered by the "
-                        "second one, and so on")
+        verb.add_option(
+                "--key", command.keys,
+                "A key field: OFFSET:BYTES or OFFSET:TYPE, then optionally :desc for the largest first. Types: u8, i8, "
+                "u16, i16, f16, u32, i32, f32, u64, i64, f64, little-endian; i16be, i32be, f32be, i64be, "
+                "f64be, big-endian (unsigned big-endian numbers are bytes). 8:f64:desc is the double at byte "
+                "8, largest first. Records that are equal in the first --key are ordered by the second one, "
+                "and so on")
             ->type_name("SPEC")
             ->allow_extra_args(false)
             ->excludes(offset)

@@ -39,6 +39,15 @@ struct KeyBits<Half> {
     static Half value(Bits bits) { return {bits}; }
 };
 
+// Narrow integers are only fields of records.
+template <>
+struct KeyBits<std::uint8_t> : PlainBits<std::uint8_t, std::uint8_t> {};
+template <>
+struct KeyBits<std::int8_t> : PlainBits<std::int8_t, std::uint8_t> {};
+template <>
+struct KeyBits<std::uint16_t> : PlainBits<std::uint16_t, std::uint16_t> {};
+template <>
+struct KeyBits<std::int16_t> : PlainBits<std::int16_t, std::uint16_t> {};
 template <>
 struct KeyBits<std::uint32_t> : PlainBits<std::uint32_t, std::uint32_t> {};
 template <>

@@ -1,12 +1,14 @@
 #include "cpu/sort.hpp"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 
-#include "cpu/merge.hpp"
+#include "cpu/cut.hpp"
 #include "cpu/stopwatch.hpp"
 #include "cpu/thread_gain.hpp"
 #include "quadmill/error.hpp"
@@ -77,6 +79,8 @@ constexpr std::size_t min_group = std::size_t{1} << 13;
 constexpr std::size_t min_keys_for_threads = std::size_t{1} << 17;
 // Loops over all keys are cut into pieces of this size.
 constexpr std::size_t piece = std::size_t{1} << 16;
+// Fewer numbers are not divided among threads.
+constexpr std::size_t min_share = std::size_t{1} << 10;
 
 // The keys' own memory as bits. The type of keys is known only at run time, so they are read and written here as bits.
 template <class Key>
@@ -92,51 +96,62 @@ void for_pieces(const Workers& workers, std::size_t n, const Work& work) {
     workers.for_each((n + piece - 1) / piece, std::cref(item));  // std::cref, because a copy could need memory
 }
 
-// Each thread makes a part of the numbers with `make(begin, part)` and sorts it. Then all threads merge the parts.
-// Returns where the sorted numbers are: in `numbers` or in `scratch`, which a single part does not need.
-template <class Number, class Make>
-std::span<Number> sort_parts(std::span<Number> numbers, std::span<Number> scratch, const Workers& workers,
-                             const Make& make) {
-    const auto n = numbers.size(), parts = scratch.empty() ? std::size_t{1} : std::size_t{workers.threads()};
-    std::vector<Run<Number>> runs(parts);
-    workers.for_each(parts, [&](std::size_t i) {
-        const auto begin = n / parts * i, end = i + 1 == parts ? n : n / parts * (i + 1);
-        const auto part = numbers.subspan(begin, end - begin);
-        make(begin, part);
-        sort_numbers(part);
-        runs[i] = {part.data(), part.size(), 1};
-    });
-    if (parts == 1) return numbers;
-    const bool is_odd = merge_rounds(parts, Ways::Two) % 2 == 1;
-    const auto to = is_odd ? scratch : numbers, between = is_odd ? numbers : scratch;
-    merge_runs(std::move(runs), to, between, workers, std::less<>());
-    return to;
+// Numbers that a group of threads will sort.
+template <class Number>
+struct Share {
+    std::span<Number> numbers{};
+    unsigned threads = 1;
+};
+
+// A number with about `part` of `parts` of the numbers before it.
+template <class Number>
+Number pivot_of(std::span<const Number> numbers, std::size_t part, std::size_t parts) {
+    constexpr std::size_t taken = 255;
+    std::array<Number, taken> samples;
+    std::uint64_t state = 1;
+    for (std::size_t i = 0; i < taken; ++i) {
+        state = state * 6364136223846793005U + 1442695040888963407U;
+        const auto step = numbers.size() / taken;
+        samples[i] = numbers[i * step + (state >> 33U) % step];
+    }
+    sort_numbers(std::span<Number>(samples));
+    return samples[part * taken / parts];
 }
 
+// Divides a share among its threads, in place: the numbers of the first half come before those of the second one.
 template <class Number>
-std::unique_ptr<Number[]> scratch_for(std::size_t n, const Workers& workers) {
-    return workers.threads() < 2 ? nullptr : std::make_unique_for_overwrite<Number[]>(n);
+std::pair<Share<Number>, Share<Number>> halved(const Share<Number>& share) {
+    if (share.threads < 2 || share.numbers.size() < min_share) return {{share.numbers, 1}, {}};
+    const auto first = share.threads / 2;
+    const auto below = cut(share.numbers, pivot_of<Number>(share.numbers, first, share.threads));
+    return {{share.numbers.first(below), first}, {share.numbers.subspan(below), share.threads - first}};
 }
 
+// On all threads, in place. Numbers are divided among the threads before they are sorted, so that nothing is merged.
 template <class Number>
-std::span<Number> all_of(const std::unique_ptr<Number[]>& memory, std::size_t n) {
-    return {memory.get(), memory ? n : 0};
+void sort_together(std::span<Number> numbers, const Workers& workers) {
+    std::vector<Share<Number>> shares{{numbers, workers.threads()}};
+    for (unsigned threads = workers.threads(); threads > 1; threads = (threads + 1) / 2) {
+        std::vector<Share<Number>> halves(2 * shares.size());
+        workers.for_each(shares.size(),
+                         [&](std::size_t i) { std::tie(halves[2 * i], halves[2 * i + 1]) = halved(shares[i]); });
+        shares = std::move(halves);
+    }
+    workers.for_each(shares.size(), [&](std::size_t i) { sort_numbers(shares[i].numbers); });
 }
 
 template <class Key>
 void sort_by_parts(std::span<Key> keys, Order order, const Workers& workers) {
     const TotalOrder<Key> rule(order);
     const auto bits = as_bits(keys);
-    using Bits = typename KeyBits<Key>::Bits;
-    const auto scratch = scratch_for<Bits>(bits.size(), workers);
-    const auto encode = [rule](std::size_t /*begin*/, std::span<Bits> part) {
-        for (auto& b : part) b = rule.encode(b);
+    const auto for_all = [&](const auto& change) {
+        for_pieces(workers, bits.size(), [&](std::size_t begin, std::size_t size) {
+            for (auto& b : bits.subspan(begin, size)) b = change(b);
+        });
     };
-    const auto sorted = sort_parts(bits, all_of(scratch, bits.size()), workers, encode);
-    for_pieces(workers, bits.size(), [&](std::size_t begin, std::size_t size) {
-        const auto from = sorted.subspan(begin, size);
-        std::transform(from.begin(), from.end(), &bits[begin], [rule](Bits b) { return rule.decode(b); });
-    });
+    for_all([rule](auto b) { return rule.encode(b); });
+    sort_together(bits, workers);
+    for_all([rule](auto b) { return rule.decode(b); });
 }
 
 // A key and its index as one number, so that equal keys are ordered by their indices.
@@ -155,6 +170,51 @@ struct Placed<std::uint64_t> {
     static std::uint32_t position(const Number& number) { return static_cast<std::uint32_t>(number.low); }
 };
 
+// A key without its index.
+template <class Bits>
+struct Alone {
+    using Number = Bits;
+    static Number of(Bits key, std::uint64_t /*position*/) { return key; }
+    static Bits key(Number number) { return number; }
+};
+
+// The first `wanted` of n numbers, in order. Pair makes a number from a key and its index. Most keys are only compared
+// with the largest one of those that are the first so far; an equal key has a larger index.
+template <class Pair, class KeyAt>
+auto first_of(std::size_t n, std::size_t wanted, const KeyAt& key_at) {
+    using Number = typename Pair::Number;
+    constexpr std::size_t block = 256;
+    const auto room = std::min(2 * wanted + block, n);
+    std::vector<Number> first;
+    if (wanted == 0) return first;
+    first.reserve(room);
+    bool is_limited = false;
+    decltype(key_at(n)) limit{};
+    const auto keep_first = [&] {
+        std::ranges::nth_element(first, first.begin() + static_cast<std::ptrdiff_t>(wanted - 1));
+        first.resize(wanted);
+        is_limited = true;
+        limit = Pair::key(first.back());
+    };
+    for (std::size_t begin = 0; begin < n; begin += block) {
+        const auto end = std::min(begin + block, n);
+        if (is_limited) {
+            bool any = false;
+            for (auto i = begin; i < end; ++i) any |= key_at(i) < limit;
+            if (!any) continue;
+        }
+        for (auto i = begin; i < end; ++i) {
+            const auto key = key_at(i);
+            if (is_limited && !(key < limit)) continue;
+            first.push_back(Pair::of(key, i));
+            if (first.size() == room && room < n) keep_first();
+        }
+    }
+    if (first.size() > wanted) keep_first();
+    sort_numbers(std::span<Number>(first));
+    return first;
+}
+
 template <class Key>
 void sort_places_of(std::span<Key> keys, std::span<Key> sorted, std::span<std::uint32_t> index, Order order,
                     const Workers& workers) {
@@ -163,28 +223,27 @@ void sort_places_of(std::span<Key> keys, std::span<Key> sorted, std::span<std::u
     using Pair = Placed<Bits>;
     using Number = typename Pair::Number;
     const auto n = keys.size(), wanted = index.size();
+    const auto from = as_bits(keys), to = as_bits(sorted);
+    const auto key_at = [&](std::size_t i) { return rule.encode(from[i]); };
+    const auto take = [&](std::size_t i, const Number& number) {
+        index[i] = Pair::position(number);
+        if (!to.empty()) to[i] = rule.decode(Pair::key(number));
+    };
+    if (wanted < n) {
+        const auto first = first_of<Pair>(n, wanted, key_at);
+        for (std::size_t i = 0; i < wanted; ++i) take(i, first[i]);
+        return;
+    }
     const auto memory = std::make_unique_for_overwrite<Number[]>(n);
     const std::span<Number> numbers(memory.get(), n);
-    const auto from = as_bits(keys), to = as_bits(sorted);
-    const auto make = [&](std::size_t begin, std::span<Number> part) {
-        for (std::size_t i = 0; i < part.size(); ++i) part[i] = Pair::of(rule.encode(from[begin + i]), begin + i);
+    const auto for_all = [&](const auto& work) {
+        for_pieces(workers, n, [&](std::size_t begin, std::size_t size) {
+            for (auto i = begin; i < begin + size; ++i) work(i);
+        });
     };
-    std::unique_ptr<Number[]> scratch;  // the result may be there
-    auto result = numbers;
-    if (wanted < n) {
-        for_pieces(workers, n, [&](std::size_t begin, std::size_t size) { make(begin, numbers.subspan(begin, size)); });
-        std::ranges::nth_element(numbers, numbers.begin() + static_cast<std::ptrdiff_t>(wanted));
-        sort_numbers(numbers.first(wanted));
-    } else {
-        scratch = scratch_for<Number>(n, workers);
-        result = sort_parts(numbers, all_of(scratch, n), workers, make);
-    }
-    for_pieces(workers, wanted, [&](std::size_t begin, std::size_t size) {
-        for (auto i = begin; i < begin + size; ++i) {
-            index[i] = Pair::position(result[i]);
-            if (!to.empty()) to[i] = rule.decode(Pair::key(result[i]));
-        }
-    });
+    for_all([&](std::size_t i) { numbers[i] = Pair::of(key_at(i), i); });
+    sort_together(numbers, workers);
+    for_all([&](std::size_t i) { take(i, numbers[i]); });
 }
 
 }  // namespace
@@ -279,14 +338,10 @@ SortStats top_on_cpu(ConstKeys read_only, Keys best, std::span<std::uint32_t> in
         cpu::visit(keys, [&]<class Key>(std::span<Key> values) {
             using Bits = cpu::KeyBits<Key>;
             const cpu::TotalOrder<Key> rule(order);
-            std::vector<typename Bits::Bits> bits(values.size());
-            std::transform(values.begin(), values.end(), bits.begin(),
-                           [&](Key key) { return rule.encode(Bits::of(key)); });
-            const auto end = bits.begin() + static_cast<std::ptrdiff_t>(best.size());
-            if (end != bits.end()) std::nth_element(bits.begin(), end, bits.end());
-            cpu::sort_numbers(std::span(bits).first(best.size()));
+            const auto first = cpu::first_of<cpu::Alone<typename Bits::Bits>>(
+                values.size(), best.size(), [&](std::size_t i) { return rule.encode(Bits::of(values[i])); });
             auto* out = static_cast<Key*>(best.data());
-            for (std::size_t i = 0; i < best.size(); ++i) out[i] = Bits::value(rule.decode(bits[i]));
+            for (std::size_t i = 0; i < best.size(); ++i) out[i] = Bits::value(rule.decode(first[i]));
         });
     });
 }

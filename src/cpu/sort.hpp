@@ -34,7 +34,7 @@ void sort_bits(std::span<typename KeyBits<Key>::Bits> bits, Order order) {
 
 // Sorts the keys in place, on the calling thread, without allocating memory.
 void sort_keys(Keys keys, Order order);
-// sort_keys() on all threads: each sorts a part, then they merge the parts.
+// sort_keys() on all threads, also in place: each sorts the keys between two pivots.
 void sort_keys(Keys keys, Order order, const Workers& workers);
 // sort_keys() on as many threads as make it faster, up to that number.
 void sort_keys(Keys keys, Order order, unsigned threads);

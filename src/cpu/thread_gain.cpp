@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <vector>
 
-#include "cpu/merge.hpp"
+#include "cpu/cut.hpp"
 #include "cpu/stopwatch.hpp"
 
 namespace quadmill::detail::cpu {
@@ -19,8 +18,7 @@ constexpr std::size_t min_numbers = std::size_t{1} << 15;
 // If one thread takes less time than this, it is done before another one has certainly begun. Starting a thread takes
 // up to half a millisecond. On a busy processor a thread that was woken waits some milliseconds for its time slice.
 constexpr double min_alone_ns = 1e6;
-// Memory that is used for the first time, and other programs on the same cores, cost more than the model says: for 2^18
-// floats two threads should take 0.70 ms but took 1.39; one thread took 0.82.
+// Other programs on the same cores cost more than the model says.
 constexpr double min_gain = 1.25;
 
 double alone_ns(const SortCosts& costs, double n) {
@@ -29,9 +27,11 @@ double alone_ns(const SortCosts& costs, double n) {
 
 double together_ns(const SortCosts& costs, double n, unsigned threads) {
     const double rounds = std::bit_width(threads - 1);
-    // Handoffs for the parts, for the cuts and pieces of each round, and for the last loop over all numbers.
-    const double handoffs = 2 + 2 * rounds, handoff_us = costs.handoff_us + costs.wake_us * (threads - 1);
-    return alone_ns(costs, n / threads) + rounds * costs.merge_ns * n / threads + handoffs * handoff_us * 1e3;
+    // One thread divides all numbers, then two threads divide their halves, and so on.
+    const double cut_numbers = 2 * n * (1 - 1.0 / threads);
+    // Handoffs for the first and last loop over all numbers, for each round, and for sorting.
+    const double handoffs = 3 + rounds, handoff_us = costs.handoff_us + costs.wake_us * (threads - 1);
+    return alone_ns(costs, n / threads) + costs.cut_ns * cut_numbers + handoffs * handoff_us * 1e3;
 }
 
 template <class Number>
@@ -52,22 +52,20 @@ template <class Number>
 SortCosts measured_costs() {
     constexpr std::size_t n = std::size_t{1} << 12;
     constexpr int times = 3;
-    std::vector<Number> numbers(n), merged(n);
+    std::vector<Number> numbers(n);
     std::uint64_t state = 1;
-    double sort_ms = std::numeric_limits<double>::infinity(), merge_ms = sort_ms;
+    double sort_ms = std::numeric_limits<double>::infinity(), cut_ms = sort_ms;
     for (int i = 0; i < times; ++i) {
+        for (auto& number : numbers) number = random_number<Number>(state);
+        const Stopwatch cut_time;
+        cut(std::span(numbers), numbers[n / 2]);
+        cut_ms = std::min(cut_ms, cut_time.ms());
         for (auto& number : numbers) number = random_number<Number>(state);
         const Stopwatch sort_time;
         sort_numbers(std::span(numbers));
         sort_ms = std::min(sort_ms, sort_time.ms());
-        for (auto& number : numbers) number = random_number<Number>(state);
-        std::sort(numbers.begin(), numbers.begin() + n / 2);
-        std::sort(numbers.begin() + n / 2, numbers.end());
-        const Stopwatch merge_time;
-        merge_two<Number>({numbers.data(), n / 2, 1}, {&numbers[n / 2], n / 2, 1}, merged.data(), std::less<>());
-        merge_ms = std::min(merge_ms, merge_time.ms());
     }
-    return {.sort_ns = sort_ms * 1e6 / (n * std::log2(n)), .merge_ns = merge_ms * 1e6 / n};
+    return {.sort_ns = sort_ms * 1e6 / (n * std::log2(n)), .cut_ns = cut_ms * 1e6 / n};
 }
 
 }  // namespace

@@ -11,12 +11,12 @@ namespace quadmill::detail::cpu {
 // Times of one thread, and of waking others.
 struct SortCosts {
     double sort_ns = 0;      // sorting n numbers takes sort_ns n log2(n)
-    double merge_ns = 0;     // per number, merging two runs
+    double cut_ns = 0;       // per number, dividing numbers by a pivot
     double handoff_us = 10;  // until other threads have begun, plus until this one knows that they have finished
     double wake_us = 4;      // in addition for each thread that is woken
 };
 
-// The number of threads, up to `threads`, that sort n numbers fastest if each sorts a part and all merge the parts.
+// The number of threads, up to `threads`, that sort n numbers fastest if they divide the numbers among themselves.
 // More than 1 only if a single thread takes at least a quarter longer.
 [[nodiscard]] unsigned threads_that_gain(const SortCosts& costs, std::size_t n, unsigned threads);
 

@@ -11,21 +11,48 @@ constexpr std::size_t max_record_bytes = 65535, max_key_bytes = 255;
 template <class Work>
 decltype(auto) visit_number(FieldType type, Work&& work) {
     switch (type) {
+        case FieldType::U8:
+            return work(std::uint8_t{});
+        case FieldType::I8:
+            return work(std::int8_t{});
+        case FieldType::U16:
+            return work(std::uint16_t{});
+        case FieldType::I16:
+        case FieldType::I16Be:
+            return work(std::int16_t{});
+        case FieldType::F16:
+            return work(Half{});
         case FieldType::U32:
             return work(std::uint32_t{});
         case FieldType::I32:
+        case FieldType::I32Be:
             return work(std::int32_t{});
+        case FieldType::F32:
+        case FieldType::F32Be:
+            return work(float{});
         case FieldType::U64:
             return work(std::uint64_t{});
         case FieldType::I64:
+        case FieldType::I64Be:
             return work(std::int64_t{});
-        case FieldType::F32:
-            return work(float{});
         case FieldType::Bytes:
         case FieldType::F64:
+        case FieldType::F64Be:
             break;
     }
     return work(double{});
+}
+
+bool is_big_endian(FieldType type) {
+    return type >= FieldType::I16Be;
+}
+
+template <class Bits>
+Bits swapped(Bits bits) {
+    if constexpr (sizeof bits == 1) return bits;
+    if constexpr (sizeof bits == 2) return __builtin_bswap16(bits);
+    if constexpr (sizeof bits == 4) return __builtin_bswap32(bits);
+    if constexpr (sizeof bits == 8) return __builtin_bswap64(bits);
 }
 
 void copy_turned(const std::byte* from, std::size_t bytes, std::byte* to) {
@@ -33,23 +60,18 @@ void copy_turned(const std::byte* from, std::size_t bytes, std::byte* to) {
 }
 
 template <class Number>
-void make_number(const std::byte* from, Order order, std::byte* to) {
-    using Bits = typename cpu::KeyBits<Number>::Bits;
-    Bits bits{};
+void make_number(const std::byte* from, const KeyField& field, std::byte* to) {
+    typename cpu::KeyBits<Number>::Bits bits{};
     std::memcpy(&bits, from, sizeof bits);
-    bits = cpu::TotalOrder<Number>(order).encode(bits);
-    if constexpr (sizeof bits == 4) {
-        bits = __builtin_bswap32(bits);
-    } else {
-        bits = __builtin_bswap64(bits);
-    }
+    if (is_big_endian(field.type)) bits = swapped(bits);
+    bits = swapped(cpu::TotalOrder<Number>(field.order).encode(bits));
     std::memcpy(to, &bits, sizeof bits);
 }
 
 void make_field(const KeyField& field, const std::byte* record, std::byte* to) {
     const auto* from = record + field.offset;
     if (field.type != FieldType::Bytes) {
-        visit_number(field.type, [&]<class Number>(Number /*type*/) { make_number<Number>(from, field.order, to); });
+        visit_number(field.type, [&]<class Number>(Number /*type*/) { make_number<Number>(from, field, to); });
     } else if (field.order == Order::Ascending) {
         std::memcpy(to, from, field.bytes);
     } else {

@@ -32,10 +32,18 @@ bool fails(Call call) {
     return error != 0;
 }
 
-Memory::Memory(std::size_t bytes) : size_(page_up(std::max<std::size_t>(bytes, 1))) {
-    void* memory = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+Memory::Memory(std::size_t bytes) {
+    grow(std::max<std::size_t>(bytes, 1));
+}
+
+void Memory::grow(std::size_t bytes) {
+    const auto size = page_up(bytes);
+    if (size <= size_) return;
+    void* memory = data_ ? mremap(data_, size_, size, MREMAP_MAYMOVE)
+                         : mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) throw std::bad_alloc();
     data_ = static_cast<std::byte*>(memory);
+    size_ = size;
     madvise(memory, size_, MADV_HUGEPAGE);  // if it fails, pages are small
 }
 

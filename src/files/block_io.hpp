@@ -8,6 +8,8 @@
 #include <optional>
 #include <span>
 
+#include "files/memory.hpp"
+
 namespace quadmill::detail::files {
 
 // Offsets, sizes and addresses of direct transfers are multiples of this.
@@ -18,30 +20,6 @@ inline constexpr std::size_t page = 4096;
 [[nodiscard]] constexpr std::uint64_t page_down(std::uint64_t bytes) {
     return bytes / page * page;
 }
-
-// Page-aligned memory directly from the operating system, which gets it back on destruction. Uses large pages if
-// available.
-class Memory {
-  public:
-    Memory() = default;
-    explicit Memory(std::size_t bytes);
-    Memory(Memory&& other) noexcept { swap(other); }
-    Memory& operator=(Memory&& other) noexcept {
-        swap(other);
-        return *this;
-    }
-    ~Memory();
-    [[nodiscard]] std::byte* data() const { return data_; }
-    [[nodiscard]] std::size_t size() const { return size_; }
-
-  private:
-    void swap(Memory& other) noexcept {
-        std::swap(data_, other.data_);
-        std::swap(size_, other.size_);
-    }
-    std::byte* data_ = nullptr;
-    std::size_t size_ = 0;
-};
 
 // Makes transfers of an open file bypass the system's cache, if the file system supports that.
 void make_direct(int file);

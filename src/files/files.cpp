@@ -19,12 +19,7 @@ std::string reason_of(int error) {
 }
 
 void Bytes::resize(std::size_t size) {
-    if (size > capacity_) {
-        auto larger = std::make_unique_for_overwrite<std::byte[]>(size);
-        std::copy_n(memory_.get(), size_, larger.get());
-        memory_ = std::move(larger);
-        capacity_ = size;
-    }
+    memory_.grow(size);
     size_ = size;
 }
 

@@ -6,28 +6,29 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 
+#include "files/memory.hpp"
+
 namespace quadmill::detail::files {
 
-// Memory that is not cleared first. Grows like a vector.
+// Bytes whose number changes. Growing copies nothing, and memory that was never written is not used.
 class Bytes {
   public:
     void resize(std::size_t size);
     [[nodiscard]] std::size_t size() const { return size_; }
-    [[nodiscard]] std::span<std::byte> span() const { return {memory_.get(), size_}; }
+    [[nodiscard]] std::span<std::byte> span() const { return {memory_.data(), size_}; }
     // The bytes as values of a plain type. Pre: the size is a multiple of T's.
     template <class T>
     [[nodiscard]] std::span<T> as() const {
-        return {reinterpret_cast<T*>(memory_.get()), size_ / sizeof(T)};
+        return {reinterpret_cast<T*>(memory_.data()), size_ / sizeof(T)};
     }
 
   private:
-    std::unique_ptr<std::byte[]> memory_;
-    std::size_t size_ = 0, capacity_ = 0;
+    Memory memory_;
+    std::size_t size_ = 0;
 };
 
 // The text for an errno.

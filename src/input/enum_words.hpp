@@ -52,8 +52,12 @@ inline const Words<SketchKeys> sketch_keys_words{
     {"u32", SketchKeys::U32}, {"u64", SketchKeys::U64}, {"f32", SketchKeys::F32}, {"text", SketchKeys::Text}};
 inline const Words<Precision> precision_words{{"f32", Precision::Float32}, {"f16", Precision::Float16}};
 inline const Words<Pivot> pivot_words{{"none", Pivot::Diagonal}, {"partial", Pivot::Partial}, {"full", Pivot::Full}};
-inline const Words<FieldType> field_words{{"u32", FieldType::U32}, {"i32", FieldType::I32}, {"u64", FieldType::U64},
-                                          {"i64", FieldType::I64}, {"f32", FieldType::F32}, {"f64", FieldType::F64}};
+// Big-endian numbers end in be. An unsigned one, or a byte, is bytes.
+inline const Words<FieldType> field_words{
+    {"u8", FieldType::U8},       {"i8", FieldType::I8},       {"u16", FieldType::U16},     {"i16", FieldType::I16},
+    {"f16", FieldType::F16},     {"u32", FieldType::U32},     {"i32", FieldType::I32},     {"f32", FieldType::F32},
+    {"u64", FieldType::U64},     {"i64", FieldType::I64},     {"f64", FieldType::F64},     {"i16be", FieldType::I16Be},
+    {"i32be", FieldType::I32Be}, {"f32be", FieldType::F32Be}, {"i64be", FieldType::I64Be}, {"f64be", FieldType::F64Be}};
 
 // Pre: the table has the value.
 template <class Value>

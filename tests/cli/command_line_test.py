@@ -343,6 +343,17 @@ class Sorting(Command):
         self.assertEqual(self.sort(b"nan\n1\n", "--text"), b"1\nnan\n")
         self.assertEqual(self.sort(b"2\n1\n", "--text", "--type", "f16"), b"1\n2\n")
 
+    def test_memory_of_raw_values(self):
+        # Values are sorted where they were read: with threads, too, there is no second copy.
+        raw = self.path("f.u32", os.urandom(64 << 20))
+        for threads in ("1", "2"):
+            process = subprocess.Popen([QUADMILL, "sort", raw, "--type", "u32", "--engine", "cpu", "--threads", threads,
+                                        "-o", os.devnull])
+            _, status, used = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            self.assertEqual(process.returncode, 0)
+            self.assertLess(used.ru_maxrss << 10, 1.2 * (64 << 20))
+
     def test_text_that_is_no_number(self):
         for bad, line in ((b"1\n2\nthree\n4\n", 3), (b"1\n\n2\n", 2), (b"1 2\n", 1), (b"1,5\n", 1), (b"--1\n", 1)):
             self.fails(1, f"line {line}", "sort", "--text", stdin=bad)

@@ -93,6 +93,34 @@ TEST_CASE_TEMPLATE("The best keys are the first of all, and no other key moves",
     }
 }
 
+TEST_CASE("Keys in order, in reverse order and of few values: every key may pass the filter of the best, or none") {
+    constexpr std::size_t n = 50'000;
+    for (const std::uint32_t values : {1U, 2U, 7U, 50'000U}) {
+        for (const bool falling : {false, true}) {
+            std::vector<std::uint32_t> keys(n);
+            for (std::size_t i = 0; i < n; ++i) {
+                const auto step = static_cast<std::uint32_t>(i * values / n);
+                keys[i] = falling ? values - step : step;
+            }
+            const auto places = stable_places(keys, whole, Order::Ascending);
+            const auto sorted = keys_at(keys, places);
+            for (const std::size_t k : {1UL, 10UL, 300UL, 20'000UL, 30'000UL}) {
+                std::vector<std::uint32_t> best(k), index(k), alone(k);
+                top_on_cpu(keys, best, index, Order::Ascending, 2);
+                top_on_cpu(keys, alone, {}, Order::Ascending, 2);
+                CHECK(std::ranges::equal(best, std::span(sorted).first(k)));
+                CHECK(std::ranges::equal(index, std::span(places).first(k)));
+                CHECK(alone == best);
+            }
+            for (const unsigned threads : {2U, 5U, 16U}) {
+                auto all = keys;
+                sort_keys(all, Order::Ascending, Workers(threads));
+                CHECK(all == sorted);
+            }
+        }
+    }
+}
+
 TEST_CASE("Scratch memory that could not grow is still usable for less") {
     Scratch scratch;
     CHECK(scratch.of<std::uint64_t>(100).data() == static_cast<void*>(scratch.of<std::uint32_t>(200).data()));
@@ -148,8 +176,9 @@ TEST_CASE_TEMPLATE("Numbers of every width are sorted, wide ones by their upper 
 }
 
 TEST_CASE("Threads sort only if they gain, and only as many as gain") {
-    // vqsort with AVX-512: one thread takes 0.8 ms for 2^18 floats. Merging takes the time that two threads save.
-    const SortCosts fast{.sort_ns = 0.17, .merge_ns = 2}, slow{.sort_ns = 4, .merge_ns = 2};
+    // vqsort with AVX-512: one thread takes 0.8 ms for 2^18 floats. Dividing them takes most of the time that two
+    // threads save.
+    const SortCosts fast{.sort_ns = 0.17, .cut_ns = 1}, slow{.sort_ns = 4, .cut_ns = 1};
     CHECK(threads_that_gain(fast, std::size_t{1} << 17U, 2) == 1);
     CHECK(threads_that_gain(fast, std::size_t{1} << 18U, 2) == 1);
     CHECK(threads_that_gain(fast, std::size_t{1} << 22U, 16) == 16);

@@ -67,7 +67,7 @@ def test_ctrl_c_stops_it_without_a_callback(records, tmp_path):
 @pytest.mark.parametrize("arguments, error, says", [
     (dict(record_bytes=0), ValueError, "record"),
     (dict(key=[(0,)]), ValueError, "offset"),
-    (dict(key=[(0, "u128")]), ValueError, "u32, i32"),
+    (dict(key=[(0, "u128")]), ValueError, "u16, i16"),
     (dict(key=[(0, 4, "down")]), ValueError, "asc, desc"),
     (dict(memory=1), ValueError, "memory"),
     (dict(progress=1), TypeError, "function"),
