@@ -4,9 +4,13 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <csignal>
+#include <new>
+#include <system_error>
 
 #include "external/plan.hpp"
 #include "gl/egl.hpp"
+#include "quadmill/error.hpp"
 
 namespace quadmill::detail::cli {
 
@@ -25,6 +29,22 @@ std::optional<Context> external_context(const std::string& verb, Engine engine, 
         fmt::print(stderr, "quadmill {}: sorting on the CPU: {}\n", verb, error.what());
         return {};
     }
+}
+
+void with_output(const std::string& output, std::uint64_t memory, const std::function<int()>& stopped,
+                 const std::function<void(files::OutputFile* out)>& work) try {
+    std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is then an error like a full disk
+    std::optional<files::OutputFile> out;
+    if (!output.empty()) out.emplace(output, files::OutputFile::OnSignal::LeaveAlone).must_be_open();
+    work(out ? &*out : nullptr);
+    if (out) out->commit();
+} catch (const SortStopped&) {
+    throw CLI::RuntimeError(stopped());
+} catch (const std::bad_alloc&) {
+    throw Error(out_of_memory(memory));
+} catch (const std::system_error& error) {
+    if (error.code() != std::errc::resource_unavailable_try_again) throw;  // else no room for a stack
+    throw Error(out_of_memory(memory));
 }
 
 std::uint64_t whole_megabytes(std::uint64_t bytes) {

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
 #include "cli/devices.hpp"
+#include "files/files.hpp"
 #include "quadmill/external.hpp"
 
 namespace quadmill::detail::cli {
@@ -17,6 +19,10 @@ namespace quadmill::detail::cli {
 [[nodiscard]] std::string out_of_memory(std::uint64_t memory);
 [[nodiscard]] double megabytes_a_second(std::uint64_t bytes, double seconds);
 [[nodiscard]] std::string progress_line(const ExternalProgress& p);
+// Makes the output and commits it after `work`. An empty name is no output. `stopped` is the exit status after a signal.
+// What the system refuses is told in terms of --memory.
+void with_output(const std::string& output, std::uint64_t memory, const std::function<int()>& stopped,
+                 const std::function<void(files::OutputFile* out)>& work);
 // The context that sorts keys; nothing for the CPU.
 [[nodiscard]] std::optional<Context> external_context(const std::string& verb, Engine engine, RunMerge merge,
                                                       std::uint64_t memory, const Devices& devices);

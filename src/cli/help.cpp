@@ -57,7 +57,7 @@ class HelpText : public CLI::Formatter {
   public:
     std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
         const bool whole = mode == CLI::AppFormatMode::All;
-        auto out = wrapped(app->get_description(), 0, 0) + "\n" + wrapped(usage(*app, name), 0, 6) + "\n";
+        auto out = wrapped_footer(app->get_description()) + wrapped(usage(*app, name), 0, 6) + "\n";
         out += section("Positionals", *app, [](const CLI::Option& option) { return option.get_positional(); });
         bool hidden = false;
         for (const char* group : {common, lines_group, performance_group, papers}) {
@@ -125,7 +125,7 @@ class HelpText : public CLI::Formatter {
     static std::string verbs_of(const CLI::App& app) {
         std::string out;
         for (const auto* verb : app.get_subcommands([](const CLI::App* each) { return !each->get_group().empty(); }))
-            out += entry(verb->get_name(), verb->get_description());
+            out += entry(verb->get_name(), first_line_of(verb->get_description()));
         return out.empty() ? out : "\nSubcommands:\n" + out;
     }
 };
@@ -168,6 +168,10 @@ std::string shown_description(const CLI::Option& option) {
         if (out.find(name) == std::string::npos) out += fmt::format(" (needs {})", name);
     }
     return out;
+}
+
+std::string first_line_of(const std::string& text) {
+    return text.substr(0, text.find('\n'));
 }
 
 std::string wrapped_footer(const std::string& text) {

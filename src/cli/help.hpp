@@ -16,7 +16,9 @@ void group_options(CLI::App& app);
 // The description, with the default, the options that it excludes and those that it needs.
 [[nodiscard]] std::string shown_description(const CLI::Option& option);
 
-// The footer of a help text in lines of at most 80 columns. Lines that begin with two blanks are commands, and lines
+// What a list of verbs says about one: the first line of its description.
+[[nodiscard]] std::string first_line_of(const std::string& text);
+// The description or footer of a help text in lines of at most 80 columns. Lines that begin with two blanks are commands, and lines
 // that begin with "- " are items of a list.
 [[nodiscard]] std::string wrapped_footer(const std::string& text);
 

@@ -300,9 +300,10 @@ void add_lu_command(CLI::App& app) {
     auto command = std::make_shared<LuCommand>();
     auto& options = command->options;
     auto* verb = app.add_subcommand("lu", "Factorize a matrix, P A Q = L U, and solve with it");
-    verb->add_option("MATRIX", command->matrix,
-                     "Matrix Market, or raw 32-bit floats row after row (64-bit if the name ends in .f64); - is "
-                     "standard input")
+    verb->add_option(
+            "MATRIX", command->matrix,
+            "Matrix Market, NumPy's .npy, or raw 32-bit floats row after row (64-bit if the name ends in .f64); - is "
+            "standard input")
         ->required();
     auto* columns =
         verb->add_option("--columns", command->columns, "Number of columns of a raw matrix (default: square)")
@@ -335,7 +336,7 @@ void add_lu_command(CLI::App& app) {
     verb->add_option("-o", command->output,
                      "With --solve: the solutions. Otherwise L and U as one matrix; FILE.rows lists, for each of its "
                      "rows, the row of MATRIX, from 1 (with --pivot full, FILE.columns the columns). Matrix Market if "
-                     "the name ends in .mtx, raw 64-bit floats if .f64, otherwise 32-bit")
+                     "the name ends in .mtx, NumPy's file if .npy, raw 64-bit floats if .f64, otherwise 32-bit")
         ->type_name("FILE");
     verb->add_flag("--json", command->json, "One JSON object on standard output");
     verb->add_flag("--profile", command->profile, "A table of GPU time by pass on standard error");

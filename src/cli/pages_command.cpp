@@ -279,7 +279,7 @@ end
     for_each_verb(app, Verbs::All, [](const CLI::App& verb, const std::string& name) {
         const auto when = fmt::format("complete -c quadmill -n {}", fish("__quadmill_verb " + name));
         for (const auto* each : verbs_of(verb, Verbs::All))
-            fmt::print("{} -f -a {} -d {}\n", when, each->get_name(), fish(each->get_description()));
+            fmt::print("{} -f -a {} -d {}\n", when, each->get_name(), fish(first_line_of(each->get_description())));
         if (const auto words = words_of(verb); !words.empty())
             fmt::print("{} -f -a {}\n", when, fish(joined(words, " ")));
         for (const auto* option : verb.get_options([](const CLI::Option* each) { return !each->get_positional(); }))

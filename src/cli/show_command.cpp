@@ -55,7 +55,7 @@ struct ShowQuantiles {
     input::Reading reading;
     double eps = 0.001;
 
-    void run() const;
+    void run();
     template <class T>
     void run_as() const;
 };
@@ -100,7 +100,8 @@ void ShowQuantiles::run_as() const {
     throw CLI::RuntimeError(stream.interrupt().status());
 }
 
-void ShowQuantiles::run() const {
+void ShowQuantiles::run() {
+    reading.take_type_of(input, input::type_words);
     cpu::visit_key_type(reading.type(), [this]<class T>(const T*) { run_as<T>(); });
 }
 

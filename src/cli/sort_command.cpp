@@ -12,13 +12,16 @@
 #include "cli/help.hpp"
 #include "cli/passes.hpp"
 #include "cli/pbsn_options.hpp"
+#include "cli/phase_progress.hpp"
 #include "cli/refusals.hpp"
 #include "cli/sort_lines.hpp"
+#include "cli/sort_spill.hpp"
 #include "cli/tuned.hpp"
 #include "cpu/keys.hpp"
 #include "cpu/stopwatch.hpp"
 #include "files/files.hpp"
 #include "input/checks.hpp"
+#include "input/npy.hpp"
 #include "input/reading.hpp"
 #include "input/stream_input.hpp"
 #include "input/text.hpp"
@@ -42,7 +45,7 @@ struct SortCommand {
     std::vector<std::string> inputs{"-"};
     LineSort line_sort;
     input::Reading reading;
-    bool stats = false, profile = false, profile_steps = false, explain_engine = false;
+    bool stats = false, profile = false, profile_steps = false, explain_engine = false, has_memory = false;
     std::size_t window = 0, top = 0;
     Devices device;
     SortOptions sort;
@@ -54,7 +57,7 @@ struct SortCommand {
 
   private:
     template <class Key>
-    [[nodiscard]] files::Bytes read() const;
+    [[nodiscard]] files::Bytes read();
     template <class Key>
     [[nodiscard]] std::vector<Key> parsed(std::string_view text) const;
     template <class Key>
@@ -62,6 +65,10 @@ struct SortCommand {
     [[nodiscard]] bool sorts_lines(const CLI::App& verb);
     [[nodiscard]] bool is_text() const { return reading.form == input::Form::Text; }
     SortStats sort_keys(Keys keys, Keys best, std::span<std::uint32_t> index);
+    void refuse_others(std::string_view content) const;
+    void take_npy(const input::NpyHeader& header, std::size_t bytes, std::size_t value_bytes);
+    [[nodiscard]] bool spills() const;
+    void spill() const;
     [[nodiscard]] sort::SortWork work_of(std::size_t n) const;
     [[nodiscard]] bool open_context(std::size_t n);
     SortStats sort_by_group(Keys keys);
@@ -73,6 +80,7 @@ struct SortCommand {
     std::vector<DeviceShare> shares_;
     std::string why_ = "as --engine says";  // why the engine was chosen
     double context_ms_ = 0, read_ms_ = 0, write_ms_ = 0;
+    std::size_t begin_ = 0;  // of the values in the input
 };
 
 template <class Key>
@@ -123,23 +131,48 @@ void SortCommand::must_come_back(std::string_view text, std::span<const Key> key
     }
 }
 
+// Other forms than the values that are wanted. `content` may be the beginning of the file.
+void SortCommand::refuse_others(std::string_view content) const {
+    if (reading.form == input::Form::Raw) return;
+    constexpr std::size_t head = 4096;
+    const auto name = files::input_name(input);
+    const auto what = input::word_for(input::type_words, reading.type()) + " value";
+    const auto look =
+        input::look_at(content.substr(0, head), content.size() > head ? input::Head::AndMore : input::Head::IsAll);
+    if (look.kind == input::Look::Kind::Text && !is_text())
+        throw InvalidArgument(fmt::format(
+            "{} looks like text, not like raw values, each a {}; --text sorts numbers, one per line, and {} (--raw "
+            "reads it as it is)",
+            name, what, verb_for_lines));
+    input::refuse_other_forms(look, reading.form, name, what);
+}
+
+void SortCommand::take_npy(const input::NpyHeader& header, std::size_t bytes, std::size_t value_bytes) {
+    const auto name = files::input_name(input);
+    if (header.type != reading.type()) {
+        const auto& word = input::word_for(input::type_words, header.type);
+        throw InvalidArgument(fmt::format("{} has {} values; say --type {}", name, word, word));
+    }
+    if (header.bytes % value_bytes != 0 || bytes - header.bytes != header.values() * value_bytes)
+        throw InvalidArgument(fmt::format("{} has {} bytes after its header, which says {} values", name,
+                                          bytes - header.bytes, header.values()));
+    begin_ = header.bytes;
+}
+
 template <class Key>
-files::Bytes SortCommand::read() const {
+files::Bytes SortCommand::read() {
     auto bytes = files::read_file(input);
     const std::string_view content(bytes.as<const char>().data(), bytes.size());
     const auto name = files::input_name(input);
     const auto what = input::word_for(input::type_words, reading.type()) + " value";
-    constexpr std::size_t head = 4096;
-    if (reading.form != input::Form::Raw) {
-        const auto look =
-            input::look_at(content.substr(0, head), content.size() > head ? input::Head::AndMore : input::Head::IsAll);
-        if (look.kind == input::Look::Kind::Text && !is_text())
-            throw InvalidArgument(fmt::format(
-                "{} looks like text, not like raw values, each a {}; --text sorts numbers, one per line, and {} (--raw "
-                "reads it as it is)",
-                name, what, verb_for_lines));
-        input::refuse_other_forms(look, reading.form, name, what);
+    const auto header = reading.form == input::Form::Unsaid
+                            ? input::npy_header(content.substr(0, input::max_npy_header), name)
+                            : std::nullopt;
+    if (header) {
+        take_npy(*header, bytes.size(), sizeof(Key));
+        return bytes;
     }
+    refuse_others(content);
     if (is_text()) {
         const auto keys = parsed<Key>(content);
         if (files::same_file(input, output)) must_come_back<Key>(content, keys);
@@ -221,6 +254,55 @@ SortStats SortCommand::sort_keys(Keys keys, Keys best, std::span<std::uint32_t> 
     return window > 0 ? sorter.sort_windows(keys, window) : sorter.sort(keys);
 }
 
+// Raw values, after a header if the output's name asks for one.
+template <class Key>
+void write_raw(files::OutputFile& out, KeyType type, std::span<Key> values) {
+    if (input::is_npy_name(out.path())) {
+        const std::array<std::uint64_t, 1> shape{values.size()};
+        const auto header = input::made_npy_header(type, shape);
+        out.write(std::as_bytes(std::span(header)));
+    }
+    out.write(std::as_bytes(values));
+}
+
+// Whether more memory would be needed than is allowed: the values and, for text, the text twice.
+bool SortCommand::spills() const {
+    const auto size = input == "-" || files::is_regular(input) ? files::InputFile(input).size() : std::nullopt;
+    if (!size) return has_memory;
+    constexpr std::uint64_t program = std::uint64_t{16} << 20U;
+    const auto need = *size * (is_text() ? 4 : 1) + program;
+    if (has_memory) return need > line_sort.memory;
+    const bool is_whole = window == 0 && top == 0 && index_output.empty() && sort.precision == Precision::Native;
+    return is_whole && sort.engine == Engine::Auto && !device.several() && need > files::machine_memory() / 4 * 3;
+}
+
+void SortCommand::spill() const {
+    const bool is_whole = window == 0 && top == 0 && index_output.empty() && sort.precision == Precision::Native;
+    if (!is_whole || device.several() || profile || profile_steps ||
+        (sort.engine != Engine::Auto && sort.engine != Engine::Cpu))
+        throw CLI::ValidationError("--memory",
+                                   "is too little to hold all values, and only whole files are sorted by way of "
+                                   "temporary files: without --window, --top, --with-index, --precision, --profile and "
+                                   "--device, and with --engine cpu or auto");
+    if (is_text()) input::refuse_inputs("-o", output, {input});  // its lines might not come back
+    if (input != "-" && files::is_regular(input)) {
+        std::string head(4097, '\0');
+        const files::InputFile file(input);
+        const auto got = files::read_at(file.descriptor(), std::as_writable_bytes(std::span(head)), 0);
+        head.resize(got.bytes);
+        if (!input::is_npy(head) || is_text()) refuse_others(head);
+    }
+    if (!is_text()) refuse_terminal("-o", files::OutputFile(output));
+    sort_by_spilling({.input = input,
+                      .output = output,
+                      .reading = reading,
+                      .order = sort.order,
+                      .memory = has_memory ? line_sort.memory : files::machine_memory() / 2,
+                      .temp = line_sort.temp,
+                      .threads = sort.threads,
+                      .stats = stats});
+}
+
 template <class Key>
 void SortCommand::run_as() {
     files::OutputFile out(output);
@@ -233,27 +315,31 @@ void SortCommand::run_as() {
     if (index_out && index_out->same_as(out)) throw CLI::ValidationError("--with-index", "must not be the output file");
     if (index_out && index_out->is_terminal())
         throw CLI::ValidationError("--with-index", "standard output is a terminal; name a file");
+    PhaseProgress progress("reading");
     const Stopwatch read_time;
     const auto bytes = read<Key>();
-    const auto keys = bytes.template as<Key>();
+    const auto keys = bytes.template as<Key>().subspan(begin_ / sizeof(Key));
     read_ms_ = read_time.ms();
+    progress.is("sorting");
     std::vector<Key> best(top > 0 ? std::min(top, keys.size()) : 0);
     const auto sorted = top > 0 ? std::span(best) : keys;
     std::vector<std::uint32_t> index(index_out ? sorted.size() : 0);
     const auto result = sort_keys(keys, sorted, index);
+    progress.is("writing");
     const Stopwatch writing;
     if (is_text()) {
         const auto lines = input::format_lines(std::span<const Key>(sorted));
         out.write(std::as_bytes(std::span(lines)));
     } else {
-        out.write(std::as_bytes(sorted));
+        write_raw(out, reading.type(), sorted);
     }
     if (index_out) {
-        index_out->write(std::as_bytes(std::span(index)));
+        write_raw(*index_out, KeyType::U32, std::span(index));
         index_out->commit();
     }
     out.commit();
     write_ms_ = writing.ms();
+    progress.end();
     if (profile || profile_steps) print_profile(result);
     if (explain_engine)
         fmt::print(stderr, "engine {}: {}\n", input::word_for(input::engine_words, result.engine), why_);
@@ -294,6 +380,7 @@ void SortCommand::run() {
         if (sort.engine != Engine::Auto && sort.engine != Engine::Merge)
             throw CLI::ValidationError("--device", "several devices go with --engine merge or auto");
     }
+    if (spills()) return spill();
     cpu::visit_key_type(type, [this]<class Key>(const Key*) { run_as<Key>(); });
 }
 
@@ -383,6 +470,8 @@ void SortCommand::run_as_called(const CLI::App& verb) {
     }
     only_with(verb, {"--header"}, is_text(), "--text or lines");
     input = inputs.front();
+    has_memory = verb.count("--memory") > 0;
+    reading.take_type_of(input, input::type_words);
     check_engine_options(verb, *this);
     run();
 }
@@ -422,7 +511,14 @@ void add_engine_options(CLI::App& verb, SortOptions& sort) {
 
 void add_sort_command(CLI::App& app) {
     auto command = std::make_shared<SortCommand>();
-    auto* verb = app.add_subcommand("sort", "Sort numbers from a file or pipe");
+    auto* verb = app.add_subcommand("sort", "Sort numbers or lines of a file or pipe\n"
+                                    "It takes:\n"
+                                    "- raw values, 32-bit floats unless --type says otherwise;\n"
+                                    "- NumPy's .npy files, whose header says the type;\n"
+                                    "- numbers as text, one per line: --text;\n"
+                                    "- lines of text, which stay as they are: --lines, or by keys such as -n, -k2,2, "
+                                    "--column price;\n"
+                                    "- records of one length: the verb `quadmill terasort`.");
     verb->add_option("FILE", command->inputs, "Input; - is standard input. Several files only with --lines")
         ->default_str("-");
     verb->add_option("-o,--output", command->output, "Output; - is standard output. Appears only when complete")
@@ -475,13 +571,18 @@ void add_sort_command(CLI::App& app) {
     add_devices_option(*verb, command->device);
     add_line_options(*verb, command->line_sort);
     verb->footer(
-        "Numbers are all held in memory; `quadmill terasort` sorts larger files of records. Lines may be more than "
-        "memory.\n"
+        "Raw values and .npy files come out as they were, in order. An output whose name ends in .npy gets NumPy's "
+        "header, with one dimension.\n"
+        "Numbers of --text are parsed and printed again: 3.50 becomes 3.5, and 1e2 becomes 100. An integer that a "
+        "double cannot hold is refused; --type i64 or u64 holds it. With -n, lines are sorted by their numbers and "
+        "stay "
+        "as they are.\n"
         "\n"
         "Examples:\n"
         "  quadmill sort data.f32 -o sorted.f32\n"
         "  quadmill sort data.i64 --type i64 --order desc -o sorted.i64 --with-index order.u32\n"
         "  quadmill sort data.f32 -o largest.f32 --order desc --top 100\n"
+        "  quadmill sort data.npy -o sorted.npy --memory 1G\n"
         "  cut -f3 log.tsv | quadmill sort --text | tail -1\n"
         "  quadmill sort -t, -k2,2nr data.csv -o sorted.csv\n"
         "  quadmill sort --column price:n --column name data.csv -o sorted.csv");

@@ -4,13 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <csignal>
 #include <cstring>
 #include <memory>
-#include <new>
 #include <nlohmann/json.hpp>
 #include <queue>
-#include <system_error>
 #include <utility>
 
 #include "cli/external_run.hpp"
@@ -58,6 +55,9 @@ class LineSorter {
     void push_all(external::Sorting& sorting, KeyMaker& keys);
     void must_go_on() {
         if (interrupt_.came()) throw SortStopped("the sort was stopped");
+    }
+    void tell(const char* what, std::uint64_t bytes) {
+        progress_.show_line(fmt::format("{}: {} MB", what, bytes / 1'000'000));
     }
     [[nodiscard]] ExternalSortOptions options();
     [[nodiscard]] std::uint64_t input_bytes() const;
@@ -131,13 +131,17 @@ void LineSorter::check() {
     auto keys = maker();
     std::string before;
     auto& source = *sources_.front();
+    std::uint64_t bytes = 0;
     for (bool first = true; const auto line = source.next(); first = false) {
+        bytes += line->size();
+        if (source.number() % 65536 == 0) tell("checking", bytes);
         const auto key = keys(line->substr(0, line->size() - 1));
         const int order = first ? -1 : external::compare(bytes_of(before), bytes_of(key), 0);
         if (order < 0 || (order == 0 && !sort_.unique)) {
             before = key;
             continue;
         }
+        progress_.hide();
         if (sort_.check == LineSort::Check::Names) {
             fmt::print(stderr, "quadmill sort: {}:{}: {}: {}\n", source.name(), source.number(),
                        order == 0 ? "the same key as in the line before" : "out of order",
@@ -155,6 +159,7 @@ class Lines : public external::Stream {
         std::size_t filled = 0;
         for (;;) {
             const auto part = std::min(rest_.size(), memory.size() - filled);
+            bytes_ += part;
             if (part > 0) std::memcpy(memory.data() + filled, rest_.data(), part);
             filled += part;
             rest_.remove_prefix(part);
@@ -164,6 +169,8 @@ class Lines : public external::Stream {
             rest_ = *line;
         }
     }
+    // Number of bytes so far.
+    [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
 
   protected:
     // The next line with its end. Valid until the next call.
@@ -171,6 +178,7 @@ class Lines : public external::Stream {
 
   private:
     std::string_view rest_;
+    std::uint64_t bytes_ = 0;
 };
 
 // Whether a line has another key than the line before it.
@@ -285,7 +293,11 @@ void LineSorter::merge(files::OutputFile& out) {
     MergedLines merged(header_, sources_, maker(), sort_.unique);
     external::StageClock writing, merging;
     constexpr std::size_t block = std::size_t{1} << 20;
-    external::write_stream(merged, out, block, writing, merging, [this] { must_go_on(); });
+    external::write_stream(merged, out, block, writing, merging, [&] {
+        must_go_on();
+        tell("merging", merged.bytes());
+    });
+    progress_.hide();
 }
 
 std::uint64_t LineSorter::input_bytes() const {
@@ -457,17 +469,16 @@ void add_line_options(CLI::App& verb, LineSort& sort) {
         ->group(lines_group);
     flag("-m,--merge", sort.merge, "Merge files that are sorted already")->excludes(check)->excludes("--check-quiet");
     flag("-z,--zero-terminated", sort.zero, "Lines end with a zero byte");
-    verb.add_option("-S,--memory,--buffer-size", sort.memory, "Max memory of the program, such as 1G")
+    verb.add_option("-S,--memory,--buffer-size", sort.memory,
+                    "Max memory of the program, such as 1G. What does not fit is sorted by way of temporary files "
+                    "(default: 256M for lines, for numbers 3/4 of the machine)")
         ->transform(input::byte_count())
-        ->default_str("256M")
-        ->type_name("SIZE")
-        ->group(lines_group);
+        ->type_name("SIZE");
     verb.add_option("-T,--temp,--temporary-directory", sort.temp,
-                    "Folder for temporary files if the lines do not fit into memory: up to the size of the input, and "
-                    "of its keys; several are used in turn (default: TMPDIR, or /tmp)")
+                    "Folder for temporary files. They need as much room as the input: for lines also their keys, for "
+                    "text the raw values instead. Several folders are used in turn (default: TMPDIR, or /tmp)")
         ->type_name("DIR")
-        ->allow_extra_args(false)
-        ->group(lines_group);
+        ->allow_extra_args(false);
 }
 
 bool has_line_options(const CLI::App& verb) {
@@ -477,7 +488,7 @@ bool has_line_options(const CLI::App& verb) {
 }
 
 void refuse_options_of_numbers(const CLI::App& verb) {
-    constexpr std::array shared{"output", "header", "engine", "threads", "stats", "device"};
+    constexpr std::array shared{"output", "header", "engine", "threads", "stats", "device", "memory", "temp"};
     for (const auto* option : verb.get_options()) {
         if (option->count() == 0 || option->get_positional() || option->get_group() == lines_group) continue;
         if (std::ranges::none_of(shared, [&](const char* name) { return option->check_lname(name); }))
@@ -496,28 +507,19 @@ void sort_lines(const LineSort& given, const LineRun& run) {
     if (run.output == "-") input::refuse_inputs("-o", run.output, run.inputs);
     const bool checks = sort.check != LineSort::Check::No;
     if (checks && run.inputs.size() > 1) throw CLI::ValidationError("--check", "takes one file");
-    std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is then an error like a full disk
-    input::Interrupt interrupt;     // before threads start, which inherit the signals that it blocks
-    try {
-        std::optional<files::OutputFile> out;
-        if (!checks) out.emplace(run.output, files::OutputFile::OnSignal::LeaveAlone);
-        if (out) out->must_be_open();
-        LineSorter sorter(sort, run, interrupt);
-        if (checks) return sorter.check();
-        if (sort.merge) {
-            sorter.merge(*out);
-        } else {
-            sorter.sort(*out);
-        }
-        out->commit();
-    } catch (const SortStopped&) {
-        throw CLI::RuntimeError(interrupt.status());
-    } catch (const std::bad_alloc&) {
-        throw Error(out_of_memory(sort.memory));
-    } catch (const std::system_error& error) {
-        if (error.code() != std::errc::resource_unavailable_try_again) throw;  // else no room for a stack
-        throw Error(out_of_memory(sort.memory));
-    }
+    input::Interrupt interrupt;  // before threads start, which inherit the signals that it blocks
+    with_output(
+        checks ? "" : run.output, sort.memory, [&] { return interrupt.status(); },
+        [&](files::OutputFile* out) {
+            LineSorter sorter(sort, run, interrupt);
+            if (!out) {
+                sorter.check();
+            } else if (sort.merge) {
+                sorter.merge(*out);
+            } else {
+                sorter.sort(*out);
+            }
+        });
 }
 
 }  // namespace quadmill::detail::cli

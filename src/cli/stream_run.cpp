@@ -106,6 +106,7 @@ void add_stream_options(CLI::App& verb, StreamOptions& options, const input::Wor
     verb.add_option("FILE", options.inputs, "Input; - is standard input. Several files are read one after the other")
         ->default_str("-");
     input::add_reading_options(verb, options.reading, types, text);
+    verb.parse_complete_callback([&options, types] { options.reading.take_type_of(options.inputs.front(), types); });
     verb.add_option("--every", options.every, "Also print an answer after every K values (NaNs count, too)")
         ->transform(input::count_up_to(max_values))
         ->type_name("K");

@@ -51,7 +51,7 @@ constexpr std::array signatures{
               {"a summary that was saved with --save", "`quadmill merge` reads it", {}},
               AmongValues::Tells,
               InText::TellsWithZeros},
-    Signature{"\x93NUMPY"sv, {"a NumPy file", "an array's tofile() writes raw values", write_csv}},
+    Signature{"\x93NUMPY"sv, {"a NumPy file", "without --text its values are read", write_csv}},
     Signature{"PAR1\x15"sv, {"a Parquet file", {}, write_csv}},
     Signature{"ARROW1\0"sv, {"an Arrow (Feather) file", {}, write_csv}},
     Signature{"ORC\x08"sv, {"an ORC file", {}, write_csv}, AmongValues::Happens},

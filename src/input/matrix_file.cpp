@@ -5,12 +5,15 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <string_view>
 #include <type_traits>
 
 #include "files/files.hpp"
+#include "input/enum_words.hpp"
 #include "input/looks_like.hpp"
+#include "input/npy.hpp"
 #include "input/text.hpp"
 #include "quadmill/error.hpp"
 
@@ -194,6 +197,20 @@ MatrixOf<Value> raw_matrix(const std::string& name, std::span<const Value> value
     return made;
 }
 
+// Raw floats or doubles as the values of a matrix.
+template <class Value, class Raw>
+std::vector<Value> values_of(const std::string& name, std::span<const Raw> all) {
+    std::vector<Value> values;
+    values.reserve(all.size());
+    for (const auto value : all) {
+        if (std::is_same_v<Value, float> && vanishes(static_cast<double>(value)))
+            throw InvalidArgument(
+                fmt::format("{}: value {}, {}, {}", name, values.size() + 1, format_number(value), below_floats));
+        values.push_back(static_cast<Value>(value));
+    }
+    return values;
+}
+
 // The values of a raw file, which has floats or doubles.
 template <class Value>
 std::vector<Value> raw_values(const std::string& path, const std::string& name, const files::Bytes& bytes) {
@@ -203,18 +220,36 @@ std::vector<Value> raw_values(const std::string& path, const std::string& name, 
             fmt::format("{} has {} bytes, which is not a multiple of {}, the size of a {}-bit float; text must begin "
                         "with {}",
                         name, bytes.size(), size, size * 8, banner));
-    std::vector<Value> values;
-    const auto take = [&](auto all) {
-        values.reserve(all.size());
-        for (const auto value : all) {
-            if (std::is_same_v<Value, float> && vanishes(static_cast<double>(value)))
-                throw InvalidArgument(
-                    fmt::format("{}: value {}, {}, {}", name, values.size() + 1, format_number(value), below_floats));
-            values.push_back(static_cast<Value>(value));
-        }
+    return is_raw_double(path) ? values_of<Value, double>(name, bytes.as<const double>())
+                               : values_of<Value, float>(name, bytes.as<const float>());
+}
+
+// NumPy's file says the shape. One of a single row of values is cut like a raw file.
+template <class Value>
+MatrixOf<Value> npy_matrix(const std::string& name, const NpyHeader& header, const files::Bytes& bytes,
+                           std::optional<std::size_t> columns) {
+    const bool is_double = header.type == KeyType::F64;
+    if (!is_double && header.type != KeyType::F32)
+        throw InvalidArgument(
+            fmt::format("{} has {} values; a matrix has 32- or 64-bit floats, such as a.astype('<f4')", name,
+                        word_for(type_words, header.type)));
+    const auto raw = bytes.span().subspan(header.bytes);
+    const auto count = header.values();
+    if (raw.size() != count * (is_double ? sizeof(double) : sizeof(float)))
+        throw InvalidArgument(
+            fmt::format("{} has {} bytes of values, but its header says {} values", name, raw.size(), count));
+    const auto values = [&]<class Raw>(Raw /*type*/) {
+        std::vector<Raw> copied(count);  // aligned
+        if (count > 0) std::memcpy(copied.data(), raw.data(), raw.size());
+        return values_of<Value, Raw>(name, copied);
     };
-    is_raw_double(path) ? take(bytes.as<const double>()) : take(bytes.as<const float>());
-    return values;
+    auto all = is_double ? values(double{}) : values(float{});
+    if (header.shape.size() > 1) {  // several matrices stand one below the other
+        if (columns.value_or(header.shape.back()) != header.shape.back())
+            throw InvalidArgument(fmt::format("{} has {} columns, not {}", name, header.shape.back(), *columns));
+        columns = header.shape.back();
+    }
+    return raw_matrix<Value>(name, std::span<const Value>(all), columns);
 }
 
 // Text and compressed files are not raw values: their bytes would make a matrix that looks right and means nothing.
@@ -239,6 +274,8 @@ MatrixOf<Value> read_matrix(const std::string& path, std::optional<std::size_t> 
     const auto name = files::input_name(path);
     if (text.starts_with(banner)) return MatrixMarket<Value>(path, text).read();
     if (is_matrix_market(path)) throw InvalidArgument(fmt::format("{} does not begin with {}", name, banner));
+    if (const auto header = npy_header(text.substr(0, max_npy_header), name))
+        return npy_matrix<Value>(name, *header, bytes, columns);
     refuse_other_files(path, name, text);
     return raw_matrix<Value>(name, raw_values<Value>(path, name, bytes), columns);
 }
@@ -291,6 +328,11 @@ std::vector<float> to_floats(const std::string& name, std::span<const double> va
 template <class Value>
 std::string matrix_content(const std::string& path, const MatrixOf<Value>& matrix) {
     if (is_matrix_market(path)) return matrix_market(matrix);
+    if (is_npy_name(path)) {
+        const std::array<std::uint64_t, 2> shape{matrix.rows, matrix.columns};
+        const auto type = std::is_same_v<Value, float> ? KeyType::F32 : KeyType::F64;
+        return made_npy_header(type, shape) + raw<Value>(matrix.values);
+    }
     if (is_raw_double(path)) return raw<double>(matrix.values);
     if constexpr (std::is_same_v<Value, float>) {
         return raw<float>(matrix.values);

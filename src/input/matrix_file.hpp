@@ -1,5 +1,5 @@
-// Matrices from files: text of Matrix Market, or raw 32-bit floats row after row; 64-bit floats if the name ends in
-// .f64.
+// Matrices from files: text of Matrix Market, NumPy's files, or raw 32-bit floats row after row; 64-bit floats if the
+// name ends in .f64.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ struct MatrixOf {
 };
 using MatrixFile = MatrixOf<float>;
 
-// Matrix Market if the file begins like that, otherwise raw, with `columns` columns or square. Throws IoError. Throws
+// Matrix Market or NumPy if the file begins like that, otherwise raw, with `columns` columns or square. Throws IoError. Throws
 // InvalidArgument, with the line, also for values that are not finite or too small for floats, and for files that look
 // like other text or compressed files.
 template <class Value = float>

@@ -2,7 +2,12 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
+#include "files/files.hpp"
 #include "input/checks.hpp"
+#include "input/npy.hpp"
+#include "quadmill/error.hpp"
 
 namespace quadmill::detail::input {
 
@@ -24,9 +29,26 @@ CLI::Option* add_form_options(CLI::App& verb, Reading& reading, const std::strin
     return is_text;
 }
 
+void Reading::take_type_of(const std::string& path, const Words<KeyType>& types) {
+    if (form != Form::Unsaid) return;
+    const auto header = npy_header_of(path);
+    if (!header) return;
+    const auto type = header->type;
+    const auto& word = word_for(type_words, type);
+    const bool is_known = std::ranges::find(types, type, &std::pair<std::string, KeyType>::second) != types.end();
+    if (!is_known)
+        throw InvalidArgument(
+            fmt::format("{} has {} values; this takes {}", files::input_name(path), word, joined(types, ", ")));
+    if (given_type.value_or(type) != type)
+        throw InvalidArgument(fmt::format("{} has {} values, not {}; leave out --type, which its header says",
+                                          files::input_name(path), word, word_for(types, *given_type)));
+    given_type = type;
+}
+
 void add_reading_options(CLI::App& verb, Reading& reading, const Words<KeyType>& types, const std::string& text) {
     const auto usual = word_for(types, reading.raw_type), of_text = word_for(types, reading.text_type);
-    verb.add_option("--type", reading.given_type, "Type of the values; raw values are little-endian")
+    verb.add_option("--type", reading.given_type,
+                    "Type of the values; raw values are little-endian. A .npy file says its type itself")
         ->transform(one_of(types))
         ->default_str(usual == of_text ? usual : usual + "; text: " + of_text);
     add_form_options(verb, reading, text);

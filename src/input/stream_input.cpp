@@ -6,11 +6,14 @@
 
 #include <algorithm>
 
+#include "input/enum_words.hpp"
+#include "input/npy.hpp"
 #include "quadmill/error.hpp"
 
 namespace quadmill::detail::input {
 
-StreamInput::StreamInput(const Share& share) : file_(share.path), begin_(share.begin), left_(share.end - share.begin) {
+StreamInput::StreamInput(const Share& share)
+    : file_(share.path), begin_(share.begin), left_(share.end - share.begin), to_end_(share.end == Share{}.end) {
     if (share.begin > 0 && lseek(file_.descriptor(), static_cast<off_t>(share.begin), SEEK_SET) < 0)
         throw IoError("cannot read " + file_.name() + " from byte " + std::to_string(share.begin) + " on", share.path,
                       share.begin);
@@ -63,7 +66,28 @@ void refuse_other_forms(StreamInput& input, Form form, const std::string& what) 
         const auto head = input.more() ? Head::AndMore : Head::IsAll;
         look = look_at_head(input.text(), head);
     }
+    if (form == Form::Unsaid && is_npy(input.text())) return;
     refuse_other_forms(look, form, input.file().name(), what);
+}
+
+std::optional<std::uint64_t> take_npy_header(StreamInput& input, KeyType type, std::size_t values) {
+    if (!is_npy(input.text())) return {};
+    while (input.text().size() < max_npy_header && input.more()) continue;
+    const auto name = input.file().name();
+    const auto header = *npy_header(input.text().substr(0, max_npy_header), name);
+    if (header.type != type)
+        throw InvalidArgument(fmt::format("{} has {} values; say --type {}", name, word_for(type_words, header.type),
+                                          word_for(type_words, header.type)));
+    if (values > 1 && (header.shape.size() != 2 || header.shape.back() != values))
+        throw InvalidArgument(
+            fmt::format("{} has not {} columns, but each record takes {} values", name, values, values));
+    input.drop(header.bytes);
+    return header.values() / values;
+}
+
+void check_npy_records(const StreamInput& input, std::uint64_t promised, std::uint64_t found) {
+    if (promised == found || !input.is_rest_of_file()) return;
+    throw BadInput(fmt::format("{} has {} values, but its header says {}", input.file().name(), found, promised));
 }
 
 void refuse_rest(const StreamInput& input, std::size_t value_bytes, const std::string& what) {

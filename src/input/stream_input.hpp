@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -17,6 +18,7 @@
 #include "input/looks_like.hpp"
 #include "input/reading.hpp"
 #include "input/text.hpp"
+#include "quadmill/keys.hpp"
 
 namespace quadmill::detail::input {
 
@@ -51,6 +53,8 @@ class StreamInput {
     [[nodiscard]] std::string_view text() const { return {reinterpret_cast<const char*>(memory_.get()), size_}; }
     // Drops the first `used` bytes.
     void drop(std::size_t used);
+    // Whether nothing of the file comes after it.
+    [[nodiscard]] bool is_rest_of_file() const { return to_end_; }
     // Whether the buffer is full.
     [[nodiscard]] bool full() const { return size_ == capacity; }
 
@@ -63,6 +67,7 @@ class StreamInput {
     std::size_t size_ = 0;
     std::uint64_t begin_;
     std::uint64_t left_;  // bytes of the share that have not arrived
+    bool to_end_;
     bool ended_ = false;
 };
 
@@ -70,6 +75,24 @@ class StreamInput {
 void refuse_other_forms(const Look& look, Form form, const std::string& name, const std::string& what);
 // Reads as much as the check needs, usually once.
 void refuse_other_forms(StreamInput& input, Form form, const std::string& what);
+
+// Drops the header of NumPy's file and returns the number of its records; nothing if the file is not NumPy's. `type` is
+// that of the values, `values` the number of them in a record. Throws InvalidArgument if the header says otherwise.
+[[nodiscard]] std::optional<std::uint64_t> take_npy_header(StreamInput& input, KeyType type, std::size_t values);
+// Throws BadInput if a file has more or fewer records than its header says.
+void check_npy_records(const StreamInput& input, std::uint64_t promised, std::uint64_t found);
+
+// The values of a raw record: one, or several in an array.
+template <class Record>
+struct RecordOf {
+    static constexpr std::size_t values = 1;
+    static KeyType type() { return Keys(std::span<Record>()).type(); }
+};
+template <class Key, std::size_t n>
+struct RecordOf<std::array<Key, n>> {
+    static constexpr std::size_t values = n;
+    static KeyType type() { return RecordOf<Key>::type(); }
+};
 
 // Names of raw values.
 template <class Record>
@@ -210,9 +233,16 @@ void read_stream(StreamInput& input, const Reading& reading, const RawRecords<Ra
     refuse_other_forms(input, reading.form, raw.what);
     if (reading.form == Form::Text) {
         read_text<Text>(input, parse, reading.lines, skipped, take);
-    } else {
-        read_raw<Raw>(input, raw, take);
+        return;
     }
+    std::optional<std::uint64_t> promised;
+    if (reading.form == Form::Unsaid) promised = take_npy_header(input, RecordOf<Raw>::type(), RecordOf<Raw>::values);
+    std::uint64_t found = 0;
+    read_raw<Raw>(input, raw, [&](std::span<const Raw> records) {
+        found += records.size();
+        take(records);
+    });
+    if (promised) check_npy_records(input, *promised, found);
 }
 
 }  // namespace quadmill::detail::input

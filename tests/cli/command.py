@@ -28,6 +28,13 @@ def halves(values):
     return struct.pack(f"<{len(values)}e", *values)
 
 
+def npy(descr, shape, values, order="False"):
+    """A file as numpy.save() writes it."""
+    header = f"{{'descr': {descr}, 'fortran_order': {order}, 'shape': {shape}, }}"
+    header += " " * (-(len(header) + 11) % 64) + "\n"
+    return b"\x93NUMPY\x01\0" + struct.pack("<H", len(header)) + header.encode() + values
+
+
 class Command(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()

@@ -10,10 +10,11 @@ import random
 import re
 import struct
 import subprocess
+import time
 import unittest
 import xml.etree.ElementTree
 
-from command import QUADMILL, QUERY_ENGINES, Command, floats, halves, run
+from command import QUADMILL, QUERY_ENGINES, Command, floats, halves, npy, run
 
 
 class Help(Command):
@@ -347,12 +348,12 @@ class Sorting(Command):
         # Values are sorted where they were read: with threads, too, there is no second copy.
         raw = self.path("f.u32", os.urandom(64 << 20))
         for threads in ("1", "2"):
-            process = subprocess.Popen([QUADMILL, "sort", raw, "--type", "u32", "--engine", "cpu", "--threads", threads,
-                                        "-o", os.devnull])
-            _, status, used = os.wait4(process.pid, 0)
-            process.returncode = os.waitstatus_to_exitcode(status)
-            self.assertEqual(process.returncode, 0)
-            self.assertLess(used.ru_maxrss << 10, 1.2 * (64 << 20))
+            process = self.start("sort", raw, "--type", "u32", "--engine", "cpu", "--threads", threads)
+            self.assertEqual(len(process.stdout.read(1)), 1)  # it has sorted, and waits for its output to be read
+            with open(f"/proc/{process.pid}/status") as status:
+                peak = int(re.search(r"VmHWM:\s+(\d+) kB", status.read()).group(1)) << 10
+            process.kill()
+            self.assertLess(peak, 1.2 * (64 << 20))
 
     def test_text_that_is_no_number(self):
         for bad, line in ((b"1\n2\nthree\n4\n", 3), (b"1\n\n2\n", 2), (b"1 2\n", 1), (b"1,5\n", 1), (b"--1\n", 1)):
@@ -406,6 +407,150 @@ class Sorting(Command):
             self.assertRegex(table, rf"(?m)^keys merged on the CPU +[0-9.e+]+, {moves} a key$")
             self.assertRegex(table, rf"(?m)^blend operations of four channels +[0-9.e+]+, {steps // 4} a key$")
         self.assertNotIn("blending", run("sort", "--engine", "merge", "--profile", stdin=data).stderr.decode())
+
+
+class NumpyFiles(Command):
+    CODES = {"<f2": "e", "<f4": "f", "<f8": "d", "<i4": "i", "<u4": "I", "<i8": "q", "<u8": "Q"}
+
+    def test_sort_takes_the_type_of_the_header_and_writes_one(self):
+        for descr, code in self.CODES.items():
+            values = random.Random(1).sample(range(2000), 999)
+            in_order = struct.pack(f"<999{code}", *sorted(values))
+            file = self.path("in.npy", npy(repr(descr), "(999,)", struct.pack(f"<999{code}", *values)))
+            self.assertEqual(run("sort", file, "--engine", "cpu").stdout, in_order)
+            out, index = self.path("out.npy"), self.path("index.npy")
+            done = run("sort", file, "-o", out, "--with-index", index, "--engine", "cpu")
+            self.assertEqual((done.returncode, done.stderr), (0, b""))
+            self.assertEqual(self.read(out), npy(repr(descr), "(999,)", in_order))
+            places = struct.pack("<999I", *sorted(range(999), key=values.__getitem__))
+            self.assertEqual(self.read(index), npy("'<u4'", "(999,)", places))
+            self.assertEqual(run("sort", out, "-o", out, "--order", "desc").returncode, 0)
+            self.assertEqual(self.read(out)[-len(in_order):], struct.pack(f"<999{code}", *sorted(values, reverse=True)))
+        self.assertEqual(run("sort", self.path("e.npy", npy("'<f4'", "(0,)", b""))).stdout, b"")
+        self.assertEqual(run("sort", self.path("m.npy", npy("'<f4'", "(2, 2)", floats([4, 3, 2, 1])))).stdout,
+                         floats([1, 2, 3, 4]))
+        self.assertEqual(run("sort", "--type", "f64", stdin=npy("'<f8'", "(2,)", struct.pack("<2d", 2, 1))).stdout,
+                         struct.pack("<2d", 1, 2))
+
+    def test_what_is_refused(self):
+        four = floats([1, 2, 3, 4])
+        for words, content in (("big-endian; save a.astype('<f4')", npy("'>f4'", "(4,)", four)),
+                               ("Fortran order", npy("'<f4'", "(2, 2)", four, "True")),
+                               ("have fields", npy("[('a', '<f4'), ('b', '<f4')]", "(2,)", four)),
+                               ("of type '<i2'", npy("'<i2'", "(8,)", four)), ("of type '|O'", npy("'|O'", "(2,)", four)),
+                               ("says 5 values", npy("'<f4'", "(5,)", four)), ("says 3 values", npy("'<f4'", "(3,)", four)),
+                               ("cut off", npy("'<f4'", "(4,)", four)[:60]), ("damaged", npy("'<f4'", "(4", four)),
+                               ("lacks", b"\x93NUMPY\x01\0\x02\0{}")):
+            file = self.path("bad.npy", content)
+            self.fails(1, words, "sort", file)
+            if "says" in words:
+                done = run("quantiles", file)
+                self.assertEqual(done.returncode, 3)
+                self.assertIn(b"4 values, but its header says", done.stderr)
+            else:
+                self.fails(1, words, "quantiles", file)
+        good = self.path("good.npy", npy("'<f8'", "(2,)", bytes(16)))
+        self.fails(1, "not f32; leave out --type", "sort", good, "--type", "f32")
+        self.fails(1, "say --type f64", "sort", stdin=self.read(good))
+        self.fails(1, "say --type f64", "quantiles", stdin=self.read(good))
+        self.fails(1, "this takes u32, u64", "hhh", "--support", "0.1", "--hierarchy", "0,8", good)
+        self.fails(1, "NumPy file", "sort", "--text", good)
+        self.assertEqual(run("sort", "--raw", good).stdout[-16:], run("sort", "--raw", stdin=self.read(good)).stdout[-16:])
+
+    def test_other_verbs(self):
+        file = self.path("v.npy", npy("'<f8'", "(5,)", struct.pack("<5d", 5, 1, 4, 2, 3)))
+        median = json.loads(run("quantiles", "--phi", "0.5", "--json", file).stdout)
+        self.assertEqual((median["n"], median["quantiles"][0]["value"]), (5, 3))
+        self.assertEqual(run("show", "quantiles", file, "-o", self.path("q.png")).returncode, 0)
+        pairs = self.path("p.npy", npy("'<f8'", "(3, 2)", struct.pack("<6d", 1, 10, 2, 20, 3, 40)))
+        total = json.loads(run("corrsum", "--agg", "max", "--json", pairs).stdout)
+        self.assertEqual((total["n"], total["sum"]), (3, 70))
+        self.fails(1, "has not 2 columns", "corrsum", "--agg", "max", file)
+        sketch = run("sketch", "build", "--width", "64", "--engine", "cpu", self.path("k.npy", npy("'<u4'", "(2,)", bytes(8))),
+                     "-o", self.path("s"), "--json")
+        self.assertEqual(sketch.returncode, 0, sketch.stderr)
+
+
+class MoreThanMemory(Command):
+    """Sorts of numbers by way of temporary files."""
+    MEMORY = ("--memory", "40M")
+
+    def setUp(self):
+        super().setUp()
+        self.temp = self.path("temp")
+        os.mkdir(self.temp)
+
+    def sort(self, *args, **more):
+        result = run("sort", *self.MEMORY, "--temp", self.temp, "--stats", *args, **more)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        stats = json.loads(result.stderr)
+        self.assertGreater(stats["runs"], 1)
+        self.assertLess(stats["peak_bytes"], 40 << 20)
+        self.assertEqual(os.listdir(self.temp), [])
+        return result.stdout
+
+    def test_raw_values(self):
+        data = os.urandom(48 << 20)
+        for kind in ("f16", "f32", "f64", "i32", "u64"):
+            file = self.path("data", data)
+            for order in ("asc", "desc"):
+                options = ("--type", kind, "--order", order, "--engine", "cpu")
+                expected = run("sort", *options, file).stdout
+                self.assertEqual(self.sort(*options, file) == expected, True, options)
+            self.assertEqual(self.sort("--type", kind, stdin=data) == run("sort", "--type", kind, file).stdout, True)
+        self.sort("--type", "u64", file, "-o", file)
+        self.assertEqual(self.read(file) == run("sort", "--type", "u64", stdin=data).stdout, True)
+
+    def test_numpy_files(self):
+        values = os.urandom(48 << 20)
+        file = self.path("in.npy", npy("'<u4'", f"({12 << 20},)", values))
+        self.sort(file, "-o", self.path("out.npy"))
+        self.assertEqual(self.read(self.path("out.npy")) ==
+                         npy("'<u4'", f"({12 << 20},)", run("sort", "--type", "u32", stdin=values).stdout), True)
+        self.fails(1, "its header says", "sort", *self.MEMORY, self.path("in.npy", npy("'<u4'", f"({13 << 20},)", values)))
+
+    def test_text(self):
+        chance = random.Random(7)
+        text = "".join(f"{chance.choice([chance.randrange(10**6), chance.gauss(0, 1e9), -0.0, 1e300])}\n"
+                       for _ in range(4 << 20)).encode()
+        file = self.path("t.txt", b"head\n" + text)
+        for options in (("--text", "--header", "1"), ("--text", "--skip-bad", "--order", "desc")):
+            expected = run("sort", *options, file)
+            self.assertEqual(run("sort", *self.MEMORY, "--temp", self.temp, *options, file).stdout == expected.stdout, True)
+        self.sort("--text", stdin=text)
+        self.fails(1, "line 1", "sort", "--text", *self.MEMORY, file)
+
+    def test_what_is_refused(self):
+        file = self.path("data", bytes(48 << 20))
+        for options in (("--top", "5"), ("--window", "5"), ("--with-index", self.path("i")), ("--engine", "merge")):
+            self.fails(2, "only whole files are sorted by way of temporary files", "sort", *self.MEMORY, *options, file)
+        self.fails(2, "must be at least", "sort", "--memory", "1M", file)
+        words = self.fails(1, "`quadmill sort --lines`", "sort", *self.MEMORY, self.path("t.txt", b"a\nb\n" * (12 << 20)))
+        self.assertIn("--text", words)
+        self.assertEqual(run("sort", *self.MEMORY, self.path("few", floats([2, 1]))).stdout, floats([1, 2]))
+
+
+class Terminal(Command):
+    def test_a_sort_of_more_than_a_second_tells_what_it_does(self):
+        master, terminal = os.openpty()
+        with os.fdopen(master, "rb", buffering=0) as seen:
+            process = subprocess.Popen([QUADMILL, "sort", "-o", self.path("out")], stdin=subprocess.PIPE, stderr=terminal)
+            os.close(terminal)
+            process.stdin.write(floats([2, 1]))
+            time.sleep(2.5)
+            process.stdin.close()
+            self.assertEqual(process.wait(), 0)
+            told = seen.read(4096).decode()
+        self.assertIn("reading, 1 s", told)
+        self.assertTrue(told.endswith("\x1b[K"), told)
+        self.assertEqual(self.read(self.path("out")), floats([1, 2]))
+
+    def test_first_lines_of_help(self):
+        first = run("sort", "-h").stdout.decode().partition("Usage:")[0]
+        for words in ("raw values", "--type", ".npy", "--text", "--lines", "terasort"):
+            self.assertIn(words, first)
+        listed = run("-h").stdout.decode()
+        self.assertRegex(listed, r"(?m)^  sort +Sort numbers or lines of a file or pipe$")
 
 
 class TypesAndIndex(Command):

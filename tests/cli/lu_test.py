@@ -11,7 +11,7 @@ import struct
 import unittest
 from fractions import Fraction
 
-from command import Command, floats, run
+from command import Command, floats, npy, run
 
 # L and U of [2 1; 4 1] with partial pivoting: rows 2 and 1.
 MATRIX = b"%%MatrixMarket matrix array real general\n% by columns\n2 2\n2\n4\n1\n1\n"
@@ -65,6 +65,20 @@ class LuVerb(Command):
         market = self.path("b.mtx", b"%%MatrixMarket matrix array real general\n2 2\n3\n5\n2\n4\n")
         result = run("lu", path, "--solve", market)
         self.assertEqual((result.returncode, result.stdout.splitlines()[-2:]), (0, [b"1 1", b"1 0"]))
+
+    def test_numpy_files(self):
+        sides, out = self.path("b.npy", npy("'<f8'", "(2,)", struct.pack("<2d", 3, 5))), self.path("x.npy")
+        for matrix in (npy("'<f4'", "(2, 2)", floats([2, 1, 4, 1])), npy("'<f8'", "(2, 2)", struct.pack("<4d", 2, 1, 4, 1))):
+            path = self.path("a.npy", matrix)
+            self.lu(path, "--solve", sides, "-o", out, "--refine")
+            header, _, values = self.read(out).partition(b"\n")
+            self.assertIn(b"'shape': (2, 1)", header)
+            kind = "f" if b"'<f4'" in header else "d"
+            self.assertEqual(struct.unpack(f"<2{kind}", values), (1, 1))
+            self.lu(path, "-o", out)
+            self.assertIn(b"'descr': '<f4', 'fortran_order': False, 'shape': (2, 2)", self.read(out))
+        self.fails(1, "its header says 6 values", "lu", self.path("c.npy", npy("'<f4'", "(2, 3)", bytes(16))))
+        self.fails(1, "a matrix has 32- or 64-bit floats", "lu", self.path("i.npy", npy("'<i4'", "(2, 2)", bytes(16))))
 
     def test_refined_solutions_are_doubles(self):
         n = 20

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import unittest
 
-from command import QUADMILL, Command, floats, run
+from command import QUADMILL, Command, floats, npy, run
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
 DOCUMENTS = [os.path.join(ROOT, "README.md"), *sorted(glob.glob(os.path.join(ROOT, "docs/*.md")))]
@@ -61,6 +61,7 @@ class HelpTexts(Command):
         many = range(1, 2001)
         for name in ("data.f32", "latencies.f32", "pairs.f32"):
             self.path(name, floats(many))
+        self.path("data.npy", npy("'<f4'", "(2000,)", floats(many)))
         self.path("monday.f64", array.array("d", many).tobytes())
         self.path("pairs.f64", array.array("d", many).tobytes())
         for name in ("ports.u32", "sources.u32"):

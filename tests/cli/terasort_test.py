@@ -163,7 +163,7 @@ class Refused(Terasort):
         source, out = self.path("in", lines(3)), self.path("out")
         for words, args in (
                 ("at least", ["--memory", "10M"]), ("'x' is not OFFSET:BYTES", ["--key", "x"]),
-                ("'1:2:3:4' is not", ["--key", "1:2:3:4"]), ("'0:u16' is not", ["--key", "0:u16"]),
+                ("'1:2:3:4' is not", ["--key", "1:2:3:4"]), ("'0:u24' is not", ["--key", "0:u24"]),
                 ("'0:4:down' is not", ["--key", "0:4:down"]), ("not within a record of 100", ["--key", "98:u32"]),
                 ("not within a record", ["--key-offset", "91"]), ("at most 255", ["--key", "0:90"] * 3),
                 ("excludes", ["--key", "0:1", "--key-bytes", "3"]), ("excludes", ["--lines", "--key", "0:1"]),
