@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <sstream>
 #include <string>
 #include <string_view>
 
@@ -33,9 +32,11 @@ bool fragments_have_subgroups(const Api& gl) {
 // Whether the user has disabled this workaround, to see whether a driver still needs it.
 bool is_disabled(std::string_view name) {
     const char* const text = std::getenv("QUADMILL_DISABLE_WORKAROUNDS");
-    std::istringstream words(text ? text : "");
-    for (std::string word; words >> word;) {
+    std::string_view left(text ? text : "");
+    while (!left.empty()) {
+        const auto word = left.substr(0, left.find(' '));
         if (word == name || word == "all") return true;
+        left.remove_prefix(std::min(word.size() + 1, left.size()));
     }
     return false;
 }

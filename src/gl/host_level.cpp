@@ -25,6 +25,10 @@ Complete::Complete(Dialect& dialect, std::uint32_t texture, std::uint32_t target
     plain(GL_TEXTURE_BASE_LEVEL, 0);
     plain(GL_TEXTURE_MIN_FILTER, GL_NEAREST);
     plain(GL_TEXTURE_MAG_FILTER, GL_NEAREST);
+    plain(GL_TEXTURE_SWIZZLE_R, GL_RED);
+    plain(GL_TEXTURE_SWIZZLE_G, GL_GREEN);
+    plain(GL_TEXTURE_SWIZZLE_B, GL_BLUE);
+    plain(GL_TEXTURE_SWIZZLE_A, GL_ALPHA);
 }
 
 Complete::~Complete() {

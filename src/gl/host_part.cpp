@@ -10,6 +10,7 @@
 #include "gl/pass.hpp"
 #include "gl/pixels.hpp"
 #include "quadmill/error.hpp"
+#include "quadmill_shaders.hpp"
 
 namespace quadmill::detail::gl {
 
@@ -51,9 +52,42 @@ HostPart::HostPart(Device& device, const Region& region, std::initializer_list<F
     }
 }
 
+namespace {
+
+// Versions without glCopyImageSubData copy between formats by way of a pixel buffer. A pass is faster, and WebGL2 reads
+// no texture of floats into a buffer without an extension.
+bool is_copied_by_pass(const Device& device, const HostPart& from, const Texture& to) {
+    const auto is_integer = [](Format format) {
+        return format == Format::R32ui || format == Format::Rg32ui || format == Format::Rgba32ui;
+    };
+    const bool has_words = from.format == Format::R32f || from.format == Format::R32i || from.format == Format::Rg32f ||
+                           from.format == Format::Rgba32f;
+    return !device.features.direct_state_access && from.target == GL_TEXTURE_2D && has_words && is_integer(to.format());
+}
+
+void copy_by_pass(Device& device, const HostPart& from, const Texture& to) {
+    const Unobserved unobserved(device);
+    const bool is_float = from.format != Format::R32i;
+    const Program program(device, "gl/bits.frag", shaders::gl_bits_frag,
+                          is_float ? "#define TEXELS sampler2D\n#define BITS floatBitsToUint\n"
+                                   : "#define TEXELS isampler2D\n#define BITS uvec4\n");
+    const Texture texels(device, from.id, from.format, from.x + from.width, from.y + from.height);
+    const Framebuffer target(device, to);
+    const QuadList whole(device, {rectangle(0, 0, from.width, from.height)});
+    draw(device, {.name = "bits",
+                  .program = &program,
+                  .inputs = {&texels},
+                  .uniforms = {{"corner", glm::ivec2(from.x, from.y)}},
+                  .target = &target,
+                  .quads = &whole});
+}
+
+}  // namespace
+
 void copy_part(Device& device, const HostPart& from, const Texture& to) {
     const Complete complete(*device.dialect, from.id, from.target);
     observe_copy(device, "copy from caller", to, from.texels(), [&] {
+        if (is_copied_by_pass(device, from, to)) return copy_by_pass(device, from, to);
         device.dialect->copy({from.id, from.target, from.x, from.y, from.layer}, from.format,
                              {to.id(), GL_TEXTURE_2D, 0, 0, 0}, to.format(), from.width, from.height);
     });

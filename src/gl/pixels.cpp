@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 
 #include "gl/api.hpp"
 #include "gl/device.hpp"
 #include "gl/dialect.hpp"
 #include "gl/host_level.hpp"
+#include "gl/system.hpp"
 #include "quadmill/error.hpp"
 
 namespace quadmill::detail::gl {
@@ -82,14 +82,7 @@ std::uint64_t gpu_time(Device& device) {
 
 std::optional<std::size_t> free_bytes(Device& device) {
     const auto& gl = device.gl;
-    if (device.info.software) {
-        std::ifstream lines("/proc/meminfo");
-        for (std::string word; lines >> word;) {
-            std::size_t kilobytes = 0;
-            if (word == "MemAvailable:" && lines >> kilobytes) return kilobytes << 10U;
-        }
-        return {};
-    }
+    if (device.info.software) return free_memory();
     std::array<GLint, 4> kilobytes{};
     if (gl.NVX_gpu_memory_info) {
         gl.GetIntegerv(GL_GPU_MEMORY_INFO_CURRENT_AVAILABLE_VIDMEM_NVX, kilobytes.data());

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <functional>
 
 #include "gl/api.hpp"
 #include "gl/device.hpp"
 #include "gl/dialect.hpp"
+#include "gl/system.hpp"
 #include "quadmill/error.hpp"
 
 namespace quadmill::detail::gl {
@@ -41,22 +41,11 @@ std::string shader_log(const Api& gl, GLuint shader) {
     return log;
 }
 
-// If QUADMILL_SHADERS=FOLDER is set, writes each shader that is compiled to that folder.
-void keep_source(const char* name, GLenum stage, const std::string& text) {
-    const char* const folder = std::getenv("QUADMILL_SHADERS");
-    if (!folder) return;
-    std::string file(name);
-    std::ranges::replace(file, '/', '_');
-    file.append(".").append(std::to_string(std::hash<std::string>()(text)));
-    file.append(stage == GL_VERTEX_SHADER ? ".vert" : ".frag");
-    std::ofstream(std::string(folder) + "/" + file) << text;
-}
-
 Handle<ShaderTraits> compile(Device& device, const char* name, GLenum stage, const char* prelude, const char* source) {
     const auto& gl = device.gl;
     Handle<ShaderTraits> shader(device.shared_from_this(), gl.CreateShader(stage));
     const auto header = device.dialect->shader_header();
-    keep_source(name, stage, std::string(prelude) + source);
+    keep_source(name, stage == GL_VERTEX_SHADER ? ".vert" : ".frag", std::string(prelude) + source);
     const std::array parts{header.c_str(), prelude, source};
     gl.ShaderSource(shader.id(), static_cast<GLsizei>(parts.size()), parts.data(), nullptr);
     gl.CompileShader(shader.id());

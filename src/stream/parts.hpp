@@ -88,7 +88,7 @@ inline Count count_of(const Bounds& bounds) {
 template <class T>
 KeyType type_of() {
     static T none{};
-    return Keys(std::span<T>(&none, 0)).type();
+    return Keys(std::span<T>(&none, std::size_t{0})).type();
 }
 
 // The values of an incomplete window, sorted: their order does not change answers.

@@ -332,6 +332,12 @@ void MergeSort::wait(MergeSlot& slot) {
     }
 }
 
+bool MergeSort::is_ready(MergeSlot& slot) {
+    if (!slot.job_) return true;
+    if (slot.job_->sample) return slot.sample_readback_.ready();
+    return slot.job_->in_tiles ? slot.tile_readback_.ready() : slot.readback_.ready();
+}
+
 SortStats MergeSort::finish(MergeSlot& slot) {
     const auto job = std::exchange(slot.job_, {});
     if (!job) return {.n = 0, .engine = Engine::Merge};

@@ -110,6 +110,8 @@ class MergeSort {
     SortStats finish(MergeSlot& slot);
     // Waits until the GPU is done with what the slot began, so that finish() can only fail before it writes.
     void wait(MergeSlot& slot);
+    // Whether the GPU is done with it, so that finish() does not wait.
+    [[nodiscard]] static bool is_ready(MergeSlot& slot);
 
     // Writes the stable order of the keys. The keys are not changed, and only the index is read back. Pre: as for
     // run(); at least one key.

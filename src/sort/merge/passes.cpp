@@ -50,6 +50,18 @@ MergeTextures::MergeTextures(gl::Device& device, const KeyForm& form, std::size_
     }
 }
 
+std::size_t MergeTextures::max_keys(const gl::Device& device, const KeyForm& form) {
+    const auto max = static_cast<std::size_t>(device.info.max_texture_size);
+    auto pairs = max_pairs;
+    const auto is_too_large = [&] {
+        const auto shape = shape_of(pairs, device.features.color_targets);
+        return static_cast<std::size_t>(std::max(shape.width(), shape.height())) > max ||
+               texels_in_memory(form, pairs) > max * max;
+    };
+    while (is_too_large()) pairs /= 2;
+    return pairs * form.pair_keys();
+}
+
 std::size_t MergeTextures::bytes(const KeyForm& form, std::size_t pairs) {
     const auto shape = pass::Banked::of_pairs(pairs, pass::Banked::max_layers);
     const auto texel = gl::info(form.format()).bytes;

@@ -38,6 +38,8 @@ struct Cuts {
 struct MergeTextures {
     MergeTextures(gl::Device& device, const KeyForm& form, std::size_t pairs);
     static constexpr std::size_t max_pairs = std::size_t{1} << 24U;  // keys are counted in 31 bits
+    // The largest number of keys for which the textures are not too large for the device.
+    [[nodiscard]] static std::size_t max_keys(const gl::Device& device, const KeyForm& form);
     // Approximate GPU memory of textures for that many pairs.
     [[nodiscard]] static std::size_t bytes(const KeyForm& form, std::size_t pairs);
     // CPU memory for their transfers.

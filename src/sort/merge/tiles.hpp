@@ -77,6 +77,8 @@ class TileReadBack {
                  std::size_t tiles, const DrawTiles& draw = {});
     // Waits for everything.
     void wait();
+    // Whether wait() would return immediately.
+    [[nodiscard]] bool ready() { return parts_.empty() || parts_.back().arrived.passed(); }
     // After the last read the texture may be destroyed.
     void drop() { parts_.clear(); }
     // Passes all words on, each part when it has arrived; waits for the GPU.

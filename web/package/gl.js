@@ -1,0 +1,443 @@
+// OpenGL ES 3.0 for the module, on a WebGL2 context: the imports that src/gl/web/functions.hpp names. Objects are
+// numbers there. Each piece of the page's state is saved before the first call that changes it, and restored by end().
+import { QuadmillError } from './wasm.js';
+
+const version = 'OpenGL ES 3.0 (WebGL 2.0)';
+// The module asks for the size of a texture; the caller of argsortTexture() has said it.
+const extensions = ['GL_ANGLE_get_tex_level_parameter'];
+// WebGL2 promises four render targets, and more gain nothing (docs/browser.md).
+const colorTargets = 4;
+const GL = WebGL2RenderingContext;
+const SHADING = 0x8b8c;
+
+const viewOf = {
+  [GL.FLOAT]: Float32Array, [GL.UNSIGNED_INT]: Uint32Array, [GL.INT]: Int32Array,
+  [GL.UNSIGNED_SHORT]: Uint16Array, [GL.HALF_FLOAT]: Uint16Array, [GL.UNSIGNED_BYTE]: Uint8Array,
+};
+const bindingOf = { [GL.TEXTURE_2D]: GL.TEXTURE_BINDING_2D, [GL.TEXTURE_2D_ARRAY]: GL.TEXTURE_BINDING_2D_ARRAY };
+const bufferBindingOf = {
+  [GL.ARRAY_BUFFER]: GL.ARRAY_BUFFER_BINDING, [GL.PIXEL_PACK_BUFFER]: GL.PIXEL_PACK_BUFFER_BINDING,
+  [GL.PIXEL_UNPACK_BUFFER]: GL.PIXEL_UNPACK_BUFFER_BINDING,
+};
+// WebGL2 has no swizzles: each channel is itself.
+const swizzles = { 0x8e42: GL.RED, 0x8e43: 0x1904, 0x8e44: 0x1905, 0x8e45: GL.ALPHA };
+const tightPack = { [GL.PACK_ALIGNMENT]: 1, [GL.PACK_ROW_LENGTH]: 0, [GL.PACK_SKIP_ROWS]: 0, [GL.PACK_SKIP_PIXELS]: 0 };
+const tightUnpack = {
+  [GL.UNPACK_ALIGNMENT]: 1, [GL.UNPACK_ROW_LENGTH]: 0, [GL.UNPACK_SKIP_ROWS]: 0, [GL.UNPACK_SKIP_PIXELS]: 0,
+  [GL.UNPACK_IMAGE_HEIGHT]: 0, [GL.UNPACK_SKIP_IMAGES]: 0, [GL.UNPACK_FLIP_Y_WEBGL]: false,
+  [GL.UNPACK_PREMULTIPLY_ALPHA_WEBGL]: false,
+};
+
+/** `mine`: the page sets all state that it needs itself, so that nothing is saved or restored. */
+export class PageGl {
+  constructor(gl, mine) {
+    this.gl = gl;
+    this.mine = mine;
+    this.saved = new Map();
+    this.objects = [null];  // by number; also uniform locations and fences
+    this.free = [];
+    this.levels = new Map();  // of textures of the page: what the caller said of them
+    this.clips = gl.getExtension('EXT_clip_control');
+    this.polygons = gl.getExtension('WEBGL_polygon_mode');
+    this.reset();
+  }
+
+  /** What the module has bound; 0 or null: nothing known. */
+  reset() {
+    this.unit = -1;
+    this.draw = this.read = null;
+    this.packed = this.unpacked = -1;
+    this.bound = 0;  // the texture bound last
+    this.mapped = 0;
+  }
+
+  // Objects ---------------------------------------------------------------------------------------------------------
+  put(object) {
+    if (!object) return 0;
+    const id = this.free.pop() ?? this.objects.length;
+    this.objects[id] = object;
+    return id;
+  }
+  take(id) {
+    const object = this.objects[id];
+    this.objects[id] = null;
+    if (id) this.free.push(id);
+    return object;
+  }
+  /** Makes the page's texture known to the module until forget(). */
+  know(texture, level) {
+    const id = this.put(texture);
+    this.levels.set(id, level);
+    return id;
+  }
+  forget(id) {
+    this.levels.delete(id);
+    this.take(id);
+  }
+
+  // The page's state ------------------------------------------------------------------------------------------------
+  /** Begins a call. Throws for states in which a draw would go wrong. */
+  begin() {
+    const { gl } = this;
+    if (gl.isContextLost())
+      throw new QuadmillError('lost', 'the WebGL context was lost; make a new Quadmill when it is restored');
+    this.reset();
+    if (this.mine) return;
+    for (const target of [GL.ANY_SAMPLES_PASSED, GL.ANY_SAMPLES_PASSED_CONSERVATIVE]) {
+      if (gl.getQuery(target, GL.CURRENT_QUERY))
+        throw new QuadmillError('argument', 'a query of samples is active, and would count the passes of quadmill; end it before the call');
+    }
+    const program = gl.getParameter(GL.CURRENT_PROGRAM);
+    if (program && gl.getProgramParameter(program, GL.DELETE_STATUS))
+      throw new QuadmillError('argument', 'the current program is flagged for deletion, and would not survive the call; use another one first');
+    if (gl.getParameter(GL.TRANSFORM_FEEDBACK_ACTIVE) && !gl.getParameter(GL.TRANSFORM_FEEDBACK_PAUSED)) {
+      gl.pauseTransformFeedback();
+      this.saved.set('feedback', () => gl.resumeTransformFeedback());
+    }
+    if (this.clips) {
+      const origin = gl.getParameter(this.clips.CLIP_ORIGIN_EXT), depth = gl.getParameter(this.clips.CLIP_DEPTH_MODE_EXT);
+      if (origin !== this.clips.LOWER_LEFT_EXT || depth !== this.clips.NEGATIVE_ONE_TO_ONE_EXT) {
+        this.clips.clipControlEXT(this.clips.LOWER_LEFT_EXT, this.clips.NEGATIVE_ONE_TO_ONE_EXT);
+        this.saved.set('clip', () => this.clips.clipControlEXT(origin, depth));
+      }
+    }
+    if (this.polygons) {
+      const mode = gl.getParameter(this.polygons.POLYGON_MODE_WEBGL);
+      if (mode !== this.polygons.FILL_WEBGL) {
+        this.polygons.polygonModeWEBGL(GL.FRONT_AND_BACK, this.polygons.FILL_WEBGL);
+        this.saved.set('polygon', () => this.polygons.polygonModeWEBGL(GL.FRONT_AND_BACK, mode));
+      }
+    }
+  }
+
+  /** Ends a call: restores what it changed. */
+  end() {
+    const { saved, gl } = this;
+    if (saved.size) {
+      const unit = saved.get('unit');
+      saved.delete('unit');
+      const feedback = saved.get('feedback');
+      saved.delete('feedback');
+      for (const restore of saved.values()) restore();
+      unit?.();
+      feedback?.();
+      saved.clear();
+    }
+    if (gl.isContextLost())
+      throw new QuadmillError('lost', 'the WebGL context was lost; make a new Quadmill when it is restored');
+  }
+
+  /** Saves a piece of state before it changes: `save()` gives what restores it. */
+  once(key, save) {
+    if (!this.mine && !this.saved.has(key)) this.saved.set(key, save());
+  }
+  onceParameter(name, restore) {
+    this.once(name, () => {
+      const value = this.gl.getParameter(name);
+      return () => restore(value);
+    });
+  }
+  able(capability, on) {
+    const { gl } = this;
+    this.once(`cap${capability}`, () => {
+      const was = gl.isEnabled(capability);
+      return () => (was ? gl.enable(capability) : gl.disable(capability));
+    });
+    on ? gl.enable(capability) : gl.disable(capability);
+  }
+  store(tight) {
+    const { gl } = this;
+    for (const [key, value] of Object.entries(tight)) {
+      const name = Number(key);
+      this.once(`store${name}`, () => {
+        const was = gl.getParameter(name);
+        return () => gl.pixelStorei(name, was);
+      });
+      gl.pixelStorei(name, value);
+    }
+  }
+  /** Rows without gaps, and a pointer instead of an offset if the module has bound no buffer. */
+  packs() {
+    this.store(tightPack);
+    if (this.packed < 0) this.bindBuffer(GL.PIXEL_PACK_BUFFER, null);
+  }
+  unpacks() {
+    this.store(tightUnpack);
+    if (this.unpacked < 0) this.bindBuffer(GL.PIXEL_UNPACK_BUFFER, null);
+  }
+  bindBuffer(target, buffer) {
+    this.onceParameter(bufferBindingOf[target], (was) => this.gl.bindBuffer(target, was));
+    this.gl.bindBuffer(target, buffer);
+  }
+  bindFramebuffer(target, framebuffer) {
+    const { gl } = this;
+    const draws = target !== GL.READ_FRAMEBUFFER, reads = target !== GL.DRAW_FRAMEBUFFER;
+    if (draws) {
+      this.onceParameter(GL.DRAW_FRAMEBUFFER_BINDING, (was) => gl.bindFramebuffer(GL.DRAW_FRAMEBUFFER, was));
+      this.draw = framebuffer;
+    }
+    if (reads) {
+      this.onceParameter(GL.READ_FRAMEBUFFER_BINDING, (was) => gl.bindFramebuffer(GL.READ_FRAMEBUFFER, was));
+      this.read = framebuffer;
+    }
+    gl.bindFramebuffer(target, framebuffer);
+  }
+  /** Chromium applies the draw buffers of a framebuffer that is bound for reading alone, when a texture is attached, to
+   * the one bound for drawing. So it is bound to both. */
+  attaching(target, attach) {
+    const { gl } = this;
+    if (target !== GL.READ_FRAMEBUFFER || this.read === this.draw) return attach(target);
+    const draw = this.draw;
+    this.bindFramebuffer(GL.FRAMEBUFFER, this.read);
+    attach(GL.FRAMEBUFFER);
+    this.bindFramebuffer(GL.DRAW_FRAMEBUFFER, draw);
+  }
+
+  // The imports of the module ---------------------------------------------------------------------------------------
+  /** `module()`: its Instance. */
+  imports(module) {
+    const { gl, objects } = this;
+    const of = (id) => objects[id];
+    const words = (at, count) => new Uint32Array(module().buffer, at, count);
+    const setWord = (at, value) => module().view().setInt32(at, Number(value), true);
+    const gen = (count, at, make) => { for (let i = 0; i < count; ++i) setWord(at + 4 * i, this.put(make())); };
+    const drop = (count, at, remove) => { for (const id of Array.from(words(at, count))) if (id) remove(this.take(id)); };
+    const strings = new Map();
+    const text = (string) => {
+      if (!strings.has(string)) {
+        const bytes = new TextEncoder().encode(`${string}\0`);
+        const at = module().allocate(bytes.length);
+        module().bytes(at, bytes.length).set(bytes);
+        strings.set(string, at);
+      }
+      return strings.get(string);
+    };
+    const log = (string, size, length, at) => {
+      const bytes = new TextEncoder().encode(string ?? '').subarray(0, Math.max(size - 1, 0));
+      module().bytes(at, bytes.length).set(bytes);
+      if (size > 0) module().bytes(at + bytes.length, 1)[0] = 0;
+      if (length) setWord(length, bytes.length);
+    };
+    const parameters = {
+      [GL.MAJOR_VERSION ?? 0x821b]: () => 3,
+      [GL.MINOR_VERSION ?? 0x821c]: () => 0,
+      [0x821d]: () => extensions.length,  // NUM_EXTENSIONS
+      [GL.MAX_DRAW_BUFFERS]: () => colorTargets,
+      [GL.MAX_TEXTURE_SIZE]: () => gl.getParameter(GL.MAX_TEXTURE_SIZE),
+      [GL.MAX_ARRAY_TEXTURE_LAYERS]: () => gl.getParameter(GL.MAX_ARRAY_TEXTURE_LAYERS),
+    };
+    // With a pixel buffer bound, the pointer is an offset.
+    const texels = (type, at) => {
+      if (at === 0) return null;
+      const view = viewOf[type];
+      return new view(module().buffer, at, Math.floor((module().buffer.byteLength - at) / view.BYTES_PER_ELEMENT));
+    };
+    const unitState = (key, save) => this.once(`${key}${this.unit}`, () => {
+      const unit = this.unit, restore = save();
+      return () => { gl.activeTexture(GL.TEXTURE0 + unit); restore(); };
+    });
+
+    return {
+      ActiveTexture: (unit) => {
+        this.onceUnit();
+        this.unit = unit - GL.TEXTURE0;
+        gl.activeTexture(unit);
+      },
+      AttachShader: (program, shader) => gl.attachShader(of(program), of(shader)),
+      BeginQuery: (target, query) => gl.beginQuery(target, of(query)),
+      BindAttribLocation: (program, index, name) => gl.bindAttribLocation(of(program), index, module().text(name)),
+      BindBuffer: (target, buffer) => {
+        if (target === GL.PIXEL_PACK_BUFFER) this.packed = buffer;
+        if (target === GL.PIXEL_UNPACK_BUFFER) this.unpacked = buffer;
+        this.bindBuffer(target, of(buffer));
+      },
+      BindFramebuffer: (target, framebuffer) => this.bindFramebuffer(target, of(framebuffer)),
+      BindSampler: (unit, sampler) => {
+        this.once(`sampler${unit}`, () => {
+          const before = this.unit;
+          if (before !== unit) gl.activeTexture(GL.TEXTURE0 + unit);
+          const was = gl.getParameter(GL.SAMPLER_BINDING);
+          if (before !== unit && before >= 0) gl.activeTexture(GL.TEXTURE0 + before);
+          return () => gl.bindSampler(unit, was);
+        });
+        gl.bindSampler(unit, of(sampler));
+      },
+      BindTexture: (target, texture) => {
+        unitState(`texture${target}`, () => {
+          const was = gl.getParameter(bindingOf[target]);
+          return () => gl.bindTexture(target, was);
+        });
+        this.bound = texture;
+        gl.bindTexture(target, of(texture));
+      },
+      BindVertexArray: (array) => {
+        this.onceParameter(GL.VERTEX_ARRAY_BINDING, (was) => gl.bindVertexArray(was));
+        gl.bindVertexArray(of(array));
+      },
+      BlendEquation: (mode) => {
+        this.once('equation', () => {
+          const color = gl.getParameter(GL.BLEND_EQUATION_RGB), alpha = gl.getParameter(GL.BLEND_EQUATION_ALPHA);
+          return () => gl.blendEquationSeparate(color, alpha);
+        });
+        gl.blendEquation(mode);
+      },
+      BlendFunc: (from, to) => {
+        this.once('factors', () => {
+          const was = [GL.BLEND_SRC_RGB, GL.BLEND_DST_RGB, GL.BLEND_SRC_ALPHA, GL.BLEND_DST_ALPHA].map((name) => gl.getParameter(name));
+          return () => gl.blendFuncSeparate(...was);
+        });
+        gl.blendFunc(from, to);
+      },
+      BlitFramebuffer: (...all) => gl.blitFramebuffer(...all),
+      BufferData: (target, size, at, usage) =>
+        at === 0 ? gl.bufferData(target, size, usage) : gl.bufferData(target, new Uint8Array(module().buffer), usage, at, size),
+      CheckFramebufferStatus: (target) => gl.checkFramebufferStatus(target),
+      ClearBufferfv: (buffer, target, at) => gl.clearBufferfv(buffer, target, new Float32Array(module().buffer, at, 4).slice()),
+      ClearBufferiv: (buffer, target, at) => gl.clearBufferiv(buffer, target, new Int32Array(module().buffer, at, buffer === GL.COLOR ? 4 : 1).slice()),
+      ClearBufferuiv: (buffer, target, at) => gl.clearBufferuiv(buffer, target, words(at, 4).slice()),
+      // A page may not wait. The module asks with a time of 0 whether a fence has passed; when it would wait, what it
+      // reads next waits by itself.
+      ClientWaitSync: (sync, flags, timeout) =>
+        timeout !== 0n || gl.getSyncParameter(of(sync), GL.SYNC_STATUS) === GL.SIGNALED ? GL.CONDITION_SATISFIED : GL.TIMEOUT_EXPIRED,
+      ColorMask: (r, g, b, a) => {
+        this.onceParameter(GL.COLOR_WRITEMASK, (was) => gl.colorMask(...was));
+        gl.colorMask(r !== 0, g !== 0, b !== 0, a !== 0);
+      },
+      CompileShader: (shader) => gl.compileShader(of(shader)),
+      CreateProgram: () => this.put(gl.createProgram()),
+      CreateShader: (stage) => this.put(gl.createShader(stage)),
+      DeleteBuffers: (count, at) => drop(count, at, (buffer) => gl.deleteBuffer(buffer)),
+      DeleteFramebuffers: (count, at) => drop(count, at, (framebuffer) => gl.deleteFramebuffer(framebuffer)),
+      DeleteProgram: (program) => gl.deleteProgram(this.take(program)),
+      DeleteQueries: (count, at) => drop(count, at, (query) => gl.deleteQuery(query)),
+      DeleteShader: (shader) => gl.deleteShader(this.take(shader)),
+      DeleteSync: (sync) => gl.deleteSync(this.take(sync)),
+      DeleteTextures: (count, at) => drop(count, at, (texture) => gl.deleteTexture(texture)),
+      DeleteVertexArrays: (count, at) => drop(count, at, (array) => gl.deleteVertexArray(array)),
+      DepthFunc: (compare) => {
+        this.onceParameter(GL.DEPTH_FUNC, (was) => gl.depthFunc(was));
+        gl.depthFunc(compare);
+      },
+      DepthMask: (on) => {
+        this.onceParameter(GL.DEPTH_WRITEMASK, (was) => gl.depthMask(was));
+        gl.depthMask(on !== 0);
+      },
+      DetachShader: (program, shader) => gl.detachShader(of(program), of(shader)),
+      Disable: (capability) => this.able(capability, false),
+      DrawArrays: (mode, first, count) => gl.drawArrays(mode, first, count),
+      DrawArraysInstanced: (mode, first, count, instances) => gl.drawArraysInstanced(mode, first, count, instances),
+      DrawBuffers: (count, at) => gl.drawBuffers(Array.from(words(at, count))),
+      Enable: (capability) => this.able(capability, true),
+      EnableVertexAttribArray: (index) => gl.enableVertexAttribArray(index),
+      EndQuery: (target) => gl.endQuery(target),
+      FenceSync: (condition, flags) => this.put(gl.fenceSync(condition, flags)),
+      Finish: () => gl.finish(),
+      Flush: () => gl.flush(),
+      FramebufferTexture2D: (target, attachment, textarget, texture, level) =>
+        this.attaching(target, (to) => gl.framebufferTexture2D(to, attachment, textarget, of(texture), level)),
+      FramebufferTextureLayer: (target, attachment, texture, level, layer) =>
+        this.attaching(target, (to) => gl.framebufferTextureLayer(to, attachment, of(texture), level, layer)),
+      GenBuffers: (count, at) => gen(count, at, () => gl.createBuffer()),
+      GenFramebuffers: (count, at) => gen(count, at, () => gl.createFramebuffer()),
+      GenQueries: (count, at) => gen(count, at, () => gl.createQuery()),
+      GenTextures: (count, at) => gen(count, at, () => gl.createTexture()),
+      GenVertexArrays: (count, at) => gen(count, at, () => gl.createVertexArray()),
+      // getError waits for the GPU's process; a lost context is noticed by end().
+      GetError: () => GL.NO_ERROR,
+      GetIntegerv: (name, at) => {
+        if (name === GL.MAX_VIEWPORT_DIMS) return gl.getParameter(name).forEach((value, i) => setWord(at + 4 * i, value));
+        setWord(at, parameters[name]?.() ?? 0);
+      },
+      GetProgramInfoLog: (program, size, length, at) => log(gl.getProgramInfoLog(of(program)), size, length, at),
+      GetProgramiv: (program, name, at) => setWord(at, gl.getProgramParameter(of(program), name)),
+      GetQueryObjectuiv: (query, name, at) => setWord(at, gl.getQueryParameter(of(query), name)),
+      GetShaderInfoLog: (shader, size, length, at) => log(gl.getShaderInfoLog(of(shader)), size, length, at),
+      GetShaderiv: (shader, name, at) =>
+        setWord(at, name === 0x8b84 ? 4096 : gl.getShaderParameter(of(shader), name)),  // INFO_LOG_LENGTH
+      GetString: (name) => text(name === GL.VERSION ? version : name === SHADING ? 'OpenGL ES GLSL ES 3.00' : this.name(name)),
+      GetStringi: (name, i) => text(extensions[i] ?? ''),
+      GetTexLevelParameteriv: (target, level, name, at) => {
+        const { width = 0, height = 0, internal = 0 } = this.levels.get(this.bound) ?? {};
+        setWord(at, { 0x1000: width, 0x1001: height, 0x1003: internal, 0x8071: 1 }[name] ?? 0);
+      },
+      GetTexParameteriv: (target, name, at) => setWord(at, swizzles[name] ?? gl.getTexParameter(target, name)),
+      GetUniformLocation: (program, name) => this.put(gl.getUniformLocation(of(program), module().text(name))) || -1,
+      IsEnabled: (capability) => (gl.isEnabled(capability) ? 1 : 0),
+      IsTexture: (texture) => (gl.isTexture(of(texture)) ? 1 : 0),
+      LinkProgram: (program) => gl.linkProgram(of(program)),
+      // What was read back, copied into the module's memory.
+      MapBufferRange: (target, offset, length) => {
+        this.mapped = module().allocate(length);
+        gl.getBufferSubData(target, offset, new Uint8Array(module().buffer), this.mapped, length);
+        return this.mapped;
+      },
+      ReadBuffer: (buffer) => gl.readBuffer(buffer),
+      ReadPixels: (x, y, width, height, format, type, at) => {
+        this.packs();
+        gl.readPixels(x, y, width, height, format, type, this.packed > 0 ? at : texels(type, at));
+      },
+      Scissor: (x, y, width, height) => {
+        this.onceParameter(GL.SCISSOR_BOX, (was) => gl.scissor(...was));
+        gl.scissor(x, y, width, height);
+      },
+      ShaderSource: (shader, count, at) =>
+        gl.shaderSource(of(shader), Array.from(words(at, count), (string) => module().text(string)).join('')),
+      TexImage2D: (target, level, internal, width, height, border, format, type, at) => {
+        this.unpacks();
+        gl.texImage2D(target, level, internal, width, height, border, format, type, texels(type, at));
+      },
+      TexImage3D: (target, level, internal, width, height, depth, border, format, type, at) => {
+        this.unpacks();
+        gl.texImage3D(target, level, internal, width, height, depth, border, format, type, texels(type, at));
+      },
+      TexParameteri: (target, name, value) => gl.texParameteri(target, name, value),
+      TexSubImage2D: (target, level, x, y, width, height, format, type, at) => {
+        this.unpacks();
+        gl.texSubImage2D(target, level, x, y, width, height, format, type, this.unpacked > 0 ? at : texels(type, at));
+      },
+      TexSubImage3D: (target, level, x, y, z, width, height, depth, format, type, at) => {
+        this.unpacks();
+        gl.texSubImage3D(target, level, x, y, z, width, height, depth, format, type, this.unpacked > 0 ? at : texels(type, at));
+      },
+      Uniform1f: (where, x) => gl.uniform1f(of(where), x),
+      Uniform1i: (where, x) => gl.uniform1i(of(where), x),
+      Uniform1ui: (where, x) => gl.uniform1ui(of(where), x),
+      Uniform2f: (where, x, y) => gl.uniform2f(of(where), x, y),
+      Uniform2i: (where, x, y) => gl.uniform2i(of(where), x, y),
+      Uniform2ui: (where, x, y) => gl.uniform2ui(of(where), x, y),
+      Uniform4f: (where, x, y, z, w) => gl.uniform4f(of(where), x, y, z, w),
+      Uniform4i: (where, x, y, z, w) => gl.uniform4i(of(where), x, y, z, w),
+      Uniform4ui: (where, x, y, z, w) => gl.uniform4ui(of(where), x, y, z, w),
+      UnmapBuffer: () => {
+        module().calls.free(this.mapped);
+        this.mapped = 0;
+        return 1;
+      },
+      UseProgram: (program) => {
+        this.onceParameter(GL.CURRENT_PROGRAM, (was) => gl.useProgram(was));
+        gl.useProgram(of(program));
+      },
+      VertexAttribDivisor: (index, divisor) => gl.vertexAttribDivisor(index, divisor),
+      VertexAttribPointer: (index, size, type, normalized, stride, offset) =>
+        gl.vertexAttribPointer(index, size, type, normalized !== 0, stride, offset),
+      Viewport: (x, y, width, height) => {
+        this.onceParameter(GL.VIEWPORT, (was) => gl.viewport(...was));
+        gl.viewport(x, y, width, height);
+      },
+    };
+  }
+
+  onceUnit() {
+    this.once('unit', () => {
+      const was = this.gl.getParameter(GL.ACTIVE_TEXTURE);
+      return () => this.gl.activeTexture(was);
+    });
+  }
+  /** Name of the renderer or vendor. */
+  name(which) {
+    const { gl } = this;
+    const info = gl.getExtension('WEBGL_debug_renderer_info');
+    const wanted = which === GL.RENDERER ? info?.UNMASKED_RENDERER_WEBGL : info?.UNMASKED_VENDOR_WEBGL;
+    return gl.getParameter(wanted ?? which) || gl.getParameter(which) || '';
+  }
+}
