@@ -19,8 +19,11 @@ const bufferBindingOf = {
   [GL.ARRAY_BUFFER]: GL.ARRAY_BUFFER_BINDING, [GL.PIXEL_PACK_BUFFER]: GL.PIXEL_PACK_BUFFER_BINDING,
   [GL.PIXEL_UNPACK_BUFFER]: GL.PIXEL_UNPACK_BUFFER_BINDING,
 };
-// WebGL2 has no swizzles: each channel is itself.
-const swizzles = { 0x8e42: GL.RED, 0x8e43: 0x1904, 0x8e44: 0x1905, 0x8e45: GL.ALPHA };
+// Filters, and swizzles, which WebGL2 does not have.
+const plainParameters = {
+  [GL.TEXTURE_MIN_FILTER]: GL.NEAREST, [GL.TEXTURE_MAG_FILTER]: GL.NEAREST,
+  0x8e42: GL.RED, 0x8e43: 0x1904, 0x8e44: 0x1905, 0x8e45: GL.ALPHA,
+};
 const tightPack = { [GL.PACK_ALIGNMENT]: 1, [GL.PACK_ROW_LENGTH]: 0, [GL.PACK_SKIP_ROWS]: 0, [GL.PACK_SKIP_PIXELS]: 0 };
 const tightUnpack = {
   [GL.UNPACK_ALIGNMENT]: 1, [GL.UNPACK_ROW_LENGTH]: 0, [GL.UNPACK_SKIP_ROWS]: 0, [GL.UNPACK_SKIP_PIXELS]: 0,
@@ -39,6 +42,13 @@ export class PageGl {
     this.levels = new Map();  // of textures of the page: what the caller said of them
     this.clips = gl.getExtension('EXT_clip_control');
     this.polygons = gl.getExtension('WEBGL_polygon_mode');
+    this.known = new WeakSet();    // textures of the page that were asked about
+    this.checked = new WeakSet();  // those of them that can be drawn to
+    this.watched = [];
+    if (!mine) this.watchAll();
+    // With a sampler, a texture's own filter and comparison do not matter.
+    this.plain = gl.createSampler();
+    for (const name of [GL.TEXTURE_MIN_FILTER, GL.TEXTURE_MAG_FILTER]) gl.samplerParameteri(this.plain, name, GL.NEAREST);
     this.reset();
   }
 
@@ -64,8 +74,21 @@ export class PageGl {
     if (id) this.free.push(id);
     return object;
   }
-  /** Makes the page's texture known to the module until forget(). */
+  /** Makes the page's texture known to the module until forget(). What waits for the GPU's process is asked when a
+   * texture is first used. */
   know(texture, level) {
+    const { gl } = this;
+    if (!this.known.has(texture)) {
+      if (!gl.isTexture(texture))
+        throw new QuadmillError('argument', 'a texture is not one of this context, or was deleted, or was never bound');
+      const unit = gl.getParameter(GL.TEXTURE_BINDING_2D);
+      gl.bindTexture(GL.TEXTURE_2D, texture);
+      const base = gl.getTexParameter(GL.TEXTURE_2D, GL.TEXTURE_BASE_LEVEL);
+      gl.bindTexture(GL.TEXTURE_2D, unit);
+      if (base !== 0)
+        throw new QuadmillError('argument', `a texture has TEXTURE_BASE_LEVEL ${base}, and level 0 is needed`);
+      this.known.add(texture);
+    }
     const id = this.put(texture);
     this.levels.set(id, level);
     return id;
@@ -90,24 +113,64 @@ export class PageGl {
     const program = gl.getParameter(GL.CURRENT_PROGRAM);
     if (program && gl.getProgramParameter(program, GL.DELETE_STATUS))
       throw new QuadmillError('argument', 'the current program is flagged for deletion, and would not survive the call; use another one first');
-    if (gl.getParameter(GL.TRANSFORM_FEEDBACK_ACTIVE) && !gl.getParameter(GL.TRANSFORM_FEEDBACK_PAUSED)) {
+    const feedback = this.feedback.get(this.feedbackObject);
+    if (feedback?.active && !feedback.paused) {
       gl.pauseTransformFeedback();
       this.saved.set('feedback', () => gl.resumeTransformFeedback());
     }
+    const { clips, polygons, clip, polygonMode } = this;
+    if (clips && (clip[0] !== clips.LOWER_LEFT_EXT || clip[1] !== clips.NEGATIVE_ONE_TO_ONE_EXT)) {
+      clips.clipControlEXT(clips.LOWER_LEFT_EXT, clips.NEGATIVE_ONE_TO_ONE_EXT);
+      this.saved.set('clip', () => clips.clipControlEXT(...clip));
+    }
+    if (polygons && polygonMode !== polygons.FILL_WEBGL) {
+      polygons.polygonModeWEBGL(GL.FRONT_AND_BACK, polygons.FILL_WEBGL);
+      this.saved.set('polygon', () => polygons.polygonModeWEBGL(GL.FRONT_AND_BACK, polygonMode));
+    }
+  }
+
+  // Browsers answer most questions about state by themselves. These they pass on to the GPU's process and wait, 0.1 ms
+  // each, so the calls that change them are noted.
+  watchAll() {
+    const { gl } = this;
+    this.mask = gl.getParameter(GL.COLOR_WRITEMASK);
+    this.watch(gl, 'colorMask', (...mask) => { this.mask = mask.map(Boolean); });
+    this.feedback = new Map();  // by transform feedback object
+    this.feedbackObject = gl.getParameter(GL.TRANSFORM_FEEDBACK_BINDING);
+    this.feedback.set(this.feedbackObject,
+      { active: gl.getParameter(GL.TRANSFORM_FEEDBACK_ACTIVE), paused: gl.getParameter(GL.TRANSFORM_FEEDBACK_PAUSED) });
+    const note = (active, paused) => () => {
+      active ? this.feedback.set(this.feedbackObject, { active, paused }) : this.feedback.delete(this.feedbackObject);
+    };
+    this.watch(gl, 'bindTransformFeedback', (target, object) => { this.feedbackObject = object; });
+    this.watch(gl, 'beginTransformFeedback', note(true, false));
+    this.watch(gl, 'pauseTransformFeedback', note(true, true));
+    this.watch(gl, 'resumeTransformFeedback', note(true, false));
+    this.watch(gl, 'endTransformFeedback', note(false, false));
     if (this.clips) {
-      const origin = gl.getParameter(this.clips.CLIP_ORIGIN_EXT), depth = gl.getParameter(this.clips.CLIP_DEPTH_MODE_EXT);
-      if (origin !== this.clips.LOWER_LEFT_EXT || depth !== this.clips.NEGATIVE_ONE_TO_ONE_EXT) {
-        this.clips.clipControlEXT(this.clips.LOWER_LEFT_EXT, this.clips.NEGATIVE_ONE_TO_ONE_EXT);
-        this.saved.set('clip', () => this.clips.clipControlEXT(origin, depth));
-      }
+      this.clip = [gl.getParameter(this.clips.CLIP_ORIGIN_EXT), gl.getParameter(this.clips.CLIP_DEPTH_MODE_EXT)];
+      this.watch(this.clips, 'clipControlEXT', (...clip) => { this.clip = clip; });
     }
     if (this.polygons) {
-      const mode = gl.getParameter(this.polygons.POLYGON_MODE_WEBGL);
-      if (mode !== this.polygons.FILL_WEBGL) {
-        this.polygons.polygonModeWEBGL(GL.FRONT_AND_BACK, this.polygons.FILL_WEBGL);
-        this.saved.set('polygon', () => this.polygons.polygonModeWEBGL(GL.FRONT_AND_BACK, mode));
-      }
+      [this.polygonMode] = [gl.getParameter(this.polygons.POLYGON_MODE_WEBGL)].flat();
+      this.watch(this.polygons, 'polygonModeWEBGL', (face, mode) => { this.polygonMode = mode; });
     }
+  }
+  watch(object, name, note) {
+    const call = object[name], own = Object.hasOwn(object, name);
+    const watching = function watching(...all) {
+      note(...all);
+      return call.apply(object, all);
+    };
+    object[name] = watching;
+    this.watched.push(() => {
+      if (object[name] !== watching) return;  // somebody watches after us
+      if (own) object[name] = call;
+      else delete object[name];
+    });
+  }
+  close() {
+    for (const undo of this.watched.reverse()) undo();
   }
 
   /** Ends a call: restores what it changed. */
@@ -232,6 +295,13 @@ export class PageGl {
       const view = viewOf[type];
       return new view(module().buffer, at, Math.floor((module().buffer.byteLength - at) / view.BYTES_PER_ELEMENT));
     };
+    // Whether the uniform has another value; programs keep theirs from call to call.
+    const set = (where, x, y, z, w) => {
+      const uniform = objects[where];
+      if (!uniform || (uniform.x === x && uniform.y === y && uniform.z === z && uniform.w === w)) return false;
+      uniform.x = x; uniform.y = y; uniform.z = z; uniform.w = w;
+      return true;
+    };
     const unitState = (key, save) => this.once(`${key}${this.unit}`, () => {
       const unit = this.unit, restore = save();
       return () => { gl.activeTexture(GL.TEXTURE0 + unit); restore(); };
@@ -260,7 +330,7 @@ export class PageGl {
           if (before !== unit && before >= 0) gl.activeTexture(GL.TEXTURE0 + before);
           return () => gl.bindSampler(unit, was);
         });
-        gl.bindSampler(unit, of(sampler));
+        gl.bindSampler(unit, of(sampler) ?? this.plain);
       },
       BindTexture: (target, texture) => {
         unitState(`texture${target}`, () => {
@@ -291,7 +361,14 @@ export class PageGl {
       BlitFramebuffer: (...all) => gl.blitFramebuffer(...all),
       BufferData: (target, size, at, usage) =>
         at === 0 ? gl.bufferData(target, size, usage) : gl.bufferData(target, new Uint8Array(module().buffer), usage, at, size),
-      CheckFramebufferStatus: (target) => gl.checkFramebufferStatus(target),
+      // Waits for the GPU's process; all textures of the module can be drawn to.
+      CheckFramebufferStatus: (target) => {
+        const texture = this.attached;
+        if (!texture || this.checked.has(texture)) return GL.FRAMEBUFFER_COMPLETE;
+        const status = gl.checkFramebufferStatus(target);
+        if (status === GL.FRAMEBUFFER_COMPLETE) this.checked.add(texture);
+        return status;
+      },
       ClearBufferfv: (buffer, target, at) => gl.clearBufferfv(buffer, target, new Float32Array(module().buffer, at, 4).slice()),
       ClearBufferiv: (buffer, target, at) => gl.clearBufferiv(buffer, target, new Int32Array(module().buffer, at, buffer === GL.COLOR ? 4 : 1).slice()),
       ClearBufferuiv: (buffer, target, at) => gl.clearBufferuiv(buffer, target, words(at, 4).slice()),
@@ -300,7 +377,10 @@ export class PageGl {
       ClientWaitSync: (sync, flags, timeout) =>
         timeout !== 0n || gl.getSyncParameter(of(sync), GL.SYNC_STATUS) === GL.SIGNALED ? GL.CONDITION_SATISFIED : GL.TIMEOUT_EXPIRED,
       ColorMask: (r, g, b, a) => {
-        this.onceParameter(GL.COLOR_WRITEMASK, (was) => gl.colorMask(...was));
+        this.once('mask', () => {
+          const was = this.mask;
+          return () => gl.colorMask(...was);
+        });
         gl.colorMask(r !== 0, g !== 0, b !== 0, a !== 0);
       },
       CompileShader: (shader) => gl.compileShader(of(shader)),
@@ -333,10 +413,14 @@ export class PageGl {
       FenceSync: (condition, flags) => this.put(gl.fenceSync(condition, flags)),
       Finish: () => gl.finish(),
       Flush: () => gl.flush(),
-      FramebufferTexture2D: (target, attachment, textarget, texture, level) =>
-        this.attaching(target, (to) => gl.framebufferTexture2D(to, attachment, textarget, of(texture), level)),
-      FramebufferTextureLayer: (target, attachment, texture, level, layer) =>
-        this.attaching(target, (to) => gl.framebufferTextureLayer(to, attachment, of(texture), level, layer)),
+      FramebufferTexture2D: (target, attachment, textarget, texture, level) => {
+        this.attached = this.levels.has(texture) ? of(texture) : null;
+        this.attaching(target, (to) => gl.framebufferTexture2D(to, attachment, textarget, of(texture), level));
+      },
+      FramebufferTextureLayer: (target, attachment, texture, level, layer) => {
+        this.attached = null;
+        this.attaching(target, (to) => gl.framebufferTextureLayer(to, attachment, of(texture), level, layer));
+      },
       GenBuffers: (count, at) => gen(count, at, () => gl.createBuffer()),
       GenFramebuffers: (count, at) => gen(count, at, () => gl.createFramebuffer()),
       GenQueries: (count, at) => gen(count, at, () => gl.createQuery()),
@@ -360,10 +444,14 @@ export class PageGl {
         const { width = 0, height = 0, internal = 0 } = this.levels.get(this.bound) ?? {};
         setWord(at, { 0x1000: width, 0x1001: height, 0x1003: internal, 0x8071: 1 }[name] ?? 0);
       },
-      GetTexParameteriv: (target, name, at) => setWord(at, swizzles[name] ?? gl.getTexParameter(target, name)),
-      GetUniformLocation: (program, name) => this.put(gl.getUniformLocation(of(program), module().text(name))) || -1,
+      // As the module wants them: see the sampler, and know().
+      GetTexParameteriv: (target, name, at) => setWord(at, plainParameters[name] ?? 0),
+      GetUniformLocation: (program, name) => {
+        const location = gl.getUniformLocation(of(program), module().text(name));
+        return location ? this.put({ location, x: NaN, y: 0, z: 0, w: 0 }) : -1;
+      },
       IsEnabled: (capability) => (gl.isEnabled(capability) ? 1 : 0),
-      IsTexture: (texture) => (gl.isTexture(of(texture)) ? 1 : 0),
+      IsTexture: (texture) => (of(texture) ? 1 : 0),  // see known()
       LinkProgram: (program) => gl.linkProgram(of(program)),
       // What was read back, copied into the module's memory.
       MapBufferRange: (target, offset, length) => {
@@ -399,15 +487,15 @@ export class PageGl {
         this.unpacks();
         gl.texSubImage3D(target, level, x, y, z, width, height, depth, format, type, this.unpacked > 0 ? at : texels(type, at));
       },
-      Uniform1f: (where, x) => gl.uniform1f(of(where), x),
-      Uniform1i: (where, x) => gl.uniform1i(of(where), x),
-      Uniform1ui: (where, x) => gl.uniform1ui(of(where), x),
-      Uniform2f: (where, x, y) => gl.uniform2f(of(where), x, y),
-      Uniform2i: (where, x, y) => gl.uniform2i(of(where), x, y),
-      Uniform2ui: (where, x, y) => gl.uniform2ui(of(where), x, y),
-      Uniform4f: (where, x, y, z, w) => gl.uniform4f(of(where), x, y, z, w),
-      Uniform4i: (where, x, y, z, w) => gl.uniform4i(of(where), x, y, z, w),
-      Uniform4ui: (where, x, y, z, w) => gl.uniform4ui(of(where), x, y, z, w),
+      Uniform1f: (where, x) => set(where, x, 0, 0, 0) && gl.uniform1f(of(where).location, x),
+      Uniform1i: (where, x) => set(where, x, 0, 0, 0) && gl.uniform1i(of(where).location, x),
+      Uniform1ui: (where, x) => set(where, x, 0, 0, 0) && gl.uniform1ui(of(where).location, x),
+      Uniform2f: (where, x, y) => set(where, x, y, 0, 0) && gl.uniform2f(of(where).location, x, y),
+      Uniform2i: (where, x, y) => set(where, x, y, 0, 0) && gl.uniform2i(of(where).location, x, y),
+      Uniform2ui: (where, x, y) => set(where, x, y, 0, 0) && gl.uniform2ui(of(where).location, x, y),
+      Uniform4f: (where, x, y, z, w) => set(where, x, y, z, w) && gl.uniform4f(of(where).location, x, y, z, w),
+      Uniform4i: (where, x, y, z, w) => set(where, x, y, z, w) && gl.uniform4i(of(where).location, x, y, z, w),
+      Uniform4ui: (where, x, y, z, w) => set(where, x, y, z, w) && gl.uniform4ui(of(where).location, x, y, z, w),
       UnmapBuffer: () => {
         module().calls.free(this.mapped);
         this.mapped = 0;

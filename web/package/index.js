@@ -183,6 +183,7 @@ export class Quadmill {
       this.#page.begin();
       this.#module.calls.qm_close();
       this.#page.end();
+      this.#page.close();
     }
     this.#freed = true;
   }
