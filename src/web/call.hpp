@@ -17,9 +17,9 @@ enum class Outcome : int { Done, Argument, Gl, Memory, Other };
 // Keeps the message of a failure for qm_message().
 void keep_message(const char* text) noexcept;
 
-// Runs `work` and tells how it ended.
+// Runs `work` and tells how it ended. An exception of JavaScript, from an import, goes on to JavaScript.
 template <class Work>
-int call(const Work& work) noexcept {
+int call(const Work& work) {
     const auto failed = [](Outcome outcome, const char* text) {
         keep_message(text);
         return static_cast<int>(outcome);

@@ -7,7 +7,7 @@ const version = 'OpenGL ES 3.0 (WebGL 2.0)';
 const extensions = ['GL_ANGLE_get_tex_level_parameter'];
 // WebGL2 promises four render targets, and more gain nothing (docs/browser.md).
 const colorTargets = 4;
-const GL = WebGL2RenderingContext;
+const GL = globalThis.WebGL2RenderingContext ?? {};  // none in Node, where only the import must work
 const SHADING = 0x8b8c;
 
 const viewOf = {
@@ -39,7 +39,8 @@ export class PageGl {
     this.saved = new Map();
     this.objects = [null];  // by number; also uniform locations and fences
     this.free = [];
-    this.levels = new Map();  // of textures of the page: what the caller said of them
+    this.levels = new Map();  // size and format of 2-D textures: of the page's, what the caller said
+    this.pages = new Set();   // numbers of textures of the page
     this.clips = gl.getExtension('EXT_clip_control');
     this.polygons = gl.getExtension('WEBGL_polygon_mode');
     this.known = new WeakSet();    // textures of the page that were asked about
@@ -58,6 +59,7 @@ export class PageGl {
     this.draw = this.read = null;
     this.packed = this.unpacked = -1;
     this.bound = 0;  // the texture bound last
+    this.sampled = 0;  // units with the sampler, as bits
     this.mapped = 0;
   }
 
@@ -91,10 +93,12 @@ export class PageGl {
     }
     const id = this.put(texture);
     this.levels.set(id, level);
+    this.pages.add(id);
     return id;
   }
   forget(id) {
     this.levels.delete(id);
+    this.pages.delete(id);
     this.take(id);
   }
 
@@ -309,6 +313,7 @@ export class PageGl {
 
     return {
       ActiveTexture: (unit) => {
+        if (this.unit === unit - GL.TEXTURE0) return;
         this.onceUnit();
         this.unit = unit - GL.TEXTURE0;
         gl.activeTexture(unit);
@@ -322,15 +327,19 @@ export class PageGl {
         this.bindBuffer(target, of(buffer));
       },
       BindFramebuffer: (target, framebuffer) => this.bindFramebuffer(target, of(framebuffer)),
-      BindSampler: (unit, sampler) => {
+      // The module binds none, see `plain`.
+      BindSampler: (unit) => {
+        if (this.sampled & (1 << unit)) return;
+        this.sampled |= 1 << unit;
         this.once(`sampler${unit}`, () => {
           const before = this.unit;
+          this.onceUnit();
           if (before !== unit) gl.activeTexture(GL.TEXTURE0 + unit);
           const was = gl.getParameter(GL.SAMPLER_BINDING);
-          if (before !== unit && before >= 0) gl.activeTexture(GL.TEXTURE0 + before);
+          if (before !== unit) before < 0 ? (this.unit = unit) : gl.activeTexture(GL.TEXTURE0 + before);
           return () => gl.bindSampler(unit, was);
         });
-        gl.bindSampler(unit, of(sampler) ?? this.plain);
+        gl.bindSampler(unit, this.plain);
       },
       BindTexture: (target, texture) => {
         unitState(`texture${target}`, () => {
@@ -387,7 +396,11 @@ export class PageGl {
       CreateProgram: () => this.put(gl.createProgram()),
       CreateShader: (stage) => this.put(gl.createShader(stage)),
       DeleteBuffers: (count, at) => drop(count, at, (buffer) => gl.deleteBuffer(buffer)),
-      DeleteFramebuffers: (count, at) => drop(count, at, (framebuffer) => gl.deleteFramebuffer(framebuffer)),
+      DeleteFramebuffers: (count, at) => drop(count, at, (framebuffer) => {
+        if (this.draw === framebuffer) this.draw = null;
+        if (this.read === framebuffer) this.read = null;
+        gl.deleteFramebuffer(framebuffer);
+      }),
       DeleteProgram: (program) => gl.deleteProgram(this.take(program)),
       DeleteQueries: (count, at) => drop(count, at, (query) => gl.deleteQuery(query)),
       DeleteShader: (shader) => gl.deleteShader(this.take(shader)),
@@ -414,7 +427,7 @@ export class PageGl {
       Finish: () => gl.finish(),
       Flush: () => gl.flush(),
       FramebufferTexture2D: (target, attachment, textarget, texture, level) => {
-        this.attached = this.levels.has(texture) ? of(texture) : null;
+        this.attached = this.pages.has(texture) ? of(texture) : null;
         this.attaching(target, (to) => gl.framebufferTexture2D(to, attachment, textarget, of(texture), level));
       },
       FramebufferTextureLayer: (target, attachment, texture, level, layer) => {
@@ -471,6 +484,7 @@ export class PageGl {
       ShaderSource: (shader, count, at) =>
         gl.shaderSource(of(shader), Array.from(words(at, count), (string) => module().text(string)).join('')),
       TexImage2D: (target, level, internal, width, height, border, format, type, at) => {
+        this.levels.set(this.bound, { width, height, internal });
         this.unpacks();
         gl.texImage2D(target, level, internal, width, height, border, format, type, texels(type, at));
       },

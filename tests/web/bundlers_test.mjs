@@ -1,0 +1,68 @@
+// The packed package in applications of three bundlers, each opened in Chromium, and tsc --strict.
+// bundlers_test.mjs PACKAGE FOLDER; npm installs the bundlers into FOLDER.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, cpSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const [, , packageFolder, wanted] = process.argv;
+const folder = resolve(wanted);
+const run = (command, ...words) => execFileSync(command, words, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+const tool = (name, ...words) => run(join(folder, 'node_modules/.bin', name), ...words);
+const page = (name, head = '') => `<!doctype html><meta charset="utf-8"><title>app</title>${head}<script type="module" src="${name}"></script>`;
+const open = (site) => execFileSync('python3', [join(here, 'browser_test.py'), '--site', site], { encoding: 'utf8' });
+
+mkdirSync(folder, { recursive: true });
+writeFileSync(join(folder, 'package.json'), '{"private": true, "type": "module"}');
+for (const old of readdirSync(folder)) if (old.endsWith('.tgz')) rmSync(join(folder, old));
+const [{ filename, files }] = JSON.parse(run('npm', 'pack', '--json', resolve(packageFolder)));
+run('npm', 'install', '--no-audit', '--no-fund', `./${filename}`, 'vite@8', 'webpack@5', 'webpack-cli@6', 'esbuild@0.28', 'typescript@5');
+copyFileSync(join(here, 'app/main.ts'), join(folder, 'main.ts'));
+
+test('npm pack takes what users need', () => {
+  const names = files.map(({ path }) => path);
+  for (const name of ['index.js', 'index.d.ts', 'streams.js', 'streams.d.ts', 'quadmill.wasm', 'streams.wasm', 'README.md', 'LICENSE', 'package.json'])
+    assert.ok(names.includes(name), name);
+});
+
+test('tsc --strict', () => {
+  tool('tsc', '--strict', '--noEmit', '--target', 'es2022', '--module', 'nodenext', '--moduleResolution', 'nodenext', 'main.ts');
+});
+
+test('esbuild, with the modules as files; each entry point has at most 8 KB of JavaScript', () => {
+  const site = join(folder, 'esbuild');
+  writeFileSync(join(folder, 'with_files.ts'), `import quadmill from 'quadmill/quadmill.wasm';\nimport streams from 'quadmill/streams.wasm';\n(globalThis as any).wasm = { quadmill, streams };\nawait import('./main.ts');\n`);
+  tool('esbuild', 'with_files.ts', '--bundle', '--splitting', '--format=esm', '--loader:.wasm=file', '--external:node:*', `--outdir=${site}`);
+  writeFileSync(join(site, 'index.html'), page('/with_files.js'));
+  open(site);
+  for (const entry of ['index.js', 'streams.js']) {
+    const code = tool('esbuild', `node_modules/quadmill/${entry}`, '--bundle', '--minify', '--format=esm', '--external:node:*');
+    const bytes = gzipSync(code, { level: 9 }).length;
+    console.log(`${entry}: ${bytes} bytes minified and gzipped`);
+    assert.ok(bytes <= 8192, entry);
+  }
+});
+
+test('Vite', () => {
+  const app = join(folder, 'vite-app'), site = join(app, 'dist');
+  mkdirSync(app, { recursive: true });
+  cpSync(join(folder, 'main.ts'), join(app, 'main.ts'));
+  writeFileSync(join(app, 'index.html'), page('/main.ts'));
+  tool('vite', 'build', app, '--logLevel', 'warn');
+  assert.ok(readdirSync(join(site, 'assets')).some((name) => name.endsWith('.wasm')));
+  open(site);
+});
+
+test('webpack', () => {
+  const site = join(folder, 'webpack');
+  tool('esbuild', 'main.ts', '--format=esm', '--outfile=main.js');
+  writeFileSync(join(folder, 'webpack.config.js'), `export default { mode: 'production', entry: './main.js', output: { path: ${JSON.stringify(site)}, publicPath: '/' } };\n`);
+  tool('webpack');
+  writeFileSync(join(site, 'index.html'), page('/main.js'));
+  assert.ok(readFileSync(join(site, 'main.js'), 'utf8').length > 0);
+  open(site);
+});

@@ -1,0 +1,31 @@
+// What the package promises of its files: each import of a module is there, and downloads are small.
+// imports_test.mjs PACKAGE
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+
+const [folder] = process.argv.slice(2);
+const zipped = (name) => gzipSync(readFileSync(join(folder, name)), { level: 9 }).length;
+const imports = (name) => WebAssembly.Module.imports(new WebAssembly.Module(readFileSync(join(folder, name))));
+
+test('gl.js has all that quadmill.wasm imports, and no more', () => {
+  const wanted = imports('quadmill.wasm').filter(({ module }) => module === 'gl').map(({ name }) => name).sort();
+  const text = readFileSync(join(folder, 'gl.js'), 'utf8');
+  const given = [...text.slice(text.indexOf('    return {\n')).matchAll(/^ {6}([A-Z]\w+):/gm)].map(([, name]) => name).sort();
+  assert.deepEqual(given, wanted);
+});
+
+test('The modules import little else', () => {
+  const allowed = ['env.emscripten_notify_memory_growth', 'wasi_snapshot_preview1.clock_time_get', 'wasi_snapshot_preview1.proc_exit',
+    'wasi_snapshot_preview1.environ_get', 'wasi_snapshot_preview1.environ_sizes_get'];
+  for (const name of ['streams.wasm', 'quadmill.wasm'])
+    for (const one of imports(name)) if (one.module !== 'gl') assert.ok(allowed.includes(`${one.module}.${one.name}`), `${name}: ${one.module}.${one.name}`);
+});
+
+test('Gzipped: streams at most 80 KB, both modules 200', () => {
+  const streams = zipped('streams.wasm'), all = streams + zipped('quadmill.wasm');
+  console.log(`streams.wasm ${streams}, both modules ${all} bytes gzipped`);
+  assert.ok(streams <= 81920 && all <= 204800);
+});

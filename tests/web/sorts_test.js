@@ -1,0 +1,240 @@
+// The package's sorts in a browser. browser_test.py serves it, and reports what say() says.
+import { Quadmill, QuadmillError } from '/package/index.js';
+import { differences, poison, snapshot } from './webgl_state.js';
+
+const say = (line) => fetch('/say', { method: 'POST', body: line });
+let failed = 0, passed = 0, current = '';
+const check = (condition, message) => { if (!condition) throw new Error(message); };
+async function test(name, run) {
+  current = name;
+  try {
+    await run();
+    ++passed;
+  } catch (error) {
+    ++failed;
+    await say(`FAILED ${name}: ${error.message}`);
+  }
+}
+async function throws(code, message, run) {
+  try {
+    await run();
+  } catch (error) {
+    check(error instanceof QuadmillError && error.code === code && message.test(error.message), `threw '${error.code} ${error.message}'`);
+    return;
+  }
+  throw new Error(`nothing thrown for ${run}`);
+}
+
+let state = 1;
+const random = () => (state = (Math.imul(state, 1664525) + 1013904223) >>> 0);
+const words = (n) => Uint32Array.from({ length: n }, random);
+// Every bit pattern: NaNs, -0, denormals and infinities among floats; many equal keys for the index.
+const bits = (Keys, n, few) => {
+  const all = words(n * Keys.BYTES_PER_ELEMENT / 4);
+  const keys = new Keys(all.buffer);
+  if (few) for (let i = 0; i < n; ++i) keys[i] = typeof keys[i] === 'bigint' ? BigInt(random() % 5) : random() % 5 - 2;
+  for (let i = 0; i < n && Keys.name.startsWith('Float'); i += 7) keys[i] = [NaN, -0, 0, Infinity, -Infinity, 1e-40, -1e-310][i / 7 % 7];
+  return keys;
+};
+const bytesOf = (keys) => new Uint8Array(keys.buffer, keys.byteOffset, keys.byteLength);
+const same = (a, b) => {
+  const x = bytesOf(a), y = bytesOf(b);
+  for (let i = 0; i < x.length; ++i) if (x[i] !== y[i]) return false;
+  return x.length === y.length;
+};
+
+const arrays = [Float32Array, Float64Array, Int32Array, Uint32Array, BigInt64Array, BigUint64Array];
+const large = new URLSearchParams(location.search).has('large');
+const sizes = [0, 1, 2, 31, 32, 33, 64, 1000, 4096, 4097, 100000, ...(large ? [1 << 20, (1 << 20) + 1] : [])];
+
+const own = await Quadmill.create();
+await say(`renderer: ${own.info.renderer}${own.info.software ? ', software' : ''}`);
+
+for (const Keys of arrays) {
+  for (const order of ['asc', 'desc']) {
+    await test(`${Keys.name} ${order}: every size as on the CPU, bit for bit`, async () => {
+      for (const n of sizes) {
+        for (const few of [false, true]) {
+          const keys = bits(Keys, n, few), gpu = keys.slice(), cpu = keys.slice();
+          check(await own.sort(gpu, { order, engine: 'gpu' }) === gpu, 'another array');
+          await own.sort(cpu, { order, engine: 'cpu' });
+          check(same(gpu, cpu), `sort of ${n}`);
+          const index = await own.argsort(keys, { order, engine: 'gpu' }), expected = await own.argsort(keys, { order, engine: 'cpu' });
+          check(same(index, expected), `argsort of ${n}`);
+          if (n === 1000 && !Keys.name.startsWith('Float')) {
+            const sorted = keys.slice().sort();
+            check(same(gpu, order === 'asc' ? sorted : sorted.reverse()), 'not the order of Array.sort');
+          }
+        }
+      }
+    });
+  }
+}
+await test('top gives the first keys with their numbers', async () => {
+  const keys = bits(Int32Array, 5000), sorted = keys.slice().sort();
+  const { keys: best, index } = await own.top(keys, 10, { order: 'desc', engine: 'gpu' });
+  check(same(best, sorted.reverse().slice(0, 10)), 'keys');
+  check(best.every((key, i) => keys[index[i]] === key), 'index');
+});
+await test('Calls at the same time do not mix', async () => {
+  const all = Array.from({ length: 5 }, () => bits(Uint32Array, 3000));
+  const sorted = await Promise.all(all.map((keys) => own.sort(keys.slice(), { engine: 'gpu' })));
+  check(all.every((keys, i) => same(keys.slice().sort(), sorted[i])), 'mixed');
+});
+
+// Textures ------------------------------------------------------------------------------------------------------------
+const formats = {
+  r32f: { internal: 'R32F', format: 'RED', type: 'FLOAT', Keys: Float32Array },
+  r32i: { internal: 'R32I', format: 'RED_INTEGER', type: 'INT', Keys: Int32Array },
+  r32ui: { internal: 'R32UI', format: 'RED_INTEGER', type: 'UNSIGNED_INT', Keys: Uint32Array },
+};
+function textureOf(gl, name, width, height, keys = null) {
+  const { internal, format, type } = formats[name];
+  const texture = gl.createTexture(), before = gl.getParameter(gl.TEXTURE_BINDING_2D);
+  gl.bindTexture(gl.TEXTURE_2D, texture);
+  gl.texImage2D(gl.TEXTURE_2D, 0, gl[internal], width, height, 0, gl[format], gl[type], keys);
+  gl.bindTexture(gl.TEXTURE_2D, before);
+  return texture;
+}
+function read(gl, texture, width, height) {
+  const framebuffer = gl.createFramebuffer();
+  gl.bindFramebuffer(gl.READ_FRAMEBUFFER, framebuffer);
+  gl.framebufferTexture2D(gl.READ_FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, texture, 0);
+  const texels = new Uint32Array(4 * width * height);
+  gl.readPixels(0, 0, width, height, gl.RGBA_INTEGER, gl.UNSIGNED_INT, texels);
+  gl.deleteFramebuffer(framebuffer);
+  return texels.filter((_, i) => i % 4 === 0);
+}
+const context = () => new OffscreenCanvas(8, 8).getContext('webgl2', { stencil: true });
+
+await test('argsortTexture: formats, orders, counts; texels after the last key stay', async () => {
+  const gl = context(), page = await Quadmill.adopt(gl);
+  for (const format of Object.keys(formats)) {
+    for (const [width, height, count] of [[1, 1, 1], [37, 11, 400], [256, 256, 65536], [300, 10, 3000]]) {
+      for (const order of ['asc', 'desc']) {
+        const keys = bits(formats[format].Keys, width * height, width === 300);
+        const from = textureOf(gl, format, width, height, keys);
+        const to = textureOf(gl, 'r32ui', width, height, new Uint32Array(width * height).fill(0xabcdef));
+        page.argsortTexture({ texture: from, width, height, format }, { texture: to, width, height }, { count, order });
+        const found = read(gl, to, width, height), expected = await own.argsort(keys.slice(0, count), { order, engine: 'cpu' });
+        check(same(found.slice(0, count), expected), `${format} ${width} x ${height} ${order}`);
+        const error = gl.getError();
+        check(error === 0, `${format} ${width} x ${height}: error ${error}`);
+        check(found.slice(count).every((texel) => texel === 0xabcdef), 'a texel after the last key changed');
+        gl.deleteTexture(from);
+        gl.deleteTexture(to);
+      }
+    }
+  }
+  check(gl.getError() === 0, 'an error of OpenGL');
+});
+await test('A call restores all state, also when it throws', async () => {
+  const gl = context(), page = await Quadmill.adopt(gl);
+  const width = 64, height = 64, keys = textureOf(gl, 'r32f', width, height, bits(Float32Array, 4096)), index = textureOf(gl, 'r32ui', width, height);
+  for (let seed = 1; seed <= 5; ++seed) {
+    poison(gl, seed, keys);
+    const before = snapshot(gl);
+    page.argsortTexture({ texture: keys, width, height, format: 'r32f' }, { texture: index, width, height });
+    check(differences(before, snapshot(gl)).length === 0, `argsortTexture, ${seed}: ${differences(before, snapshot(gl)).join('; ')}`);
+    await throws('argument', /count/, () => page.argsortTexture({ texture: keys, width, height, format: 'r32f' }, { texture: index, width, height }, { count: 5000 }));
+    await page.sort(bits(Float32Array, 5000), { engine: 'gpu' });
+    await page.prepare('argsort', 'f64', 3000);
+    check(differences(before, snapshot(gl)).length === 0, `sort, ${seed}: ${differences(before, snapshot(gl)).join('; ')}`);
+    check(gl.getError() === 0, 'an error of OpenGL');
+  }
+  page.free();
+  const expected = textureOf(gl, 'r32ui', 1, 1);
+  check(gl.isTexture(index) && expected, 'free() deleted a texture of the page');
+});
+await test('The page may use its context between two parts of a sort', async () => {
+  const gl = context(), page = await Quadmill.adopt(gl), keys = bits(Uint32Array, 70000);
+  let frames = 0, over = false;
+  const sorted = page.sort(keys.slice(), { engine: 'gpu' }).finally(() => { over = true; });
+  while (!over) {
+    gl.clearColor(1, 0, 0, 1);
+    gl.clear(gl.COLOR_BUFFER_BIT);
+    ++frames;
+    await new Promise((resolve) => setTimeout(resolve));
+  }
+  check(same(await sorted, keys.slice().sort()), 'wrong');
+  check(frames > 0, 'no frame was drawn');
+});
+await test('Many calls leave no object behind', async () => {
+  const gl = context(), page = await Quadmill.adopt(gl);
+  const counts = { made: 0, deleted: 0 };
+  for (const name of ['Buffer', 'Framebuffer', 'Texture', 'VertexArray']) {
+    for (const [verb, count] of [['create', 'made'], ['delete', 'deleted']]) {
+      const call = gl[verb + name].bind(gl);
+      gl[verb + name] = (...all) => { ++counts[count]; return call(...all); };
+    }
+  }
+  const keys = textureOf(gl, 'r32f', 32, 32, bits(Float32Array, 1024)), index = textureOf(gl, 'r32ui', 32, 32);
+  const call = () => page.argsortTexture({ texture: keys, width: 32, height: 32, format: 'r32f' }, { texture: index, width: 32, height: 32 });
+  call();
+  const alive = counts.made - counts.deleted;
+  for (let i = 0; i < 50; ++i) call();
+  check(counts.made - counts.deleted === alive, `${counts.made - counts.deleted - alive} objects more`);
+});
+await test('Wrong calls are refused with a reason', async () => {
+  const gl = context(), page = await Quadmill.adopt(gl), other = context();
+  const size = { width: 4, height: 4 }, keys = { texture: textureOf(gl, 'r32f', 4, 4, new Float32Array(16)), ...size, format: 'r32f' };
+  const index = { texture: textureOf(gl, 'r32ui', 4, 4), ...size };
+  const refused = (message, ...all) => throws('argument', message, () => page.argsortTexture(...all));
+  await refused(/WebGLTexture/, { ...keys, texture: null }, index);
+  await refused(/width and height/, { ...keys, width: 0 }, index);
+  await refused(/format must be/, { ...keys, format: 'rgba8' }, index);
+  await refused(/different textures/, { ...keys, format: 'r32ui', texture: index.texture }, index);
+  await refused(/order must be/, keys, index, { order: 'down' });
+  await refused(/do not fit/, keys, { ...index, height: 2 });
+  await refused(/not one of this context/, { ...keys, texture: textureOf(other, 'r32f', 4, 4) }, index);
+  const query = gl.createQuery();
+  gl.beginQuery(gl.ANY_SAMPLES_PASSED, query);
+  await refused(/query/, keys, index);
+  gl.endQuery(gl.ANY_SAMPLES_PASSED);
+  await throws('argument', /Float32Array/, () => page.sort([3, 1, 2]));
+  await throws('argument', /engine must be/, () => page.sort(new Float32Array(2), { engine: 'npu' }));
+  await throws('argument', /calls to prepare/, () => page.prepare('top', 'f32', 4));
+  await throws('unsupported', /WebGL1/, () => Quadmill.adopt(new OffscreenCanvas(1, 1).getContext('webgl')));
+  await throws('unsupported', /WebGL2RenderingContext/, () => Quadmill.adopt({}));
+  check(gl.getError() === 0, 'an error of OpenGL');
+  page.free();
+  await throws('argument', /freed/, () => page.sort(new Float32Array(2)));
+});
+await test('A lost context is named, and a new one works', async () => {
+  const gl = context(), page = await Quadmill.adopt(gl), extension = gl.getExtension('WEBGL_lose_context');
+  const sorted = page.sort(bits(Uint32Array, 70000), { engine: 'gpu' });
+  const lost = throws('lost', /make a new Quadmill/, () => sorted);
+  await new Promise((resolve) => setTimeout(resolve));
+  extension.loseContext();
+  await lost;
+  await throws('lost', /make a new Quadmill/, () => page.sort(bits(Uint32Array, 70000), { engine: 'gpu' }));
+  page.free();
+  const again = await Quadmill.create(), keys = bits(Uint32Array, 1000);
+  check(same(await again.sort(keys.slice(), { engine: 'gpu' }), keys.slice().sort()), 'wrong');
+});
+await test('In a worker, with an OffscreenCanvas', async () => {
+  const worker = new Worker('/tests/worker.js', { type: 'module' });
+  const wrong = await new Promise((resolve, reject) => {
+    worker.onmessage = ({ data }) => resolve(data);
+    worker.onerror = (event) => reject(new Error(event.message));
+  });
+  check(wrong === 0, `${wrong} keys are wrong`);
+  worker.terminate();
+});
+await test('prepare() compiles all that a call needs', async () => {
+  const gl = context(), page = await Quadmill.adopt(gl);
+  let compiled = 0;
+  const compile = gl.compileShader.bind(gl);
+  gl.compileShader = (shader) => { ++compiled; return compile(shader); };
+  await page.prepare('argsortTexture', 'f32', 4096);
+  await page.prepare('sort', 'f64', 4096);
+  check(compiled > 4, 'nothing was compiled');
+  compiled = 0;
+  const keys = textureOf(gl, 'r32f', 64, 64, bits(Float32Array, 4096)), index = textureOf(gl, 'r32ui', 64, 64);
+  page.argsortTexture({ texture: keys, width: 64, height: 64, format: 'r32f' }, { texture: index, width: 64, height: 64 });
+  await page.sort(bits(Float64Array, 4096), { engine: 'gpu' });
+  check(compiled === 0, `${compiled} shaders were compiled later`);
+});
+
+await say(`${passed} passed, ${failed} failed`);
+await say('DONE');
