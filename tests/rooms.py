@@ -32,12 +32,14 @@ ROOMS = {
     "show": ["cpu", "files", "gl", "input", "pass", "query", "sort"],
     "cli": ["bench", "cpu", "external", "files", "gl", "input", "linalg", "mpi", "query", "show", "sort", "sql",
             "stream"],
+    "web": ["cpu", "gl", "sort"],
     "demos": ["bench", "cpu", "gl", "input", "pass", "show"],
     "python": ["gl", "input", "query", "sort", "sql"],
 }
 ROW = re.compile(r"^\| (?!room)(\w+) \| .* \| ([\w, ]*)\|$", re.MULTILINE)
 # OpenGL's own headers.
 VERSION = re.compile(r"OpenGl::(Es3|Desktop)|\bis_es\b|direct_state_access|features\.version")
+PAGE = re.compile(r"emscripten|import_module|export_name", re.IGNORECASE)
 OUTSIDE = re.compile(r'#include [<"](quadmill_glad|glad|GL|EGL|GLFW)/')
 # Namespaces of definitions; a namespace of declarations alone may be another room's.
 NAMESPACE = re.compile(r"^namespace quadmill::([a-z_:]+) \{\n(?!(?:(?:class|struct) \w+;\n)+\})", re.MULTILINE)
@@ -106,6 +108,8 @@ def mistakes():
                 yield f"{file.relative_to(ROOT)} includes OpenGL, which only src/gl may"
             if room_of(file) not in ("gl", "include") and file.name != "info_command.cpp" and VERSION.search(file.read_text()):
                 yield f"{file.relative_to(ROOT)} asks for the version of OpenGL; only src/gl may, others ask Features"
+            if room_of(file) not in ("gl", "web") and PAGE.search(file.read_text()):
+                yield f"{file.relative_to(ROOT)} knows Emscripten, which only src/gl/web and src/web may"
     for file in sources(ROOT / "src"):
         for name in NAMESPACE.findall(file.read_text()):
             if name not in ("detail", "mpi") and name.split("::")[:2] != ["detail", room_of(file)]:

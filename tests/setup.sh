@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what building and testing need on Debian 12, and nothing that is installed already. `tests/setup.sh command`
-# installs only what building and running the command needs.
+# installs only what building and running the command needs, `tests/setup.sh web` what the npm package needs.
 set -euo pipefail
 packages=(g++ cmake ninja-build python3 python3-glad # to build
     libcli11-dev libcsv-dev libfmt-dev libglm-dev libmuparser-dev nlohmann-json3-dev libstb-dev libxxhash-dev zlib1g-dev
@@ -8,6 +8,7 @@ packages=(g++ cmake ninja-build python3 python3-glad # to build
     libegl1 libegl-mesa0 libgl1-mesa-dri)     # OpenGL without a GPU
 case "$*" in
 command) ;;
+web) packages=(cmake ninja-build python3 python3-glad libglm-dev emscripten nodejs) ;;
 '')
     packages+=(pkgconf binutils git
         liburing-dev libopenmpi-dev openmpi-bin # optional parts of the library: asynchronous files, many machines
@@ -19,10 +20,11 @@ command) ;;
         libsdl2-dev qt6-base-dev libqt6opengl6-dev libgtk-4-dev       # host programs in the tests
         pybind11-dev python3-dev python3-numpy python3-pip python3-setuptools python3-wheel # the Python module
         python3-pytest python3-moderngl python3-pyglet python3-opengl python3-distributed   # and its tests
+        emscripten nodejs npm chromium                                # the npm package
         libtbb-dev libboost-dev libeigen3-dev libopenblas-dev)        # rivals of `quadmill bench`
     ;;
 *)
-    echo "usage: tests/setup.sh [command]" >&2
+    echo "usage: tests/setup.sh [command | web]" >&2
     exit 2
     ;;
 esac
