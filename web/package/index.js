@@ -29,6 +29,21 @@ const descendingOf = (order = 'asc') => {
 const check = (condition, message) => { if (!condition) throw new QuadmillError('argument', message()); };
 const isSize = (value) => Number.isSafeInteger(value) && value > 0;
 
+function close({ page, instance }) {
+  if (!page.gl.isContextLost()) {
+    page.begin();
+    instance.calls.qm_close();
+    page.end();
+  }
+  page.close();
+}
+// Frees what nobody freed. Holds no Quadmill, or none would be collected.
+const unused = new FinalizationRegistry((held) => {
+  try {
+    close(held);
+  } catch { /* a query of the page is active: the objects go with the context */ }
+});
+
 export class Quadmill {
   #gl; #page; #module; #last = Promise.resolve(); #freed = false;
 
@@ -58,9 +73,12 @@ export class Quadmill {
   }
 
   constructor(gl, module, mine) {
+    const page = new PageGl(gl, mine);
+    const instance = new Instance(module, { gl: page.imports(() => instance) });
     this.#gl = gl;
-    this.#page = new PageGl(gl, mine);
-    this.#module = new Instance(module, { gl: this.#page.imports(() => this.#module) });
+    this.#page = page;
+    this.#module = instance;
+    unused.register(this, { page, instance }, this);
     this.#call(() => this.#module.calls.qm_open());
     const renderer = this.#page.name(WebGL2RenderingContext.prototype.RENDERER);
     /** `maxKeys`: of 32 bits with their index, as argsortTexture() and argsort() take them. */
@@ -179,12 +197,8 @@ export class Quadmill {
   /** Deletes its textures and programs. */
   free() {
     if (this.#freed) return;
-    if (!this.#gl.isContextLost()) {
-      this.#page.begin();
-      this.#module.calls.qm_close();
-      this.#page.end();
-      this.#page.close();
-    }
     this.#freed = true;
+    unused.unregister(this);
+    close({ page: this.#page, instance: this.#module });
   }
 }
