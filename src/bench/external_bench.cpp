@@ -169,16 +169,32 @@ BenchFolder::~BenchFolder() {
 
 FileCaseResult run_files(const BenchFolder& folder, const std::vector<FileContender>& contenders, std::uint64_t records,
                          int repeat) {
+    Number128 checksum = 0;
+    const auto make = [&](files::OutputFile& out) {
+        make_file(out, {RecordKind::Ascii, KeySpread::Uniform}, 0, records);
+        return records * record_bytes;
+    };
+    const auto look = [&](const std::string& path) {
+        files::InputFile input(path);
+        checksum = check_file(input).checksum;
+    };
+    const auto right = [&](const FileContender& contender, const std::string& path) {
+        return is_right(contender, path, checksum);
+    };
+    return run_files(folder, contenders, {.records = records, .make = make, .look = look, .is_right = right}, repeat);
+}
+
+FileCaseResult run_files(const BenchFolder& folder, const std::vector<FileContender>& contenders, const FileTask& task,
+                         int repeat) {
     const FileJob job{folder.file("input"), folder.file("output"), folder.path()};
+    FileCaseResult found{task.records, 0, {}};
     {
         files::OutputFile input(job.input);
-        make_file(input, {RecordKind::Ascii, KeySpread::Uniform}, 0, records);
+        found.bytes = task.make(input);
         input.commit();
     }
     sync_file(job.input);
-    files::InputFile input(job.input);
-    const auto checksum = check_file(input).checksum;
-    FileCaseResult found{records, {}};
+    task.look(job.input);
     for (const auto& contender : contenders) found.results.push_back({.contender = &contender});
     std::vector<std::vector<FileRun>> runs(contenders.size());
     for (int repetition = 0; repetition < repeat; ++repetition) {
@@ -189,7 +205,7 @@ FileCaseResult run_files(const BenchFolder& folder, const std::vector<FileConten
             FileRun run;
             result.refusal = run_once(contenders[i], job, run);
             if (!result.ran()) continue;
-            result.verified = result.verified && is_right(contenders[i], job.output, checksum);
+            result.verified = result.verified && task.is_right(contenders[i], job.output);
             runs[i].push_back(std::move(run));
         }
     }

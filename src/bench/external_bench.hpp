@@ -65,12 +65,24 @@ struct FileResult {
 };
 
 struct FileCaseResult {
-    std::uint64_t records;
+    std::uint64_t records, bytes;
     std::vector<FileResult> results;  // in the order of the contenders
 };
 
-// Runs the contenders alternately on the benchmark's ASCII records. The time is from the start of the program until the
-// output is on the disk. The input is not in the system's cache.
+// A file to sort. `make` writes it and returns its bytes, `look` takes note of what it has, and `is_right` checks an
+// output against that.
+struct FileTask {
+    std::uint64_t records;
+    std::function<std::uint64_t(files::OutputFile& out)> make;
+    std::function<void(const std::string& path)> look;
+    std::function<bool(const FileContender& contender, const std::string& path)> is_right;
+};
+// Runs the contenders alternately. The time is from the start of the program until the output is on the disk. The input
+// is not in the system's cache.
+[[nodiscard]] FileCaseResult run_files(const BenchFolder& folder, const std::vector<FileContender>& contenders,
+                                       const FileTask& task, int repeat);
+
+// Runs them on the benchmark's ASCII records.
 [[nodiscard]] FileCaseResult run_files(const BenchFolder& folder, const std::vector<FileContender>& contenders,
                                        std::uint64_t records, int repeat);
 

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "bench/external_bench.hpp"
+#include "bench/line_files.hpp"
 #include "cli/bench_report.hpp"
 #include "cli/commands.hpp"
 #include "files/files.hpp"
@@ -21,7 +22,7 @@ using namespace detail::bench;  // NOLINT(google-build-using-namespace): this fi
 constexpr std::size_t block = std::size_t{1} << 20U;  // bytes of a run that phase 2 reads at a time
 
 struct BenchExternal : BenchRun {
-    std::vector<std::size_t> records, pairs, merges;
+    std::vector<std::size_t> records, lines, pairs, merges;
     std::size_t runs = 16;
     std::vector<Engine> engines{Engine::Auto};
     std::string memory = "64M", folder = files::temporary_folder(), plot_file;
@@ -29,8 +30,9 @@ struct BenchExternal : BenchRun {
     void run();
 
   private:
+    [[nodiscard]] bool run_lines(Json& report) const;
     [[nodiscard]] std::vector<FileContender> programs() const;
-    void print(const FileCaseResult& found) const;
+    void print(const FileCaseResult& found, const std::string& what = "ASCII records") const;
     void print(const PairCaseResult& found) const;
     void print(const MergeCaseResult& found) const;
     [[nodiscard]] Json to_json(const FileCaseResult& found) const;
@@ -46,8 +48,12 @@ Json report_of(const FileResult& result) {
     return Json::parse(result.output, nullptr, false);
 }
 
-double megabytes_per_s(std::uint64_t records, const FileResult& result) {
-    return static_cast<double>(records * record_bytes) / result.ms * 1e-3;
+double megabytes_per_s(std::uint64_t bytes, const FileResult& result) {
+    return static_cast<double>(bytes) / result.ms * 1e-3;
+}
+
+std::string column_word(LineColumn column) {
+    return column == LineColumn::Number ? "number" : "text";
 }
 
 std::vector<FileContender> BenchExternal::programs() const {
@@ -79,11 +85,11 @@ void print_stages(const Json& report) {
     print_phase("phase 2", report.value("merge_seconds", 0.0), slowest[1]);
 }
 
-void BenchExternal::print(const FileCaseResult& found) const {
+void BenchExternal::print(const FileCaseResult& found, const std::string& what) const {
     const RivalColumns columns(found.results);
-    fmt::print("\n{} ASCII records, {:.1f} MB, with {} of memory, in {}\n{:<20} {:>9} {:>20} {:>9} {:>10}",
-               found.records, static_cast<double>(found.records * record_bytes) * 1e-6, memory, folder, "", "s",
-               "(lowest .. highest)", "MB/s", "peak MB");
+    fmt::print("\n{} {}, {:.1f} MB, with {} of memory, in {}\n{:<20} {:>9} {:>20} {:>9} {:>10}", found.records, what,
+               static_cast<double>(found.bytes) * 1e-6, memory, folder, "", "s", "(lowest .. highest)", "MB/s",
+               "peak MB");
     columns.end_head();
     for (const auto& result : found.results) {
         if (!result.ran()) {
@@ -94,7 +100,7 @@ void BenchExternal::print(const FileCaseResult& found) const {
         const auto peak = report.is_object() ? report.value("peak_bytes", 0.0) : 0.0;
         fmt::print("{:<20} {:>9.3f} {:>20} {:>9.1f} {:>10}", result.contender->name, result.ms * 1e-3,
                    fmt::format("({:.3f} .. {:.3f})", result.low_ms * 1e-3, result.high_ms * 1e-3),
-                   megabytes_per_s(found.records, result), peak > 0 ? fmt::format("{:.1f}", peak * 1e-6) : "");
+                   megabytes_per_s(found.bytes, result), peak > 0 ? fmt::format("{:.1f}", peak * 1e-6) : "");
         columns.end_line(result);
         print_stages(report);
     }
@@ -151,11 +157,11 @@ void BenchExternal::print(const MergeCaseResult& found) const {
 }
 
 Json BenchExternal::to_json(const FileCaseResult& found) const {
-    Json out{{"records", found.records}, {"bytes", found.records * record_bytes}, {"contenders", Json::array()}};
+    Json out{{"records", found.records}, {"bytes", found.bytes}, {"contenders", Json::array()}};
     for (const auto& result : found.results) {
         auto one = contender_json(result);
         if (result.ran()) {
-            one["megabytes_per_s"] = megabytes_per_s(found.records, result);
+            one["megabytes_per_s"] = megabytes_per_s(found.bytes, result);
             one["times_faster_than"] = times_faster_than(found.results, result);
             if (const auto report = report_of(result); report.is_object()) one["report"] = report;
         }
@@ -244,23 +250,47 @@ bench::Panel BenchExternal::stages(const std::vector<FileCaseResult>& all) {
     return panel;
 }
 
+// Returns whether all results were right.
+bool BenchExternal::run_lines(Json& report) const {
+    bool right = true;
+    for (const auto count : lines) {
+        for (const auto column : {LineColumn::Number, LineColumn::Text}) {
+            const BenchFolder own(folder);
+            std::vector<FileContender> sorts{line_sort_program(memory, column)};
+            if (with_rivals)
+                sorts.insert(sorts.end(),
+                             {gnu_line_sort(memory, column), duckdb_program(memory, column), cp_program()});
+            const auto found = run_line_files(own, sorts, {count, column}, repeat);
+            for (const auto& result : found.results) right = right && result.verified;
+            if (!json)
+                print(found,
+                      "lines by a column of " + (column == LineColumn::Number ? std::string("numbers") : "text"));
+            auto one = to_json(found);
+            one["column"] = column_word(column);
+            report["lines"].push_back(std::move(one));
+        }
+    }
+    return right;
+}
+
 void BenchExternal::run() {
     const auto plot_to = open_plot(plot_file);
-    if (records.empty() && pairs.empty() && merges.empty()) {
+    if (records.empty() && lines.empty() && pairs.empty() && merges.empty()) {
         records = merges = {std::size_t{1} << 20U};
         pairs = {std::size_t{1} << 14U, std::size_t{1} << 16U, std::size_t{1} << 18U};
     }
-    for (auto* counts : {&records, &pairs, &merges}) std::ranges::sort(*counts);
+    for (auto* counts : {&records, &lines, &pairs, &merges}) std::ranges::sort(*counts);
     const auto [context, why_not] = open_context();
     if (!json) print_facts(context, "x NAME: its time over this one");
     auto report = facts(context, {});
     report.update(Json{{"memory", memory},
                        {"folder", folder},
                        {"files", Json::array()},
+                       {"lines", Json::array()},
                        {"pairs", Json::array()},
                        {"merges", Json::array()}});
     RatePlot plot("records");
-    bool right = true;
+    bool right = run_lines(report);
     const auto take = [&](const char* list, const std::string& title, std::size_t n, const auto& found) {
         for (const auto& result : found.results) right = right && result.verified;
         if (!json) print(found);
@@ -302,7 +332,13 @@ void add_bench_external_command(CLI::App& bench, const std::string& command_line
         "Time terasort on files of ASCII records, the sorts of pairs of keys and pointers in it, and its merge");
     verb->add_option("--records", work->records,
                      "Records of the files, such as 2^20 or 20000000, comma-separated (default: 2^20). Of --records, "
-                     "--pairs and --merges only those that are given are measured")
+                     "--lines, --pairs and --merges only those that are given are measured")
+        ->delimiter(',')
+        ->transform(count_of_keys())
+        ->type_name("N,...");
+    verb->add_option("--lines", work->lines,
+                     "Lines of CSV, about 50 bytes each, comma-separated: `quadmill sort` by a column of numbers (-t, "
+                     "-k2,2n) and by one of text (-t, -k3,3)")
         ->delimiter(',')
         ->transform(count_of_keys())
         ->type_name("N,...");
@@ -331,7 +367,10 @@ void add_bench_external_command(CLI::App& bench, const std::string& command_line
         ->delimiter(',')
         ->transform(input::one_of(input::engine_words))
         ->default_str("auto");
-    work->add_to(*verb, "Also measure GNU sort with the same memory on all threads, and cp, on files");
+    work->add_to(
+        *verb,
+        "Also measure on files, with the same memory: GNU sort on all threads, cp, and for --lines DuckDB, if node "
+        "finds the package @duckdb/node-api (NODE_PATH)");
     verb->add_option("--plot", work->plot_file, "Draw records and pairs a second and the stages, as SVG")
         ->type_name("FILE.svg");
     verb->footer(
@@ -339,6 +378,7 @@ void add_bench_external_command(CLI::App& bench, const std::string& command_line
         "disk.\n"
         "Examples:\n"
         "  quadmill bench external --records 2^20,2^22 --memory 64M --rivals\n"
+        "  quadmill bench external --lines 10000000 --memory 256M --rivals\n"
         "  quadmill bench external --pairs 2^16,2^18,2^20 --plot pairs.svg");
     verb->callback([work] { work->run(); });
 }

@@ -14,6 +14,7 @@
 #include "cli/help.hpp"
 #include "cli/refusals.hpp"
 #include "cli/stream_run.hpp"
+#include "cpu/workers.hpp"
 #include "external/plan.hpp"
 #include "external/sorting.hpp"
 #include "external/wide_keys.hpp"
@@ -52,7 +53,9 @@ class LineSorter {
     [[nodiscard]] std::unique_ptr<LineSource> open(const std::string& path);
     [[nodiscard]] KeyMaker maker() const;
     void read_headers();
-    void push_all(external::Sorting& sorting, KeyMaker& keys);
+    void push_all(external::Sorting& sorting, const KeyMaker& keys);
+    [[nodiscard]] unsigned key_threads(const KeyMaker& keys) const;
+    static void push(external::Sorting& sorting, const LineSource& source, std::span<const char> records);
     void must_go_on() {
         if (interrupt_.came()) throw SortStopped("the sort was stopped");
     }
@@ -338,32 +341,55 @@ void add_record(std::vector<char>& batch, std::string_view line, std::string_vie
     std::memcpy(to + bytes - line.size(), line.data(), line.size());
 }
 
-void LineSorter::push_all(external::Sorting& sorting, KeyMaker& keys) {
+// Two cores are busy with the other stages. A key that is a part of its line is made faster than a thread is woken. A
+// thread may hold a few long lines and their keys.
+unsigned LineSorter::key_threads(const KeyMaker& keys) const {
+    constexpr std::size_t busy = 2, max = 8, memory_of_thread = std::size_t{16} << 20U;
+    const std::size_t threads = cpu::threads_or_all(run_.threads);
+    if (keys.makes_parts() || threads <= busy) return 1;
+    return static_cast<unsigned>(
+        std::clamp<std::size_t>(sort_.memory / memory_of_thread, 1, std::min(max, threads - busy)));
+}
+
+// Threads make the records of lines that are in memory. This thread finds the lines and pushes the records.
+void LineSorter::push_all(external::Sorting& sorting, const KeyMaker& keys) {
+    constexpr std::size_t min_lines = 64;
     const auto where = keys.makes_parts() ? SortedLines::Key::InLine : SortedLines::Key::BeforeLine;
-    std::vector<char> batch;
-    batch.reserve(2 * batch_bytes);
-    const auto push = [&](const LineSource& source) {
-        try {
-            sorting.filler().push(std::as_bytes(std::span(batch)));
-        } catch (const external::LineTooLong& error) {
-            throw Error(fmt::format("{}: line {} is too long for this memory; --memory {}M would do", source.name(),
-                                    source.number(), whole_megabytes(64 * batch.size())));
-        }
-        batch.clear();
-        sorting.tick()();
+    const cpu::Workers workers(key_threads(keys));
+    std::vector<std::string_view> lines;
+    struct Part {
+        KeyMaker keys;
+        std::vector<char> records{};
     };
+    std::vector<Part> parts(workers.threads(), {keys});
     for (const auto& source : sources_) {
-        while (const auto line = source->next()) {
-            if (line->size() > batch_bytes) push(*source);  // so that an error is about this line
-            add_record(batch, *line, keys(line->substr(0, line->size() - 1)), where);
-            if (batch.size() >= batch_bytes) push(*source);
+        for (; source->next(lines, batch_bytes); lines.clear()) {
+            const auto count = std::clamp<std::size_t>(lines.size() / min_lines, 1, parts.size());
+            workers.for_each(count, [&](std::size_t i) {
+                auto& part = parts[i];
+                part.records.clear();
+                for (auto line = lines.size() * i / count; line < lines.size() * (i + 1) / count; ++line) {
+                    const auto text = lines[line];
+                    add_record(part.records, text, part.keys(text.substr(0, text.size() - 1)), where);
+                }
+            });
+            for (std::size_t i = 0; i < count; ++i) push(sorting, *source, parts[i].records);
+            sorting.tick()();
         }
-        push(*source);
+    }
+}
+
+void LineSorter::push(external::Sorting& sorting, const LineSource& source, std::span<const char> records) {
+    try {
+        sorting.filler().push(std::as_bytes(records));
+    } catch (const external::LineTooLong& error) {
+        throw Error(fmt::format("{}: line {} is too long for this memory; --memory {}M would do", source.name(),
+                                source.number(), whole_megabytes(64 * records.size())));
     }
 }
 
 void LineSorter::sort(files::OutputFile& out) {
-    auto keys = maker();
+    const auto keys = maker();
     const auto options = this->options();
     const auto context = external_context("sort", run_.engine, RunMerge::Tree, sort_.memory, run_.devices);
     external::Sorting sorting("sort", options, context, {});

@@ -47,6 +47,20 @@ std::optional<std::size_t> LineSource::find_end() const {
     return end;
 }
 
+bool LineSource::next(std::vector<std::string_view>& lines, std::size_t bytes) {
+    auto line = next();
+    if (!line) return false;
+    const auto begin = at_ - line->size();
+    for (;;) {
+        lines.push_back(*line);
+        if (at_ - begin >= bytes) return true;
+        searched_ = 0;
+        const auto end = find_end();
+        if (!end) return true;
+        line = take_line(*end);
+    }
+}
+
 std::optional<std::string_view> LineSource::next() {
     searched_ = 0;
     auto end = find_end();
@@ -59,7 +73,11 @@ std::optional<std::string_view> LineSource::next() {
         }
         end = find_end();
     }
-    const std::string_view line(memory_.data() + at_, *end + 1);
+    return take_line(*end);
+}
+
+std::string_view LineSource::take_line(std::size_t end) {
+    const std::string_view line(memory_.data() + at_, end + 1);
     at_ += line.size();
     number_ = next_number_++;
     if (ends_.csv_separator)

@@ -29,13 +29,17 @@ class LineSource {
     // The next line with its end, which the last line gets if it is missing; nothing at the end. Valid until the next
     // call. Throws IoError, also for a line that is too long and for quotes that are not closed.
     [[nodiscard]] std::optional<std::string_view> next();
-    // The number of the line that next() returned, from 1. A CSV line may have several.
+    // Adds lines to `lines`, in all at most about that many bytes, as long as no read is needed for more. The first one may
+    // need a read. They are valid until the next call. Returns false at the end, without a line.
+    [[nodiscard]] bool next(std::vector<std::string_view>& lines, std::size_t bytes);
+    // The number of the line that next() returned last, from 1. A CSV line may have several.
     [[nodiscard]] std::uint64_t number() const { return number_; }
     [[nodiscard]] std::string name() const { return file_.name(); }
 
   private:
     [[nodiscard]] bool read_more();
     [[nodiscard]] std::optional<std::size_t> find_end() const;
+    std::string_view take_line(std::size_t end);
 
     files::InputFile file_;
     LineEnds ends_;

@@ -42,6 +42,20 @@ class BenchExternal(Command):
             self.assertIn("sort", by_name["terasort, cpu"]["report"]["stages"])
         self.assertEqual((report["pairs"], report["merges"]), ([], []))
 
+    def test_lines(self):
+        report = self.bench("--lines", "30000", "--memory", "40M", "--rivals")
+        self.assertEqual([(case["records"], case["column"]) for case in report["lines"]],
+                         [(30000, "number"), (30000, "text")])
+        for case in report["lines"]:
+            ran = {one["name"]: one for one in case["contenders"] if one["ran"]}
+            self.assertLessEqual({"quadmill sort", "GNU sort", "cp"}, set(ran))
+            for name, one in ran.items():
+                self.assertIs(one["verified"], True, name)
+                self.assertAlmostEqual(one["megabytes_per_s"], case["bytes"] / one["ms"] / 1e3, delta=1e-3)
+            duckdb = case["contenders"][2]
+            self.assertTrue(duckdb["ran"] or any(words in duckdb["reason"] for words in ("node", "No such file")), duckdb)
+        self.assertEqual(report["files"], [])
+
     def test_pairs_and_merges(self):
         plot = self.path("plot.svg")
         report = self.bench("--pairs", "1000,2^11", "--merges", "3000", "--runs", "3", "--plot", plot)
