@@ -30,7 +30,9 @@ template <class Array>
 
 #if defined(_LIBCPP_VERSION) && _LIBCPP_VERSION < 15000
 namespace std {
-[[nodiscard]] constexpr bool is_neq(partial_ordering order) noexcept { return order != 0; }
+[[nodiscard]] constexpr bool is_neq(partial_ordering order) noexcept {
+    return order != 0;
+}
 
 namespace ranges {
 namespace quadmill_compatible {

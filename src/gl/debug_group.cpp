@@ -6,12 +6,20 @@ namespace quadmill::detail::gl {
 
 namespace {
 
-// Calls `change` with messages disabled: otherwise a debug callback would get a message for each group.
+void GLAD_API_PTR ignore(GLenum, GLenum, GLuint, GLenum, GLsizei, const GLchar*, const void*) {}
+
+// Calls `change` without messages: otherwise the application's debug callback would get one for each group. NVIDIA
+// (580.159.04) sends them also while messages are disabled, so another callback takes them.
 template <class Change>
 void in_silence(const Api& gl, const Change& change) {
     const bool messages = gl.IsEnabled(GL_DEBUG_OUTPUT) != GL_FALSE;
+    void *callback = nullptr, *user = nullptr;
+    gl.GetPointerv(GL_DEBUG_CALLBACK_FUNCTION, &callback);
+    gl.GetPointerv(GL_DEBUG_CALLBACK_USER_PARAM, &user);
     if (messages) gl.Disable(GL_DEBUG_OUTPUT);
+    gl.DebugMessageCallback(ignore, nullptr);
     change();
+    gl.DebugMessageCallback(reinterpret_cast<GLDEBUGPROC>(callback), user);
     if (messages) gl.Enable(GL_DEBUG_OUTPUT);
 }
 

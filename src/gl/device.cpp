@@ -73,6 +73,7 @@ void load_for_es(Api& gl, const Loader& loader) {
     load(gl.DepthRangef, loader, "glDepthRangef");
     load(gl.FenceSync, loader, "glFenceSync");
     load(gl.GetInteger64v, loader, "glGetInteger64v");
+    load(gl.GetPointerv, loader, "glGetPointerv");
     load(gl.GetProgramBinary, loader, "glGetProgramBinary");
     load(gl.IsSampler, loader, "glIsSampler");
     load(gl.ObjectLabel, loader, "glObjectLabel");

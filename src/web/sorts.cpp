@@ -32,7 +32,8 @@ struct Page {
     gl::Device& device = *Access::of(context);
     cpu::Workers workers{1};
     struct Sorts {
-        Sorts(gl::Device& device, cpu::Workers& workers) : merge(device, workers), slot(device), caller(device, merge) {}
+        Sorts(gl::Device& device, cpu::Workers& workers)
+            : merge(device, workers), slot(device), caller(device, merge) {}
         sort::MergeSort merge;
         sort::MergeSlot slot;  // of the sort in flight
         sort::CallerSort caller;
@@ -87,8 +88,8 @@ void argsort_texture(std::uint32_t keys, std::uint32_t index, std::size_t count,
     const auto to = gl::host_texture(device, index, {gl::Format::R32ui}, function, "the texture of the index");
     const auto texels = static_cast<std::size_t>(to.width()) * static_cast<std::size_t>(to.height());
     if (count > texels) {
-        throw InvalidArgument("argsortTexture: " + std::to_string(count) + " keys do not fit: the texture of the index has " +
-                              std::to_string(texels) + " texels");
+        throw InvalidArgument("argsortTexture: " + std::to_string(count) +
+                              " keys do not fit: the texture of the index has " + std::to_string(texels) + " texels");
     }
     if (count == 0) return;
     const gl::PlainAccess write(device, to);
@@ -184,8 +185,7 @@ int qm_prepare(int texture, int type, std::size_t count, int indexed, std::size_
     return call([&] {
         const gl::Scope scope(page->device, "prepare");
         const auto keys = keys_of(type, nullptr, 0).type();
-        is_prepared = gl::rehearse(page->device, programs,
-                                   [&] { rehearse(texture != 0, keys, count, indexed != 0); });
+        is_prepared = gl::rehearse(page->device, programs, [&] { rehearse(texture != 0, keys, count, indexed != 0); });
         scope.check();
     });
 }

@@ -151,13 +151,11 @@ Made make(Kind kind, int type, const Options& options, std::span<const std::byte
     const SlidingOptions sliding{.eps = options.eps, .window = options.window};
     switch (kind) {
         case Kind::Quantiles:
-            return with_type(type, [&]<class T>() {
-                return make<Quantiles<T>, T>(QuantileOptions{.eps = options.eps}, saved);
-            });
+            return with_type(
+                type, [&]<class T>() { return make<Quantiles<T>, T>(QuantileOptions{.eps = options.eps}, saved); });
         case Kind::Frequencies:
-            return with_type(type, [&]<class T>() {
-                return make<Frequencies<T>, T>(FrequencyOptions{.eps = options.eps}, saved);
-            });
+            return with_type(
+                type, [&]<class T>() { return make<Frequencies<T>, T>(FrequencyOptions{.eps = options.eps}, saved); });
         case Kind::SlidingQuantiles:
             return with_type(type, [&]<class T>() { return make<SlidingQuantiles<T>, T>(sliding, saved); });
         case Kind::SlidingFrequencies:
@@ -209,9 +207,7 @@ QUADMILL_EXPORT(qm_stream_n) double qm_stream_n(const Stream* stream) {
 }
 // `width` 0: the whole window. The answer is at qm_stream_answer(), qm_stream_numbers() numbers of 64 bits.
 QUADMILL_EXPORT(qm_stream_ask) int qm_stream_ask(const Stream* stream, double at, std::uint64_t width) {
-    return call([&] {
-        stream->ask(at, width == 0 ? std::nullopt : std::optional(width), last.answer);
-    });
+    return call([&] { stream->ask(at, width == 0 ? std::nullopt : std::optional(width), last.answer); });
 }
 QUADMILL_EXPORT(qm_stream_answer) const std::uint64_t* qm_stream_answer() {
     return last.answer.data();

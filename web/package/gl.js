@@ -61,6 +61,7 @@ export class PageGl {
     this.bound = 0;  // the texture bound last
     this.sampled = 0;  // units with the sampler, as bits
     this.mapped = 0;
+    this.upload = 0;  // in the module's memory: what goes to the next texture
   }
 
   // Objects ---------------------------------------------------------------------------------------------------------
@@ -368,8 +369,12 @@ export class PageGl {
         gl.blendFunc(from, to);
       },
       BlitFramebuffer: (...all) => gl.blitFramebuffer(...all),
-      BufferData: (target, size, at, usage) =>
-        at === 0 ? gl.bufferData(target, size, usage) : gl.bufferData(target, new Uint8Array(module().buffer), usage, at, size),
+      BufferData: (target, size, at, usage) => {
+        if (at === 0) return gl.bufferData(target, size, usage);
+        // The module fills a pixel buffer in order to upload it. A browser uploads from memory at once, and faster.
+        if (target === GL.PIXEL_UNPACK_BUFFER) this.upload = at;
+        else gl.bufferData(target, new Uint8Array(module().buffer), usage, at, size);
+      },
       // Waits for the GPU's process; all textures of the module can be drawn to.
       CheckFramebufferStatus: (target) => {
         const texture = this.attached;
@@ -495,7 +500,14 @@ export class PageGl {
       TexParameteri: (target, name, value) => gl.texParameteri(target, name, value),
       TexSubImage2D: (target, level, x, y, width, height, format, type, at) => {
         this.unpacks();
-        gl.texSubImage2D(target, level, x, y, width, height, format, type, this.unpacked > 0 ? at : texels(type, at));
+        if (this.unpacked > 0 && this.upload) {
+          gl.bindBuffer(GL.PIXEL_UNPACK_BUFFER, null);
+          gl.texSubImage2D(target, level, x, y, width, height, format, type, texels(type, this.upload + at));
+          gl.bindBuffer(GL.PIXEL_UNPACK_BUFFER, objects[this.unpacked]);
+          this.upload = 0;
+        } else {
+          gl.texSubImage2D(target, level, x, y, width, height, format, type, this.unpacked > 0 ? at : texels(type, at));
+        }
       },
       TexSubImage3D: (target, level, x, y, z, width, height, depth, format, type, at) => {
         this.unpacks();

@@ -10,8 +10,8 @@
 #define QUADMILL_DECLARE(name) QUADMILL_WEB_IMPORT(QuadmillGLES30Context, name)
 QUADMILL_WEB_ES(QUADMILL_DECLARE)
 
-extern "C" __attribute__((import_module("gl"), import_name("GetTexLevelParameteriv"))) void
-web_GetTexLevelParameteriv(GLenum target, GLint level, GLenum name, GLint* value);
+extern "C" __attribute__((import_module("gl"), import_name("GetTexLevelParameteriv"))) void web_GetTexLevelParameteriv(
+    GLenum target, GLint level, GLenum name, GLint* value);
 
 extern "C" int quadmill_gladLoadGLES30ContextUserPtr(QuadmillGLES30Context* gl, GLADuserptrloadfunc /*load*/,
                                                      void* /*user*/) {

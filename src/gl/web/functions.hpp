@@ -2,6 +2,7 @@
 // header of glad.
 #pragma once
 
+// clang-format off
 // Functions that code for all versions calls.
 #define QUADMILL_WEB_COMMON(X)                                                                                        \
     X(ActiveTexture) X(AttachShader) X(BindAttribLocation) X(BindFramebuffer) X(BindSampler) X(BindTexture)           \
@@ -28,3 +29,4 @@
 #define QUADMILL_WEB_IMPORT(Table, name)                                                                              \
     extern "C" __attribute__((import_module("gl"), import_name(#name)))                                               \
     std::remove_pointer_t<decltype(Table::name)> web_##name;
+// clang-format on
