@@ -28,6 +28,7 @@ PRELUDES = {"4.50": "#version 450 core\n", "4.10": "#version 410 core\n", "3.30"
 NOT_COMPILED = {
     "bench_clock.frag": "needs GL_ARB_shader_clock, which limits leaves out without it",
     "gl_size.frag": "needs OpenGL ES 3.0",
+    "gl_bits.frag": "needs a version below 4.5",
     "gl_lanes.frag": "needs subgroups, of 32 fragments",
     "sort_tile_cuts.frag": "needs subgroups",
     "sort_tile_merge.frag": "needs subgroups",
