@@ -1,8 +1,9 @@
-"""Runs tests of the npm package in headless Chromium, with a real WebGL2 on a software renderer.
+"""Runs tests of the npm package in a browser, with WebGL2 on a software renderer.
 browser_test.py PACKAGE PAGE.js [QUERY]: a test of this folder; browser_test.py --site FOLDER: the page of a folder.
-CHROMIUM and CHROMIUM_FLAGS say which browser and how."""
+BROWSER (default: chromium) and CHROMIUM_FLAGS say which browser and how."""
 import http.server
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -57,6 +58,16 @@ def server_of(run, roots, script):
     return http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
 
 
+def command(browser, profile):
+    """How that browser opens a page with WebGL2 on a software renderer. Firefox needs a display (xvfb-run)."""
+    if "firefox" in browser:
+        Path(profile, "user.js").write_text('user_pref("webgl.force-enabled", true);\n')
+        return [browser, "--no-remote", "--profile", profile]
+    flags = os.environ.get("CHROMIUM_FLAGS", FLAGS).split()
+    return [browser, "--headless", "--no-sandbox", "--ignore-gpu-blocklist", "--disable-gpu-sandbox", "--no-first-run",
+            f"--user-data-dir={profile}", *flags]
+
+
 def main(package, script, query=""):
     run = Run()
     if package == "--site":
@@ -65,15 +76,14 @@ def main(package, script, query=""):
         roots = {"package": Path(package), "tests": Path(__file__).parent}
     server = server_of(run, roots, script)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    chromium = os.environ.get("CHROMIUM", "chromium")
-    flags = os.environ.get("CHROMIUM_FLAGS", FLAGS).split()
-    with tempfile.TemporaryFile() as errors, tempfile.TemporaryDirectory() as profile:
+    # A browser's helpers write into the profile after it was killed, and Firefox's sandbox knows no containers.
+    with tempfile.TemporaryFile() as errors, tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        sandbox = {f"MOZ_DISABLE_{part}_SANDBOX": "1" for part in ("CONTENT", "GPU", "RDD", "SOCKET_PROCESS")}
         browser = subprocess.Popen(
-            [chromium, "--headless", "--no-sandbox", "--ignore-gpu-blocklist", "--disable-gpu-sandbox", "--no-first-run",
-             f"--user-data-dir={profile}", *flags, f"http://127.0.0.1:{server.server_port}/?{query}"],
-            stdout=subprocess.DEVNULL, stderr=errors)
+            [*command(os.environ.get("BROWSER", "chromium"), profile), f"http://127.0.0.1:{server.server_port}/?{query}"],
+            stdout=subprocess.DEVNULL, stderr=errors, start_new_session=True, env={**os.environ, **sandbox, "HOME": profile})
         ended = run.done.wait(float(os.environ.get("LIMIT", "60" if package == "--site" else "500")))
-        browser.kill()
+        os.killpg(browser.pid, signal.SIGKILL)
         browser.wait()
         if not ended:
             errors.seek(0)

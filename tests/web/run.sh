@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the npm package with Emscripten and tests it: streams in Node, sorts in headless Chromium, its size, its types,
-# and an application of each bundler that is found. tests/web/run.sh [QUADMILL] compares saved bytes with the command's.
+# Builds the npm package with Emscripten and tests it: streams in Node, sorts in Chromium and Firefox, its size, its types,
+# and an application of three bundlers. tests/web/run.sh [QUADMILL] compares saved bytes with the command's.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 cmake --preset web >/dev/null
@@ -9,4 +9,5 @@ package=build/web/package
 node tests/web/imports_test.mjs "$package"
 node --test-reporter=spec tests/web/streams_test.mjs "$package" "$@"
 python3 tests/web/browser_test.py "$package" sorts_test.js
+BROWSER=firefox-esr xvfb-run -a python3 tests/web/browser_test.py "$package" sorts_test.js
 node --test-reporter=spec tests/web/bundlers_test.mjs "$package" build/web/apps
