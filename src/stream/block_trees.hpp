@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -89,7 +90,13 @@ class BlockTrees {
     }
     // Merges all pairs of sorted runs of that length between the two positions.
     void merge_pairs(const Bits* from, Bits* to, std::size_t length, std::size_t first, std::size_t last) const {
-        const RuleLess<Bits> less{rule_};
+        const bool is_unsigned = (rule_.if_negative | rule_.if_positive) == 0;
+        if (is_unsigned) return merge_pairs(from, to, length, first, last, std::less<Bits>());
+        merge_pairs(from, to, length, first, last, RuleLess<Bits>{rule_});
+    }
+    template <class Less>
+    static void merge_pairs(const Bits* from, Bits* to, std::size_t length, std::size_t first, std::size_t last,
+                            Less less) {
         while (first < last) {
             const auto pair = first / (2 * length) * (2 * length), until = std::min(last, pair + 2 * length);
             const cpu::Run<Bits> a{from + pair, length}, b{from + pair + length, length};

@@ -8,6 +8,7 @@
 #include <deque>
 #include <memory>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -196,9 +197,14 @@ class Intake {
     [[nodiscard]] std::size_t limit() const { return is_long() ? batch_ : window_; }
     [[nodiscard]] bool is_nan(const Bits& value) const { return rule_.is_nan(bits_at(&value)); }
     [[nodiscard]] std::size_t count_nans(std::span<const Bits> values) const {
+        if (rule_.max_magnitude == static_cast<Bits>(~Bits{0})) return 0;  // integers
+        using Signed = std::make_signed_t<Bits>;  // which vector instructions compare
         std::size_t nans = 0;
-        const auto rule = rule_;
-        for (const auto& value : values) nans += rule.is_nan(bits_at(&value)) ? 1U : 0U;
+        const auto max = static_cast<Signed>(rule_.max_magnitude);
+        for (const auto& value : values) {
+            const auto magnitude = static_cast<Signed>(bits_at(&value) & static_cast<Bits>(~KeyRule<Bits>::sign));
+            nans += magnitude > max ? 1U : 0U;
+        }
         return nans;
     }
     // Copies with the sorter's threads if there are many values. Returns the number of NaNs.
