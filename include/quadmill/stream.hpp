@@ -12,10 +12,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "quadmill/api.hpp"
@@ -32,6 +34,27 @@ template <class T>
 struct Bar;
 template <class T>
 struct Quantile;
+
+namespace detail {
+
+// The unsigned integer of a value's width. The classes are thin faces: their insides are compiled for each width.
+template <class T>
+using BitsOf = std::conditional_t<sizeof(T) == 2, std::uint16_t,
+                                  std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>;
+
+namespace stream {
+
+class FrequencySummary;
+class QuantileSummary;
+template <class Bits>
+struct FrequenciesState;
+template <class Bits>
+struct QuantilesState;
+template <class Bits, class Summary>
+class SlidingState;
+
+}  // namespace stream
+}  // namespace detail
 
 /// Options of quantiles.
 struct QuantileOptions {
@@ -50,7 +73,8 @@ struct QuantileOptions {
 /// Memory: with w windows of n values, for n known (1 + log2 w)^2 / eps entries; for n unknown, 10 (1 + log2 w) / eps
 /// up to 2^12 windows, 2,550 / eps up to 2^36; for random values at most half of that. An entry has 12 bytes (16 for
 /// 64-bit types; 24 from 2^16 entries a bucket or 2^32 values on), 5 to 11 when saved. Four batches of the sorter, of
-/// at least one window each, add to that; at most 4 / eps of their values are saved unchanged. A merge with summaries
+/// at least one window each, add to that; with a sorter on one thread and less than 16 batches of values, only the
+/// values of the unfinished window. At most 4 / eps of them are saved unchanged. A merge with summaries
 /// of another eps or n keeps eps, but may keep all entries.
 /// Throws: InvalidArgument for options out of range, or for questions about no values; what the sorter throws (no value
 /// is lost); std::bad_alloc (windows without memory are lost, n() does not count them, and the guarantee holds for the
@@ -76,7 +100,7 @@ class QUADMILL_API Quantiles {
 
     /// Adds the values. May return before all are sorted; later calls wait if they must.
     void add(std::span<const T> values);
-    void add(T value) { add(std::span<const T>(&value, 1)); }  ///< one value
+    void add(T value);  ///< one value
 
     /// Adds values that were sorted elsewhere, given by a sample. -0 counts as 0.
     /// Guarantee: as for add().
@@ -104,6 +128,10 @@ class QUADMILL_API Quantiles {
     [[nodiscard]] Quantile<T> quantile(double phi) const;
     /// Answers for all phis, in that order.
     [[nodiscard]] std::vector<Quantile<T>> quantiles(std::span<const double> phis) const;
+    /// The same for quantiles({0.5, 0.99}).
+    [[nodiscard]] std::vector<Quantile<T>> quantiles(std::initializer_list<double> phis) const {
+        return quantiles(std::span(phis.begin(), phis.size()));
+    }
     /// The number of values that are at most `value`.
     /// Pre: not NaN.
     [[nodiscard]] Count rank(T value) const;
@@ -136,7 +164,7 @@ class QUADMILL_API Quantiles {
   private:
     template <class>
     friend class SlidingQuantiles;
-    struct State;
+    using State = detail::stream::QuantilesState<detail::BitsOf<T>>;
     explicit Quantiles(std::unique_ptr<State> state);
     std::unique_ptr<State> state_;
 };
@@ -210,8 +238,8 @@ class QUADMILL_API Frequencies {
     Frequencies& operator=(Frequencies&&) noexcept;
     ~Frequencies();
 
-    void add(std::span<const T> values);                       ///< as for Quantiles
-    void add(T value) { add(std::span<const T>(&value, 1)); }  ///< one value
+    void add(std::span<const T> values);  ///< as for Quantiles
+    void add(T value);                    ///< one value
 
     [[nodiscard]] std::uint64_t n() const;     ///< values so far, without NaNs
     [[nodiscard]] std::uint64_t nans() const;  ///< NaNs so far
@@ -240,7 +268,7 @@ class QUADMILL_API Frequencies {
   private:
     template <class>
     friend class SlidingFrequencies;
-    struct State;
+    using State = detail::stream::FrequenciesState<detail::BitsOf<T>>;
     explicit Frequencies(std::unique_ptr<State> state);
     std::unique_ptr<State> state_;
 };
@@ -315,7 +343,7 @@ class QUADMILL_API SlidingQuantiles {
     [[nodiscard]] StreamTimes times() const;          ///< since it was made or loaded
 
   private:
-    struct State;
+    using State = detail::stream::SlidingState<detail::BitsOf<T>, detail::stream::QuantileSummary>;
     explicit SlidingQuantiles(std::unique_ptr<State> state);
     std::unique_ptr<State> state_;
 };
@@ -360,7 +388,7 @@ class QUADMILL_API SlidingFrequencies {
     [[nodiscard]] StreamTimes times() const;          ///< since it was made or loaded
 
   private:
-    struct State;
+    using State = detail::stream::SlidingState<detail::BitsOf<T>, detail::stream::FrequencySummary>;
     explicit SlidingFrequencies(std::unique_ptr<State> state);
     std::unique_ptr<State> state_;
 };

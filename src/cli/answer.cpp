@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace quadmill::detail::cli {
 
@@ -44,6 +45,7 @@ std::string table_of(const Json& rows) {
     for (const auto& line : lines) {
         for (std::size_t i = 0; i < line.size(); ++i)
             text += fmt::format("{:>{}}", line[i], widths[i] + (i > 0 ? 2 : 0));
+        text.erase(text.find_last_not_of(' ') + 1);
         text += '\n';
     }
     return text;
@@ -78,7 +80,7 @@ std::string as_json(const Answer& answer) {
         out[answer.rows_of] = answer.rows;
     }
     out.update(answer.tail);
-    return out.dump() + "\n";
+    return dumped(out) + "\n";  // a group may be any bytes
 }
 
 }  // namespace
@@ -99,6 +101,30 @@ std::string prefix_text(std::uint64_t value, int length, int value_bits, Notatio
 
 std::string dumped(const Json& json) {
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Json quantile_row(double phi, Json value, std::uint64_t rank_lower, std::uint64_t rank_upper) {
+    return {{"phi", phi}, {"value", std::move(value)}, {"rank_lower", rank_lower}, {"rank_upper", rank_upper}};
+}
+
+Json counted_row(Json value, const Count& count) {
+    Json row{{"value", std::move(value)}};
+    row.update(json_of(count));
+    return row;
+}
+
+Json head_of(std::uint64_t n, double eps) {
+    return {{"n", n}, {"eps", eps}};
+}
+
+Json head_of(std::uint64_t n, double eps, const Question& asked) {
+    auto head = head_of(n, eps);
+    if (asked.top > 0) {
+        head["k"] = asked.top;
+    } else {
+        head["support"] = asked.support;
+    }
+    return head;
 }
 
 Json json_of(const Count& count) {

@@ -1,6 +1,7 @@
 // Answers about streams, as JSON or as a table.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -52,6 +53,7 @@ enum class Notation { Ipv4, Hexadecimal };
 struct Question {
     std::vector<double> phis{};
     double support = 0;
+    std::size_t top = 0;  // of frequent values; 0: all that have the support
     std::optional<std::uint64_t> width{};  // for a sliding window
     Notation notation = Notation::Hexadecimal;
     Aggregate aggregate{};
@@ -72,23 +74,24 @@ template <class Summary>
 // `value_bits`: bits of the type.
 [[nodiscard]] std::string prefix_text(std::uint64_t value, int length, int value_bits, Notation notation);
 
+[[nodiscard]] Json quantile_row(double phi, Json value, std::uint64_t rank_lower, std::uint64_t rank_upper);
+[[nodiscard]] Json counted_row(Json value, const Count& count);
+[[nodiscard]] Json head_of(std::uint64_t n, double eps);
+[[nodiscard]] Json head_of(std::uint64_t n, double eps, const Question& asked);  // of frequent values
+
 template <class T>
 [[nodiscard]] Json rows_of(const std::vector<Quantile<T>>& quantiles) {
     auto rows = Json::array();
-    for (const auto& q : quantiles) {
-        rows.push_back(
-            {{"phi", q.phi}, {"value", json_of(q.value)}, {"rank_lower", q.rank_lower}, {"rank_upper", q.rank_upper}});
-    }
+    for (const auto& q : quantiles) rows.push_back(quantile_row(q.phi, json_of(q.value), q.rank_lower, q.rank_upper));
     return rows;
 }
 
 template <class T>
-[[nodiscard]] Json rows_of(const std::vector<Frequent<T>>& items) {
+[[nodiscard]] Json rows_of(const std::vector<Frequent<T>>& items, std::size_t top) {
     auto rows = Json::array();
     for (const auto& item : items) {
-        Json row{{"value", json_of(item.value)}};
-        row.update(json_of(item.count));
-        rows.push_back(std::move(row));
+        if (top > 0 && rows.size() == top) break;
+        rows.push_back(counted_row(json_of(item.value), item.count));
     }
     return rows;
 }
@@ -99,21 +102,21 @@ template <class T>
 
 template <class T>
 [[nodiscard]] Answer answer_of(const Quantiles<T>& summary, const Question& asked) {
-    Answer answer{.head = {{"n", summary.n()}, {"eps", summary.eps()}}, .rows_of = "quantiles"};
+    Answer answer{.head = head_of(summary.n(), summary.eps()), .rows_of = "quantiles"};
     if (summary.n() > 0) answer.rows = rows_of(summary.quantiles(asked.phis));
     return answer;
 }
 
 template <class T>
 [[nodiscard]] Answer answer_of(const Frequencies<T>& summary, const Question& asked) {
-    return {.head = {{"n", summary.n()}, {"eps", summary.eps()}, {"support", asked.support}},
+    return {.head = head_of(summary.n(), summary.eps(), asked),
             .rows_of = "items",
-            .rows = rows_of(summary.frequent(asked.support))};
+            .rows = rows_of(summary.frequent(std::max(asked.support, summary.eps())), asked.top)};
 }
 
 template <class T>
 [[nodiscard]] Answer answer_of(const SlidingQuantiles<T>& summary, const Question& asked) {
-    Answer answer{.head = {{"n", summary.n()}, {"eps", summary.options().eps}},
+    Answer answer{.head = head_of(summary.n(), summary.options().eps),
                   .rows_of = "quantiles",
                   .tail = window_of(summary.options(), asked)};
     if (summary.n() > 0) answer.rows = rows_of(summary.quantiles(asked.phis, asked.width));
@@ -122,9 +125,9 @@ template <class T>
 
 template <class T>
 [[nodiscard]] Answer answer_of(const SlidingFrequencies<T>& summary, const Question& asked) {
-    return {.head = {{"n", summary.n()}, {"eps", summary.options().eps}, {"support", asked.support}},
+    return {.head = head_of(summary.n(), summary.options().eps, asked),
             .rows_of = "items",
-            .rows = rows_of(summary.frequent(asked.support, asked.width)),
+            .rows = rows_of(summary.frequent(asked.support, asked.width), asked.top),
             .tail = window_of(summary.options(), asked)};
 }
 

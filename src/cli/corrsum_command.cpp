@@ -83,13 +83,14 @@ void CorrsumCommand::run_as() const {
         }
         summary.add(columns.x, columns.y);
         pairs += columns.x.size();
-        return std::pair(columns.x.size(), fault);
+        return StreamRun::Taken{columns.x.size(), fault};
     };
     const input::RawRecords<std::array<T, 2>> raw{
         "pair of " + input::word_for(input::type_words, stream.type()) + " values", check_pair<T>};
-    run.run<std::array<T, 2>, input::Pair<T>>(
-        summary, raw, parse_of<T>(stream), add, [&](const auto& some) { return answer_of(some, threshold.question()); },
+    const auto any = any_summary<CorrelatedSums<T>>(
+        summary, [&](const auto& some) { return answer_of(some, threshold.question()); },
         [&](std::span<const std::byte> bytes) { return CorrelatedSums<T>::load(bytes, summed); });
+    run.run<std::array<T, 2>, input::Pair<T>>(any, raw, parse_of<T>(stream), add, add);
 }
 
 void CorrsumCommand::run() const {

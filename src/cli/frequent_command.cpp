@@ -1,7 +1,9 @@
+#include <algorithm>
 #include <memory>
 
 #include "cli/commands.hpp"
 #include "cli/stream_run.hpp"
+#include "input/checks.hpp"
 
 namespace quadmill::detail::cli {
 
@@ -11,8 +13,9 @@ struct FrequentCommand {
     StreamOptions stream;
     SlidingChoice sliding;
     SupportChoice support;
+    std::size_t top = 0;
 
-    void run() const;
+    void run();
     template <class T>
     void run_as() const;
 };
@@ -20,16 +23,30 @@ struct FrequentCommand {
 template <class T>
 void FrequentCommand::run_as() const {
     StreamRun run(stream, sizeof(T));
-    const Question question{.support = support.support, .width = sliding.asked()};
+    const Question question{.support = support.support, .top = top, .width = sliding.asked()};
+    const auto run_with = [&]<class Summary>(Summary summary) {
+        run.run<T>(any_summary<Summary>(summary, [&](const auto& some) { return answer_of(some, question); }),
+                   [&](std::span<const T> values) { summary.add(values); });
+    };
+    auto sorter = run.sorter();
+    const auto saved = run.resumed();
     if (sliding.on()) {
-        SlidingFrequencies<T> summary(sliding.options(support.eps()), run.sorter());
-        return run.run<T>(summary, [&](const auto& some) { return answer_of(some, question); });
+        return run_with(saved ? SlidingFrequencies<T>::load(saved->span(), std::move(sorter))
+                              : SlidingFrequencies<T>(sliding.options(support.eps()), std::move(sorter)));
     }
-    Frequencies<T> summary({.eps = support.eps(), .window = stream.window}, run.sorter());
-    run.run<T>(summary, [&](const auto& some) { return answer_of(some, question); });
+    run_with(saved ? Frequencies<T>::load(saved->span(), std::move(sorter))
+                   : Frequencies<T>({.eps = support.eps(), .window = stream.window}, std::move(sorter)));
 }
 
-void FrequentCommand::run() const {
+// The k most frequent values are among those that may occur eps n times or more, unless fewer than k do.
+void FrequentCommand::run() {
+    if (top > 0) {
+        constexpr double usual = 1e-3, a_value = 0.1;
+        if (!support.given_eps) support.given_eps = std::min(usual, a_value / static_cast<double>(top));
+        support.support = *support.given_eps;
+    } else if (support.support == 0) {
+        throw CLI::RequiredError("--support or -k");
+    }
     support.check();
     sliding.check(support.eps(), stream);
     cpu::visit_key_type(stream.type(), [this]<class T>(const T*) { run_as<T>(); });
@@ -42,14 +59,24 @@ void add_frequent_command(CLI::App& app) {
     auto* verb =
         app.add_subcommand("frequent", "Values that occur often in a file or pipe, with bounds of their counts");
     add_support_options(*verb, command->support);
+    verb->get_option("--support")->required(false);
+    verb->add_option("-k", command->top,
+                     "Instead of --support: the K most frequent values, by their estimates. E is then 0.1 / K by "
+                     "default, at most 0.001; a value that is less frequent than E may be missing")
+        ->transform(input::count_up_to(1'000'000))
+        ->excludes("--support")
+        ->type_name("K");
     add_sliding_options(*verb, command->sliding);
     add_stream_options(*verb, command->stream, input::type_words);
+    add_column_options(*verb, command->stream);
+    add_resume_options(*verb, command->stream);
     verb->footer(
         "Reports every value that makes up at least the fraction S of the input, and no value that makes up less "
         "than S - E.\n"
         "\n"
         "Examples:\n"
         "  quadmill frequent ports.u32 --type u32 --support 0.01\n"
+        "  quadmill frequent requests.csv --column status --type u32 -k 10\n"
         "  cut -d' ' -f9 access.log | quadmill frequent --text --type i32 --support 0.05 --eps 0.001\n"
         "  tail -f codes.txt | quadmill frequent --text --type u32 --support 0.1 --sliding 10000 "
         "--every 1000");

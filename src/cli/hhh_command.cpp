@@ -76,8 +76,8 @@ void HhhCommand::run_as() const {
     if constexpr (std::is_same_v<T, std::uint32_t>) {
         if (notation_ == Notation::Ipv4) parse = input::parse_ipv4;
     }
-    run.run<T>(
-        summary, [&](const auto& some) { return answer_of(some, question); }, parse);
+    run.run<T>(any_summary<HeavyPrefixes<T>>(summary, [&](const auto& some) { return answer_of(some, question); }),
+               [&](std::span<const T> values) { summary.add(values); }, parse);
 }
 
 void HhhCommand::run() {
@@ -103,6 +103,7 @@ void add_hhh_command(CLI::App& app) {
     add_support_options(*verb, command->support, "from 1e-6 to S / 2");
     add_stream_options(*verb, command->stream, prefix_types,
                        "Input is text, one number per line; with ipv4 hierarchies also addresses such as 10.0.0.1");
+    add_column_options(*verb, command->stream);
     verb->footer(
         "A prefix is frequent if it has at least the fraction S of all values, not counting those under a longer "
         "reported prefix. lower, estimate and upper are bounds of that count. count has all values under the prefix.\n"

@@ -1,13 +1,59 @@
+#include <fmt/core.h>
+
+#include <cmath>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "cli/commands.hpp"
 #include "cli/stream_run.hpp"
+#include "input/checks.hpp"
 
 namespace quadmill::detail::cli {
 
 namespace {
+
+// Mean and spread of all values. Source: Chan, Golub and LeVeque, 1979: blocks are added by their own means.
+struct Moments {
+    double n = 0, mean = 0, squares = 0;  // squares: the sum of (x - mean)^2
+
+    template <class T>
+    void add(std::span<const T> values) {
+        Moments block;
+        double near = 0;  // a value: sums of differences to it are rounded less
+        for (const auto value : values) {
+            const auto x = double_of(value);
+            if (std::isnan(x)) continue;
+            if (block.n++ == 0 && std::isfinite(x)) near = x;
+            block.mean += x - near;
+        }
+        if (block.n == 0) return;
+        block.mean = near + block.mean / block.n;
+        for (const auto value : values) {
+            const auto above = double_of(value) - block.mean;
+            if (!std::isnan(above)) block.squares += above * above;
+        }
+        const double all = n + block.n, apart = block.mean - mean;
+        squares += block.squares + apart * apart * n * block.n / all;
+        mean += apart * block.n / all;
+        n = all;
+    }
+    [[nodiscard]] double deviation() const { return n < 2 ? 0 : std::sqrt(squares / (n - 1)); }
+    static double double_of(Half value) { return value.value(); }
+    static double double_of(auto value) { return static_cast<double>(value); }
+};
+
+template <class T>
+T value_near(double number) {
+    if constexpr (std::is_same_v<T, Half>) {
+        return Half::from_float(static_cast<float>(number));
+    } else {
+        return static_cast<T>(std::is_integral_v<T> ? std::floor(number) : number);
+    }
+}
 
 struct QuantilesCommand {
     StreamOptions stream;
@@ -15,27 +61,212 @@ struct QuantilesCommand {
     std::vector<double> phis = default_phis;
     double eps = 0.001;
     std::optional<std::uint64_t> n{};
+    std::vector<std::string> ranks{};
+    std::size_t bars = 0;
+    bool stats = false;
+    std::uint64_t max_groups = 10'000;
 
     void run() const;
     template <class T>
     void run_as() const;
+
+  private:
+    void check() const;
+    template <class T>
+    void run_groups() const;
+    template <class T>
+    [[nodiscard]] std::vector<T> values_to_rank() const;
+    template <class T>
+    void add_rows(Answer& answer, const Quantiles<T>& summary, const std::vector<T>& values) const;
+    [[nodiscard]] Json bar_row(Json from, Json to, const Count& below, const Count& at_most, std::uint64_t all) const;
 };
 
 template <class T>
+std::vector<T> QuantilesCommand::values_to_rank() const {
+    std::vector<T> values;
+    for (const auto& list : ranks) {
+        for (const auto& word : input::comma_separated(list)) {
+            T value{};
+            auto fault = stream.reading.parse<T>()(word, value);
+            if (!fault && std::isnan(Moments::double_of(value))) fault = "has no rank";
+            if (fault) throw CLI::ValidationError("--rank", input::in_quotes(word) + " " + fault);
+            values.push_back(value);
+        }
+    }
+    return values;
+}
+
+Json QuantilesCommand::bar_row(Json from, Json to, const Count& below, const Count& at_most, std::uint64_t all) const {
+    const auto minus = [](std::uint64_t a, std::uint64_t b) { return a > b ? a - b : 0; };
+    const Count count{minus(at_most.lower, below.upper), minus(at_most.estimate, below.estimate),
+                      minus(at_most.upper, below.lower)};
+    Json row{{"from", std::move(from)}, {"to", std::move(to)}};
+    row.update(json_of(count));
+    if (stream.format == Format::Table) {
+        constexpr double widest = 50;
+        const auto part = static_cast<double>(count.estimate) / static_cast<double>(std::max<std::uint64_t>(all, 1));
+        std::string bar(static_cast<std::size_t>(std::lround(part * widest)), '#');
+        bar.resize(static_cast<std::size_t>(widest), ' ');
+        row["bar"] = bar;
+    }
+    return row;
+}
+
+template <class T>
+void QuantilesCommand::add_rows(Answer& answer, const Quantiles<T>& summary, const std::vector<T>& values) const {
+    if (summary.n() == 0) return;
+    if (!values.empty()) {
+        answer.rows_of = "ranks";
+        answer.rows = Json::array();
+        for (const auto& value : values) answer.rows.push_back(counted_row(json_of(value), summary.rank(value)));
+    }
+    if (bars == 0) return;
+    const auto min = summary.quantile(0).value, max = summary.quantile(1).value;
+    const double first = Moments::double_of(min), last = Moments::double_of(max);
+    if (!std::isfinite(first) || !std::isfinite(last))
+        throw InvalidArgument("--histogram: there are infinite values, so bars cannot have the same width");
+    std::vector<T> ends;
+    for (std::size_t i = 1; i < bars; ++i)
+        ends.push_back(value_near<T>(std::lerp(first, last, static_cast<double>(i) / static_cast<double>(bars))));
+    ends.push_back(max);
+    std::vector<Count> counts(1);
+    std::uint64_t most = 0;
+    for (const auto& end : ends) {
+        counts.push_back(summary.rank(end));
+        most = std::max(most, counts.back().estimate - std::min(counts.back().estimate, counts.rbegin()[1].estimate));
+    }
+    answer.rows_of = "bars";
+    answer.rows = Json::array();
+    for (std::size_t i = 0; i < bars; ++i)
+        answer.rows.push_back(
+            bar_row(json_of(i == 0 ? min : ends[i - 1]), json_of(ends[i]), counts[i], counts[i + 1], most));
+}
+
+// A summary for each group. They stay small while a group has few values.
+template <class T>
+class Groups {
+  public:
+    Groups(const QuantileOptions& options, std::uint64_t max) : options_(options), max_(max) {}
+    [[nodiscard]] Quantiles<T>& of(std::string_view name) {
+        if (const auto found = groups_.find(name); found != groups_.end()) return found->second;
+        if (groups_.size() == max_) {
+            throw input::BadInput(fmt::format("{} would be group {}; --groups allows {}", input::in_quotes(name),
+                                              max_ + 1, max_));
+        }
+        return groups_.emplace(name, Quantiles<T>(options_)).first->second;
+    }
+    [[nodiscard]] Answer answer(const std::vector<double>& phis) const {
+        std::uint64_t n = 0;
+        for (const auto& [name, summary] : groups_) n += summary.n();
+        Answer answer{.head = head_of(n, options_.eps), .rows_of = "quantiles"};
+        answer.head["groups"] = groups_.size();
+        for (const auto& [name, summary] : groups_) {
+            if (summary.n() == 0) continue;
+            for (auto& row : rows_of(summary.quantiles(phis))) {
+                Json all{{"group", name}, {"n", summary.n()}};
+                all.update(row);
+                answer.rows.push_back(std::move(all));
+            }
+        }
+        return answer;
+    }
+    [[nodiscard]] std::uint64_t nans() const { return sum_of(&Quantiles<T>::nans); }
+    [[nodiscard]] std::uint64_t bytes() const { return sum_of(&Quantiles<T>::bytes); }
+
+  private:
+    [[nodiscard]] std::uint64_t sum_of(auto number) const {
+        std::uint64_t sum = 0;
+        for (const auto& [name, summary] : groups_) sum += (summary.*number)();
+        return sum;
+    }
+    QuantileOptions options_;
+    std::uint64_t max_;
+    std::map<std::string, Quantiles<T>, std::less<>> groups_;
+};
+
+template <class T>
+void QuantilesCommand::run_groups() const {
+    StreamRun run(stream, sizeof(T));
+    Groups<T> groups({.eps = eps, .n = {}, .window = stream.window}, max_groups);
+    const AnySummary any{.ask = [&] { return groups.answer(phis); },
+                         .save = {},
+                         .nans = [&] { return groups.nans(); },
+                         .bytes = [&] { return groups.bytes(); },
+                         .times = [] { return StreamTimes(); }};
+    using Record = std::pair<Quantiles<T>*, T>;
+    run.use_cpu();
+    run.run_grouped<T, Record>(
+        any, [&](T value, std::string_view group) { return Record(&groups.of(group), value); },
+        [](std::span<const Record> records) {
+            for (const auto& [summary, value] : records) summary->add(value);
+        });
+}
+
+template <class T>
 void QuantilesCommand::run_as() const {
+    if (!stream.column.by.empty()) return run_groups<T>();
+    const auto values = values_to_rank<T>();
     StreamRun run(stream, sizeof(T));
     const Question question{.phis = phis, .width = sliding.asked()};
+    if (stats && run.are_several())
+        throw CLI::ValidationError("--stats", "does not go with mpirun: ranks do not share the mean");
     if (sliding.on()) {
-        SlidingQuantiles<T> summary(sliding.options(eps), run.sorter());
-        return run.run<T>(summary, [&](const auto& some) { return answer_of(some, question); });
+        auto sorter = run.sorter();
+        const auto saved = run.resumed();
+        auto summary = saved ? SlidingQuantiles<T>::load(saved->span(), std::move(sorter))
+                             : SlidingQuantiles<T>(sliding.options(eps), std::move(sorter));
+        const auto ask = [&](const SlidingQuantiles<T>& some) {
+            auto answer = answer_of(some, question);
+            if (!values.empty() || bars > 0) add_rows(answer, some.summary(question.width), values);
+            return answer;
+        };
+        return run.run<T>(any_summary<SlidingQuantiles<T>>(summary, ask),
+                          [&](std::span<const T> some) { summary.add(some); });
     }
-    Quantiles<T> summary({.eps = eps, .n = n, .window = stream.window}, run.sorter());
-    run.run<T>(summary, [&](const auto& some) { return answer_of(some, question); });
+    auto sorter = run.sorter();
+    const auto saved = run.resumed();
+    auto summary = saved ? Quantiles<T>::load(saved->span(), std::move(sorter))
+                         : Quantiles<T>({.eps = eps, .n = n, .window = stream.window}, std::move(sorter));
+    Moments moments;
+    const auto ask = [&](const Quantiles<T>& some) {
+        auto answer = answer_of(some, question);
+        add_rows(answer, some, values);
+        if (stats && some.n() > 0) {
+            answer.head["min"] = json_of(some.quantile(0).value);
+            answer.head["max"] = json_of(some.quantile(1).value);
+            answer.head["mean"] = json_of(moments.mean);
+            answer.head["sd"] = json_of(moments.deviation());
+        }
+        return answer;
+    };
+    run.run<T>(any_summary<Quantiles<T>>(summary, ask), [&](std::span<const T> some) {
+        summary.add(some);
+        if (stats) moments.add(some);
+    });
+}
+
+void QuantilesCommand::check() const {
+    sliding.check(eps, stream);
+    if (n && sliding.on()) throw CLI::ValidationError("--n", "does not go with --sliding");
+    if (stats && (sliding.on() || !stream.resume.empty()))
+        throw CLI::ValidationError("--stats", "does not go with --sliding or --resume: its mean is of all values read");
+    if (!stream.column.by.empty()) {
+        for (const auto* option : {"--sliding", "--save", "--resume", "--stats", "--rank", "--histogram", "--n"}) {
+            if (stream.verb->count(option) > 0) throw CLI::ValidationError("--by", fmt::format("does not go with {}", option));
+        }
+    }
+    if (stream.verb->count("--phi") == 0) return;
+    for (const double phi : phis) {
+        const double tail = std::min(phi, 1 - phi);
+        if (tail <= 0 || tail >= eps * (1 - 1e-9)) continue;
+        fmt::print(stderr, "quadmill: --eps {} is coarser than the tail at --phi {}; take --eps {:.1g} or less\n", eps, phi,
+                   tail / 10);
+        break;
+    }
 }
 
 void QuantilesCommand::run() const {
-    sliding.check(eps, stream);
-    if (n && sliding.on()) throw CLI::ValidationError("--n", "does not go with --sliding");
+    check();
     cpu::visit_key_type(stream.type(), [this]<class T>(const T*) { run_as<T>(); });
 }
 
@@ -47,15 +278,42 @@ void add_quantiles_command(CLI::App& app) {
                                     "Approximate percentiles of a file or pipe, with guaranteed bounds of their ranks");
     add_eps_option(*verb, command->eps);
     add_phi_option(*verb, command->phis);
+    auto* rank = verb->add_option("--rank", command->ranks,
+                                  "Instead: for each of these values, separated by commas, how many values are at most "
+                                  "as large")
+                     ->allow_extra_args(false)
+                     ->excludes("--phi")
+                     ->type_name("X,...");
+    verb->add_option("--histogram", command->bars, "Instead: the numbers of values in that many bars of the same width")
+        ->transform(input::count_up_to(10'000))
+        ->excludes("--phi")
+        ->excludes(rank)
+        ->type_name("BARS");
+    verb->add_flag("--stats", command->stats,
+                   "Also the min, max and mean, and the standard deviation of a sample (divided by n - 1)");
     add_n_option(*verb, command->n);
     add_sliding_options(*verb, command->sliding);
     add_stream_options(*verb, command->stream, input::type_words);
+    auto* column = add_column_options(*verb, command->stream);
+    auto* by = verb->add_option("--by", command->stream.column.by,
+                                "With --column: quantiles for each value of this column, on one CPU thread")
+                   ->check(input::file_name())
+                   ->needs(column)
+                   ->type_name("NAME|N");
+    verb->add_option("--groups", command->max_groups, "With --by: more groups than this are an error in the input")
+        ->transform(input::count_up_to(100'000'000))
+        ->needs(by)
+        ->type_name("N")
+        ->capture_default_str();
+    add_resume_options(*verb, command->stream);
     verb->footer(
         "For each printed value: its true rank among all N values is between rank_lower and rank_upper, and differs "
         "from phi * N by at most E * N.\n"
         "\n"
         "Examples:\n"
         "  quadmill quantiles latencies.f32 --eps 0.0001 --phi 0.5,0.99,0.999\n"
+        "  quadmill quantiles requests.csv.gz --column seconds --phi p50,p99 --stats\n"
+        "  quadmill quantiles requests.csv.gz --column seconds --phi p99 --by path\n"
         "  tail -n +1 -f latencies.log | quadmill quantiles --text --sliding 100000 --every 10000 "
         "--json\n"
         "  quadmill quantiles monday.f64 --type f64 --save monday.summary");

@@ -3,8 +3,10 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <climits>
+#include <exception>
 #include <limits>
 #include <utility>
 
@@ -51,16 +53,17 @@ void add_phi_option(CLI::App& verb, std::vector<double>& phis) {
     };
     verb.add_option_function<std::vector<std::string>>(
             "--phi", take,
-            "Quantiles to print, from 0 (the min) to 1 (the max), separated by commas; 0.5 is the median")
+            "Quantiles to print, from 0 (the min) to 1 (the max), separated by commas: 0.99, 99% or p99; 0.5 is the "
+            "median")
         ->allow_extra_args(false)  // otherwise it would take the FILE after it
-        ->check(input::each_of(input::number_from(0, 1)))
+        ->transform(input::each_of(input::fraction_from(0, 1)))
         ->type_name("PHI,...")
         ->default_str("0,0.01,0.05,0.25,0.5,0.75,0.95,0.99,1");
 }
 
 void add_eps_option(CLI::App& verb, double& eps) {
     verb.add_option("--eps", eps, "Max error, as a fraction of the number of values, from 1e-9 to 0.5")
-        ->check(input::number_from(1e-9, 0.5))
+        ->transform(input::fraction_from(1e-9, 0.5))
         ->type_name("E")
         ->capture_default_str();
 }
@@ -81,8 +84,9 @@ void SupportChoice::check() const {
 CLI::Option* add_support_option(CLI::App& verb, double& support) {
     return verb
         .add_option("--support", support,
-                    "Report values that make up at least this fraction of the input, from 1e-8 to 1")
-        ->check(input::number_from(1e-8, 1))
+                    "Report values that make up at least this fraction of the input, such as 0.01 or 1%, from 1e-8 to "
+                    "1")
+        ->transform(input::fraction_from(1e-8, 1))
         ->type_name("S");
 }
 
@@ -90,7 +94,7 @@ void add_support_options(CLI::App& verb, SupportChoice& choice, const std::strin
     add_support_option(verb, choice.support)->required();
     verb.add_option("--eps", choice.given_eps,
                     "Max error of a count, as a fraction of the number of values, " + range + " (default: S / 10)")
-        ->check(input::number_from(1e-9, 0.5))
+        ->transform(input::fraction_from(1e-9, 0.5))
         ->type_name("E");
 }
 
@@ -100,6 +104,78 @@ void add_all_prefixes_option(CLI::App& verb, HeavyRule& rule) {
         "Also report prefixes that are frequent only because of a longer, reported prefix");
 }
 
+namespace {
+
+// The seconds in "500ms", "10s", "5min" or "1h"; 0 if it is no such time.
+double seconds_in(std::string_view text) {
+    constexpr std::array units{std::pair{"ms", 1e-3}, std::pair{"s", 1.0}, std::pair{"min", 60.0}, std::pair{"h", 3600.0}};
+    for (const auto& [unit, seconds] : units) {
+        double number = 0;
+        if (!text.ends_with(unit)) continue;
+        const auto digits = text.substr(0, text.size() - std::string_view(unit).size());
+        if (input::parse_number(digits, number) == nullptr && number > 0 && number <= 1e9) return number * seconds;
+    }
+    return 0;
+}
+
+CLI::Option* add_every_option(CLI::App& verb, const std::string& name, Every& every, bool may_count,
+                              const std::string& text) {
+    const auto take = [&every](const std::string& word) {
+        every.seconds = seconds_in(word);
+        if (every.seconds == 0) static_cast<void>(input::parse_number(word, every.values));  // was converted
+    };
+    const auto convert = [may_count, count = input::count_up_to(max_values)](std::string& word) -> std::string {
+        if (seconds_in(word) > 0) return {};
+        if (!may_count) return fmt::format("'{}' is not a time such as 10s, 5min or 1h", word);
+        return count(word);
+    };
+    return verb.add_option_function<std::string>(name, take, text)
+        ->transform(CLI::Validator(convert, ""))
+        ->type_name(may_count ? "K|TIME" : "TIME");
+}
+
+}  // namespace
+
+CLI::Option* add_column_options(CLI::App& verb, StreamOptions& options) {
+    const auto take = [&options](const std::string& which) {
+        options.column.which = which;
+        options.reading.form = input::Form::Text;
+    };
+    auto* column = verb.add_option_function<std::string>(
+                           "--column", take,
+                           "Read this column of CSV: its name in the first line, or its number from 1. The rules of "
+                           "quotes are those of `quadmill query`; an empty field is not a value. --header 0: there is "
+                           "no line of names; --header N: it is line N")
+                       ->check(input::file_name())
+                       ->excludes("--raw")
+                       ->type_name("NAME|N");
+    verb.add_option("--delimiter", options.column.delimiter,
+                    "With --column: the character between fields (default: a comma). Write a tab as \\t")
+        ->transform(CLI::Validator(
+            [](std::string& text) -> std::string {
+                if (text == "\\t") text = "\t";
+                return text.size() == 1 && text != "\"" && text != "\n" && text != "\r"
+                           ? ""
+                           : fmt::format("'{}' is not one character that may separate fields", text);
+            },
+            ""))
+        ->needs(column)
+        ->type_name("C");
+    for (const auto* option : {"--header", "--skip-bad"}) verb.get_option(option)->remove_needs(verb.get_option("--text"));
+    return column;
+}
+
+void add_resume_options(CLI::App& verb, StreamOptions& options) {
+    verb.add_option("--resume", options.resume,
+                    "Go on with the summary in FILE, if there is such a file; its eps and window count")
+        ->check(input::file_name())
+        ->type_name("FILE");
+    add_every_option(verb, "--save-every", options.save_every, false,
+                     "Also save the summary after that much time, as values come, so that a program that is killed "
+                     "loses no more; --resume goes on with it")
+        ->needs(verb.get_option("--save"));
+}
+
 void add_stream_options(CLI::App& verb, StreamOptions& options, const input::Words<KeyType>& types,
                         const std::string& text) {
     options.verb = &verb;
@@ -107,9 +183,9 @@ void add_stream_options(CLI::App& verb, StreamOptions& options, const input::Wor
         ->default_str("-");
     input::add_reading_options(verb, options.reading, types, text);
     verb.parse_complete_callback([&options, types] { options.reading.take_type_of(options.inputs.front(), types); });
-    verb.add_option("--every", options.every, "Also print an answer after every K values (NaNs count, too)")
-        ->transform(input::count_up_to(max_values))
-        ->type_name("K");
+    add_every_option(verb, "--every", options.every, true,
+                     "Also print an answer after every K values (NaNs count, too), or, as values come, after that much "
+                     "time, such as 10s or 5min");
     auto* save = add_save_option(verb, options.save);
     verb.add_flag(
             "--save-partial", [&options](std::int64_t) { options.partial = Partial::Replaces; },
@@ -233,14 +309,29 @@ void Progress::hide() {
 StreamRun::StreamRun(const StreamOptions& options, std::size_t record_bytes)
     : options_(options),
       shares_(ranks_.shares_of(options.inputs, options.reading.form == input::Form::Text ? 0 : record_bytes)),
-      every_((options.every + ranks_.size() - 1) / ranks_.size()),
+      every_((options.every.values + ranks_.size() - 1) / ranks_.size()),
       save_(ranks_.is_first() ? options.save : "", options.format) {
     input_.emplace(shares_.front());
     output_.must_be_open();
     input::refuse_inputs("FILE", "-", options.inputs);
     if (!options.save.empty()) refuse_inputs_or_partial("--save", options.save, options.inputs);
-    if (save_.takes_standard_output() && options.every > 0)
+    if (save_.takes_standard_output() && (options.every.values > 0 || options.every.seconds > 0))
         throw CLI::ValidationError("--save", "- is standard output, which has the answers of --every; name a file");
+    if (options.reading.form != input::Form::Text) {
+        for (const auto* option : {"--header", "--skip-bad"}) {
+            if (options.verb->count(option) > 0) throw CLI::ValidationError(option, "goes with --text or --column");
+        }
+    }
+    if (!options.column.which.empty() && ranks_.are_several())
+        throw CLI::ValidationError("--column", "does not go with mpirun: the shares of a file have no header");
+    for (const auto& [option, is_given] :
+         {std::pair{"--every", options.every.seconds > 0}, std::pair{"--save-every", options.save_every.seconds > 0},
+          std::pair{"--resume", !options.resume.empty()}}) {
+        if (is_given && ranks_.are_several())
+            throw CLI::ValidationError(option, "does not go with mpirun, unless --every is a number of values");
+    }
+    if (options.save_every.seconds > 0 && save_.takes_standard_output())
+        throw CLI::ValidationError("--save-every", "goes with --save FILE");
     check_pbsn_options(*options.verb, options.engine);
     if (options.device.several() && options.engine == Engine::Cpu)
         throw CLI::ValidationError("--device", "several devices do not go with --engine cpu, which needs none");
@@ -250,6 +341,7 @@ StreamRun::StreamRun(const StreamOptions& options, std::size_t record_bytes)
 
 input::Reading StreamRun::reading() const {
     auto reading = options_.reading;
+    if (!options_.column.which.empty() && options_.verb->count("--header") == 0) reading.lines.header = 1;
     if (shares_[share_].begin > 0) {
         reading.lines.header = 0;
         if (reading.form == input::Form::Unsaid) reading.form = input::Form::Raw;  // the first share was checked
@@ -313,6 +405,94 @@ std::unique_ptr<WindowSorter> StreamRun::sorter() {
     return sorter;
 }
 
+std::optional<files::Bytes> StreamRun::resumed() const {
+    if (options_.resume.empty() || access(options_.resume.c_str(), F_OK) != 0) return {};
+    return files::read_file(options_.resume);
+}
+
+void StreamRun::take_parts(const AnySummary& summary, std::size_t records,
+                           const std::function<Taken(std::size_t, std::size_t)>& add) {
+    for (std::size_t first = 0; first < records;) {
+        const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(records - first, until_answer()));
+        const auto [taken, fault] = add(first, part);
+        count(taken);
+        if (!fault.empty()) throw input::BadInput(fault);
+        if (answer_is_due()) static_cast<void>(answer(summary, Mine::GoesOn));
+        first += part;
+    }
+    if (const double now = time_.ms();
+        options_.save_every.seconds > 0 && now - saved_ms_ >= options_.save_every.seconds * 1e3) {
+        save_.save_now(summary);
+        saved_ms_ = now;
+    }
+}
+
+void StreamRun::run_all(const AnySummary& summary, const std::function<void()>& read) {
+    if (!summary.of_all && ranks_.are_several())
+        throw CLI::ValidationError("--sliding", "is about the last values of one stream, not of several ranks'");
+    try {
+        do {
+            read();
+        } while (next_share());
+    } catch (const input::BadInput& error) {
+        if (count_ == 0 && !ranks_.are_several()) throw;
+        fault_ = error.what();
+    }
+    input_->release_interrupt();
+    if (!ranks_.are_several() && fault_.empty() && !input_->interrupted()) input::refuse_all_bad(skipped_, count_);
+    finish(summary);
+}
+
+AnySummary StreamRun::answer(const AnySummary& summary, Mine mine) {
+    answered_ms_ = time_.ms();
+    if (!ranks_.are_several()) {
+        print(summary);
+        return {};
+    }
+    for (;;) {
+        auto all = summary.of_all(ranks_);
+        all_count_ = ranks_.sum(count_);
+        all_skipped_ = ranks_.sum(skipped_.lines);
+        const bool last = ranks_.sum(mine == Mine::GoesOn ? 1 : 0) == 0;
+        if (last) input::refuse_all_bad({.lines = all_skipped_, .first = skipped_.first}, all_count_);
+        if (all.ask && answered_at_ != progressed()) print(all);
+        if (last || mine == Mine::GoesOn) return all;
+    }
+}
+
+void StreamRun::finish(const AnySummary& summary) {
+    std::exception_ptr failure;
+    const auto attempt = [&](const auto& work) {
+        try {
+            work();
+        } catch (...) {
+            if (!failure) failure = std::current_exception();
+        }
+    };
+    AnySummary all;
+    attempt([&] {
+        if (ranks_.are_several() || answered_at_ != progressed()) all = answer(summary, Mine::HasEnded);
+    });
+    progress_.hide();
+    if (failure && ranks_.are_several()) std::rethrow_exception(failure);  // ends the job
+    const bool whole = ranks_.sum(fault_.empty() && !input_->interrupted() ? 0 : 1) == 0;
+    if (ranks_.is_first()) {
+        const auto& saved = all.ask ? all : summary;
+        attempt([&] {
+            const auto partial = options_.save_every.seconds > 0 ? Partial::Replaces : options_.partial;
+            whole ? save_.save(saved) : save_.save_part(saved, partial);
+        });
+    }
+    if (failure) std::rethrow_exception(failure);
+    if (options_.profile && ranks_.is_first()) print_profile(summary.times());
+    end();
+}
+
+bool StreamRun::answer_is_due() {
+    if (options_.every.seconds > 0) return time_.ms() - answered_ms_ >= options_.every.seconds * 1e3;
+    return every_ > 0 && count_ % every_ == 0;
+}
+
 std::uint64_t StreamRun::until_answer() {
     const bool last = every_ == 0 || input_->interrupted();
     return last ? std::numeric_limits<std::uint64_t>::max() : every_ - count_ % every_;
@@ -332,6 +512,7 @@ void StreamRun::print(Answer answer, std::uint64_t nans, std::size_t bytes) {
               {"nans", nans}};
     tail.update(answer.tail);
     if (options_.reading.lines.bad == input::LineOptions::Bad::Skip) tail["skipped"] = progressed().second;
+    if (skipped_.empty > 0) tail["empty"] = skipped_.empty;
     if (group_) {
         const auto shares = group_->shares();
         tail["devices"] = options_.format == Format::Table ? Json(shares.size()) : Json(shares_json(shares));

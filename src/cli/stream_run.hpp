@@ -2,14 +2,12 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cstdint>
-#include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -31,19 +29,27 @@ namespace quadmill::detail::cli {
 // Whether an incomplete summary may replace a file.
 enum class Partial { Beside, Replaces };
 
+// How often something happens: after that many values, or that much time.
+struct Every {
+    std::uint64_t values = 0;
+    double seconds = 0;
+};
+
 struct StreamOptions {
     const CLI::App* verb = nullptr;  // the verb with these options
     std::vector<std::string> inputs{"-"};
     std::string save{};
     Partial partial = Partial::Beside;
     input::Reading reading{};
+    input::Column column{};  // of CSV, if it is named
     Format format = Format::Table;
     Engine engine = Engine::Auto;
     PbsnOptions pbsn{};
     unsigned threads = 0;
     Devices device{};
     std::size_t window = 0;
-    std::uint64_t every = 0;
+    Every every{}, save_every{};
+    std::string resume{};
     bool profile = false;
 
     [[nodiscard]] KeyType type() const { return reading.type(); }
@@ -52,6 +58,10 @@ struct StreamOptions {
 // `types` are those that the verb accepts. `text` tells what lines of text mean.
 void add_stream_options(CLI::App& verb, StreamOptions& options, const input::Words<KeyType>& types,
                         const std::string& text = "Input is text, one number per line");
+// For verbs that read single values: --column and --delimiter. Call it after add_stream_options().
+CLI::Option* add_column_options(CLI::App& verb, StreamOptions& options);
+// --resume and --save-every. Call it after add_stream_options().
+void add_resume_options(CLI::App& verb, StreamOptions& options);
 // Also used by merge.
 void add_json_option(CLI::App& verb, Format& format);
 CLI::Option* add_save_option(CLI::App& verb, std::string& save);
@@ -106,18 +116,22 @@ class SaveFile {
     // Throws CLI::ValidationError if that is not possible.
     SaveFile(const std::string& path, Format format);
     [[nodiscard]] bool takes_standard_output() const { return path_ == "-"; }
-    template <class Summary>
-    void save(const Summary& summary) {
+    void save(const auto& summary) {
         if (!file_) return;
         file_->write(summary.save());
         file_->commit();
     }
     // Saves an incomplete summary.
-    template <class Summary>
-    void save_part(const Summary& summary, Partial partial) {
+    void save_part(const auto& summary, Partial partial) {
         if (!file_ || partial == Partial::Replaces) return save(summary);
         file_->write(summary.save());
         commit_part(*file_, path_);
+    }
+    // Saves what there is so far under the file's name.
+    void save_now(const auto& summary) const {
+        files::OutputFile file(path_);
+        file.write(summary.save());
+        file.commit();
     }
 
   private:
@@ -142,6 +156,45 @@ class Progress {
     enum class Line { Impossible, Hidden, Shown } line_;
 };
 
+// A summary of any kind: what StreamRun does with it.
+struct AnySummary {
+    std::function<Answer()> ask;
+    std::function<std::vector<std::byte>()> save;
+    std::function<std::uint64_t()> nans;
+    std::function<std::size_t()> bytes;
+    std::function<StreamTimes()> times;
+    // The summary of all ranks; on other ranks than the first, one without `ask`. Null if summaries cannot be merged.
+    std::function<AnySummary(const Ranks&)> of_all{};
+    std::shared_ptr<const void> owner{};
+};
+
+// `ask` gives a summary's answer. `load` reads a saved summary: with several ranks, the first one answers for all.
+template <class Summary>
+[[nodiscard]] AnySummary any_summary(const Summary& summary, std::function<Answer(const Summary&)> ask,
+                                     std::function<Summary(std::span<const std::byte>)> load) {
+    AnySummary any{.ask = [&summary, ask] { return ask(summary); },
+                   .save = [&summary] { return summary.save(); },
+                   .nans = [&summary] { return nans_of(summary); },
+                   .bytes = [&summary] { return summary.bytes(); },
+                   .times = [&summary] { return summary.times(); }};
+    if constexpr (requires(Summary & other) { other.merge(summary); }) {
+        any.of_all = [&summary, ask, load](const Ranks& ranks) {
+            auto all = ranks.merged(load(summary.save()), load);
+            if (!all) return AnySummary{};
+            const auto kept = std::make_shared<const Summary>(std::move(*all));
+            auto of_all = any_summary<Summary>(*kept, ask, load);
+            of_all.owner = kept;
+            return of_all;
+        };
+    }
+    return any;
+}
+template <class Summary>
+[[nodiscard]] AnySummary any_summary(const Summary& summary, std::function<Answer(const Summary&)> ask) {
+    return any_summary<Summary>(summary, std::move(ask),
+                                [](std::span<const std::byte> bytes) { return Summary::load(bytes); });
+}
+
 // Passes a stream to a summary.
 class StreamRun {
   public:
@@ -150,75 +203,84 @@ class StreamRun {
 
     // The sorter for the summary. Call it once.
     [[nodiscard]] std::unique_ptr<WindowSorter> sorter();
+    // For summaries with sorters of their own.
+    void use_cpu() { engine_ = "cpu"; }
+    // The bytes of the summary to go on with; nothing without --resume, or if there is no such file yet.
+    [[nodiscard]] std::optional<files::Bytes> resumed() const;
 
-    // Reads the whole input. `add` takes spans of raw records (Raw) and of records from lines of text (Text). It
-    // returns nothing, or the number that it took and the fault of the next one. `ask` gives a summary's answer. `load`
-    // reads a saved summary: with several ranks, the first one answers for all. After Ctrl-C (and other signals) and
-    // after bad input the answer is printed and saved. Then the program ends with the exit status of the signal or with
-    // BadInput.
-    template <class Raw, class Text, class Summary>
-    void run(const Summary& summary, const input::RawRecords<Raw>& raw, input::ParseLine<Text> parse, const auto& add,
-             const auto& ask, const auto& load) {
-        constexpr bool can_merge = requires(Summary & other) {
-            other.merge(summary);
-        };
-        if (!can_merge && ranks_.are_several())
-            throw CLI::ValidationError("--sliding", "is about the last values of one stream, not of several ranks'");
-        const auto print = [&] { static_cast<void>(answer(summary, ask, load, Mine::GoesOn)); };
-        const auto take = [&](auto records) {
-            while (!records.empty()) {
-                const auto part = records.first(std::min<std::uint64_t>(records.size(), until_answer()));
-                if constexpr (std::is_void_v<decltype(add(part))>) {
-                    add(part);
-                    count(part.size());
-                } else {
-                    const auto [taken, fault] = add(part);
-                    count(taken);
-                    if (!fault.empty()) throw input::BadInput(fault);
-                }
-                if (answer_is_due()) print();
-                records = records.subspan(part.size());
-            }
-        };
-        try {
-            do {
-                input::read_stream<Raw, Text>(*input_, reading(), raw, parse, skipped_, take);
-            } while (next_share());
-        } catch (const input::BadInput& error) {
-            if (count_ == 0 && !ranks_.are_several()) throw;
-            fault_ = error.what();
-        }
-        input_->release_interrupt();
-        if (!ranks_.are_several() && fault_.empty() && !input_->interrupted()) input::refuse_all_bad(skipped_, count_);
-        finish(summary, ask, load);
+    // How many of the records were taken, and the fault of the next one.
+    struct Taken {
+        std::size_t count;
+        std::string fault{};
+    };
+    // Reads the whole input. `add` takes spans of raw records (Raw) and of records from lines of text (Text). After
+    // Ctrl-C (and other signals) and after bad input the answer is printed and saved. Then the program ends with the
+    // exit status of the signal or with BadInput.
+    template <class Raw, class Text>
+    void run(const AnySummary& summary, const input::RawRecords<Raw>& raw, input::ParseLine<Text> parse,
+             const std::function<Taken(std::span<const Raw>)>& add_raw,
+             const std::function<Taken(std::span<const Text>)>& add_text) {
+        run_all(summary, [&] {
+            const auto take = [&]<class Record>(std::span<const Record> records) {
+                take_parts(summary, records.size(), [&](std::size_t first, std::size_t count) {
+                    const auto part = records.subspan(first, count);
+                    if constexpr (std::is_same_v<Record, Raw>) {
+                        return add_raw(part);
+                    } else {
+                        return add_text(part);
+                    }
+                });
+            };
+            input::read_stream<Raw, Text>(*input_, reading(), raw, parse, skipped_, take);
+        });
     }
-    template <class Raw, class Text, class Summary>
-    void run(const Summary& summary, const input::RawRecords<Raw>& raw, input::ParseLine<Text> parse, const auto& add,
-             const auto& ask) {
-        run<Raw, Text>(summary, raw, parse, add, ask,
-                       [](std::span<const std::byte> bytes) { return Summary::load(bytes); });
-    }
-    // run() for a stream of single values.
+    // The same for a stream of single values.
     template <class T>
-    void run(auto& summary, const auto& ask) {
-        run<T>(summary, ask, options_.reading.parse<T>());
+    void run(const AnySummary& summary, const std::function<void(std::span<const T>)>& add, input::ParseLine<T> parse) {
+        const input::RawRecords<T> raw{input::word_for(input::type_words, options_.type()) + " value"};
+        const auto add_all = [&](std::span<const T> values) {
+            add(values);
+            return Taken{values.size()};
+        };
+        run_all(summary, [&] {
+            const auto take = [&](std::span<const T> values) {
+                take_parts(summary, values.size(), [&](std::size_t first, std::size_t count) {
+                    return add_all(values.subspan(first, count));
+                });
+            };
+            if (options_.column.which.empty())
+                return input::read_stream<T, T>(*input_, reading(), raw, parse, skipped_, take);
+            read_column<T>(parse, [](T value, std::string_view /*group*/) { return value; }, take);
+        });
+    }
+    // The same for values with groups, of which `grouped` makes a record.
+    template <class T, class Record>
+    void run_grouped(const AnySummary& summary, const std::function<Record(T, std::string_view)>& grouped,
+                     const std::function<void(std::span<const Record>)>& add) {
+        run_all(summary, [&] {
+            read_column<T>(options_.reading.parse<T>(), grouped, [&](std::span<const Record> records) {
+                take_parts(summary, records.size(), [&](std::size_t first, std::size_t count) {
+                    add(records.subspan(first, count));
+                    return Taken{count};
+                });
+            });
+        });
     }
     template <class T>
-    void run(auto& summary, const auto& ask, input::ParseLine<T> parse) {
-        const auto add = [&](std::span<const T> values) { summary.add(values); };
-        run<T, T>(summary, input::RawRecords<T>{input::word_for(input::type_words, options_.type()) + " value"}, parse,
-                  add, ask);
+    void run(const AnySummary& summary, const std::function<void(std::span<const T>)>& add) {
+        run<T>(summary, add, options_.reading.parse<T>());
     }
 
     // For messages: " of the share of rank 1"; empty with a single rank.
     [[nodiscard]] std::string share_words() const;
+    [[nodiscard]] bool are_several() const { return ranks_.are_several(); }
 
   private:
     [[nodiscard]] bool worth_a_context() const;
     [[nodiscard]] std::unique_ptr<WindowSorter> sorter_on_several();
     // After Ctrl-C, bytes that have been read still go into the last answer.
     [[nodiscard]] std::uint64_t until_answer();
-    [[nodiscard]] bool answer_is_due() const { return every_ > 0 && count_ % every_ == 0; }
+    [[nodiscard]] bool answer_is_due();
     // How to read this share. A share that begins within a file has no header.
     [[nodiscard]] input::Reading reading() const;
     // Continues with the next share; false if there is none.
@@ -228,58 +290,37 @@ class StreamRun {
         if (ranks_.are_several()) return {all_count_, all_skipped_};
         return {count_, skipped_.lines};
     }
+    template <class T>
+    void read_column(input::ParseLine<T> parse, const auto& grouped, const auto& take) {
+        std::vector<decltype(grouped(T{}, std::string_view()))> records;
+        const auto parse_field = [&](std::string_view field, std::string_view group) {
+            T value{};
+            const auto fault = parse(field, value);
+            if (!fault) records.push_back(grouped(value, group));
+            return fault;
+        };
+        const auto deliver = [&] {
+            take(std::span(std::as_const(records)));
+            records.clear();
+        };
+        input::read_column(*input_, options_.column, reading().lines, skipped_, parse_field, deliver);
+    }
+    // Takes records and prints the answers that are due on the way. add(first, count) takes some of them.
+    void take_parts(const AnySummary& summary, std::size_t records,
+                    const std::function<Taken(std::size_t, std::size_t)>& add);
+    // Calls `read` for each share.
+    void run_all(const AnySummary& summary, const std::function<void()>& read);
     void count(std::size_t values);
     void print(Answer answer, std::uint64_t nans, std::size_t bytes);
+    void print(const AnySummary& summary) { print(summary.ask(), summary.nans(), summary.bytes()); }
     void print_profile(const StreamTimes& times);
 
     enum class Mine { GoesOn, HasEnded };  // whether this rank's share goes on
     // Prints an answer. With several ranks, all call this and the first one prints. A rank that has read its share
     // keeps calling until all have. Then the first rank gets the summary of all, unless there is only one rank.
-    template <class Summary>
-    std::optional<Summary> answer(const Summary& summary, const auto& ask, const auto& load, Mine mine) {
-        if (!ranks_.are_several()) {
-            print(ask(summary), nans_of(summary), summary.bytes());
-            return {};
-        }
-        if constexpr (requires(Summary & other) { other.merge(summary); }) {
-            for (;;) {
-                auto all = ranks_.merged(load(summary.save()), load);
-                all_count_ = ranks_.sum(count_);
-                all_skipped_ = ranks_.sum(skipped_.lines);
-                const bool last = ranks_.sum(mine == Mine::GoesOn ? 1 : 0) == 0;
-                if (last) input::refuse_all_bad({.lines = all_skipped_, .first = skipped_.first}, all_count_);
-                if (all && answered_at_ != progressed()) print(ask(*all), nans_of(*all), all->bytes());
-                if (last || mine == Mine::GoesOn) return all;
-            }
-        }
-        return {};  // sliding windows were rejected before
-    }
+    AnySummary answer(const AnySummary& summary, Mine mine);
     // If printing the answer fails, the summary is saved nevertheless, and vice versa.
-    template <class Summary>
-    void finish(const Summary& summary, const auto& ask, const auto& load) {
-        std::exception_ptr failure;
-        const auto attempt = [&](const auto& work) {
-            try {
-                work();
-            } catch (...) {
-                if (!failure) failure = std::current_exception();
-            }
-        };
-        std::optional<Summary> all;
-        attempt([&] {
-            if (ranks_.are_several() || answered_at_ != progressed()) all = answer(summary, ask, load, Mine::HasEnded);
-        });
-        progress_.hide();
-        if (failure && ranks_.are_several()) std::rethrow_exception(failure);  // ends the job
-        const bool whole = ranks_.sum(fault_.empty() && !input_->interrupted() ? 0 : 1) == 0;
-        if (ranks_.is_first()) {
-            const auto& saved = all ? *all : summary;
-            attempt([&] { whole ? save_.save(saved) : save_.save_part(saved, options_.partial); });
-        }
-        if (failure) std::rethrow_exception(failure);
-        if (options_.profile && ranks_.is_first()) print_profile(summary.times());
-        end();
-    }
+    void finish(const AnySummary& summary);
     // Reports an error of the stream, and returns the exit status.
     void end();
     void write(std::span<const std::byte> text);
@@ -298,6 +339,7 @@ class StreamRun {
     std::optional<Session> session_;
     std::optional<PassProfiler> profiler_;
     cpu::Stopwatch time_;
+    double answered_ms_ = 0, saved_ms_ = 0;  // when the last answer was printed, and the summary saved
     Progress progress_;
     std::uint64_t count_ = 0;                        // values so far
     std::uint64_t all_count_ = 0, all_skipped_ = 0;  // of all ranks, at the last answer

@@ -2,7 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <array>
 #include <charconv>
+#include <cmath>
 #include <string>
 #include <string_view>
 
@@ -13,11 +15,34 @@ namespace quadmill::detail::input {
 
 namespace {
 
-// Parses "1000" or "2^20". 0 if it is neither, or too large.
-std::uint64_t parse_count(std::string_view text) {
+// "10,000" without its commas, if these divide all digits into groups of three.
+std::string without_commas(std::string_view text) {
+    std::string digits;
+    const auto first = text.find(',');
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const bool at_comma = first != std::string_view::npos && i >= first && (i - first) % 4 == 0;
+        if ((text[i] == ',') != at_comma || first == 0 || first > 3) return std::string(text);
+        if (!at_comma) digits += text[i];
+    }
+    return first != std::string_view::npos && (text.size() - first) % 4 != 0 ? std::string(text) : digits;
+}
+
+// Parses "1000", "10,000", "2^20", "1e6", "10k", "1.5M" or "2G". 0 if it is none of them, or too large.
+std::uint64_t parse_count(std::string_view given) {
+    constexpr double max_exact = 0x1p53;
+    const auto text = without_commas(given);
     std::uint64_t value = 0;
+    const auto suffix = text.empty() ? std::string::npos : std::string_view("kMG").find(text.back());
+    if (suffix != std::string::npos || text.find('e') != std::string::npos) {
+        constexpr std::array scales{"e3", "e6", "e9"};
+        const auto digits =
+            suffix == std::string::npos ? text : text.substr(0, text.size() - 1) + scales[suffix];  // 1.5e6 is exact
+        double number = 0;
+        const bool good = parse_number(digits, number) == nullptr && number >= 1 && number <= max_exact;
+        return good && number == std::floor(number) ? static_cast<std::uint64_t>(number) : 0;
+    }
     const bool power = text.starts_with("2^");
-    if (parse_number(text.substr(power ? 2 : 0), value) != nullptr || (power && value >= 64)) return 0;
+    if (parse_number(std::string_view(text).substr(power ? 2 : 0), value) != nullptr || (power && value >= 64)) return 0;
     return power ? std::uint64_t{1} << value : value;
 }
 
@@ -71,6 +96,18 @@ CLI::Validator number_from(double min, double max) {
     return {check, ""};
 }
 
+CLI::Validator fraction_from(double min, double max) {
+    const auto convert = [number = number_from(min, max)](std::string& text) -> std::string {
+        auto fraction = text;
+        if (text.size() > 1 && text.back() == '%') fraction = text.substr(0, text.size() - 1) + "e-2";
+        if (text.size() > 1 && text.front() == 'p') fraction = text.substr(1) + "e-2";
+        if (!number(fraction).empty()) return number(text);
+        text = fraction;
+        return {};
+    };
+    return {convert, ""};
+}
+
 CLI::Validator file_name() {
     const auto check = [](const std::string& name) -> std::string {
         return name.empty() ? "the name of the file is empty" : "";
@@ -101,14 +138,17 @@ std::vector<std::string> comma_separated(const std::string& text) {
 }
 
 CLI::Validator each_of(const CLI::Validator& part) {
-    const auto check = [part](const std::string& text) -> std::string {
+    const auto convert = [part](std::string& text) -> std::string {
+        std::string all;
         for (auto& one : comma_separated(text)) {
             if (one.empty()) return fmt::format("'{}' has an empty part", text);
             if (auto wrong = part(one); !wrong.empty()) return wrong;
+            all += (all.empty() ? "" : ",") + one;
         }
+        text = all;
         return {};
     };
-    return {check, ""};
+    return {convert, ""};
 }
 
 }  // namespace quadmill::detail::input

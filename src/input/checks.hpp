@@ -8,7 +8,7 @@
 
 namespace quadmill::detail::input {
 
-// A whole number, at least 1, such as 1000 or 2^20.
+// A whole number, at least 1, such as 1000, 10,000, 2^20, 1e6, 10k or 2M.
 [[nodiscard]] CLI::Validator count_up_to(std::uint64_t max);
 // A whole number in that range, written in digits.
 [[nodiscard]] CLI::Validator whole_number(std::uint64_t min, std::uint64_t max);
@@ -21,6 +21,9 @@ namespace quadmill::detail::input {
 // A number in that range, not NaN.
 [[nodiscard]] CLI::Validator number_from(double min, double max);
 
+// The same for a fraction, which may be written as 0.99, 99% or p99.
+[[nodiscard]] CLI::Validator fraction_from(double min, double max);
+
 // The parts of "0.5,0.99", including empty parts, which CLI11's own delimiter drops.
 [[nodiscard]] std::vector<std::string> comma_separated(const std::string& text);
 // A file name that is not empty.
@@ -30,7 +33,7 @@ namespace quadmill::detail::input {
 // is standard output or input.
 void refuse_inputs(const std::string& option, const std::string& output, const std::vector<std::string>& inputs);
 
-// A comma-separated list.
+// A comma-separated list. A part is replaced by what `part` makes of it.
 [[nodiscard]] CLI::Validator each_of(const CLI::Validator& part);
 
 }  // namespace quadmill::detail::input

@@ -27,7 +27,8 @@ struct LineOptions {
 // Lines that were skipped.
 struct Skipped {
     std::uint64_t lines = 0;
-    std::string first{};  // its error
+    std::string first{};      // its error
+    std::uint64_t empty = 0;  // fields without a value
 };
 
 struct Reading {

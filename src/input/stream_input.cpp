@@ -5,9 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
+#include "input/csv_rows.hpp"
 #include "input/enum_words.hpp"
 #include "input/npy.hpp"
+#include "input/unpack.hpp"
 #include "quadmill/error.hpp"
 
 namespace quadmill::detail::input {
@@ -67,6 +70,7 @@ void refuse_other_forms(StreamInput& input, Form form, const std::string& what) 
         look = look_at_head(input.text(), head);
     }
     if (form == Form::Unsaid && is_npy(input.text())) return;
+    if (form == Form::Text && !input.is_part() && is_packed(input.text())) return;
     refuse_other_forms(look, form, input.file().name(), what);
 }
 
@@ -88,6 +92,133 @@ std::optional<std::uint64_t> take_npy_header(StreamInput& input, KeyType type, s
 void check_npy_records(const StreamInput& input, std::uint64_t promised, std::uint64_t found) {
     if (promised == found || !input.is_rest_of_file()) return;
     throw BadInput(fmt::format("{} has {} values, but its header says {}", input.file().name(), found, promised));
+}
+
+namespace {
+
+// The rows of CSV, of which one column is read.
+class ColumnRows {
+  public:
+    ColumnRows(const std::string& path, const Column& column, const LineOptions& options, Skipped& skipped,
+               const ParseField& parse)
+        : path_(path), column_(column), options_(options), skipped_(skipped), parse_(parse) {
+        if (options.header == 0) find_columns();
+    }
+
+    void field(std::optional<std::string_view> field) {
+        const auto word = without_blanks(field.value_or(""));
+        if (headers_ < options_.header) {
+            if (headers_ + 1 == options_.header) names_.emplace_back(word);
+        } else {
+            if (field_ == index_) value_ = word;
+            if (field_ == by_) group_ = field.value_or("");
+        }
+        if (field) lines_.pass(*field);
+        ++field_;
+    }
+    void line_end() {
+        if (headers_ < options_.header) {
+            if (++headers_ == options_.header) find_columns();
+        } else if (field_ == 0) {
+            if (blank_ == 0) blank_ = line();
+        } else {
+            take_row();
+        }
+        lines_.pass_end();
+        field_ = 0;
+        value_.clear();
+    }
+    [[nodiscard]] std::uint64_t line() const { return lines_.line(); }
+    [[nodiscard]] std::string about(std::uint64_t line, std::string_view word, const char* what) const {
+        return line_of(path_, line) + (word.empty() ? "" : in_quotes(word) + " ") + what;
+    }
+
+  private:
+    // Blank lines are only allowed at the end.
+    void take_row() {
+        if (blank_ > 0) refuse(std::exchange(blank_, 0), {}, "is blank");
+        if (field_ <= std::max(index_, by_.value_or(0))) {
+            refuse(line(), {}, "has fewer fields than the column's number");
+        } else if (value_.empty()) {
+            ++skipped_.empty;
+        } else if (const auto fault = parse_(value_, group_)) {
+            refuse(line(), value_, fault);
+        }
+    }
+    void refuse(std::uint64_t line, std::string_view word, Fault why) {
+        if (options_.bad == LineOptions::Bad::Refuse) throw BadInput(about(line, word, why));
+        if (skipped_.lines++ == 0) skipped_.first = about(line, word, why);
+    }
+    void find_columns() {
+        index_ = index_of(column_.which);
+        if (!column_.by.empty()) by_ = index_of(column_.by);
+    }
+    [[nodiscard]] std::size_t index_of(const std::string& which) const {
+        const auto named = std::ranges::find(names_, which);
+        std::uint64_t number = 0;
+        if (named != names_.end()) {
+            if (std::find(named + 1, names_.end(), which) != names_.end())
+                throw InvalidArgument(fmt::format("several columns are called {}; give its number", in_quotes(which)));
+            return static_cast<std::size_t>(named - names_.begin());
+        }
+        if (parse_number(which, number) == nullptr && number > 0 && (options_.header == 0 || number <= names_.size()))
+            return static_cast<std::size_t>(number - 1);
+        if (options_.header == 0)
+            throw InvalidArgument(fmt::format(
+                "there is no column {}: without a header, columns are called by their number from 1", in_quotes(which)));
+        std::string all;
+        for (const auto& name : names_) all += (all.empty() ? "" : ", ") + in_quotes(name);
+        throw InvalidArgument(fmt::format("there is no column {}; line {} has {}", in_quotes(which), options_.header,
+                                          all.empty() ? "none" : all));
+    }
+
+    std::string path_;
+    const Column& column_;
+    LineOptions options_;
+    Skipped& skipped_;
+    const ParseField& parse_;
+    CsvLines lines_;
+    std::vector<std::string> names_;
+    std::uint64_t headers_ = 0, blank_ = 0;  // blank_: the first blank line since the last row
+    std::size_t field_ = 0, index_ = 0;
+    std::optional<std::size_t> by_;
+    std::string value_, group_;
+};
+
+}  // namespace
+
+void read_column(StreamInput& input, const Column& column, const LineOptions& options, Skipped& skipped,
+                 const ParseField& parse, const std::function<void()>& deliver) {
+    refuse_other_forms(input, Form::Text, "value");
+    const auto& path = input.file().path();
+    ColumnRows rows(path, column, options, skipped, parse);
+    CsvParser<ColumnRows> parser(rows, column.delimiter, CsvParser<ColumnRows>::Blanks::None);
+    bool begins = true;
+    // The values before a fault are delivered.
+    const auto guarded = [&](const auto& work) {
+        try {
+            work();
+        } catch (const CsvFault& fault) {
+            deliver();
+            throw BadInput(rows.about(fault.line, {}, fault.what.c_str()));
+        } catch (const BadInput&) {
+            deliver();
+            throw;
+        }
+        deliver();
+    };
+    read_texts(input, [&](const TextPart& part) {
+        constexpr std::string_view mark = "\xef\xbb\xbf";  // of the byte order, in UTF-8
+        auto text = part.text;
+        if (begins && !part.is_last && !part.full && text.size() < mark.size() && mark.starts_with(text))
+            return std::size_t{0};
+        if (std::exchange(begins, false) && text.starts_with(mark)) text.remove_prefix(mark.size());
+        guarded([&] {
+            parser.parse(text);
+            if (part.is_last) parser.finish();
+        });
+        return part.text.size();
+    });
 }
 
 void refuse_rest(const StreamInput& input, std::size_t value_bytes, const std::string& what) {

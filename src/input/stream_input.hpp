@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -42,6 +43,7 @@ class StreamInput {
     [[nodiscard]] bool interrupted() { return interrupt_.came(); }
     // Where the share begins in the file.
     [[nodiscard]] std::uint64_t begin() const { return begin_; }
+    [[nodiscard]] bool is_part() const { return begin_ > 0 || !to_end_; }
     // Turns Ctrl-C (and SIGTERM, SIGHUP) into a request to stop.
     [[nodiscard]] Interrupt& interrupt() { return interrupt_; }
     // Requests a stop from any thread: more() then stops waiting.
@@ -93,6 +95,28 @@ struct RecordOf<std::array<Key, n>> {
     static constexpr std::size_t values = n;
     static KeyType type() { return RecordOf<Key>::type(); }
 };
+
+// Text that has arrived.
+struct TextPart {
+    std::string_view text;
+    bool full;     // no more fits: some must be taken
+    bool is_last;  // it is all that is left
+};
+// Passes on the text of a stream, unpacked if gzip or zstd has packed it. `take` returns how many bytes it has taken;
+// the others come again.
+void read_texts(StreamInput& input, const std::function<std::size_t(const TextPart&)>& take);
+
+// One column of CSV.
+struct Column {
+    std::string which{};  // its name in the header's last line, or its number from 1
+    std::string by{};     // a second column, whose field is the group of the first one's value
+    char delimiter = ',';
+};
+// Reads the column of each row; the rules of quotes are those of `query`. `parse` gets a field and its group, and keeps
+// it if it is a value; an empty field is none. `deliver` is called often: what was kept so far is then taken.
+using ParseField = std::function<Fault(std::string_view field, std::string_view group)>;
+void read_column(StreamInput& input, const Column& column, const LineOptions& options, Skipped& skipped,
+                 const ParseField& parse, const std::function<void()>& deliver);
 
 // Names of raw values.
 template <class Record>
@@ -211,19 +235,16 @@ void read_text(StreamInput& input, ParseLine<Record> parse, const LineOptions& o
         }
         while (!text.empty()) take(lines.next(text));
     };
-    do {
-        const auto text = input.text();
-        const auto whole = text.rfind('\n') + 1;  // 0 if there is none
-        if (whole == 0 && input.full()) {
-            if (!in_long_line) lines.take_long(text);
+    read_texts(input, [&](const TextPart& part) {
+        const auto whole = part.is_last ? part.text.size() : part.text.rfind('\n') + 1;  // 0 if there is none
+        if (whole == 0 && part.full) {
+            if (!in_long_line) lines.take_long(part.text);
             in_long_line = true;
-            input.drop(text.size());
-            continue;
+            return part.text.size();
         }
-        hand_on(text.substr(0, whole));
-        input.drop(whole);
-    } while (input.more());
-    if (!input.interrupted()) hand_on(input.text());
+        hand_on(part.text.substr(0, whole));
+        return whole;
+    });
 }
 
 // Reads a whole stream in its form.

@@ -181,15 +181,44 @@ files::Bytes read_unpacked(const std::string& path) {
     return bytes;
 }
 
+bool is_packed(std::string_view begin) {
+    return unpacker_of({}, begin) != nullptr;
+}
+
 // ---- TextStream
 
-TextStream::TextStream(const std::string& path) : input_(path) {}
+namespace {
+
+// Whether the first bytes of packed data, but not enough of them, or none at all, have come.
+bool may_become_packed(std::string_view begin) {
+    return begin.size() < magic_bytes && (begin.empty() || begin[0] == '\x1f' || begin[0] == '\x28' ||
+                                          (static_cast<unsigned char>(begin[0]) & 0xf0U) == 0x50);
+}
+
+}  // namespace
+
+void read_texts(StreamInput& input, const std::function<std::size_t(const TextPart&)>& take) {
+    TextStream text(input);
+    const auto more = [&] {
+        try {
+            return text.more();
+        } catch (const IoError& error) {  // damaged data; what came before it was taken
+            throw BadInput(error.what());
+        }
+    };
+    while (more()) text.drop(take({.text = text.text(), .full = text.full(), .is_last = false}));
+    if (!text.interrupted()) static_cast<void>(take({.text = text.text(), .full = false, .is_last = true}));
+}
+
+TextStream::TextStream(const std::string& path) : own_(std::make_unique<StreamInput>(path)), input_(*own_) {}
+
+TextStream::TextStream(StreamInput& input) : input_(input) {}
 
 TextStream::~TextStream() = default;
 
 bool TextStream::more() {
     if (!known_) {
-        while (input_.text().size() < magic_bytes && input_.more()) {
+        while (may_become_packed(input_.text()) && input_.more()) {
         }
         known_ = true;
         unpacker_ = unpacker_of(path(), input_.text());

@@ -20,12 +20,16 @@ namespace quadmill::detail::input {
 // messages.
 void require_text(const std::string& path, std::string_view begin);
 
+// Whether text with this beginning is packed by gzip or zstd.
+[[nodiscard]] bool is_packed(std::string_view begin);
+
 class Unpacker;
 
 // A stream of text like StreamInput, decompressed if it is compressed.
 class TextStream {
   public:
     explicit TextStream(const std::string& path);
+    explicit TextStream(StreamInput& input);  // reads on from there
     TextStream(const TextStream&) = delete;
     TextStream& operator=(const TextStream&) = delete;
     ~TextStream();
@@ -39,10 +43,13 @@ class TextStream {
     [[nodiscard]] std::string_view text() const;
     // Drops the first `used` bytes.
     void drop(std::size_t used);
+    // Whether the buffer is full.
+    [[nodiscard]] bool full() const { return unpacker_ ? size_ == capacity : input_.full(); }
 
   private:
     static constexpr std::size_t capacity = std::size_t{1} << 20U;
-    StreamInput input_;
+    std::unique_ptr<StreamInput> own_;
+    StreamInput& input_;
     bool known_ = false;                  // whether it is known if the input is compressed
     std::unique_ptr<Unpacker> unpacker_;  // if it is compressed: the unpacker and its output
     std::unique_ptr<std::byte[]> memory_;

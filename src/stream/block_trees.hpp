@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -18,13 +19,13 @@ namespace quadmill::detail::stream {
 // merged level by level. Each level's blocks are samples of their own values, so merging summaries, which takes time on
 // one thread and adds error, only begins above the tree. If an answer is requested before a tree is complete, its
 // values are added as single blocks, and so are later values until the next tree can begin.
-template <class T, class Summary>
+template <class Bits, class Summary>
 class BlockTrees {
   public:
-    explicit BlockTrees(const SlidingPlan& plan) : plan_(plan) {}
+    BlockTrees(const KeyRule<Bits>& rule, const SlidingPlan& plan) : rule_(rule), plan_(plan) {}
 
     // Takes the next base block of the stream, sorted.
-    void add(const Window<T>& sorted, SlidingWindow<Summary>& window, const Share& share, StreamTimes& times) {
+    void add(const Window<Bits>& sorted, SlidingWindow<Summary>& window, const Share& share, StreamTimes& times) {
         const auto blocks = window.n() / plan_.block;
         if (plan_.tree_height() == 0 || (values_.empty() && blocks % leaves() != 0))
             return add_single(sorted, window, times);
@@ -47,7 +48,7 @@ class BlockTrees {
         std::exception_ptr failure;
         for (std::size_t at = 0; at < values_.size(); at += block()) {
             try {
-                add_single(Window<T>(values_.data() + at, block()), window, times);
+                add_single(Window<Bits>(values_.data() + at, block(), rule_), window, times);
             } catch (...) {
                 failure = std::current_exception();
             }
@@ -57,14 +58,14 @@ class BlockTrees {
     }
     // Number of waiting values.
     [[nodiscard]] std::uint64_t n() const { return values_.size(); }
-    [[nodiscard]] std::size_t bytes() const { return (values_.capacity() + merged_.capacity()) * sizeof(T); }
+    [[nodiscard]] std::size_t bytes() const { return (values_.capacity() + merged_.capacity()) * sizeof(Bits); }
 
   private:
     [[nodiscard]] std::size_t block() const { return static_cast<std::size_t>(plan_.block); }
     [[nodiscard]] std::size_t leaves() const { return std::size_t{1} << plan_.tree_height(); }
     [[nodiscard]] std::size_t tree_values() const { return block() << plan_.tree_height(); }
 
-    void add_single(const Window<T>& sorted, SlidingWindow<Summary>& window, StreamTimes& times) {
+    void add_single(const Window<Bits>& sorted, SlidingWindow<Summary>& window, StreamTimes& times) {
         const cpu::Stopwatch time;
         auto summary = Summary::of(sorted, window.chain().max_error(1, sorted.size()));
         times.sample += time.ms();
@@ -79,25 +80,31 @@ class BlockTrees {
         std::vector<Summary>& blocks;  // from the first needed one on
     };
     // Samples the sorted blocks that begin at these positions.
-    static void sample(const Level& level, const T* values, std::size_t first, std::size_t last) {
+    void sample(const Level& level, const Bits* values, std::size_t first, std::size_t last) const {
         for (auto b = (first + level.length - 1) / level.length; b * level.length < last; ++b) {
             if (level.begin + b < level.needed) continue;
             auto& block = level.blocks[static_cast<std::size_t>(level.begin + b - level.needed)];
-            block = Summary::of(Window<T>(values + b * level.length, level.length), level.error);
+            block = Summary::of(Window<Bits>(values + b * level.length, level.length, rule_), level.error);
             if constexpr (requires { block.pack(); }) block.pack();
         }
     }
     // Merges all pairs of sorted runs of that length between the two positions.
-    static void merge_pairs(const T* from, T* to, std::size_t length, std::size_t first, std::size_t last) {
-        const cpu::KeyLess<T> less{cpu::TotalOrder<T>(Order::Ascending)};
+    void merge_pairs(const Bits* from, Bits* to, std::size_t length, std::size_t first, std::size_t last) const {
+        const bool is_unsigned = (rule_.if_negative | rule_.if_positive) == 0;
+        if (is_unsigned) return merge_pairs(from, to, length, first, last, std::less<Bits>());
+        merge_pairs(from, to, length, first, last, RuleLess<Bits>{rule_});
+    }
+    template <class Less>
+    static void merge_pairs(const Bits* from, Bits* to, std::size_t length, std::size_t first, std::size_t last,
+                            Less less) {
         while (first < last) {
             const auto pair = first / (2 * length) * (2 * length), until = std::min(last, pair + 2 * length);
-            const cpu::Run<T> a{from + pair, length}, b{from + pair + length, length};
+            const cpu::Run<Bits> a{from + pair, length}, b{from + pair + length, length};
             const auto a_first = cpu::merge_path(a, b, first - pair, less),
                        a_last = cpu::merge_path(a, b, until - pair, less);
             const auto b_first = first - pair - a_first, b_last = until - pair - a_last;
-            cpu::merge_two(cpu::Run<T>{a.data + a_first, a_last - a_first},
-                           cpu::Run<T>{b.data + b_first, b_last - b_first}, to + first, less);
+            cpu::merge_two(cpu::Run<Bits>{a.data + a_first, a_last - a_first},
+                           cpu::Run<Bits>{b.data + b_first, b_last - b_first}, to + first, less);
             first = until;
         }
     }
@@ -124,7 +131,7 @@ class BlockTrees {
         const auto subtree = levels[by_one].length;
         share(values_.size() / subtree, [&](std::size_t i) {
             const auto first = i * subtree, last = first + subtree;
-            T *from = values_.data(), *to = merged_.data();
+            Bits *from = values_.data(), *to = merged_.data();
             for (std::size_t l = 0;; ++l, std::swap(from, to)) {
                 sample(levels[l], from, first, last);
                 if (l == by_one) break;
@@ -142,12 +149,13 @@ class BlockTrees {
         }
         if (levels.size() > by_one + 1) sample(levels.back(), values_.data(), 0, values_.size());
         const double error = window.chain().max_error(levels.size(), values_.size());
-        tree.root = Summary::of(Window<T>(values_.data(), values_.size()), error, share);
+        tree.root = Summary::of(Window<Bits>(values_.data(), values_.size(), rule_), error, share);
         return tree;
     }
 
+    const KeyRule<Bits>& rule_;
     SlidingPlan plan_;
-    std::vector<T> values_, merged_;
+    std::vector<Bits> values_, merged_;
 };
 
 }  // namespace quadmill::detail::stream

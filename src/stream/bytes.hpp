@@ -31,11 +31,11 @@ class Writer {
         }
     }
     // Writes values at their full width.
-    template <class T>
-    void values(std::span<const T> all) {
+    template <class Bits>
+    void values(std::span<const Bits> all) {
         u64(all.size());
         for (const auto& value : all) {
-            const auto bits = cpu::KeyBits<T>::of(value);
+            const auto bits = bits_at(&value);
             for (std::size_t i = 0; i < sizeof bits; ++i) bytes_.push_back(static_cast<std::byte>(bits >> (8 * i)));
         }
     }
@@ -63,17 +63,14 @@ class Reader {
     [[nodiscard]] Key key(Key before);
     // Prefixes are keys, too, up to this one.
     void keys_up_to(Key max) { max_key_ = max; }
-    template <class T>
-    [[nodiscard]] std::vector<T> values(std::uint64_t max) {
-        using Bits = typename cpu::KeyBits<T>::Bits;
-        std::vector<T> all(count(sizeof(T)));
+    template <class Bits>
+    [[nodiscard]] std::vector<Bits> values(std::uint64_t max, const KeyRule<Bits>& rule) {
+        std::vector<Bits> all(count(sizeof(Bits)));
         require(all.size() <= max, "the number of values that are kept as they are");
-        for (auto& value : all) {
-            Bits bits = 0;
+        for (auto& bits : all) {
             for (std::size_t i = 0; i < sizeof bits; ++i)
-                bits |= static_cast<Bits>(static_cast<Bits>(byte()) << (8 * i));
-            value = cpu::KeyBits<T>::value(bits);
-            require(!KeyOf<T>::is_nan(value), "a value");
+                bits = static_cast<Bits>(bits | static_cast<Bits>(static_cast<Bits>(byte()) << (8 * i)));
+            require(!rule.is_nan(bits), "a value");
         }
         return all;
     }

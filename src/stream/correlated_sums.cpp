@@ -39,14 +39,14 @@ struct CorrelatedSums<T>::State {
     // Summary of the pairs in the incomplete window.
     CorrelatedSummary sample_of_rest(double max_error) {
         auto rest = pairs.rest();
-        PairIntake<T>::sort(rest);
+        PairIntake<sizeof(T) <= 4>::sort(rest);
         const detail::cpu::Stopwatch time;
         CorrelatedSummary summary(rest, max_error);
         times.sample += time.ms();
         return summary;
     }
     void add(T x, double weight) {
-        whether_or_not([&] { pairs.add(x, weight); },
+        whether_or_not([&] { pairs.add(KeyOf<T>::key(x), weight); },
                        [&, before = pairs.n()] {
                            if (pairs.n() == before) return;
                            ++n;
@@ -105,7 +105,7 @@ struct CorrelatedSums<T>::State {
     std::recursive_mutex mutex;  // protects queries, which settle values; f may query, too
     std::function<double(double)> g;
     std::size_t window;
-    PairIntake<T> pairs;
+    PairIntake<sizeof(T) <= 4> pairs;
     ExponentialHistogram<CorrelatedSummary> histogram;
     std::optional<CorrelatedSummary> whole;  // kept for answers
     std::uint64_t n = 0, nans = 0;
@@ -302,7 +302,7 @@ std::vector<std::byte> CorrelatedSums<T>::save() const {
 template <class T>
 CorrelatedSums<T> CorrelatedSums<T>::load(std::span<const std::byte> bytes, std::function<double(double)> g,
                                           std::unique_ptr<WindowSorter> sorter) {
-    auto from = open<T>("CorrelatedSums::load", bytes, Kind::CorrelatedSums);
+    auto from = open("CorrelatedSums::load", bytes, Kind::CorrelatedSums, type_of<T>());
     const double eps = read_eps(from, 1e-9);
     const auto levels = from.u64();
     from.require(levels >= 1 && levels <= ErrorPlan::max_ids, "the levels");
@@ -321,7 +321,7 @@ CorrelatedSums<T> CorrelatedSums<T>::load(std::span<const std::byte> bytes, std:
         const auto key = from.key(0);
         const double weight = from.f64();
         from.require(std::isfinite(weight), "a pair");
-        s.pairs.add(KeyOf<T>::value(key), weight);
+        s.pairs.add(key, weight);
     }
     from.end();
     s.check_total(from);

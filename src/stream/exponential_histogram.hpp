@@ -92,8 +92,8 @@ class ExponentialHistogram {
     // add(), which also calls formed(summary, id) for each new bucket. If it throws, the buckets are unchanged.
     template <class Formed>
     void combine(Summary summary, std::size_t id, Formed formed, const Share& share = alone) {
-        if (buckets_.size() < max_ids) buckets_.resize(max_ids);
         auto at = id;
+        if (buckets_.size() < at) buckets_.resize(at);
         for (bool is_last = false; !is_last && buckets_[at - 1];) {
             const cpu::Stopwatch merging;
             auto sum = Summary::merged(*buckets_[at - 1], summary, std::move(spare_), share);
@@ -103,6 +103,7 @@ class ExponentialHistogram {
             merge_ms_ += merging.ms();
             is_last = at == max_ids;
             if (!is_last) ++at;
+            if (buckets_.size() < at) buckets_.resize(at);
             const cpu::Stopwatch compressing;
             summary.prune(plan_.max_error(at, summary.n()), share);
             compress_ms_ += compressing.ms();
@@ -151,7 +152,9 @@ class ExponentialHistogram {
     [[nodiscard]] double merge_ms() const { return merge_ms_; }
     [[nodiscard]] double compress_ms() const { return compress_ms_; }
     // Removes a bucket.
-    void drop(std::size_t id) { buckets_[id - 1].reset(); }
+    void drop(std::size_t id) {
+        if (id <= buckets_.size()) buckets_[id - 1].reset();
+    }
     [[nodiscard]] const ErrorPlan& plan() const { return plan_; }
     [[nodiscard]] std::uint64_t n() const {
         std::uint64_t n = 0;
@@ -184,7 +187,6 @@ class ExponentialHistogram {
     }
     static ExponentialHistogram read(Reader& from, const ErrorPlan& plan) {
         ExponentialHistogram histogram(plan);
-        histogram.buckets_.resize(max_ids);
         constexpr std::uint64_t max = std::uint64_t{1} << 60U;
         std::uint64_t n = 0;
         std::size_t before = 0;
@@ -198,7 +200,8 @@ class ExponentialHistogram {
             from.require(static_cast<double>(summary.max_error()) <= plan.max_error(before, summary.n()) * (1 + 1e-9),
                          "the error of a bucket");
             if constexpr (requires { summary.pack(); }) summary.pack();
-            histogram.buckets_[before - 1] = std::move(summary);
+            histogram.buckets_.resize(before);
+            histogram.buckets_.back() = std::move(summary);
         }
         return histogram;
     }

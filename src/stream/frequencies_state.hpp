@@ -1,4 +1,4 @@
-// The state of a Frequencies. A sliding window makes one, too.
+// The inside of a Frequencies, for values of that width. A sliding window makes one, too.
 #pragma once
 
 #include <algorithm>
@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -13,44 +14,50 @@
 #include "stream/frequency_summary.hpp"
 #include "stream/parts.hpp"
 
-namespace quadmill {
+namespace quadmill::detail::stream {
 
-template <class T>
-struct Frequencies<T>::State final : detail::stream::WindowSink<T> {
-    State(const FrequencyOptions& wanted, std::unique_ptr<WindowSorter> sorter);
-    void take(const detail::stream::Windows<T>& sorted) override;
+template <class Bits>
+struct FrequenciesState final : WindowSink<Bits> {
+    FrequenciesState(const KeyRule<Bits>& rule, const FrequencyOptions& wanted, std::unique_ptr<WindowSorter> sorter);
+    static std::unique_ptr<FrequenciesState> load(const KeyRule<Bits>& rule, std::span<const std::byte> bytes,
+                                                  std::unique_ptr<WindowSorter> sorter);
+    [[nodiscard]] std::vector<std::byte> save();
+
+    void take(const Windows<Bits>& sorted) override;
     std::uint64_t failed() override {
         with_rest.reset();
         return summary.n();
     }
     // The summary of all values.
-    const detail::stream::FrequencySummary& settled();
+    const FrequencySummary& settled();
     // What is saved.
-    std::pair<detail::stream::FrequencySummary, detail::stream::Window<T>> compact();
+    std::pair<FrequencySummary, Window<Bits>> compact();
+    [[nodiscard]] Count count(Key key);
+    void merge(FrequenciesState& other);
+
+    [[nodiscard]] std::size_t summary_bytes();
+    [[nodiscard]] std::size_t bytes();
+    [[nodiscard]] StreamTimes all_times();
 
     std::mutex mutex;  // protects queries, which settle values
     double eps;
     std::size_t window;
-    detail::stream::Intake<T> intake;
-    detail::stream::FrequencySummary summary;
-    std::optional<detail::stream::FrequencySummary> with_rest;  // kept for answers
-    StreamTimes times;                                          // of the summary
+    Intake<Bits> intake;
+    FrequencySummary summary;
+    std::optional<FrequencySummary> with_rest;  // kept for answers
+    StreamTimes times;                          // of the summary
 };
 
-namespace detail::stream {
+// Every entry that may occur that often if counts may be too low by a further `missing`, most frequent first.
+[[nodiscard]] std::vector<FrequencySummary::Entry> frequent_in(const FrequencySummary& summary, std::uint64_t min,
+                                                               std::uint64_t missing = 0);
 
-// Every key that may occur that often if counts may be too low by a further `missed`.
 template <class T>
-std::vector<Frequent<T>> frequent_of(const FrequencySummary& summary, std::uint64_t min, std::uint64_t missing = 0) {
+std::vector<Frequent<T>> values_of(const std::vector<FrequencySummary::Entry>& entries) {
     std::vector<Frequent<T>> out;
-    for (const auto& entry : summary.entries()) {
-        const auto upper = entry.count + entry.missed + missing;
-        if (upper >= min) out.push_back({KeyOf<T>::value(entry.key), {entry.count, entry.count, upper}});
-    }
-    std::stable_sort(out.begin(), out.end(),
-                     [](const auto& a, const auto& b) { return a.count.estimate > b.count.estimate; });
+    out.reserve(entries.size());
+    for (const auto& e : entries) out.push_back({KeyOf<T>::value(e.key), {e.count, e.count, e.count + e.missed}});
     return out;
 }
 
-}  // namespace detail::stream
-}  // namespace quadmill
+}  // namespace quadmill::detail::stream

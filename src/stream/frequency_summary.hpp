@@ -30,8 +30,8 @@ class FrequencySummary {
 
     FrequencySummary() = default;
     // Keeps the keys of a sorted window that occur more often than that.
-    template <class T>
-    static FrequencySummary of(const Window<T>& sorted, double max_error, const Share& share = alone) {
+    template <class Bits>
+    static FrequencySummary of(const Window<Bits>& sorted, double max_error, const Share& share = alone) {
         FrequencySummary summary;
         StreamTimes none;
         summary.add(
@@ -44,13 +44,13 @@ class FrequencySummary {
     // operations of section 5.1. (In a window of 1 / eps values every key must have an entry, so the histogram is the
     // paper's, of all keys.) Cost: about 2 log(m) reads per entry and per m keys of the window, where m is the growth
     // of max_error().
-    template <class T, class Prefix>
-    void add(const Window<T>& sorted, double max_error, Prefix prefix, StreamTimes& times, const Share& share = alone) {
+    template <class Bits, class Prefix>
+    void add(const Window<Bits>& sorted, double max_error, Prefix prefix, StreamTimes& times, const Share& share = alone) {
         *this = with(sorted, max_error, prefix, times, share);
     }
     // The error after add().
-    template <class T, class Prefix>
-    [[nodiscard]] FrequencySummary with(const Window<T>& sorted, double max_error, Prefix prefix, StreamTimes& times,
+    template <class Bits, class Prefix>
+    [[nodiscard]] FrequencySummary with(const Window<Bits>& sorted, double max_error, Prefix prefix, StreamTimes& times,
                                         const Share& share = alone) const {
         const auto limit = std::max(absent_, less_than(max_error));
         const auto timed = [](double& ms, const auto& work) {

@@ -161,7 +161,7 @@ struct HeavyPrefixes<T>::State final : WindowSink<T> {
         : options((check<T>(wanted), wanted)),
           window(counted_window_for("HeavyPrefixes", std::max(each_eps(wanted), min_eps_of_window), wanted.window,
                                     *sorter)),
-          intake(std::move(sorter), window, *this),
+          intake(rule_of<T>, std::move(sorter), window, *this),
           levels(options) {}
 
     void take(const Windows<T>& sorted) override {
@@ -188,7 +188,7 @@ struct HeavyPrefixes<T>::State final : WindowSink<T> {
     std::pair<Levels<T>, Window<T>> compact() {
         const auto rest = intake.settle_all();
         if (rest.size() <= max_kept(each_eps(options))) return {levels, rest};
-        return {settled(), Window<T>(nullptr, 0)};
+        return {settled(), Window<T>(nullptr, 0, rule_of<T>)};
     }
 
     std::mutex mutex;  // protects queries, which settle values
@@ -272,7 +272,7 @@ std::vector<std::byte> HeavyPrefixes<T>::save() const {
 
 template <class T>
 HeavyPrefixes<T> HeavyPrefixes<T>::load(std::span<const std::byte> bytes, std::unique_ptr<WindowSorter> sorter) {
-    auto from = open<T>("HeavyPrefixes::load", bytes, Kind::HeavyPrefixes);
+    auto from = open("HeavyPrefixes::load", bytes, Kind::HeavyPrefixes, type_of<T>());
     HeavyPrefixOptions options;
     options.eps = read_eps(from, 1e-6);
     options.support = from.f64();
@@ -291,7 +291,7 @@ HeavyPrefixes<T> HeavyPrefixes<T>::load(std::span<const std::byte> bytes, std::u
     loaded.state_->levels.read(from);
     loaded.state_->intake.add_counted(loaded.state_->levels.n(), 0);
     from.require(loaded.state_->window == options.window, "the window");
-    const auto rest = read_sorted<T>(from, std::min<std::uint64_t>(options.window - 1, max_kept(each_eps(options))));
+    const auto rest = read_sorted(from, std::min<std::uint64_t>(options.window - 1, max_kept(each_eps(options))), rule_of<T>);
     from.end();
     loaded.add(rest);
     return loaded;

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <cstring>
 #include <deque>
 #include <memory>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -19,25 +21,27 @@
 namespace quadmill::detail::stream {
 
 // Values of one batch, in memory that is not cleared first.
-template <class T>
+template <class Bits>
 class Batch {
   public:
-    [[nodiscard]] std::span<T> values() { return values_; }
-    [[nodiscard]] std::span<const T> values() const { return values_; }
+    [[nodiscard]] std::span<Bits> values() { return values_; }
+    [[nodiscard]] std::span<const Bits> values() const { return values_; }
     [[nodiscard]] std::size_t size() const { return values_.size(); }
     [[nodiscard]] std::size_t capacity() const { return values_.capacity(); }
     // Space for that many more values of any type.
-    std::span<T> append(std::size_t count, std::size_t max) {
+    std::span<Bits> append(std::size_t count, std::size_t max) {
         const auto size = values_.size() + count;
         if (size > capacity()) values_.reserve(std::max(size, std::min(2 * capacity(), max)));
         values_.resize(size);
         return values().last(count);
     }
+    [[nodiscard]] bool has_room() const { return values_.size() < values_.capacity(); }
+    void push(Bits value) { values_.push_back(value); }
     void drop_last(std::size_t count) { values_.resize(values_.size() - count); }
     void clear() { values_.clear(); }
 
   private:
-    std::vector<T, Uncleared<T>> values_;
+    std::vector<Bits, Uncleared<Bits>> values_;
 };
 
 // Runs `work`, then `after`, even if `work` throws.
@@ -53,7 +57,7 @@ void whether_or_not(Work work, After after) {
 }
 
 // Receives the sorted windows of an Intake.
-template <class T>
+template <class Bits>
 class WindowSink {
   public:
     WindowSink() = default;
@@ -61,22 +65,25 @@ class WindowSink {
     WindowSink& operator=(const WindowSink&) = delete;
     virtual ~WindowSink() = default;
     // Takes the windows of a batch, in their original order.
-    virtual void take(const Windows<T>& sorted) = 0;
+    virtual void take(const Windows<Bits>& sorted) = 0;
     // Called if a call of the intake throws. Returns the number of values that were taken and kept.
     virtual std::uint64_t failed() = 0;
 };
 
-// Memory: depth + 2 batches of the sorter, each of at least one window. There is no queue: add() waits if the sorter
-// lags behind. Windows for which there is no memory are lost; n() counts the values that are left.
-template <class T>
+// Memory: depth + 2 batches of the sorter, each of at least one window. On one thread, which has nothing to overlap, a
+// stream that is not yet long takes less: a batch is one window, and only waiting values stay. There is no queue: add()
+// waits if the sorter lags behind. Windows for which there is no memory are lost; n() counts the values that are left.
+template <class Bits>
 class Intake {
   public:
-    // The sink outlives this object.
-    Intake(std::unique_ptr<WindowSorter> sorter, std::size_t window, WindowSink<T>& sink)
-        : sorter_(std::move(sorter)), sink_(sink), window_(window) {
-        constexpr std::size_t max = (std::size_t{1} << 27U) / sizeof(T);
+    // The sink outlives this object; the rule is rule_of<T>.
+    Intake(const KeyRule<Bits>& rule, std::unique_ptr<WindowSorter> sorter, std::size_t window, WindowSink<Bits>& sink)
+        : rule_(rule), sorter_(std::move(sorter)), sink_(sink), window_(window) {
+        constexpr std::size_t max = (std::size_t{1} << 27U) / sizeof(Bits);
         const auto by_threads = std::min(sorter_->batch_windows(), max / window_);
-        batch_ = std::max({sorter_->batch_bytes() / sizeof(T) / window_, by_threads, std::size_t{1}}) * window_;
+        batch_ = std::max({sorter_->batch_bytes() / sizeof(Bits) / window_, by_threads, std::size_t{1}}) * window_;
+        const auto* by_cpu = dynamic_cast<const cpu::CpuWindowSorter*>(sorter_.get());
+        long_ = by_cpu && by_cpu->threads() == 1 ? 16 * std::uint64_t{batch_} : 0;
     }
     Intake(const Intake&) = delete;
     Intake& operator=(const Intake&) = delete;
@@ -99,20 +106,33 @@ class Intake {
 
     // Leaves NaNs out. If the sorter fails, the values counted by n() and nans() were taken, and none is lost. Samples
     // that arrive after the failed batch are passed on before it.
-    void add(std::span<const T> values) {
+    void add(std::span<const Bits> values) {
         counted([&] {
             while (!values.empty()) {
-                if (filling_.size() < batch_) {
-                    const auto part = values.first(std::min(values.size(), batch_ - filling_.size()));
+                if (!is_long()) take_all();
+                if (const auto limit = this->limit(); filling_.size() < limit) {
+                    const auto part = values.first(std::min(values.size(), limit - filling_.size()));
                     copy(part);
                     values = values.subspan(part.size());
                 }
-                if (filling_.size() >= batch_) begin([this] { begin_windows(cut(batch_)); });
+                if (const auto limit = this->limit(); filling_.size() >= limit)
+                    begin([&] { begin_windows(cut(limit)); });
             }
         });
     }
+    void add_one(Bits bits) {
+        if (!filling_.has_room() || filling_.size() + 1 >= limit() || rule_.is_nan(bits))
+            return add(std::span<const Bits>(&bits, 1));
+        filling_.push(bits);
+        ++n_;
+        ++taken_;
+    }
+    // Frees what makes the next settle_all() faster, unless the stream is long.
+    void trim() {
+        if (!is_long()) sorted_ = {};
+    }
     // Like add(), but does not use the sorter until the next call, so it cannot fail.
-    void keep(std::span<const T> values) { copy(values); }
+    void keep(std::span<const Bits> values) { copy(values); }
     // Runs work on the sink. If it throws, n() is what the sink has kept and what waits here.
     template <class Work>
     auto counted(Work work) {
@@ -137,20 +157,21 @@ class Intake {
         counted([&] { whether_or_not([&] { begin_whole(); }, [&] { take_all(); }); });
     }
     // The values of the incomplete window, in their original order. Pre: settle() was called last.
-    [[nodiscard]] std::span<const T> rest() const { return filling_.values(); }
+    [[nodiscard]] std::span<const Bits> rest() const { return filling_.values(); }
     // Like settle(), and returns the rest sorted; it is valid until values are added or settle() is called. A copy of
     // the rest goes through the sorter right after the last windows. Repeated calls while a window fills sort only the
     // new values.
-    Window<T> settle_all() {
+    Window<Bits> settle_all() {
         const auto begin_all = [&] {
             begin_whole();
             const auto fresh = std::as_const(filling_).values().subspan(sorted_.size());
             if (!fresh.empty()) begin([&] { begin_rest(fresh); });
         };
         counted([&] { whether_or_not(begin_all, [&] { take_all(); }); });
-        return Window<T>(std::as_const(sorted_).values().data(), sorted_.size());
+        return Window<Bits>(std::as_const(sorted_).values().data(), sorted_.size(), rule_);
     }
 
+    [[nodiscard]] const KeyRule<Bits>& rule() const { return rule_; }
     [[nodiscard]] WindowSorter& sorter() { return *sorter_; }
     // Lets the sorter's threads share the work on windows.
     [[nodiscard]] Share share() {
@@ -161,25 +182,39 @@ class Intake {
     [[nodiscard]] std::size_t bytes() const {
         std::size_t values = filling_.capacity() + spare_.capacity() + sorted_.capacity();
         for (const auto& [batch, is_rest] : in_flight_) values += batch.capacity();
-        return values * sizeof(T) + sorter_->bytes();
+        return values * sizeof(Bits) + sorter_->bytes();
     }
 
   private:
     static constexpr std::size_t worth_sampling = 8;  // so that a sample is small compared with its window
 
     struct InFlight {
-        Batch<T> batch;
+        Batch<Bits> batch;
         bool is_rest;  // whether it is a copy of waiting values
     };
 
+    [[nodiscard]] bool is_long() const { return taken_ >= long_; }
+    [[nodiscard]] std::size_t limit() const { return is_long() ? batch_ : window_; }
+    [[nodiscard]] bool is_nan(const Bits& value) const { return rule_.is_nan(bits_at(&value)); }
+    [[nodiscard]] std::size_t count_nans(std::span<const Bits> values) const {
+        if (rule_.max_magnitude == static_cast<Bits>(~Bits{0})) return 0;  // integers
+        using Signed = std::make_signed_t<Bits>;  // which vector instructions compare
+        std::size_t nans = 0;
+        const auto max = static_cast<Signed>(rule_.max_magnitude);
+        for (const auto& value : values) {
+            const auto magnitude = static_cast<Signed>(bits_at(&value) & static_cast<Bits>(~KeyRule<Bits>::sign));
+            nans += magnitude > max ? 1U : 0U;
+        }
+        return nans;
+    }
     // Copies with the sorter's threads if there are many values. Returns the number of NaNs.
-    std::size_t copy_shared(std::span<const T> from, std::span<T> to) {
+    std::size_t copy_shared(std::span<const Bits> from, std::span<Bits> to) {
         constexpr std::size_t piece = std::size_t{1} << 16U;
         std::atomic<std::size_t> nans = 0;
         const auto copy_piece = [&](std::size_t i) {
             const auto part = from.subspan(i * piece, std::min(piece, from.size() - i * piece));
-            std::ranges::copy(part, to.begin() + static_cast<std::ptrdiff_t>(i * piece));
-            nans += static_cast<std::size_t>(std::count_if(part.begin(), part.end(), KeyOf<T>::is_nan));
+            std::memcpy(to.data() + i * piece, part.data(), part.size_bytes());
+            nans += count_nans(part);
         };
         const auto pieces = (from.size() + piece - 1) / piece;
         if (pieces == 1) {
@@ -189,9 +224,9 @@ class Intake {
         }
         return nans;
     }
-    void copy(std::span<const T> values) {
+    void copy(std::span<const Bits> values) {
         if (filling_.capacity() == 0) filling_ = std::exchange(spare_, {});
-        const auto to = filling_.append(values.size(), batch_);
+        const auto to = filling_.append(values.size(), limit());
         std::size_t nans = 0;
         try {
             nans = copy_shared(values, to);
@@ -199,15 +234,17 @@ class Intake {
             filling_.drop_last(values.size());
             throw;
         }
-        if (nans > 0) static_cast<void>(std::remove_if(to.begin(), to.end(), KeyOf<T>::is_nan));
+        if (nans > 0) {
+            static_cast<void>(std::remove_if(to.begin(), to.end(), [&](const Bits& v) { return is_nan(v); }));
+        }
         filling_.drop_last(nans);
         n_ += values.size() - nans;
         nans_ += nans;
         taken_ += values.size();
     }
     // Cuts off the first waiting values.
-    Batch<T> cut(std::size_t count) {
-        Batch<T> rest;
+    Batch<Bits> cut(std::size_t count) {
+        Batch<Bits> rest;
         const auto others = filling_.values().subspan(count);
         if (!others.empty()) {
             rest = std::exchange(spare_, {});
@@ -230,11 +267,12 @@ class Intake {
             begin([&] { begin_windows(cut(std::min(filling_.size() / window_ * window_, batch_))); });
     }
     // If the sorter fails, the values become waiting ones again, in the order of their windows.
-    void begin_windows(Batch<T> batch) {
+    void begin_windows(Batch<Bits> batch) {
         in_flight_.push_back({std::move(batch), false});
         try {
             const auto values = in_flight_.back().batch.values();
-            step_ > 0 ? sorter_->begin_sample(values, window_, step_) : sorter_->begin(values, window_);
+            const auto keys = rule_.keys(values);
+            step_ > 0 ? sorter_->begin_sample(keys, window_, step_) : sorter_->begin(keys, window_);
         } catch (...) {
             auto back = std::move(in_flight_.back().batch);
             in_flight_.pop_back();
@@ -242,12 +280,12 @@ class Intake {
             throw;
         }
     }
-    void begin_rest(std::span<const T> values) {
+    void begin_rest(std::span<const Bits> values) {
         in_flight_.push_back({std::exchange(spare_, {}), true});
         auto& batch = in_flight_.back().batch;
         try {
             copy_shared(values, batch.append(values.size(), batch_));
-            sorter_->begin(batch.values(), values.size());
+            sorter_->begin(rule_.keys(batch.values()), values.size());
         } catch (...) {
             in_flight_.pop_back();
             throw;
@@ -282,10 +320,10 @@ class Intake {
         }
         return oldest;
     }
-    void append(Batch<T>& to, const Batch<T>& from) {
+    void append(Batch<Bits>& to, const Batch<Bits>& from) {
         if (from.size() > 0) std::ranges::copy(from.values(), to.append(from.size(), batch_).begin());
     }
-    void take_back(Batch<T> batch) {
+    void take_back(Batch<Bits> batch) {
         if (batch.size() == 0) return;
         append(batch, filling_);
         filling_ = std::move(batch);
@@ -303,28 +341,29 @@ class Intake {
             merge_into_sorted(batch);
         } else if (const auto values = std::as_const(batch).values(); step_ > 0) {
             const auto each = cpu::WindowSample::each(window_, step_);
-            sink_.take(Windows<T>(values.first(values.size() / window_ * each), each));
+            sink_.take(Windows<Bits>(values.first(values.size() / window_ * each), each, rule_));
         } else {
-            sink_.take(Windows<T>(values, window_));
+            sink_.take(Windows<Bits>(values, window_, rule_));
         }
         batch.clear();
-        if (batch.capacity() > spare_.capacity()) spare_ = std::move(batch);
+        if (is_long() && batch.capacity() > spare_.capacity()) spare_ = std::move(batch);
     }
-    void merge_into_sorted(Batch<T>& batch) {
+    void merge_into_sorted(Batch<Bits>& batch) {
         if (sorted_.size() == 0) return std::swap(sorted_, batch);
         const auto old = static_cast<std::ptrdiff_t>(sorted_.size());
         append(sorted_, batch);
         const auto all = sorted_.values();
-        std::inplace_merge(all.begin(), all.begin() + old, all.end(),
-                           cpu::KeyLess<T>{cpu::TotalOrder<T>(Order::Ascending)});
+        std::inplace_merge(all.begin(), all.begin() + old, all.end(), RuleLess<Bits>{rule_});
     }
 
+    const KeyRule<Bits>& rule_;
     std::unique_ptr<WindowSorter> sorter_;
-    WindowSink<T>& sink_;
+    WindowSink<Bits>& sink_;
     std::size_t window_, batch_ = 0, step_ = 0;
+    std::uint64_t long_ = 0;  // from that many values on a stream is long
     std::uint64_t n_ = 0, nans_ = 0, taken_ = 0;
-    Batch<T> filling_, spare_;
-    Batch<T> sorted_;  // the first waiting values, sorted
+    Batch<Bits> filling_, spare_;
+    Batch<Bits> sorted_;  // the first waiting values, sorted
     std::deque<InFlight> in_flight_;
 };
 

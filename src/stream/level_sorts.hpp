@@ -78,8 +78,8 @@ class UnfinishedBlock<QuantileSummary> {
     UnfinishedBlock(std::uint64_t n, double max_error, std::size_t window)
         : histogram_(ErrorPlan{max_error / static_cast<double>(n),
                                ErrorPlan::levels_for(n / window + (n % window > 0 ? 1 : 0))}) {}
-    template <class T>
-    void add(const Window<T>& sorted, StreamTimes& times) {
+    template <class Bits>
+    void add(const Window<Bits>& sorted, StreamTimes& times) {
         const cpu::Stopwatch time;
         auto summary = QuantileSummary::of(sorted, histogram_.plan().max_error(1, sorted.size()));
         times.sample += time.ms();
@@ -103,8 +103,8 @@ class UnfinishedBlock<FrequencySummary> {
   public:
     UnfinishedBlock(std::uint64_t n, double max_error, std::size_t /*window*/)
         : eps_(max_error / static_cast<double>(n)) {}
-    template <class T>
-    void add(const Window<T>& sorted, StreamTimes& times) {
+    template <class Bits>
+    void add(const Window<Bits>& sorted, StreamTimes& times) {
         const auto n = summary_.n() + sorted.size();
         summary_.add(
             sorted, eps_ * static_cast<double>(n), [](Key key) { return key; }, times);
@@ -126,19 +126,19 @@ class UnfinishedBlock<FrequencySummary> {
 
 // Cost: each value is sorted once per level. Memory: waiting values, at most the longest set and the values added last;
 // copies of up to four sets; and the incomplete block of each level.
-template <class T, class Summary>
+template <class Bits, class Summary>
 class LevelSorts {
   public:
     // Sets of the same length that are sorted together, one in each channel of a texture, as in the paper.
     static constexpr std::size_t sets_at_once = 4;
 
-    explicit LevelSorts(const SlidingPlan& plan) : plan_(plan) {
+    LevelSorts(const KeyRule<Bits>& rule, const SlidingPlan& plan) : rule_(rule), plan_(plan) {
         if (!plan.sorted || plan.is_exact()) return;
         for (int l = 0; l <= plan.top; ++l) levels_.push_back(begun(l, 0));
     }
 
     // Pre: no NaNs. All values are taken, even if summarize() then throws.
-    void take(std::span<const T> values) {
+    void take(std::span<const Bits> values) {
         waiting_.insert(waiting_.end(), values.begin(), values.end());
         for (auto& level : levels_) level.waiting += values.size();
     }
@@ -153,7 +153,7 @@ class LevelSorts {
                 for (std::size_t i = 0; i < count; ++i) {
                     end_block(l, blocks);
                     auto& level = levels_[l];
-                    level.block.add(Window<T>(sets_.data() + i * size, size), times);
+                    level.block.add(Window<Bits>(sets_.data() + i * size, size, rule_), times);
                     level.waiting -= size;
                 }
             }
@@ -166,14 +166,14 @@ class LevelSorts {
         Summary rest = lowest.block.summary();
         if (lowest.waiting == 0) return rest;
         sort_sets(0, lowest.waiting, 1, sorter);
-        const auto last = Summary::of(Window<T>(sets_.data(), sets_.size()), 0);
+        const auto last = Summary::of(Window<Bits>(sets_.data(), sets_.size(), rule_), 0);
         const cpu::Stopwatch time;
         rest = Summary::merged(rest, last);
         times.merge += time.ms();
         return rest;
     }
     [[nodiscard]] std::size_t bytes() const {
-        std::size_t bytes = (sets_.capacity() + waiting_.capacity()) * sizeof(T);
+        std::size_t bytes = (sets_.capacity() + waiting_.capacity()) * sizeof(Bits);
         for (const auto& level : levels_) bytes += level.block.bytes();
         return bytes;
     }
@@ -189,7 +189,7 @@ class LevelSorts {
     void read(Reader& from, std::uint64_t n) {
         std::size_t max = 0;
         for (std::size_t l = 0; l < levels_.size(); ++l) max = std::max(max, begun_at(l, n).window);
-        waiting_ = from.template values<T>(max);
+        waiting_ = from.values(max, rule_);
         for (std::size_t l = 0; l < levels_.size(); ++l) {
             auto& level = levels_[l] = begun_at(l, n);
             const auto waiting = from.u64();
@@ -256,7 +256,7 @@ class LevelSorts {
         blocks.add_formed(static_cast<int>(l), level.block.summary());
         level = std::move(next);
     }
-    [[nodiscard]] std::span<const T> last(std::size_t count) const { return std::span(waiting_).last(count); }
+    [[nodiscard]] std::span<const Bits> last(std::size_t count) const { return std::span(waiting_).last(count); }
     [[nodiscard]] std::size_t longest_wait() const {
         std::size_t max = 0;
         for (const auto& level : levels_) max = std::max(max, level.waiting);
@@ -266,7 +266,7 @@ class LevelSorts {
     void sort_sets(std::size_t l, std::size_t size, std::size_t count, WindowSorter& sorter) {
         const auto values = last(levels_[l].waiting).first(size * count);
         sets_.assign(values.begin(), values.end());
-        sorter.begin(std::span(sets_), size);
+        sorter.begin(rule_.keys(sets_), size);
         sorter.finish();
     }
     // Drops values that no level needs any more, if they are more than half of all.
@@ -276,9 +276,10 @@ class LevelSorts {
         waiting_.erase(waiting_.begin(), waiting_.end() - static_cast<std::ptrdiff_t>(max));
     }
 
+    const KeyRule<Bits>& rule_;
     SlidingPlan plan_;
     std::vector<Level> levels_;
-    std::vector<T> waiting_, sets_;
+    std::vector<Bits> waiting_, sets_;
 };
 
 }  // namespace quadmill::detail::stream

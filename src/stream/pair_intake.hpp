@@ -18,18 +18,17 @@
 namespace quadmill::detail::stream {
 
 // Makes windows of pairs in the order of x. The sorter sorts words of 64 bits: the upper half is a 32-bit key, the
-// lower half its index. Longer keys are sorted twice: first by their lower half, then by their upper half with the
+// lower half its index, if keys are packed. Longer keys are sorted twice: first by their lower half, then by their upper half with the
 // index from the first sort.
-template <class T>
+template <bool packed>
 class PairIntake final : WindowSink<std::uint64_t> {
   public:
     using Pair = CorrelatedSummary::Pair;
     using Take = std::function<void(std::vector<Pair>)>;
-    static constexpr bool packed = sizeof(T) <= 4;
 
     // `take` receives the pairs of each window, sorted.
     PairIntake(std::unique_ptr<WindowSorter> sorter, std::size_t window, Take take)
-        : take_(std::move(take)), keys_(std::move(sorter), window, *this), window_(window) {
+        : take_(std::move(take)), keys_(rule_of<std::uint64_t>, std::move(sorter), window, *this), window_(window) {
         constexpr std::size_t max = (std::size_t{1} << 27U) / sizeof(Pair);
         const auto& by = keys_.sorter();
         batch_ = std::max({by.batch_bytes() / sizeof(std::uint64_t) / window_,
@@ -39,12 +38,11 @@ class PairIntake final : WindowSink<std::uint64_t> {
 
     // If memory runs out while pairs go to the summary, some are lost, and it is unknown which. All later queries then
     // throw Error.
-    void add(T x, double weight) {
+    void add(Key key, double weight) {
         check();
-        const auto key = KeyOf<T>::key(x);
         if constexpr (packed) {
             const auto word = word_of(key);
-            whether_or_not([&] { keys_.add(std::span(&word, 1)); },
+            whether_or_not([&] { keys_.add(std::span<const std::uint64_t>(&word, 1)); },
                            [&] {
                                // Otherwise the sorter failed before it took the key.
                                if (keys_.taken() > n_) store(weight);
@@ -104,7 +102,7 @@ class PairIntake final : WindowSink<std::uint64_t> {
     void keep_one(Key key, double weight) {
         if constexpr (packed) {
             const auto word = word_of(key);
-            keys_.keep(std::span(&word, 1));
+            keys_.keep(std::span<const std::uint64_t>(&word, 1));
             store(weight);
         } else {
             rest_.push_back({key, weight});

@@ -85,45 +85,38 @@ inline Count count_of(const Bounds& bounds) {
     return {bounds.lower, bounds.lower, bounds.upper};
 }
 
-template <class T>
-KeyType type_of() {
-    static T none{};
-    return Keys(std::span<T>(&none, std::size_t{0})).type();
-}
-
 // The values of an incomplete window, sorted: their order does not change answers.
-template <class T>
+template <class Bits>
 struct SortedKeys {
-    Window<T> sorted;
+    const Window<Bits>& sorted;
     [[nodiscard]] std::size_t size() const { return sorted.size(); }
     [[nodiscard]] Key key(std::size_t i) const { return sorted[i]; }
 };
 
-template <class T>
-void write_sorted(Writer& to, const Window<T>& sorted) {
+template <class Bits>
+void write_sorted(Writer& to, const Window<Bits>& sorted) {
     to.u64(sorted.size());
-    to.keys(SortedKeys<T>{sorted});
+    to.keys(SortedKeys<Bits>{sorted});
 }
 
-template <class T>
-std::vector<T> read_sorted(Reader& from, std::uint64_t max) {
-    std::vector<T> values(from.count());
+template <class Bits>
+std::vector<Bits> read_sorted(Reader& from, std::uint64_t max, const KeyRule<Bits>& rule) {
+    std::vector<Bits> values(from.count());
     from.require(values.size() <= max, "the values of an unfinished window");
     Key before = 0;
     for (auto& value : values) {
         before = from.key(before);
-        value = KeyOf<T>::value(before);
+        value = rule.bits(before);
     }
     return values;
 }
 
 // Pre of every load: the bytes have a summary of that kind and type.
-template <class T>
-Reader open(const char* function, std::span<const std::byte> bytes, Kind kind) {
+inline Reader open(const char* function, std::span<const std::byte> bytes, Kind kind, KeyType type) {
     Reader reader(function, bytes);
     if (reader.header().kind != kind)
         reader.fail("the bytes hold another kind of summary; saved_summary() tells which");
-    if (reader.header().type != type_of<T>())
+    if (reader.header().type != type)
         reader.fail("the summary is of values of another type; saved_summary() tells which");
     return reader;
 }
@@ -149,8 +142,12 @@ inline StreamTimes times_of(const WindowSorter& sorter, StreamTimes times) {
     return times;
 }
 
-// Every type of values: instantiates the class for it.
+// Every type and width of values: instantiates the class for it.
 // NOLINTBEGIN(bugprone-macro-parentheses): the name of a template
+#define QUADMILL_FOR_EACH_WIDTH(Class)   \
+    template struct Class<std::uint16_t>; \
+    template struct Class<std::uint32_t>; \
+    template struct Class<std::uint64_t>;
 #define QUADMILL_FOR_EACH_TYPE(Class)    \
     template class Class<Half>;          \
     template class Class<float>;         \

@@ -29,8 +29,8 @@ class QuantileSummary {
     QuantileSummary() = default;
     // Samples ranks 1, 1 + step, 1 + 2 step, ... and the last one of a sorted window, so that every rank is within
     // `max_error` of a sampled one (section 5.2).
-    template <class T>
-    static QuantileSummary of(const Window<T>& sorted, double max_error, const Share& share = alone) {
+    template <class Bits>
+    static QuantileSummary of(const Window<Bits>& sorted, double max_error, const Share& share = alone) {
         QuantileSummary summary;
         summary.sample(
             sorted.size(), gap_for(max_error), [&](std::uint64_t i) { return sorted[i]; }, share);

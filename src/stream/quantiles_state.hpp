@@ -1,4 +1,4 @@
-// The state of a Quantiles. A sliding window makes one, too.
+// The inside of a Quantiles, for values of that width. A sliding window makes one, too.
 #pragma once
 
 #include <cstdint>
@@ -6,6 +6,7 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "quadmill/stream.hpp"
@@ -14,48 +15,63 @@
 #include "stream/quantile_parts.hpp"
 #include "stream/quantile_summary.hpp"
 
-namespace quadmill {
+namespace quadmill::detail::stream {
 
-template <class T>
-struct Quantiles<T>::State final : detail::stream::WindowSink<T> {
-    using Histogram = detail::stream::ExponentialHistogram<detail::stream::QuantileSummary>;
+template <class Bits>
+struct QuantilesState final : WindowSink<Bits> {
+    using Histogram = ExponentialHistogram<QuantileSummary>;
 
-    State(const QuantileOptions& wanted, std::unique_ptr<WindowSorter> sorter);
+    QuantilesState(const KeyRule<Bits>& rule, const QuantileOptions& wanted, std::unique_ptr<WindowSorter> sorter);
+    static std::unique_ptr<QuantilesState> load(const KeyRule<Bits>& rule, std::span<const std::byte> bytes,
+                                                std::unique_ptr<WindowSorter> sorter);
+    [[nodiscard]] std::vector<std::byte> save();
+
     // Windows are sampled as the histogram's plan allows, in the sorter if it can. Pre: no values have come.
     void plan_samples();
-    void take(const detail::stream::Windows<T>& sorted) override;
+    void take(const Windows<Bits>& sorted) override;
     std::uint64_t failed() override {
         of_rest.reset();
         return histogram.n();
     }
+    // As Quantiles::add_sample(): a sample of n values, with the keys at those values.
+    void add_sample(std::uint64_t n, std::uint64_t nans, std::uint64_t step, std::span<const Bits> values);
+    void merge(QuantilesState& other);
     // Calls `work` with all values, for a query of that many ranks.
-    template <class Ask>
-    auto ask(std::size_t ranks, Ask ask);
+    using Ask = std::function<void(const QuantileParts&)>;
+    void ask(std::size_t ranks, const Ask& work);
     // Calls `work` with the state to save: the histogram, with a sample of a long incomplete window or with a short one
     // unchanged.
-    template <class Use>
-    auto compact(Use use);
+    using Use = std::function<void(const Histogram&, const Window<Bits>&)>;
+    void compact(const Use& use);
+
+    [[nodiscard]] std::uint64_t n() const { return intake.n(); }
+    [[nodiscard]] double eps() const { return histogram.plan().eps; }
+    [[nodiscard]] std::size_t summary_bytes();
+    [[nodiscard]] std::size_t bytes();
+    [[nodiscard]] StreamTimes all_times();
 
     std::mutex mutex;  // protects queries, which settle values
     std::size_t window;
-    detail::stream::Intake<T> intake;
+    Intake<Bits> intake;
     Histogram histogram;
-    std::optional<detail::stream::QuantileSummary> of_rest;  // kept for answers until values are added
-    StreamTimes times;                                       // without those of the histogram
+    std::optional<QuantileSummary> of_rest;  // kept for answers until values are added
+    StreamTimes times;                       // without those of the histogram
 };
 
-namespace detail::stream {
+// Answers as keys.
+struct AnsweredKey {
+    double phi;
+    Key key;
+    std::uint64_t rank, rank_min, rank_max;
+};
+[[nodiscard]] std::vector<AnsweredKey> answers(const QuantileParts& summary, std::span<const double> phis);
 
 template <class T>
-std::vector<Quantile<T>> answers(const QuantileParts& summary, std::span<const double> phis) {
+[[nodiscard]] std::vector<Quantile<T>> values_of(const std::vector<AnsweredKey>& answers) {
     std::vector<Quantile<T>> out;
-    for (const double phi : phis) {
-        const auto rank = rank_of(phi, summary.n());
-        const auto entry = summary.at_rank(rank);
-        out.push_back({phi, KeyOf<T>::value(entry.key), rank, entry.rank_min, entry.rank_max});
-    }
+    out.reserve(answers.size());
+    for (const auto& a : answers) out.push_back({a.phi, KeyOf<T>::value(a.key), a.rank, a.rank_min, a.rank_max});
     return out;
 }
 
-}  // namespace detail::stream
-}  // namespace quadmill
+}  // namespace quadmill::detail::stream

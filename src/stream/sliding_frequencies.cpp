@@ -5,14 +5,17 @@ namespace quadmill {
 
 using namespace detail::stream;  // NOLINT(google-build-using-namespace): this file is the front door of the room
 
-template <class T>
-struct SlidingFrequencies<T>::State : SlidingState<T, FrequencySummary> {
-    using SlidingState<T, FrequencySummary>::SlidingState;
-};
+namespace detail::stream {
+
+template class SlidingState<std::uint16_t, FrequencySummary>;
+template class SlidingState<std::uint32_t, FrequencySummary>;
+template class SlidingState<std::uint64_t, FrequencySummary>;
+
+}  // namespace detail::stream
 
 template <class T>
 SlidingFrequencies<T>::SlidingFrequencies(const SlidingOptions& options, std::unique_ptr<WindowSorter> sorter)
-    : state_(std::make_unique<State>("SlidingFrequencies", options, std::move(sorter))) {}
+    : state_(std::make_unique<State>(rule_of<T>, "SlidingFrequencies", options, std::move(sorter))) {}
 template <class T>
 SlidingFrequencies<T>::SlidingFrequencies(std::unique_ptr<State> state) : state_(std::move(state)) {}
 template <class T>
@@ -24,7 +27,7 @@ SlidingFrequencies<T>::~SlidingFrequencies() = default;
 
 template <class T>
 void SlidingFrequencies<T>::add(std::span<const T> values) {
-    state_->add(values);
+    state_->add(as_bits(values));
 }
 
 template <class T>
@@ -51,7 +54,7 @@ template <class T>
 SlidingFrequencies<T> SlidingFrequencies<T>::load(std::span<const std::byte> bytes,
                                                   std::unique_ptr<WindowSorter> sorter) {
     return SlidingFrequencies(
-        State::template load<State>("SlidingFrequencies::load", bytes, Kind::SlidingFrequencies, std::move(sorter)));
+        State::load(rule_of<T>, "SlidingFrequencies::load", bytes, Kind::SlidingFrequencies, std::move(sorter)));
 }
 
 template <class T>
@@ -76,11 +79,12 @@ std::vector<Frequent<T>> SlidingFrequencies<T>::frequent(double support, std::op
     const auto wanted = state_->width(width), w = std::min(wanted, n());
     if (w == 0) return {};
     const auto min = min_count(support, w);
-    const auto of_values = [&](const Window<T>& sorted) {
-        return frequent_of<T>(FrequencySummary::of(sorted, static_cast<double>(min)), min);
+    const auto of_values = [&](const auto& sorted) {
+        return frequent_in(FrequencySummary::of(sorted, static_cast<double>(min)), min);
     };
-    return state_->ask(wanted, of_values,
-                       [&](const auto& covered) { return frequent_of<T>(covered.summary, min, covered.missing); });
+    return values_of<T>(state_->ask(wanted, of_values, [&](const auto& covered) {
+        return frequent_in(covered.summary, min, covered.missing);
+    }));
 }
 
 template <class T>

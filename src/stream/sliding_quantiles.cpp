@@ -5,14 +5,17 @@ namespace quadmill {
 
 using namespace detail::stream;  // NOLINT(google-build-using-namespace): this file is the front door of the room
 
-template <class T>
-struct SlidingQuantiles<T>::State : SlidingState<T, QuantileSummary> {
-    using SlidingState<T, QuantileSummary>::SlidingState;
-};
+namespace detail::stream {
+
+template class SlidingState<std::uint16_t, QuantileSummary>;
+template class SlidingState<std::uint32_t, QuantileSummary>;
+template class SlidingState<std::uint64_t, QuantileSummary>;
+
+}  // namespace detail::stream
 
 template <class T>
 SlidingQuantiles<T>::SlidingQuantiles(const SlidingOptions& options, std::unique_ptr<WindowSorter> sorter)
-    : state_(std::make_unique<State>("SlidingQuantiles", options, std::move(sorter))) {}
+    : state_(std::make_unique<State>(rule_of<T>, "SlidingQuantiles", options, std::move(sorter))) {}
 template <class T>
 SlidingQuantiles<T>::SlidingQuantiles(std::unique_ptr<State> state) : state_(std::move(state)) {}
 template <class T>
@@ -24,7 +27,7 @@ SlidingQuantiles<T>::~SlidingQuantiles() = default;
 
 template <class T>
 void SlidingQuantiles<T>::add(std::span<const T> values) {
-    state_->add(values);
+    state_->add(as_bits(values));
 }
 
 template <class T>
@@ -50,7 +53,7 @@ std::vector<std::byte> SlidingQuantiles<T>::save() const {
 template <class T>
 SlidingQuantiles<T> SlidingQuantiles<T>::load(std::span<const std::byte> bytes, std::unique_ptr<WindowSorter> sorter) {
     return SlidingQuantiles(
-        State::template load<State>("SlidingQuantiles::load", bytes, Kind::SlidingQuantiles, std::move(sorter)));
+        State::load(rule_of<T>, "SlidingQuantiles::load", bytes, Kind::SlidingQuantiles, std::move(sorter)));
 }
 
 template <class T>
@@ -80,22 +83,22 @@ std::vector<Quantile<T>> SlidingQuantiles<T>::quantiles(std::span<const double> 
     const auto wanted = state_->width(width), w = std::min(wanted, n());
     for (const double phi : phis) check_part("SlidingQuantiles::quantiles", "phi", phi);
     if (w == 0) throw InvalidArgument("SlidingQuantiles::quantiles: there are no values yet");
-    const auto of_values = [&](const Window<T>& sorted) {
-        std::vector<Quantile<T>> out;
+    const auto of_values = [&](const auto& sorted) {
+        std::vector<AnsweredKey> out;
         for (const double phi : phis) {
             const auto rank = rank_of(phi, w);
-            out.push_back({phi, KeyOf<T>::value(sorted[static_cast<std::size_t>(rank - 1)]), rank, rank, rank});
+            out.push_back({phi, sorted[static_cast<std::size_t>(rank - 1)], rank, rank, rank});
         }
         return out;
     };
-    return state_->ask(wanted, of_values, [&](const auto& covered) {
-        auto out = answers<T>(QuantileParts({&covered.summary}), phis);
+    return values_of<T>(state_->ask(wanted, of_values, [&](const auto& covered) {
+        auto out = answers(QuantileParts({&covered.summary}), phis);
         for (auto& q : out) {
             q.rank = rank_of(q.phi, w);
-            q.rank_upper += covered.missing;
+            q.rank_max += covered.missing;
         }
         return out;
-    });
+    }));
 }
 
 template <class T>

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <iterator>
 #include <limits>
 #include <memory>
 #include <mutex>
@@ -19,11 +18,19 @@
 
 namespace quadmill::detail::stream {
 
+template <class Bits>
+void append_numbers(std::vector<Bits>& to, std::span<const Bits> values, const KeyRule<Bits>& rule) {
+    for (const auto& value : values) {
+        if (const auto bits = bits_at(&value); !rule.is_nan(bits)) to.push_back(bits);
+    }
+}
+
 // The last values of a stream, in the order of their arrival.
-template <class T>
+template <class Bits>
 class Last {
   public:
-    explicit Last(std::uint64_t capacity) : capacity_(static_cast<std::size_t>(capacity)) {}
+    Last(const KeyRule<Bits>& rule, std::uint64_t capacity)
+        : rule_(rule), capacity_(static_cast<std::size_t>(capacity)) {}
     // Reserves space for that many values, so that add() cannot fail.
     void reserve(std::size_t count) {
         const auto size = std::min(max(), values_.size() + count);
@@ -31,45 +38,47 @@ class Last {
         values_.reserve(2 * size >= max() ? max() : std::max(size, 2 * values_.capacity()));
     }
     // Returns the number of NaNs, which are left out. If memory runs out, nothing is changed.
-    std::size_t add(std::span<const T> values) {
+    std::size_t add(std::span<const Bits> values) {
         std::size_t nans = 0;
         if (capacity_ == 0) return nans;
         reserve(values.size());
         for (; !values.empty(); values = values.subspan(std::min(values.size(), piece()))) {
             const auto part = values.first(std::min(values.size(), piece()));
-            const auto left_out = static_cast<std::size_t>(std::count_if(part.begin(), part.end(), KeyOf<T>::is_nan));
+            const auto is_nan = [rule = rule_](const Bits& value) { return rule.is_nan(bits_at(&value)); };
+            const auto left_out = static_cast<std::size_t>(std::count_if(part.begin(), part.end(), is_nan));
             const auto size = values_.size() + part.size() - left_out;
             if (size > max())  // so each value is moved at most four times
                 values_.erase(values_.begin(), values_.begin() + static_cast<std::ptrdiff_t>(size - capacity_));
-            std::copy_if(part.begin(), part.end(), std::back_inserter(values_),
-                         [](T value) { return !KeyOf<T>::is_nan(value); });
+            append_numbers(values_, part, rule_);
             nans += left_out;
         }
         return nans;
     }
     // Returns fewer if there are fewer.
-    [[nodiscard]] std::span<const T> last(std::uint64_t count) const {
+    [[nodiscard]] std::span<const Bits> last(std::uint64_t count) const {
         return std::span(values_).last(static_cast<std::size_t>(std::min<std::uint64_t>(count, values_.size())));
     }
     [[nodiscard]] std::uint64_t size() const { return values_.size(); }
-    [[nodiscard]] std::size_t bytes() const { return values_.capacity() * sizeof(T); }
+    [[nodiscard]] std::size_t bytes() const { return values_.capacity() * sizeof(Bits); }
 
   private:
     [[nodiscard]] std::size_t piece() const { return std::max<std::size_t>(capacity_ / 4, 1); }
     [[nodiscard]] std::size_t max() const { return capacity_ == 0 ? 0 : capacity_ + piece(); }
+    const KeyRule<Bits>& rule_;
     std::size_t capacity_;
-    std::vector<T> values_;
+    std::vector<Bits> values_;
 };
 
 // Some of the last values, sorted. A later call for the same number of values merges new values and removes old ones.
-template <class T>
+template <class Bits>
 class SortedLast {
   public:
     // The last `width` of all `n` values, taken from `last`. `sort` sorts a vector.
+    explicit SortedLast(const KeyRule<Bits>& rule) : rule_(rule) {}
     template <class Sort>
-    Window<T> of(const Last<T>& last, std::uint64_t width, std::uint64_t n, Sort sort) {
+    Window<Bits> of(const Last<Bits>& last, std::uint64_t width, std::uint64_t n, Sort sort) {
         const auto size = std::min(width, n), fresh = n - n_, gone = values_.size() + fresh - size;
-        std::vector<T> now;
+        std::vector<Bits> now;
         if (width == width_ && fresh <= size / 8 && last.size() >= size + gone) {
             now = changed(sorted(last.last(fresh), sort), sorted(last.last(size + gone).first(gone), sort));
         } else {
@@ -78,20 +87,24 @@ class SortedLast {
         values_ = std::move(now);
         width_ = width;
         n_ = n;
-        return Window<T>(values_.data(), values_.size());
+        return Window<Bits>(values_.data(), values_.size(), rule_);
     }
-    [[nodiscard]] std::size_t bytes() const { return values_.capacity() * sizeof(T); }
+    void forget() {
+        values_ = {};
+        width_ = n_ = 0;
+    }
+    [[nodiscard]] std::size_t bytes() const { return values_.capacity() * sizeof(Bits); }
 
   private:
     template <class Sort>
-    static std::vector<T> sorted(std::span<const T> values, Sort sort) {
-        std::vector<T> out(values.begin(), values.end());
+    static std::vector<Bits> sorted(std::span<const Bits> values, Sort sort) {
+        std::vector<Bits> out(values.begin(), values.end());
         if (!out.empty()) sort(out);
         return out;
     }
-    [[nodiscard]] std::vector<T> changed(const std::vector<T>& come, const std::vector<T>& gone) const {
-        const cpu::KeyLess<T> less{cpu::TotalOrder<T>(Order::Ascending)};
-        std::vector<T> all;
+    [[nodiscard]] std::vector<Bits> changed(const std::vector<Bits>& come, const std::vector<Bits>& gone) const {
+        const RuleLess<Bits> less{rule_};
+        std::vector<Bits> all;
         all.reserve(values_.size() + come.size() - gone.size());
         auto from = values_.begin();
         const auto keep_to = [&](auto end) {
@@ -113,35 +126,38 @@ class SortedLast {
         return all;
     }
 
-    std::vector<T> values_;
+    const KeyRule<Bits>& rule_;
+    std::vector<Bits> values_;
     std::uint64_t width_ = 0, n_ = 0;
 };
 
-template <class T, class Summary>
-class SlidingState : public WindowSink<T> {
+template <class Bits, class Summary>
+class SlidingState : public WindowSink<Bits> {
   public:
     // Messages begin with `name`.
-    SlidingState(const std::string& name, const SlidingOptions& options, std::unique_ptr<WindowSorter> sorter)
+    SlidingState(const KeyRule<Bits>& rule, const std::string& name, const SlidingOptions& options,
+                 std::unique_ptr<WindowSorter> sorter)
         : name_(name),
           options_((check(name, options), options)),
           plan_(options),
-          intake_(with_min(std::move(sorter), options), plan_.sorted ? 1 : static_cast<std::size_t>(plan_.block),
+          intake_(rule, with_min(std::move(sorter), options), plan_.sorted ? 1 : static_cast<std::size_t>(plan_.block),
                   *this),
-          last_(plan_.exact + plan_.exact / 8),
+          last_(rule, plan_.exact + plan_.exact / 8),
           blocks_(plan_),
-          trees_(plan_),
-          sorts_(plan_) {}
+          trees_(rule, plan_),
+          sorts_(rule, plan_),
+          sorted_(rule) {}
 
-    void take(const Windows<T>& sorted) override {
+    void take(const Windows<Bits>& sorted) override {
         for (std::size_t i = 0; i < sorted.size(); ++i) trees_.add(sorted[i], blocks_, intake_.share(), times_);
     }
     std::uint64_t failed() override {
         answer_.reset();
-        sorted_ = {};  // it compares by n()
+        sorted_.forget();  // it compares by n()
         return blocks_.n() + trees_.n();
     }
 
-    void add(std::span<const T> values) {
+    void add(std::span<const Bits> values) {
         if (plan_.is_exact()) {
             const auto nans = last_.add(values);
             intake_.add_counted(values.size() - nans, nans);
@@ -201,7 +217,7 @@ class SlidingState : public WindowSink<T> {
         const std::lock_guard lock(mutex_);
         if (plan_.sorted) settle();
         const auto rest = settle_all();
-        Writer to({kind, type_of<T>()});
+        Writer to({kind, intake_.rule().type});
         to.f64(options_.eps);
         to.u64(options_.window);
         to.u64((options_.widths == Widths::Variable ? variable : 0) |
@@ -215,11 +231,10 @@ class SlidingState : public WindowSink<T> {
         plan_.sorted ? sorts_.write(to) : write_sorted(to, rest);
         return to.take();
     }
-    // State is a SlidingState.
-    template <class State>
-    static std::unique_ptr<State> load(const char* function, std::span<const std::byte> bytes, Kind kind,
-                                       std::unique_ptr<WindowSorter> sorter) {
-        auto from = open<T>(function, bytes, kind);
+    static std::unique_ptr<SlidingState> load(const KeyRule<Bits>& rule, const char* function,
+                                              std::span<const std::byte> bytes, Kind kind,
+                                              std::unique_ptr<WindowSorter> sorter) {
+        auto from = open(function, bytes, kind, rule.type);
         SlidingOptions options{.eps = read_eps(from, min_eps)};
         options.window = from.u64();
         const auto forms = from.u64();
@@ -233,19 +248,19 @@ class SlidingState : public WindowSink<T> {
         options.max_bytes = std::numeric_limits<std::uint64_t>::max();  // was checked when it was made
         const auto n = from.u64(), nans = from.u64();
         from.require(n <= max_values && nans <= max_values, "the number of values");
-        auto state = std::make_unique<State>(function, options, std::move(sorter));
+        auto state = std::make_unique<SlidingState>(rule, function, options, std::move(sorter));
         const auto& plan = state->plan_;
-        const auto last = from.template values<T>(plan.exact);
+        const auto last = from.values(plan.exact, rule);
         from.require(last.size() == std::min(n, plan.exact), "the last values");
-        state->last_.add(last);
-        std::vector<T> rest;
+        state->last_.add(std::span<const Bits>(last));
+        std::vector<Bits> rest;
         if (!plan.is_exact()) {
             state->blocks_ = SlidingWindow<Summary>::read(from, plan);
             if (plan.sorted) {
                 from.require(state->blocks_.n() <= n && n - state->blocks_.n() < plan.block, "the number of values");
                 state->sorts_.read(from, n);
             } else {
-                rest = read_sorted<T>(from, plan.block - 1);
+                rest = read_sorted(from, plan.block - 1, rule);
                 from.require(state->blocks_.n() + rest.size() == n, "the number of values");
             }
         }
@@ -272,7 +287,7 @@ class SlidingState : public WindowSink<T> {
                                   ": levels that sort for themselves serve windows of fixed width; use "
                                   "SlidingBlocks::Merged for variable ones");
         }
-        const double bytes = SlidingPlan(options).max_bytes(sizeof(T));
+        const double bytes = SlidingPlan(options).max_bytes(sizeof(Bits));
         if (bytes <= static_cast<double>(options.max_bytes)) return;
         throw InvalidArgument(name + ": a window of " + std::to_string(options.window) + " values with eps " +
                               text_of(options.eps) + " may take " + text_of(bytes / 0x1p30) + " GiB, more than the " +
@@ -280,7 +295,7 @@ class SlidingState : public WindowSink<T> {
                               " GiB of max_bytes; take a larger eps or a shorter window");
     }
     // Like Intake::settle_all(). Afterwards all complete blocks exist.
-    Window<T> settle_all() {
+    Window<Bits> settle_all() {
         const auto rest = intake_.settle_all();
         flush();
         return rest;
@@ -297,15 +312,14 @@ class SlidingState : public WindowSink<T> {
     }
     // Takes many values at a time, so that sets of the same size are sorted together. If a sorter fails, the values
     // counted by n() and nans() were taken.
-    void add_to_levels(std::span<const T> values) {
+    void add_to_levels(std::span<const Bits> values) {
         constexpr std::size_t max = std::size_t{1} << 22U;
         settle();  // finishes what a failed sorter has left, before more values come
-        std::vector<T> numbers;
+        std::vector<Bits> numbers;
         for (; !values.empty(); values = values.subspan(std::min(values.size(), max))) {
             const auto part = values.first(std::min(values.size(), max));
             numbers.clear();
-            std::copy_if(part.begin(), part.end(), std::back_inserter(numbers),
-                         [](T value) { return !KeyOf<T>::is_nan(value); });
+            append_numbers(numbers, part, intake_.rule());
             sorts_.take(numbers);
             intake_.add_counted(numbers.size(), part.size() - numbers.size());
             settle();
@@ -331,13 +345,13 @@ class SlidingState : public WindowSink<T> {
         return rest;
     }
     [[nodiscard]] bool is_kept(std::uint64_t width) const { return std::min(width, intake_.n()) <= plan_.exact; }
-    Window<T> sorted(std::uint64_t width) {
+    Window<Bits> sorted(std::uint64_t width) {
         settle();
         const cpu::Stopwatch time;
         double sort_ms = 0;
-        const auto window = sorted_.of(last_, width, intake_.n(), [&](std::vector<T>& values) {
+        const auto window = sorted_.of(last_, width, intake_.n(), [&](std::vector<Bits>& values) {
             const cpu::Stopwatch sorting;
-            intake_.sorter().begin(std::span(values), values.size());
+            intake_.sorter().begin(intake_.rule().keys(values), values.size());
             intake_.sorter().finish();
             sort_ms += sorting.ms();
         });
@@ -368,12 +382,12 @@ class SlidingState : public WindowSink<T> {
     std::string name_;
     SlidingOptions options_;
     SlidingPlan plan_;
-    Intake<T> intake_;
-    Last<T> last_;
+    Intake<Bits> intake_;
+    Last<Bits> last_;
     SlidingWindow<Summary> blocks_;
-    BlockTrees<T, Summary> trees_;  // collects values for blocks
-    LevelSorts<T, Summary> sorts_;
-    SortedLast<T> sorted_;  // kept for answers
+    BlockTrees<Bits, Summary> trees_;  // collects values for blocks
+    LevelSorts<Bits, Summary> sorts_;
+    SortedLast<Bits> sorted_;  // kept for answers
     std::optional<Covered<Summary>> answer_;
     std::pair<std::uint64_t, std::uint64_t> answered_;  // the n and the width for which answer_ was made
     StreamTimes times_;                                 // without those of the blocks

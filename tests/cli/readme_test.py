@@ -5,6 +5,7 @@ usage: readme_test.py QUADMILL [unittest arguments]
 """
 import array
 import glob
+import gzip
 import os
 import re
 import struct
@@ -74,6 +75,8 @@ class HelpTexts(Command):
         self.path("access.log", b'10.0.0.1 - - [day zone] "GET / HTTP" 200 5\n' * 9)
         self.path("sales.csv", b"1,2,3,4,5\n" * 9)
         self.path("my sales.csv", b"city,price\nRome,1\nParis,2\n")
+        self.path("requests.csv", b"path,status,seconds\n" + b"/a,200,0.5\n" * 9)
+        self.path("requests.csv.gz", gzip.compress(self.read(self.path("requests.csv"))))
         for name in ("data.csv", "x.csv"):
             self.path(name, b"a,b,c,d,id,k,ms,status,price,name\n" + b"1,2,3,4,5,6,7,8,9,x\n" * 9)
         self.path("records.dat", b"%099d\n" % 7 * 9)

@@ -339,9 +339,9 @@ TEST_CASE("All sorters of windows give a stream the same windows") {
     const auto windows_by = [&](std::unique_ptr<WindowSorter> sorter) {
         std::vector<detail::stream::Key> keys;
         EachWindow<float> sink([&](const auto& window) {
-            for (std::size_t i = 0; i < window.size(); ++i) keys.push_back(window[i]);
+            for (std::size_t i = 0; i < window.size(); ++i) keys.push_back(detail::stream::KeyOf<float>::key(window[i]));
         });
-        detail::stream::Intake<float> intake(std::make_unique<SmallBatches>(std::move(sorter)), 1000, sink);
+        IntakeOf<float> intake(std::make_unique<SmallBatches>(std::move(sorter)), 1000, sink);
         for (std::uint64_t seed = 0; seed < 30; ++seed) intake.add(make<float>("any bits", 3001, seed));
         intake.settle();
         return keys;

@@ -100,8 +100,8 @@ struct Unlucky : detail::stream::QuantileSummary {
 
     Unlucky() = default;
     explicit Unlucky(QuantileSummary of) : QuantileSummary(std::move(of)) {}
-    template <class T>
-    static Unlucky of(const detail::stream::Window<T>& sorted, double max_error,
+    template <class Bits>
+    static Unlucky of(const detail::stream::Window<Bits>& sorted, double max_error,
                       const Share& share = detail::stream::alone) {
         if (--windows_left == 0) throw std::bad_alloc();
         return Unlucky(QuantileSummary::of(sorted, max_error, share));
@@ -119,10 +119,10 @@ TEST_CASE("Blocks that wait for a tree are counted once, even if there is no mem
     const auto block = static_cast<std::size_t>(plan.block);
     const auto values = counted_up(block);
     detail::stream::SlidingWindow<Unlucky> window(plan);
-    detail::stream::BlockTrees<float, Unlucky> trees(plan);
+    detail::stream::BlockTrees<std::uint32_t, Unlucky> trees(detail::stream::rule_of<float>, plan);
     StreamTimes times;
     for (int i = 0; i < 3; ++i)
-        trees.add(detail::stream::Window<float>(values.data(), block), window, detail::stream::alone, times);
+        trees.add(detail::stream::window_of(values), window, detail::stream::alone, times);
     CHECK(window.n() == 0);
     Unlucky::windows_left = 2;
     CHECK_THROWS_AS(trees.flush(window, times), std::bad_alloc);
@@ -145,7 +145,7 @@ TEST_CASE("Values whose copying fails are not counted, and nothing is taken inst
     };
     const auto values = counted_up(100'000);
     EachWindow<float> sink;
-    detail::stream::Intake<float> intake(std::make_unique<FailsOnce>(), 100, sink);
+    IntakeOf<float> intake(std::make_unique<FailsOnce>(), 100, sink);
     CHECK_THROWS_AS(intake.add(values), Failure);
     CHECK(intake.n() == 0);
     intake.settle();
@@ -163,12 +163,12 @@ TEST_CASE("If a window cannot be taken, the values waiting after it are in the n
         EachWindow<float> sink([&](const auto& /*window*/) {
             if (std::exchange(fails, false)) throw std::bad_alloc();
         });
-        detail::stream::Intake<float> intake(std::make_unique<Prompt>(), 100, sink);
+        IntakeOf<float> intake(std::make_unique<Prompt>(), 100, sink);
         intake.add(values);
         fails = true;
         CHECK_THROWS_AS(static_cast<void>(intake.settle_all()), std::bad_alloc);
         const auto rest = intake.settle_all().values();
-        CHECK(std::ranges::equal(rest, std::span(values).last(50)));
+        CHECK(std::ranges::equal(values_in<float>(rest), std::span(values).last(50)));
     }
 }
 
@@ -191,8 +191,8 @@ TEST_CASE("Values that a failed sorter returned go to it again in batches of its
     bool fails = false;
     std::size_t largest = 0, taken = 0;
     EachWindow<float> sink(
-        [&](const auto& window) { CHECK(window.values().front() == static_cast<float>(100 * taken++)); });
-    detail::stream::Intake<float> intake(std::make_unique<FailsWhenTold>(fails, largest), 100, sink);
+        [&](const auto& window) { CHECK(window.front() == static_cast<float>(100 * taken++)); });
+    IntakeOf<float> intake(std::make_unique<FailsWhenTold>(fails, largest), 100, sink);
     intake.add(counted_up(2900));
     fails = true;
     CHECK_THROWS_AS(intake.settle(), Failure);
@@ -230,15 +230,15 @@ TEST_CASE("If a sampling sorter fails, each window is sampled once") {
     for (unsigned seed = 0; seed < 20; ++seed) {
         CAPTURE(seed);
         std::vector<int> taken(windows, 0);
-        EachWindow<float> sink([&](const detail::stream::Window<float>& sample) {
-            const auto first = sample.values().front();
+        EachWindow<float> sink([&](const std::vector<float>& sample) {
+            const auto first = sample.front();
             ++taken.at(static_cast<std::size_t>(first) / window);
             REQUIRE(sample.size() == 12);
             for (std::size_t i = 0; i < sample.size(); ++i)
-                REQUIRE(sample.values()[i] == first + static_cast<float>(std::min(i * step, window - 1)));
+                REQUIRE(sample[i] == first + static_cast<float>(std::min(i * step, window - 1)));
         });
         sink.window = window;
-        detail::stream::Intake<float> intake(std::make_unique<Sampling>(seed % 2 == 0, seed), window, sink);
+        IntakeOf<float> intake(std::make_unique<Sampling>(seed % 2 == 0, seed), window, sink);
         intake.sample(step);
         REQUIRE(intake.step() == step);
         while (intake.n() < values.size()) {

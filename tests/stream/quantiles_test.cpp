@@ -400,3 +400,60 @@ TEST_CASE("Concurrent queries of several threads, which change nothing visible")
     CHECK(ask() == found.front());
     CHECK(quantiles.summary_bytes() == bytes);
 }
+
+TEST_CASE_TEMPLATE("Values added one at a time are those added together", T, Half, float, double, std::int32_t,
+                   std::uint64_t) {
+    std::vector<T> values;
+    for (const auto v : stream("random", 20'000, 6)) {
+        if constexpr (std::is_same_v<T, Half>) {
+            values.push_back(Half::from_float(static_cast<float>(v)));
+        } else {
+            values.push_back(static_cast<T>(v));
+        }
+    }
+    if constexpr (std::is_same_v<T, float>) {
+        values[7] = values[12'345] = std::numeric_limits<float>::quiet_NaN();
+        values[8] = -0.0F;
+    }
+    Quantiles<T> together({.eps = 0.01, .window = 300}), alone({.eps = 0.01, .window = 300});
+    Frequencies<T> counts({.eps = 0.01}), counts_alone({.eps = 0.01});
+    together.add(values);
+    counts.add(values);
+    for (const auto value : values) {
+        alone.add(value);
+        counts_alone.add(value);
+    }
+    CHECK(alone.n() == together.n());
+    CHECK(alone.nans() == together.nans());
+    CHECK(alone.save() == together.save());
+    CHECK(counts_alone.save() == counts.save());
+}
+
+TEST_CASE("A thousand summaries of 200,000 values take 64 MB, also when they have been asked and saved") {
+    constexpr std::size_t each = 64'000, n = 200'000;
+    for (const auto& order : orders) {
+        CAPTURE(order);
+        const auto values = stream(order, n, 8);
+        Quantiles<double> at_once({.eps = 0.01}), alone({.eps = 0.01}), in_parts({.eps = 0.01});
+        at_once.add(values);
+        for (const auto value : values) alone.add(value);
+        for (std::size_t i = 0; i < n; i += 1000) in_parts.add(std::span(values).subspan(i, 1000));
+        for (const auto* summary : {&at_once, &alone, &in_parts}) {
+            CHECK(summary->bytes() <= each);
+            CHECK(worst_error(*summary, values) <= 1);
+            CHECK(summary->save() == at_once.save());
+            CHECK(summary->bytes() <= each);
+        }
+    }
+}
+
+TEST_CASE("A stream that proves long gives the same answers") {
+    const auto values = stream("random", 3'000'000, 8);
+    Quantiles<double> at_once({.eps = 0.01}), in_parts({.eps = 0.01});
+    at_once.add(values);
+    for (std::size_t i = 0; i < values.size(); i += 50'000) {
+        in_parts.add(std::span(values).subspan(i, 50'000));
+        static_cast<void>(in_parts.quantile(0.5));
+    }
+    CHECK(in_parts.save() == at_once.save());
+}

@@ -26,7 +26,7 @@ std::vector<std::uint32_t> sorted_values(std::size_t n, std::uint32_t distinct, 
 }
 
 Window<std::uint32_t> window(const std::vector<std::uint32_t>& values) {
-    return Window<std::uint32_t>(values.data(), values.size());
+    return window_of(values);
 }
 
 // Checks that every entry's bounds hold, every rank has an answer within max_error, and counts below a key are bounded.
@@ -384,8 +384,8 @@ TEST_CASE("A packed summary gives the same answers") {
             std::vector<std::uint64_t> a, b;
             for (const auto v : sorted_values(3000, 1'000'000, 3)) a.push_back(v + above);
             for (const auto v : sorted_values(2000, 1'000'000, 4)) b.push_back(v * (above + 1));
-            auto one = QuantileSummary::of(Window<std::uint64_t>(a.data(), a.size()), error);
-            const auto other = QuantileSummary::of(Window<std::uint64_t>(b.data(), b.size()), 2 * error);
+            auto one = QuantileSummary::of(window_of(a), error);
+            const auto other = QuantileSummary::of(window_of(b), 2 * error);
             auto sum = QuantileSummary::merged(one, other), packed = sum;
             packed.pack();
             CHECK((above > 0 || packed.bytes() <= sum.bytes() / 2));
@@ -407,4 +407,27 @@ TEST_CASE("A packed summary gives the same answers") {
             check_same(sum, packed);
         }
     }
+}
+
+TEST_CASE("A thread uses a few freed blocks again") {
+    using List = std::vector<std::uint64_t, Uncleared<std::uint64_t>>;
+    constexpr std::size_t size = 20'000;
+    const auto freed = reinterpret_cast<std::uintptr_t>(List(size).data());
+    const List again(size - 1);  // the same rounded size
+    CHECK(reinterpret_cast<std::uintptr_t>(again.data()) == freed);
+    const auto kept_of = [](std::size_t count, std::size_t length) {
+        { const std::vector<List> lists(count, List(length)); }
+        const auto bytes = Spares::rounded(length * sizeof(std::uint64_t));
+        std::size_t kept = 0;
+        while (void* block = spares.take(bytes)) {
+            ::operator delete(block);
+            ++kept;
+        }
+        return kept * bytes;
+    };
+    CHECK(kept_of(40, 300'000) <= Spares::max_total);
+    CHECK(kept_of(40, 300'000) > 0);
+    CHECK(kept_of(40, 10'000) > 0);
+    CHECK(kept_of(3, 1'000'000) == 0);  // too long
+    CHECK(kept_of(3, 1'000) == 0);      // too short
 }
