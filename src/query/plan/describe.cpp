@@ -12,7 +12,7 @@ namespace quadmill::detail::query {
 namespace {
 
 // Characters that would break the line or the quotes are written as their codes.
-std::string quoted(std::string_view text, char quote) {
+std::string in_quotes(std::string_view text, char quote) {
     std::string out(1, quote);
     for (const char c : text) {
         const auto byte = static_cast<unsigned char>(c);
@@ -131,7 +131,7 @@ std::string name_list(const std::vector<std::string>& names) {
 std::string describe(const Value& value) {
     if (const auto* integer = std::get_if<std::int64_t>(&value)) return std::to_string(*integer);
     if (const auto* real = std::get_if<double>(&value)) return number(*real);
-    if (const auto* text = std::get_if<std::string>(&value)) return quoted(*text, '\'');
+    if (const auto* text = std::get_if<std::string>(&value)) return in_quotes(*text, '\'');
     return "NULL";
 }
 
@@ -141,7 +141,7 @@ std::string describe_name(std::string_view name) {
         !name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) == 0 && name != "nan" && name != "inf";
     for (const char c : name)
         plain = plain && (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.');
-    return plain ? std::string(name) : quoted(name, '"');
+    return plain ? std::string(name) : in_quotes(name, '"');
 }
 
 std::string describe(const Expression& e) {
