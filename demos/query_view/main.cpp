@@ -34,7 +34,7 @@ void add_options(CLI::App& app, Options& options) {
 
 quadmill::Table table_of(const Options& options) {
     if (options.file.empty()) return demo::make_houses(options.rows, options.seed);
-    const quadmill::detail::input::CsvFile file(options.file, ',');
+    const quadmill::detail::input::CsvFile file(options.file);
     quadmill::detail::input::CsvColumns all(file.names().unique.size());
     std::iota(all.begin(), all.end(), std::size_t{0});
     return quadmill::detail::input::filled(file.table(all, 0));

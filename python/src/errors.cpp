@@ -10,7 +10,7 @@
 #include "module.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill/external.hpp"
-#include "sql/sql.hpp"
+#include "sql/statement.hpp"
 
 namespace quadmill::python {
 

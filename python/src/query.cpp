@@ -20,13 +20,14 @@
 #include "module.hpp"
 #include "quadmill/error.hpp"
 #include "query/plan/plan.hpp"
-#include "sql/sql.hpp"
+#include "sql/binder.hpp"
+#include "sql/parser.hpp"
+#include "sql/run.hpp"
 
 namespace quadmill::python {
 
 namespace {
 
-using detail::sql::SqlNames;
 using detail::sql::SqlQuery;
 
 [[noreturn]] void refuse_column(const std::string& name, const std::string& why) {
@@ -116,23 +117,22 @@ std::vector<Table> tables_of(const SqlQuery& query, const py::object& data) {
     return tables;
 }
 
-QueryPlan plan_of(const std::string& sql, const std::vector<Table>& tables) {
-    std::vector<SqlNames> names(tables.size());
+// The query with names and types of the tables.
+SqlQuery bound(SqlQuery query, const std::vector<Table>& tables) {
+    std::vector<detail::query::ColumnNames> names(tables.size());
+    std::vector<detail::sql::SourceTypes> types(tables.size());
     for (std::size_t i = 0; i < tables.size(); ++i) {
-        for (const auto& column : tables[i].columns()) names[i].written.push_back(column.name);
+        for (const auto& column : tables[i].columns()) {
+            names[i].written.push_back(column.name);
+            types[i].types.emplace(column.name, column.type);
+        }
         names[i].unique = names[i].written;
     }
-    const auto query = detail::sql::parse_sql(sql, names);
-    detail::sql::SqlTypes known;
-    known.why.resize(query.columns.size());
-    for (const auto& column : query.columns) {
-        const auto& columns = tables[*column.source].columns();
-        known.types.push_back(std::ranges::find(columns, column.name, &ColumnInfo::name)->type);
-    }
-    detail::sql::check_types(sql, query, known);
-    const auto checked = detail::sql::typed(query, known);
-    return tables.size() == 1 ? QueryPlan(checked, tables[0].columns())
-                              : QueryPlan(checked, tables[0].columns(), tables[1].columns());
+    query = detail::sql::bind(std::move(query), names);
+    const auto known = detail::sql::types_in(query, types);
+    detail::sql::check_types(query, known);
+    detail::sql::take_types(query, known);
+    return query;
 }
 
 // A column of a result before its type is known: 64-bit numbers or texts.
@@ -141,11 +141,21 @@ struct ResultColumnMaker {
     std::vector<std::uint8_t> missing{};
     bool any_missing = false;
 
-    void add(const Value& cell) {
+    explicit ResultColumnMaker(ColumnType type) {
+        if (type == ColumnType::F64) values = std::vector<double>{};
+        if (type == ColumnType::Text) values = std::vector<std::string>{};
+    }
+
+    void add(const detail::sql::SqlCell& cell) {
         const bool null = std::holds_alternative<std::monostate>(cell);
         missing.push_back(null ? 1 : 0);
         any_missing = any_missing || null;
-        std::visit([&]<class T>(std::vector<T>& column) { column.push_back(null ? T{} : std::get<T>(cell)); }, values);
+        std::visit(
+            [&]<class T>(std::vector<T>& column) {
+                using Cell = std::conditional_t<std::is_same_v<T, std::string>, std::string_view, T>;
+                column.push_back(null ? T{} : T(std::get<Cell>(cell)));
+            },
+            values);
     }
 
     [[nodiscard]] py::object array() {
@@ -164,49 +174,29 @@ struct ResultColumnMaker {
     }
 };
 
-// Makes a column of the type that the plan states, even if there are no rows.
-ResultColumnMaker column_for(const QueryPlan::State& plan, const PlanNode& output) {
-    using Kind = QueryAggregate::Kind;
-    const auto& what = output.aggregate;
-    const bool aggregate = output.kind == PlanNode::Kind::Aggregate;
-    if (aggregate && (what.kind == Kind::CountRows || what.kind == Kind::Count))
-        return {.values = std::vector<std::int64_t>{}};
-    if (aggregate && what.kind == Kind::Average) return {.values = std::vector<double>{}};
-    const auto& name = aggregate ? what.column : output.columns.front();
-    switch (plan.schema[plan.schema.find("query", name)].type) {
-        case ColumnType::F32:
-        case ColumnType::F64:
-            return {.values = std::vector<double>{}};
-        case ColumnType::Text:
-            return {.values = std::vector<std::string>{}};
-        default:
-            return {.values = std::vector<std::int64_t>{}};
-    }
-}
-
 py::dict run_query(const std::string& sql, const py::object& data, const std::string& engine, WorkplacePtr context,
                    unsigned threads) {
-    const auto tables = tables_of(detail::sql::parse_sql(sql), data);
-    const auto plan = plan_of(sql, tables);
-    const auto& inside = detail::Access::of(plan);
-    const auto& result = inside.nodes.back();
-    const auto& names = result.names;
-    for (auto name = names.begin(); name != names.end(); ++name) {
-        if (std::find(names.begin(), name, *name) != name)
-            throw InvalidArgument("query: two columns of the answer are called '" + *name + "'; name one by AS");
+    const auto written = detail::sql::parse_sql(sql);
+    const auto tables = tables_of(written, data);
+    const auto query = bound(written, tables);
+    const auto outputs = detail::sql::columns_out(query, tables);
+    for (auto output = outputs.begin(); output != outputs.end(); ++output) {
+        if (std::find_if(outputs.begin(), output, [&](const auto& o) { return o.name == output->name; }) != output)
+            throw InvalidArgument("query: two columns of the answer are called '" + output->name + "'; name one by AS");
     }
     std::vector<ResultColumnMaker> columns;
-    for (const auto input : result.inputs) columns.push_back(column_for(inside, inside.nodes[input]));
+    for (const auto& output : outputs) columns.emplace_back(output.type);
 
-    const auto take = [&](std::span<const std::vector<Value>> rows) {
-        for (const auto& row : rows)
-            for (std::size_t i = 0; i < row.size(); ++i) columns[i].add(row[i]);
+    std::size_t rows = 0;
+    const auto take = [&](std::span<const detail::sql::SqlCell> row) {
+        for (std::size_t i = 0; i < row.size(); ++i) columns[i].add(row[i]);
+        constexpr std::size_t between = 4096;
+        if (++rows % between != 0) return;
         const py::gil_scoped_acquire gil;
         check_signals();
     };
     const auto run = [&](QueryProcessor& processor) {
-        if (tables.size() == 1) (void)processor.run(plan, tables[0], take);
-        if (tables.size() == 2) (void)processor.run(plan, tables[0], tables[1], take);
+        static_cast<void>(detail::sql::run(query, tables, processor, {.threads = threads}, take));
     };
     const QueryOptions options{.engine = value_for(detail::input::query_engine_words, "engine", engine),
                                .threads = threads};
@@ -220,7 +210,7 @@ py::dict run_query(const std::string& sql, const py::object& data, const std::st
         });
     }
     py::dict made;
-    for (std::size_t i = 0; i < columns.size(); ++i) made[py::str(names[i])] = columns[i].array();
+    for (std::size_t i = 0; i < columns.size(); ++i) made[py::str(outputs[i].name)] = columns[i].array();
     return made;
 }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <charconv>
 #include <utility>
 
 #include "input/printable.hpp"
@@ -9,117 +11,206 @@
 
 namespace quadmill::detail::cli {
 
-namespace {
-
-std::string csv_text(std::string_view text, char delimiter) {
-    const char special[] = {'"', '\n', '\r', delimiter, '\0'};
-    if (!text.empty() && text.find_first_of(special) == std::string_view::npos) return std::string(text);
-    std::string quoted = "\"";
-    for (const char c : text) {
-        if (c == '"') quoted += c;
-        quoted += c;
-    }
-    return quoted + '"';
-}
-
-std::string csv_of(const Value& value, char delimiter) {
-    // Numbers may contain the delimiter, too.
-    if (const auto* integer = std::get_if<std::int64_t>(&value))
-        return csv_text(input::format_number(*integer), delimiter);
-    if (const auto* number = std::get_if<double>(&value)) return csv_text(input::format_number(*number), delimiter);
-    if (const auto* text = std::get_if<std::string>(&value)) return csv_text(*text, delimiter);
-    return {};
-}
-
-Json json_of(const Value& value) {
-    if (const auto* integer = std::get_if<std::int64_t>(&value)) return *integer;
-    if (const auto* number = std::get_if<double>(&value)) return cli::json_of(*number);
-    if (const auto* text = std::get_if<std::string>(&value)) return *text;
-    return nullptr;
-}
-
-}  // namespace
-
-AnswerWriter::AnswerWriter(files::OutputFile& out) : out_(out) {}
-
-void AnswerWriter::begin(const std::vector<std::string>& columns) {
-    if (std::exchange(begun_, true)) return;
-    names(columns);
-}
-
-void AnswerWriter::add(std::span<const std::vector<Value>> rows) {
-    for (const auto& cells : rows) row(cells);
-}
-
-void AnswerWriter::write(std::string_view text) {
-    constexpr std::size_t max = std::size_t{1} << 16U;
-    text_ += text;
-    if (text_.size() >= max) flush();
-}
-
 void AnswerWriter::flush() {
-    if (out_.is_terminal()) text_ = input::printable(text_);
+    if (is_terminal_) text_ = input::printable(text_);
     out_.write(std::as_bytes(std::span(text_)));
     text_.clear();
 }
 
 namespace {
 
+using sql::SqlCell;
+
+void append_csv(std::string& to, std::string_view text, char delimiter) {
+    const auto special = [&](char c) { return c == '"' || c == '\n' || c == '\r' || c == delimiter || c == '\0'; };
+    if (!text.empty() && std::ranges::none_of(text, special)) {
+        to += text;
+        return;
+    }
+    to += '"';
+    for (const char c : text) {
+        if (c == '"') to += c;
+        to += c;
+    }
+    to += '"';
+}
+
+std::string number_of(const SqlCell& cell) {
+    if (const auto* number = std::get_if<double>(&cell)) return input::format_number(*number);
+    return input::format_number(std::get<std::int64_t>(cell));
+}
+
 class CsvWriter final : public AnswerWriter {
   public:
     CsvWriter(files::OutputFile& out, char delimiter, Names names)
-        : AnswerWriter(out), delimiter_(delimiter), names_(names) {}
-    void end(const QueryResult& /*result*/) override { flush(); }
+        : AnswerWriter(out),
+          delimiter_(delimiter),
+          names_(names),
+          is_in_numbers_(std::string_view("0123456789+-.einfa").find(delimiter) != std::string_view::npos) {}
+
+    void begin(const std::vector<std::string>& columns) override {
+        if (names_ == Names::Omit) return;
+        for (std::size_t i = 0; i < columns.size(); ++i) {
+            if (i > 0) text() += delimiter_;
+            append_csv(text(), columns[i], delimiter_);
+        }
+        text() += '\n';
+    }
+    void row(std::span<const SqlCell> cells) override {
+        for (std::size_t i = 0; i < cells.size(); ++i) {
+            if (i > 0) text() += delimiter_;
+            if (const auto* word = std::get_if<std::string_view>(&cells[i])) {
+                append_csv(text(), *word, delimiter_);
+            } else if (cells[i].index() != 0) {
+                number(cells[i]);
+            }
+        }
+        text() += '\n';
+        flush_if_long();
+    }
+    void end(const sql::SqlAnswer& /*answer*/, double /*ms*/) override { flush(); }
 
   private:
-    void names(const std::vector<std::string>& columns) override {
-        if (names_ == Names::Write) line(columns, csv_text);
-    }
-    void row(const std::vector<Value>& cells) override { line(cells, csv_of); }
-
-    template <class Cells, class TextOf>
-    void line(const Cells& cells, const TextOf& text_of) {
-        for (std::size_t i = 0; i < cells.size(); ++i) {
-            if (i > 0) write({&delimiter_, 1});
-            write(text_of(cells[i], delimiter_));
+    void number(const SqlCell& cell) {
+        if (is_in_numbers_) return append_csv(text(), number_of(cell), delimiter_);
+        if (const auto* integer = std::get_if<std::int64_t>(&cell)) {
+            char word[24];
+            text().append(word, std::to_chars(word, word + sizeof word, *integer).ptr);
+        } else {
+            text() += number_of(cell);
         }
-        write("\n");
     }
 
     char delimiter_;
     Names names_;
+    bool is_in_numbers_;
 };
+
+Json json_of(const SqlCell& cell) {
+    if (const auto* integer = std::get_if<std::int64_t>(&cell)) return *integer;
+    if (const auto* number = std::get_if<double>(&cell)) return cli::json_of(*number);
+    if (const auto* text = std::get_if<std::string_view>(&cell)) return *text;
+    return nullptr;
+}
 
 class JsonWriter final : public AnswerWriter {
   public:
     using AnswerWriter::AnswerWriter;
-    void end(const QueryResult& result) override {
-        write(fmt::format("],\"matched\":{},\"ms\":{}}}\n", result.matched, result.ms));
+    void begin(const std::vector<std::string>& columns) override {
+        text() += "{\"columns\":" + dumped(columns) + ",\"rows\":[";
+    }
+    void row(std::span<const SqlCell> cells) override {
+        auto values = Json::array();
+        for (const auto& cell : cells) values.push_back(json_of(cell));
+        text() += std::exchange(between_, ",");
+        text() += dumped(values);
+        flush_if_long();
+    }
+    void end(const sql::SqlAnswer& answer, double ms) override {
+        text() += fmt::format("],\"matched\":{},\"ms\":{}}}\n", answer.matched, ms);
         flush();
     }
 
   private:
-    void names(const std::vector<std::string>& columns) override {
-        write("{\"columns\":" + dumped(columns) + ",\"rows\":[");
+    std::string_view between_;
+};
+
+class NdJsonWriter final : public AnswerWriter {
+  public:
+    using AnswerWriter::AnswerWriter;
+    void begin(const std::vector<std::string>& columns) override {
+        for (const auto& column : columns) names_.push_back((names_.empty() ? "{" : ",") + dumped(column) + ":");
     }
-    void row(const std::vector<Value>& cells) override {
-        auto values = Json::array();
-        for (const auto& value : cells) values.push_back(json_of(value));
-        write(std::exchange(between_, ","));
-        write(dumped(values));
+    void row(std::span<const SqlCell> cells) override {
+        for (std::size_t i = 0; i < cells.size(); ++i) {
+            text() += names_[i];
+            text() += dumped(json_of(cells[i]));
+        }
+        text() += "}\n";
+        flush_if_long();
+    }
+    void end(const sql::SqlAnswer& /*answer*/, double /*ms*/) override { flush(); }
+
+  private:
+    std::vector<std::string> names_;  // with what stands before and after them
+};
+
+// The first rows decide the widths.
+class TableWriter final : public AnswerWriter {
+  public:
+    using AnswerWriter::AnswerWriter;
+    void begin(const std::vector<std::string>& columns) override {
+        widths_.resize(columns.size());
+        std::vector<Field> names;
+        for (const auto& column : columns) names.push_back({input::printable(column), true});
+        add(std::move(names));
+    }
+    void row(std::span<const SqlCell> cells) override {
+        std::vector<Field> fields;
+        for (const auto& cell : cells) {
+            const auto* word = std::get_if<std::string_view>(&cell);
+            if (word || cell.index() == 0) {
+                auto shown = input::printable(word ? *word : std::string_view());
+                std::ranges::replace(shown, '\n', ' ');
+                fields.push_back({std::move(shown), true});
+            } else {
+                fields.push_back({number_of(cell), false});
+            }
+        }
+        add(std::move(fields));
+    }
+    void end(const sql::SqlAnswer& /*answer*/, double /*ms*/) override {
+        write_rows();
+        flush();
     }
 
-    std::string_view between_;
+  private:
+    struct Field {
+        std::string text;
+        bool left;
+    };
+    static std::size_t width(std::string_view text) {
+        return static_cast<std::size_t>(
+            std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80; }));
+    }
+    void add(std::vector<Field> fields) {
+        constexpr std::size_t first = 1000;
+        for (std::size_t i = 0; i < fields.size(); ++i) widths_[i] = std::max(widths_[i], width(fields[i].text));
+        rows_.push_back(std::move(fields));
+        if (rows_.size() >= first) write_rows();
+    }
+    void write_rows() {
+        for (const auto& row : rows_) {
+            for (std::size_t i = 0; i < row.size(); ++i) {
+                const auto& [word, left] = row[i];
+                const std::string blanks(widths_[i] - width(word), ' ');
+                const bool last = i + 1 == row.size();
+                text() += left ? word + (last ? "" : blanks) : blanks + word;
+                text() += last ? "\n" : "  ";
+            }
+            flush_if_long();
+        }
+        rows_.clear();
+    }
+
+    std::vector<std::size_t> widths_;
+    std::vector<std::vector<Field>> rows_;
 };
 
 }  // namespace
 
-std::unique_ptr<AnswerWriter> csv_writer(files::OutputFile& out, char delimiter, Names names) {
+std::unique_ptr<AnswerWriter> answer_writer(files::OutputFile& out, RowsForm form, char delimiter, Names names) {
+    switch (form) {
+        case RowsForm::Table:
+            return std::make_unique<TableWriter>(out);
+        case RowsForm::JsonLine:
+            return std::make_unique<JsonWriter>(out);
+        case RowsForm::NdJson:
+            return std::make_unique<NdJsonWriter>(out);
+        case RowsForm::Csv:
+            break;
+    }
     return std::make_unique<CsvWriter>(out, delimiter, names);
-}
-
-std::unique_ptr<AnswerWriter> json_writer(files::OutputFile& out) {
-    return std::make_unique<JsonWriter>(out);
 }
 
 }  // namespace quadmill::detail::cli

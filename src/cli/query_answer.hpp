@@ -1,4 +1,4 @@
-// Writes answers of queries as CSV or JSON, row by row.
+// Writes answers of queries as CSV, as an aligned table, or as JSON, row by row.
 #pragma once
 
 #include <memory>
@@ -9,42 +9,43 @@
 
 #include "cli/answer.hpp"
 #include "files/files.hpp"
-#include "quadmill/query.hpp"
+#include "sql/run.hpp"
 
 namespace quadmill::detail::cli {
 
-// Writes one answer: begin(), add() any number of times, end().
+// Writes one answer: begin(), row() any number of times, end().
 class AnswerWriter {
   public:
-    explicit AnswerWriter(files::OutputFile& out);
+    explicit AnswerWriter(files::OutputFile& out) : out_(out), is_terminal_(out.is_terminal()) {}
     AnswerWriter(const AnswerWriter&) = delete;
     AnswerWriter& operator=(const AnswerWriter&) = delete;
     virtual ~AnswerWriter() = default;
 
-    // Does nothing when called again.
-    void begin(const std::vector<std::string>& columns);
-    void add(std::span<const std::vector<Value>> rows);
-    virtual void end(const QueryResult& result) = 0;
+    virtual void begin(const std::vector<std::string>& columns) = 0;
+    virtual void row(std::span<const sql::SqlCell> cells) = 0;
+    virtual void end(const sql::SqlAnswer& answer, double ms) = 0;
 
   protected:
-    // Buffers text.
-    void write(std::string_view text);
+    // The text that has not been written yet.
+    [[nodiscard]] std::string& text() { return text_; }
+    void flush_if_long() {
+        constexpr std::size_t max = std::size_t{1} << 16U;
+        if (text_.size() >= max) flush();
+    }
     void flush();
 
   private:
-    virtual void names(const std::vector<std::string>& columns) = 0;
-    virtual void row(const std::vector<Value>& cells) = 0;
-
     files::OutputFile& out_;
+    bool is_terminal_;
     std::string text_;
-    bool begun_ = false;
 };
 
-// A line of names, unless an earlier answer has written it, then one line per row. NULL is an empty field, an empty
-// text is "".
+// JsonLine: {"columns":[..],"rows":[[..]],"matched":..,"ms":..} on one line. NdJson: one object per row. Csv: NULL is an
+// empty field, an empty text is "". Table: aligned columns, with numbers to the right.
+enum class RowsForm { Csv, Table, JsonLine, NdJson };
+// Csv writes a line of names, unless an earlier answer has written it.
 enum class Names { Write, Omit };
-[[nodiscard]] std::unique_ptr<AnswerWriter> csv_writer(files::OutputFile& out, char delimiter, Names names);
-// {"columns":[..],"rows":[[..]],"matched":..,"ms":..} on one line.
-[[nodiscard]] std::unique_ptr<AnswerWriter> json_writer(files::OutputFile& out);
+[[nodiscard]] std::unique_ptr<AnswerWriter> answer_writer(files::OutputFile& out, RowsForm form, char delimiter,
+                                                          Names names);
 
 }  // namespace quadmill::detail::cli

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -14,22 +15,25 @@
 #include "cli/query_answer.hpp"
 #include "cli/refusals.hpp"
 #include "cli/stream_run.hpp"
+#include "cpu/stopwatch.hpp"
+#include "files/files.hpp"
 #include "input/checks.hpp"
 #include "input/csv.hpp"
 #include "input/printable.hpp"
 #include "input/words.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill/query.hpp"
-#include "query/plan/plan.hpp"
-#include "sql/sql.hpp"
+#include "query/table/column_names.hpp"
+#include "sql/binder.hpp"
+#include "sql/parser.hpp"
+#include "sql/run.hpp"
 
 namespace quadmill::detail::cli {
 
 namespace {
 
-using sql::SqlNames;
+using query::ColumnNames;
 using sql::SqlQuery;
-using sql::SqlTypes;
 
 // A table of a query: a file, or a stream that is read in batches.
 struct Source {
@@ -37,23 +41,24 @@ struct Source {
     std::optional<input::CsvStream> stream{};
     input::CsvColumns columns{};
 
-    [[nodiscard]] const SqlNames& names() const { return file ? file->names() : stream->names(); }
+    [[nodiscard]] const ColumnNames& names() const { return file ? file->names() : stream->names(); }
 };
 
 enum class Explain { No, Text, Dot };
 const input::Words<Explain> explain_words{{"text", Explain::Text}, {"dot", Explain::Dot}};
 
 struct QueryCommand {
-    std::string sql;
+    std::string sql, sql_file, output = "-";
     Format format = Format::Table;
+    bool ndjson = false, csv = false;
     Explain explain = Explain::No;
     bool profile = false, explain_engine = false;
     std::uint64_t batch = 0;
-    std::string delimiter = ",";
+    std::string delimiter = "auto", null;
+    bool no_header = false;
     int device = -1;
     QueryOptions options;
-    JoinMethod join = JoinMethod::Auto;
-    std::size_t join_block = 0;
+    sql::RunOptions how;
 
     const CLI::App* verb = nullptr;
 
@@ -61,18 +66,23 @@ struct QueryCommand {
 
   private:
     void parse();
+    void check_options() const;
+    void statement();
     void open_sources();
     void choose_columns();
     [[nodiscard]] bool is_stream(std::size_t source) const;
+    [[nodiscard]] bool takes_first_rows() const;
     void open_processor();
-    [[nodiscard]] QueryPlan plan(const std::vector<Table>& tables, const SqlTypes& known) const;
+    [[nodiscard]] RowsForm form() const;
     void answer(const std::vector<input::CsvTable>& from);
+    void print_plan(const SqlQuery& query, const std::vector<Table>& tables);
     void answer_batches(std::vector<input::CsvTable> tables, std::size_t stream);
     void print_profile();
 
+    std::vector<SqlQuery> statements_;
     SqlQuery query_;
     std::deque<Source> sources_;  // a deque, because streams cannot be moved
-    files::OutputFile output_{"-"};
+    std::optional<files::OutputFile> output_;
     std::optional<Context> context_;
     std::optional<Session> session_;
     std::optional<PassProfiler> profiler_;
@@ -82,20 +92,34 @@ struct QueryCommand {
 };
 
 void QueryCommand::parse() {
-    query_ = checked([this] { return sql::parse_sql(sql); });
+    if (sql.empty() == sql_file.empty())
+        throw CLI::ValidationError("QUERY", sql.empty() ? "is missing: give it, or -f FILE" : "does not go with -f");
+    if (!sql_file.empty()) {
+        const auto bytes = files::read_file(sql_file);
+        const auto text = bytes.as<const char>();
+        sql.assign(text.begin(), text.end());
+    }
+    statements_ = checked([this] { return sql::parse_statements(sql); });
     if (delimiter == "\\t" || delimiter == "tab") delimiter = "\t";
-    if (delimiter.size() != 1 || delimiter.find_first_of("\"\r\n") == 0)
+    if (delimiter != "auto" && (delimiter.size() != 1 || delimiter.find_first_of("\"\r\n") == 0))
         throw CLI::ValidationError("--delimiter", "must be one character, and no quote or line end");
-    if (explain != Explain::No && format == Format::JsonLine)
+    check_options();
+}
+
+void QueryCommand::check_options() const {
+    if (explain != Explain::No && (format == Format::JsonLine || ndjson))
         throw CLI::ValidationError("--explain", "does not print JSON, so it does not go with --json");
+    if (ndjson && format == Format::JsonLine) throw CLI::ValidationError("--ndjson", "does not go with --json");
     if (options.paper.sums == SumPrecision::Float32 && options.engine != QueryEngine::Depth)
         throw CLI::ValidationError("--sums", "float32 goes with --engine depth only; other engines have exact sums");
     const bool runs = explain == Explain::No;
     const bool on_gpu = options.engine == QueryEngine::Depth || options.engine == QueryEngine::Bitmap;
+    const bool joins = std::ranges::any_of(statements_, [](const SqlQuery& query) { return query.join.has_value(); });
     only_with(*verb, {"--batch", "--profile", "--explain-engine"}, runs, "a query that runs, not with --explain");
-    only_with(*verb, {"--join", "--join-block"}, query_.sources.size() > 1, "a JOIN, which this query does not have");
-    only_with(*verb, {"--join-block"}, join != JoinMethod::SortMerge, "--join loops or auto");
+    only_with(*verb, {"--join", "--join-block"}, joins, "a JOIN, which this query does not have");
+    only_with(*verb, {"--join-block"}, how.join != JoinMethod::SortMerge, "--join loops or auto");
     only_with(*verb, {"--execution"}, on_gpu, "--engine depth or bitmap");
+    only_with(*verb, {"--batch"}, statements_.size() == 1, "one statement");
 }
 
 // The stream is standard input or, without it, the first table.
@@ -106,25 +130,35 @@ bool QueryCommand::is_stream(std::size_t source) const {
     return input == from.end() ? source == 0 : source == static_cast<std::size_t>(input - from.begin());
 }
 
+// The first rows of a table need nothing else of it.
+bool QueryCommand::takes_first_rows() const {
+    return query_.limit && !query_.join && !query_.where && !query_.groups() && !query_.distinct &&
+           query_.order_by.empty() && batch == 0 && explain == Explain::No &&
+           !input::is_pattern(query_.sources[0].path);
+}
+
 void QueryCommand::open_sources() {
+    sources_.clear();
     sources_.resize(query_.sources.size());
-    for (const auto& source : query_.sources) input::refuse_inputs("FROM", "-", {source.path});
+    for (const auto& source : query_.sources) input::refuse_inputs("FROM", output, {source.path});
     for (std::size_t i = 0; i < sources_.size(); ++i) {
         const auto& path = query_.sources[i].path;
-        if (is_stream(i)) {
-            sources_[i].stream.emplace(path, delimiter[0]);
+        const input::CsvForm form{
+            .delimiter = delimiter == "auto" ? '\0' : delimiter[0], .has_names = !no_header, .null = null};
+        if (is_stream(i) || takes_first_rows()) {
+            sources_[i].stream.emplace(path, form);
         } else {
-            sources_[i].file.emplace(path, delimiter[0]);
+            sources_[i].file.emplace(path, form);
         }
     }
 }
 
 // The columns that the query names. All others are only checked and take neither time nor memory.
 void QueryCommand::choose_columns() {
-    std::vector<SqlNames> names;
+    std::vector<ColumnNames> names;
     for (const auto& source : sources_) names.push_back(source.names());
-    query_ = checked([&] { return sql::parse_sql(sql, names); });
-    for (std::size_t i = 0; i < sources_.size(); ++i) sources_[i].columns = input::columns_of(query_, i, names[i]);
+    query_ = checked([&] { return sql::bind(query_, names); });
+    for (std::size_t i = 0; i < sources_.size(); ++i) sources_[i].columns = columns_read(query_, i, names[i]);
 }
 
 // Auto is the CPU: each column of a file is used once. On an H100, opening a context and compiling programs takes about
@@ -152,40 +186,52 @@ void QueryCommand::open_processor() {
                                         .paper = {.execution = options.paper.execution}});
 }
 
-QueryPlan QueryCommand::plan(const std::vector<Table>& tables, const SqlTypes& known) const {
-    return checked([&] {
-        auto query = typed(query_, known);
-        if (query.join) {
-            query.join->method = join;
-            query.join->block_rows = join_block;
-        }
-        return tables.size() == 1 ? QueryPlan(query, tables[0].columns())
-                                  : QueryPlan(query, tables[0].columns(), tables[1].columns());
-    });
+RowsForm QueryCommand::form() const {
+    if (format == Format::JsonLine) return RowsForm::JsonLine;
+    if (ndjson) return RowsForm::NdJson;
+    return output_->is_terminal() && !csv && batch == 0 ? RowsForm::Table : RowsForm::Csv;
+}
+
+void QueryCommand::print_plan(const SqlQuery& query, const std::vector<Table>& tables) {
+    const auto made = checked([&] { return sql::plan(query, tables, how); });
+    auto text = explain == Explain::Dot ? made.plan->graphviz() : made.before + made.plan->text() + made.after;
+    if (output_->is_terminal()) text = input::printable(text);
+    output_->write(std::as_bytes(std::span(text)));
+}
+
+sql::SourceTypes types_of(const input::CsvTable& from) {
+    sql::SourceTypes types{.why_text = from.why_text};
+    for (const auto& info : from.table.columns()) types.types.emplace(info.name, info.type);
+    return types;
 }
 
 void QueryCommand::answer(const std::vector<input::CsvTable>& from) {
-    const auto known = input::types_in(query_, from);
-    checked([&] { check_types(sql, query_, known); });
+    auto query = query_;
+    std::vector<sql::SourceTypes> types;
+    for (const auto& table : from) types.push_back(types_of(table));
+    const auto known = sql::types_in(query, types);
+    checked([&] { check_types(query, known); });
+    take_types(query, known);
     std::vector<Table> tables;
-    for (std::size_t i = 0; i < from.size(); ++i) tables.push_back(input::filled(from[i], query_, i, known));
-    const auto planned = plan(tables, known);
-    if (explain != Explain::No) {
-        auto text = explain == Explain::Dot ? planned.graphviz() : planned.text();
-        if (output_.is_terminal()) text = input::printable(text);
-        return output_.write(std::as_bytes(std::span(text)));
+    for (std::size_t i = 0; i < from.size(); ++i) {
+        std::vector<std::string> texts;
+        for (std::size_t k = 0; k < known.types.size(); ++k) {
+            const auto& column = query.columns[k];
+            if (column.source == i && known.types[k] == ColumnType::Text) texts.push_back(column.name);
+        }
+        tables.push_back(input::filled(from[i], texts));
     }
+    if (explain != Explain::No) return print_plan(query, tables);
     if (!processor_) open_processor();
-    const auto writer = format == Format::JsonLine ? json_writer(output_) : csv_writer(output_, delimiter[0], names_);
-    const auto take = [&](std::span<const std::vector<Value>> rows) {
-        writer->begin(detail::Access::of(planned).nodes.back().names);
-        writer->add(rows);
-    };
-    const auto result = tables.size() == 1 ? processor_->run(planned, tables[0], take)
-                                           : processor_->run(planned, tables[0], tables[1], take);
-    writer->begin(result.columns);
-    writer->end(result);
-    names_ = Names::Omit;
+    const auto writer = answer_writer(*output_, form(), delimiter == "auto" ? ',' : delimiter[0], names_);
+    std::vector<std::string> names;
+    for (const auto& column : query.outputs) names.push_back(column.name);
+    const cpu::Stopwatch time;
+    writer->begin(names);
+    const auto result =
+        sql::run(query, tables, *processor_, how, [&](std::span<const sql::SqlCell> row) { writer->row(row); });
+    writer->end(result, time.ms());
+    if (batch > 0) names_ = Names::Omit;
     // The sums over the nodes of all batches.
     for (std::size_t i = 0; i < result.nodes.size(); ++i) {
         if (i == nodes_.size()) nodes_.push_back({result.nodes[i].node, 0, 0});
@@ -204,14 +250,31 @@ void QueryCommand::answer_batches(std::vector<input::CsvTable> tables, std::size
 
 void QueryCommand::run() {
     parse();
+    how.threads = options.threads;
+    for (const auto& one : statements_) {
+        for (const auto& source : one.sources) input::refuse_inputs("-o", output, {source.path});
+    }
+    output_.emplace(output);
+    for (auto& one : statements_) {
+        query_ = std::move(one);
+        statement();
+    }
+    if (output != "-") output_->commit();
+}
+
+void QueryCommand::statement() {
     open_sources();
     for (const auto& source : sources_)
         if (source.names().written.empty()) throw CLI::RuntimeError(source.stream->interrupt_status());
     choose_columns();
     std::vector<input::CsvTable> tables(sources_.size());
     std::optional<std::size_t> stream;
+    constexpr auto most_rows = std::numeric_limits<std::uint64_t>::max();
     for (std::size_t i = 0; i < tables.size(); ++i) {
-        if (sources_[i].stream) {
+        if (takes_first_rows()) {
+            const auto rows = *query_.limit > most_rows - query_.offset ? most_rows : *query_.limit + query_.offset;
+            tables[i] = *sources_[i].stream->next(sources_[i].columns, std::max<std::uint64_t>(rows, 1));
+        } else if (sources_[i].stream) {
             stream = i;
         } else {
             tables[i] = sources_[i].file->table(sources_[i].columns, options.threads);
@@ -245,7 +308,13 @@ void QueryCommand::print_profile() {
 }
 
 void add_options(CLI::App& verb, QueryCommand& command) {
-    verb.add_option("QUERY", command.sql, "SQL, see below")->required()->type_name("");
+    verb.add_option("QUERY", command.sql, "SQL, see below. Several statements are separated by ;")->type_name("");
+    verb.add_option("-f,--file", command.sql_file, "A file with the SQL")->type_name("FILE");
+    verb.add_option("-o,--output", command.output, "Write the answer to this file, when it is complete")
+        ->check(input::file_name())
+        ->type_name("FILE");
+    verb.add_flag("--csv", command.csv, "Print CSV on a terminal, too, instead of an aligned table");
+    verb.add_flag("--ndjson", command.ndjson, "Print one JSON object per row");
     add_json_option(verb, command.format);
     verb.add_flag("--explain{text}", command.explain,
                   "Print the plan, one node per line, without running it. --explain=dot prints a graph for `dot`")
@@ -257,22 +326,29 @@ void add_options(CLI::App& verb, QueryCommand& command) {
                     "Print an answer for each N rows of standard input. Without FROM -, of the first table")
         ->transform(input::count_up_to(std::uint64_t{1} << 32U))
         ->type_name("N");
-    verb.add_option("--delimiter", command.delimiter, "Field separator of input and output; \\t or tab is a tab")
+    verb.add_option(
+            "--delimiter", command.delimiter,
+            "Field separator of input and output; \\t or tab is a tab; auto: of , ; tab and | the one that is most "
+            "frequent in the first line, and , in the output")
         ->type_name("C")
         ->capture_default_str();
+    verb.add_flag("--no-header", command.no_header,
+                  "The first line is a row; columns are called column1, column2, ...");
+    verb.add_option("--null", command.null, "A field that stands for NULL, such as NA, next to empty fields")
+        ->type_name("TEXT");
     verb.add_option("--engine", command.options.engine,
                     "cpu: CPU threads; depth: depth and stencil tests and occlusion queries on the GPU; bitmap: "
                     "fragment programs on the GPU that write the bits of 32 rows together; auto: cpu, because copying "
                     "a column to the GPU takes longer than reading it once")
         ->transform(input::one_of(input::query_engine_words))
         ->default_str("auto");
-    verb.add_option("--join", command.join,
+    verb.add_option("--join", command.how.join,
                     "loops: compare every pair of rows (nested loops); merge: sort both columns and merge them; auto: "
                     "the faster one for the number of rows")
         ->transform(input::one_of(input::join_words))
         ->default_str("auto");
     verb.add_option(
-            "--join-block", command.join_block,
+            "--join-block", command.how.join_block,
             "For loops with a GPU engine: rows of the left table per pass, a multiple of 4 (default: as many as fit)")
         ->transform(input::count_up_to(std::uint64_t{1} << 31U))
         ->type_name("B");
@@ -301,13 +377,19 @@ void add_query_command(CLI::App& app) {
     add_options(*verb, *command);
     verb->footer(
         "SQL:\n"
-        "- SELECT * or columns or COUNT(*), COUNT(c), SUM(c), AVG(c), MIN(c), MAX(c), MEDIAN(c), QUANTILE(c, phi), "
-        "KTH_LARGEST(c, k), KTH_SMALLEST(c, k); each may have AS name\n"
-        "- FROM path, in quotes if it has blanks; - is standard input\n"
-        "- JOIN path ON x.k = y.k, or ON ABS(x.k - y.k) <= d\n"
-        "- WHERE with AND, OR, NOT, =, !=, <, <=, >, >=, BETWEEN, IN, IS NULL, and sums such as 2*a - b > 4\n"
-        "- GROUP BY columns\n"
-        "- LIMIT n: at most n rows of output. The input is always read completely.\n"
+        "- SELECT [DISTINCT] *, t.* or expressions of columns and aggregates with + - * / %; each may have AS name\n"
+        "- Aggregates: COUNT(*), COUNT(c), COUNT(DISTINCT c), SUM, AVG, MIN, MAX, MEDIAN, STDDEV, VARIANCE (also "
+        "..._POP), QUANTILE(c, phi), KTH_LARGEST(c, k), KTH_SMALLEST(c, k)\n"
+        "- FROM path, in quotes if it has blanks; - is standard input, 'logs/*.csv' several files\n"
+        "- [LEFT] JOIN path ON x.k = y.k, or USING (k), or ON ABS(x.k - y.k) <= d\n"
+        "- WHERE with AND, OR, NOT, =, !=, <, <=, >, >=, BETWEEN, IN, LIKE, ILIKE, IS NULL, and expressions\n"
+        "- GROUP BY columns, expressions, names or positions of outputs; HAVING condition\n"
+        "- ORDER BY columns, expressions, names or positions, each with ASC or DESC, NULLS FIRST or LAST\n"
+        "- LIMIT n [OFFSET m]\n"
+        "a / b is a fraction, also for integers; a / b and a % b are NULL where b is 0. MEDIAN of an even number of "
+        "values is the "
+        "mean of the two in the middle; QUANTILE is one of the values. NULLs come first in ascending order. Texts are "
+        "ordered by their bytes.\n"
         "The name of a table is its file name without folder and extensions (logs/a.csv.gz: a), or the name after AS. "
         "Texts go in '...', unusual names in \"...\". Names are not case-sensitive.\n"
         "CSV needs a header line. It may be compressed with gzip or zstd. An empty field is NULL, also in answers.\n"
@@ -322,8 +404,8 @@ void add_query_command(CLI::App& app) {
         "Examples:\n"
         "  quadmill query \"SELECT COUNT(*), SUM(a), MEDIAN(c) FROM data.csv WHERE (a > 3 OR b <= 2.5) "
         "AND NOT d IN (1,2)\"\n"
-        "  quadmill query \"SELECT city, AVG(price) FROM 'my sales.csv' WHERE price IS NOT NULL GROUP "
-        "BY city\"\n"
+        "  quadmill query \"SELECT city, AVG(price) AS mean FROM 'my sales.csv' GROUP BY city ORDER BY mean DESC LIMIT "
+        "10\"\n"
         "  quadmill query \"SELECT x.id, y.name FROM x.csv JOIN y.csv ON x.k = y.k\" | head\n"
         "  tail -n +1 -f log.csv | quadmill query \"SELECT COUNT(*), MAX(ms) FROM -\" --batch 1000 "
         "--json");

@@ -21,7 +21,8 @@
 #include "show/quantile_plot.hpp"
 #include "show/query_page.hpp"
 #include "show/watch_words.hpp"
-#include "sql/sql.hpp"
+#include "sql/binder.hpp"
+#include "sql/parser.hpp"
 #include "stream/key.hpp"
 
 namespace quadmill::detail::cli {
@@ -111,47 +112,53 @@ struct ShowQuery {
     int device = -1;
 
     void run() const;
-    // `names` are the columns of the files, once known.
-    [[nodiscard]] sql::SqlQuery parsed(const std::vector<sql::SqlNames>& names) const;
-    [[nodiscard]] Predicate where_of(const sql::SqlQuery& query, const sql::SqlTypes& known) const;
+    [[nodiscard]] sql::SqlQuery parsed() const;
 };
 
 // The outputs of the query other than COUNT(*), such as "MEDIAN(a)"; empty if there are none.
-std::string others_than_count(const Query& query) {
+std::string others_than_count(const sql::SqlQuery& query) {
     std::string names;
     for (const auto& output : query.outputs) {
-        const auto* aggregate = std::get_if<QueryAggregate>(&output.what);
-        if (aggregate && aggregate->kind == QueryAggregate::Kind::CountRows) continue;
-        names += (names.empty() ? "" : ", ") + output.name;
+        const auto* aggregate = output.steps.size() == 1 ? &*std::ranges::find(query.aggregates, output.steps[0].leaf,
+                                                                               &sql::SqlAggregate::leaf)
+                                                         : nullptr;
+        const bool counts = aggregate && aggregate != query.aggregates.data() + query.aggregates.size() &&
+                            aggregate->what.kind == QueryAggregate::Kind::CountRows;
+        if (!counts) names += (names.empty() ? "" : ", ") + output.name;
     }
     return names;
 }
 
 // The passes count rows of a single file.
-sql::SqlQuery ShowQuery::parsed(const std::vector<sql::SqlNames>& names) const {
-    auto query = checked([&] { return names.empty() ? sql::parse_sql(sql) : sql::parse_sql(sql, names); });
-    if (query.sources.size() == 1 && query.query.group_by.empty()) return query;
-    throw CLI::ValidationError("QUERY", "only a WHERE on one table can be shown, without JOIN and GROUP BY");
-}
-
-Predicate ShowQuery::where_of(const sql::SqlQuery& query, const sql::SqlTypes& known) const {
-    checked([&] { check_types(sql, query, known); });
-    return typed(query, known).where.value_or(Predicate::always(true));
+sql::SqlQuery ShowQuery::parsed() const {
+    auto query = checked([&] { return sql::parse_sql(sql); });
+    if (query.sources.size() == 1 && query.group_by.empty() && query.computed.empty()) return query;
+    throw CLI::ValidationError(
+        "QUERY", "only a WHERE on one table can be shown, without JOIN, GROUP BY, LIKE, and products of columns");
 }
 
 void ShowQuery::run() const {
-    const auto path = parsed({}).sources[0].path;
+    const auto written = parsed();
+    const auto path = written.sources[0].path;
     input::refuse_inputs("-o", output, {path});
     files::OutputFile file(output);
-    const input::CsvFile csv(path, ',');
-    const auto query = parsed({csv.names()});
-    const std::vector<input::CsvTable> found{csv.table(input::columns_of(query, 0, csv.names()), 0)};
-    const auto known = input::types_in(query, found);
-    const auto where = where_of(query, known);
-    const auto table = input::filled(found[0], query, 0, known);
+    const input::CsvFile csv(path);
+    auto query = checked([&] { return sql::bind(written, {&csv.names(), 1}); });
+    const auto found = csv.table(columns_read(query, 0, csv.names()), 0);
+    sql::SourceTypes types{.why_text = found.why_text};
+    for (const auto& info : found.table.columns()) types.types.emplace(info.name, info.type);
+    const auto known = sql::types_in(query, {&types, 1});
+    checked([&] { check_types(query, known); });
+    take_types(query, known);
+    const auto where = query.where.value_or(Predicate::always(true));
+    std::vector<std::string> texts;
+    for (std::size_t i = 0; i < known.types.size(); ++i) {
+        if (known.types[i] == ColumnType::Text) texts.push_back(query.columns[i].name);
+    }
+    const auto table = input::filled(found, texts);
     auto context = Context::headless({.device = device});
     show::QueryWatcher watcher(context, table);
-    const auto others = others_than_count(query.query);
+    const auto others = others_than_count(query);
     if (!others.empty()) {
         fmt::print(stderr, "quadmill show query: the picture shows how the rows are counted, not {}\n",
                    input::printable(others));

@@ -1,11 +1,14 @@
 #include "input/csv.hpp"
 
 #include <fmt/core.h>
+#include <glob.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <deque>
-#include <exception>
-#include <set>
+#include <new>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
@@ -13,6 +16,7 @@
 
 #include "cpu/workers.hpp"
 #include "input/csv_rows.hpp"
+#include "input/csv_scan.hpp"
 #include "input/stream_input.hpp"
 #include "input/text.hpp"
 #include "input/unpack.hpp"
@@ -23,9 +27,7 @@ namespace quadmill::detail::input {
 namespace {
 
 using cpu::Workers;
-using sql::SqlNames;
-using sql::SqlQuery;
-using sql::SqlTypes;
+using query::ColumnNames;
 using Blanks = CsvParser<CsvRows>::Blanks;
 
 [[noreturn]] void refuse(const std::string& path, std::uint64_t line, const CsvFault& fault) {
@@ -33,8 +35,8 @@ using Blanks = CsvParser<CsvRows>::Blanks;
 }
 
 // A name that occurred before gets its column number appended.
-SqlNames with_unique(std::vector<std::string> written) {
-    SqlNames names{.written = std::move(written)};
+ColumnNames with_unique(std::vector<std::string> written) {
+    ColumnNames names{.written = std::move(written)};
     std::unordered_set<std::string> taken;
     for (const auto& name : names.written) {
         auto own = name;
@@ -56,10 +58,10 @@ std::optional<CsvFault> rounding(const Cells& cells, const std::string& name) {
 
 // Makes columns, except for those without values. `parts[i]` belongs to columns[i]. `lines` has the number of lines
 // before each part.
-CsvTable table_of(const SqlNames& names, const CsvColumns& columns, std::vector<std::vector<Cells>>& parts,
+CsvTable table_of(const ColumnNames& names, const CsvColumns& columns, std::vector<std::vector<Cells>>& parts,
                   const std::vector<std::uint64_t>& lines, Widths widths) {
     CsvTable all;
-    std::vector<TextColumn> texts;
+    std::vector<query::NumberedTexts> texts;
     for (const auto& part : parts.front()) all.rows += part.rows();
     for (std::size_t i = 0; i < columns.size(); ++i) {
         const auto& name = names.unique[columns[i]];
@@ -74,7 +76,7 @@ CsvTable table_of(const SqlNames& names, const CsvColumns& columns, std::vector<
         }
         parts[i].clear();
     }
-    if (!texts.empty()) all.table.add(texts);
+    query::add_texts(all.table, texts);
     return all;
 }
 
@@ -130,6 +132,26 @@ class HeaderReader {
     bool ends_with_cr_ = false;
 };
 
+// The delimiter that is most frequent outside of quotes in the first line.
+char delimiter_of(std::string_view text) {
+    constexpr std::string_view delimiters = ",;\t|";
+    std::array<std::size_t, delimiters.size()> counts{};
+    bool inside = false;
+    for (const char c : text) {
+        inside ^= c == '"';
+        if (!inside && (c == '\n' || c == '\r')) break;
+        if (const auto at = delimiters.find(c); !inside && at != std::string_view::npos) ++counts.at(at);
+    }
+    return delimiters[static_cast<std::size_t>(std::ranges::max_element(counts) - counts.begin())];
+}
+
+// column1, column2, ...
+std::vector<std::string> numbered(std::size_t columns) {
+    std::vector<std::string> names;
+    for (std::size_t i = 1; i <= columns; ++i) names.push_back(fmt::format("column{}", i));
+    return names;
+}
+
 // Cuts text into parts of whole rows for the threads. A line end is outside of quotes if the number of quotes before it
 // is even. If quotes are wrong, the parser stops before that matters.
 std::vector<std::string_view> parts_of(std::string_view text, Workers& workers) {
@@ -174,8 +196,8 @@ Blanks blanks_in(std::string_view text, char delimiter) {
 // Columns of a part of a file.
 class PartReader {
   public:
-    PartReader(const std::vector<std::string>& names, char delimiter, std::string_view text)
-        : names_(names), delimiter_(delimiter), text_(text) {}
+    PartReader(const std::vector<std::string>& names, const CsvForm& form, std::string_view text)
+        : names_(names), form_(form), text_(text) {}
 
     void read(const CsvColumns& columns) { rows_.emplace(parsed(columns, std::vector<Cells>(columns.size()))); }
     // The cells of columns that have turned out to be text. Pre: read() found no fault.
@@ -187,8 +209,15 @@ class PartReader {
 
   private:
     CsvRows parsed(const CsvColumns& positions, std::vector<Cells> cells) {
-        CsvRows rows(names_, positions, std::move(cells));
-        CsvParser<CsvRows> parser(rows, delimiter_, blanks_in(text_, delimiter_));
+        CsvRows rows(names_, positions, cells, form_.null);
+        try {
+            if (CsvScanner(rows, text_, form_.delimiter).run()) return rows;
+        } catch (const CsvFault& fault) {
+            fault_ = fault;
+            return rows;
+        }
+        rows = CsvRows(names_, positions, std::move(cells), form_.null);
+        CsvParser<CsvRows> parser(rows, form_.delimiter, blanks_in(text_, form_.delimiter));
         try {
             parser.parse(text_);
             parser.finish();
@@ -199,14 +228,14 @@ class PartReader {
     }
 
     const std::vector<std::string>& names_;
-    char delimiter_;
+    const CsvForm& form_;
     std::string_view text_;
     std::optional<CsvRows> rows_;
     std::optional<CsvFault> fault_;
 };
 
 // The number of lines before each part. Throws the first fault in the file, if there is one.
-std::vector<std::uint64_t> checked_lines(std::vector<PartReader>& parts, const std::string& path, std::uint64_t line) {
+std::vector<std::uint64_t> checked_lines(std::span<PartReader> parts, const std::string& path, std::uint64_t line) {
     std::vector<std::uint64_t> lines;
     std::optional<std::uint64_t> blank;
     for (auto& part : parts) {
@@ -220,27 +249,66 @@ std::vector<std::uint64_t> checked_lines(std::vector<PartReader>& parts, const s
     return lines;
 }
 
+std::vector<std::string> paths_of(const std::string& path) {
+    if (!is_pattern(path)) return {path};
+    glob_t found{};
+    const auto status = glob(path.c_str(), 0, nullptr, &found);
+    std::vector<std::string> paths(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+    globfree(&found);
+    if (status == GLOB_NOSPACE) throw std::bad_alloc();
+    if (paths.empty()) throw InvalidArgument("no file has a name like " + in_quotes(path));
+    return paths;
+}
+
 }  // namespace
 
-CsvFile::CsvFile(const std::string& path, char delimiter)
-    : path_(path), delimiter_(delimiter), bytes_(read_unpacked(path)) {
-    const std::string_view text(bytes_.as<const char>().data(), bytes_.size());
-    HeaderReader header(path, delimiter);
-    data_ = length_of_mark(path, text);
-    require_text(path, text);
-    data_ += header.read(text.substr(data_));
-    if (header.ends_with_cr() && text.substr(data_).starts_with('\n')) ++data_;
-    names_ = with_unique(header.names());
-    line_ = header.next_line();
+bool is_pattern(const std::string& path) {
+    return path.find_first_of("*?[") != std::string::npos && access(path.c_str(), F_OK) != 0;
+}
+
+CsvFile::CsvFile(const std::string& path, CsvForm form) : form_(std::move(form)) {
+    for (const auto& one : paths_of(path)) {
+        pieces_.push_back({.path = one, .bytes = read_unpacked(one)});
+        auto names = open(pieces_.back());
+        if (pieces_.size() > 1 && names != names_.written)
+            throw InvalidArgument(in_quotes(one) + " has other columns than " + in_quotes(pieces_[0].path));
+        if (pieces_.size() == 1) names_ = with_unique(std::move(names));
+    }
+}
+
+std::vector<std::string> CsvFile::open(Piece& piece) {
+    const auto text = piece.text();
+    const auto mark = piece.data = length_of_mark(piece.path, text);
+    require_text(piece.path, text);
+    if (form_.delimiter == '\0') form_.delimiter = delimiter_of(text.substr(mark));
+    HeaderReader header(piece.path, form_.delimiter);
+    piece.data += header.read(text.substr(mark));
+    if (header.ends_with_cr() && text.substr(piece.data).starts_with('\n')) ++piece.data;
+    auto names = header.names();
+    piece.line = header.next_line();
+    if (form_.has_names) return names;
+    piece.line = 1;
+    piece.data = mark;
+    return numbered(names.size());
 }
 
 CsvTable CsvFile::table(const CsvColumns& columns, unsigned threads) const {
-    const std::string_view text(bytes_.as<const char>().data(), bytes_.size());
     Workers workers(threads);
     std::vector<PartReader> parts;
-    for (const auto part : parts_of(text.substr(data_), workers)) parts.emplace_back(names_.written, delimiter_, part);
+    std::vector<const Piece*> of;  // the piece of each part
+    for (const auto& piece : pieces_) {
+        for (const auto part : parts_of(piece.text().substr(piece.data), workers)) {
+            parts.emplace_back(names_.written, form_, part);
+            of.push_back(&piece);
+        }
+    }
     workers.for_each(parts.size(), [&](std::size_t i) { parts[i].read(columns); });
-    const auto lines = checked_lines(parts, path_, line_);
+    std::vector<std::uint64_t> lines;
+    for (std::size_t begin = 0, end = 0; begin < parts.size(); begin = end) {
+        while (end < parts.size() && of[end] == of[begin]) ++end;
+        const auto more = checked_lines(std::span(parts).subspan(begin, end - begin), of[begin]->path, of[begin]->line);
+        lines.insert(lines.end(), more.begin(), more.end());
+    }
 
     std::vector<std::vector<Cells>> cells(columns.size());
     std::vector<std::vector<std::size_t>> again(parts.size());  // indices of these columns
@@ -251,7 +319,7 @@ CsvTable CsvFile::table(const CsvColumns& columns, unsigned threads) const {
             if (kind == Cells::Kind::Texts && cells[i][k].forgets_texts()) again[k].push_back(i);
             if (kind != Cells::Kind::Floats) continue;
             if (const auto fault = rounding(cells[i][k], names_.written[columns[i]]))
-                refuse(path_, lines[k] + 1, *fault);
+                refuse(of[k]->path, lines[k] + 1, *fault);
         }
     }
     workers.for_each(parts.size(), [&](std::size_t k) {
@@ -271,13 +339,14 @@ CsvTable CsvFile::table(const CsvColumns& columns, unsigned threads) const {
 // Collects rows as they arrive and makes a table whenever there are enough.
 class BatchRows {
   public:
-    BatchRows(SqlNames names, CsvColumns columns, std::uint64_t batch, std::uint64_t first_line)
+    BatchRows(ColumnNames names, CsvColumns columns, std::uint64_t batch, std::uint64_t first_line,
+              const std::string& null)
         : names_(std::move(names)),
           columns_(std::move(columns)),
           batch_(batch),
           first_line_(first_line),
           kinds_(columns_.size(), Cells::Kind::Nothing),
-          rows_(names_.written, columns_, fresh()) {}
+          rows_(names_.written, columns_, fresh(), null) {}
 
     void field(std::optional<std::string_view> field) { rows_.field(field); }
     void line_end() {
@@ -318,7 +387,7 @@ class BatchRows {
         lines_.clear();
     }
 
-    SqlNames names_;
+    ColumnNames names_;
     CsvColumns columns_;
     std::uint64_t batch_, first_line_;
     std::vector<Cells::Kind> kinds_;
@@ -329,14 +398,15 @@ class BatchRows {
 };
 
 struct CsvStream::State {
-    State(const std::string& path, char given) : delimiter(given), input(path) {}
+    State(const std::string& path, CsvForm given) : form(std::move(given)), input(path) {}
 
     void read_header();
+    void count_columns();
     void read();
 
-    char delimiter;
+    CsvForm form;
     TextStream input;
-    SqlNames names{};
+    ColumnNames names{};
     std::uint64_t line = 1;  // line of the first row
     std::optional<BatchRows> rows{};
     std::optional<CsvParser<BatchRows>> parser{};
@@ -351,7 +421,14 @@ void CsvStream::State::read_header() {
     const auto mark = length_of_mark(path, input.text());
     require_text(path, input.text());
     input.drop(mark);
-    HeaderReader header(path, delimiter);
+    const auto has_line = [&] { return input.text().find_first_of("\r\n") != std::string_view::npos; };
+    if (form.delimiter == '\0') {
+        while (!has_line() && input.more()) {
+        }
+        form.delimiter = delimiter_of(input.text());
+    }
+    if (!form.has_names) return count_columns();
+    HeaderReader header(path, form.delimiter);
     do {
         input.drop(header.read(input.text()));
     } while (!header.complete() && input.more());
@@ -360,6 +437,18 @@ void CsvStream::State::read_header() {
     line = header.next_line();
     if (!header.ends_with_cr() || (input.text().empty() && !input.more())) return;
     if (input.text().starts_with('\n')) input.drop(1);
+}
+
+// Reads until the first row is complete, and leaves it there.
+void CsvStream::State::count_columns() {
+    for (;;) {
+        HeaderReader first(input.path(), form.delimiter);
+        static_cast<void>(first.read(input.text()));
+        if (!first.complete() && input.more()) continue;
+        if (!first.complete() && input.interrupted()) return;
+        names = with_unique(numbered(first.names().size()));
+        return;
+    }
 }
 
 void CsvStream::State::read() {
@@ -376,14 +465,18 @@ void CsvStream::State::read() {
     }
 }
 
-CsvStream::CsvStream(const std::string& path, char delimiter) : state_(std::make_unique<State>(path, delimiter)) {
+CsvStream::CsvStream(const std::string& path, CsvForm form) : state_(std::make_unique<State>(path, std::move(form))) {
     state_->read_header();
 }
 
 CsvStream::~CsvStream() = default;
 
-const SqlNames& CsvStream::names() const {
+const ColumnNames& CsvStream::names() const {
     return state_->names;
+}
+
+char CsvStream::delimiter() const {
+    return state_->form.delimiter;
 }
 
 bool CsvStream::interrupted() {
@@ -397,8 +490,8 @@ int CsvStream::interrupt_status() const {
 std::optional<CsvTable> CsvStream::next(const CsvColumns& columns, std::uint64_t rows) {
     auto& state = *state_;
     if (!state.rows) {
-        state.rows.emplace(state.names, columns, rows, state.line);
-        state.parser.emplace(*state.rows, state.delimiter, CsvParser<BatchRows>::Blanks::Some);
+        state.rows.emplace(state.names, columns, rows, state.line, state.form.null);
+        state.parser.emplace(*state.rows, state.form.delimiter, CsvParser<BatchRows>::Blanks::Some);
     }
     auto& tables = state.rows->tables();
     while (tables.empty() && !state.ended) state.read();
@@ -409,40 +502,6 @@ std::optional<CsvTable> CsvStream::next(const CsvColumns& columns, std::uint64_t
     auto table = std::move(tables.front());
     tables.pop_front();
     return table;
-}
-
-SqlTypes types_in(const SqlQuery& query, const std::vector<CsvTable>& from) {
-    SqlTypes known;
-    std::vector<bool> empty, text;
-    std::vector<std::unordered_map<std::string_view, ColumnType>> types(from.size());
-    for (std::size_t i = 0; i < from.size(); ++i) {
-        for (const auto& info : from[i].table.columns()) types[i].emplace(info.name, info.type);
-    }
-    for (const auto& column : query.columns) {
-        const auto& there = types[*column.source];
-        const auto found = there.find(column.name);
-        empty.push_back(found == there.end());
-        known.types.push_back(empty.back() ? ColumnType::I32 : found->second);
-        const bool beside_text = empty.back() && column.use == sql::SqlUse::WithText;
-        text.push_back(known.types.back() == ColumnType::Text || beside_text);
-        const auto& reasons = from[*column.source].why_text;
-        const auto why = reasons.find(column.name);
-        known.why.push_back(why == reasons.end() ? "" : why->second);
-    }
-    spread_text(query, empty, text);
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text[i]) known.types[i] = ColumnType::Text;
-    }
-    return known;
-}
-
-Table filled(const CsvTable& from, const SqlQuery& query, std::size_t source, const SqlTypes& known) {
-    std::vector<std::string> texts;
-    for (std::size_t k = 0; k < known.types.size(); ++k) {
-        const auto& column = query.columns[k];
-        if (column.source == source && known.types[k] == ColumnType::Text) texts.push_back(column.name);
-    }
-    return filled(from, texts);
 }
 
 Table filled(const CsvTable& from, const std::vector<std::string>& texts) {
@@ -457,17 +516,6 @@ Table filled(const CsvTable& from, const std::vector<std::string>& texts) {
         }
     }
     return table;
-}
-
-CsvColumns columns_of(const sql::SqlQuery& query, std::size_t source, const SqlNames& names) {
-    std::unordered_map<std::string_view, std::size_t> positions;
-    for (const auto& name : names.unique) positions.emplace(name, positions.size());
-    std::set<std::size_t> columns;
-    for (const auto& column : query.columns) {
-        if (column.source == source) columns.insert(positions.at(column.name));
-    }
-    if (columns.empty()) columns.insert(0);  // COUNT(*) needs the number of rows
-    return {columns.begin(), columns.end()};
 }
 
 }  // namespace quadmill::detail::input

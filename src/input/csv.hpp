@@ -18,13 +18,23 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "files/files.hpp"
 #include "quadmill/table.hpp"
-#include "sql/sql.hpp"
+#include "query/table/column_names.hpp"
 
 namespace quadmill::detail::input {
+
+// How a file is written.
+struct CsvForm {
+    char delimiter = '\0';  // '\0': the one of , ; tab | that is most frequent in the first line
+    bool has_names = true;  // otherwise columns are called column1, column2, ...
+    std::string null{};     // a field that stands for NULL, too, also in quotes
+};
+
+[[nodiscard]] bool is_pattern(const std::string& path);
 
 // Indices of the wanted columns, ascending. The others are checked but not kept.
 using CsvColumns = std::vector<std::size_t>;
@@ -37,36 +47,34 @@ struct CsvTable {
     std::map<std::string, std::string> why_text{};  // the reason that a column is text: "line 3 has 'x'"
 };
 
-// Types of a query's columns in the tables of its sources. A column without a value is text if it is compared with
-// text.
-[[nodiscard]] sql::SqlTypes types_in(const sql::SqlQuery& query, const std::vector<CsvTable>& from);
-
 // Adds the columns without a value: as text if named in `texts`, otherwise as integers.
 [[nodiscard]] Table filled(const CsvTable& from, const std::vector<std::string>& texts = {});
 
-// The columns of one source that the query needs.
-[[nodiscard]] CsvColumns columns_of(const sql::SqlQuery& query, std::size_t source, const sql::SqlNames& names);
-
-// Adds one source's columns without a value, with the types of types_in().
-[[nodiscard]] Table filled(const CsvTable& from, const sql::SqlQuery& query, std::size_t source,
-                           const sql::SqlTypes& known);
-
-// A whole file or all of standard input, in memory.
+// Whole files or all of standard input, in memory. A path with * ? or [ that is not a file is a pattern of several
+// files with the same columns, which are one after the other in the order of their names.
 class CsvFile {
   public:
-    CsvFile(const std::string& path, char delimiter);
+    explicit CsvFile(const std::string& path, CsvForm form = {});
 
-    [[nodiscard]] const sql::SqlNames& names() const { return names_; }
+    [[nodiscard]] const query::ColumnNames& names() const { return names_; }
+    [[nodiscard]] char delimiter() const { return form_.delimiter; }
     // 0 threads: all.
     [[nodiscard]] CsvTable table(const CsvColumns& columns, unsigned threads) const;
 
   private:
-    std::string path_;
-    char delimiter_;
-    files::Bytes bytes_;
-    sql::SqlNames names_;
-    std::size_t data_ = 0;    // offset of the first row
-    std::uint64_t line_ = 1;  // its line
+    struct Piece {
+        std::string path;
+        files::Bytes bytes;
+        std::size_t data = 0;    // offset of the first row
+        std::uint64_t line = 1;  // its line
+        [[nodiscard]] std::string_view text() const { return {bytes.as<const char>().data(), bytes.size()}; }
+    };
+    // Returns the names of its columns.
+    [[nodiscard]] std::vector<std::string> open(Piece& piece);
+
+    CsvForm form_;
+    std::vector<Piece> pieces_;
+    query::ColumnNames names_;
 };
 
 // CSV from a pipe that may never end, some rows at a time. The first values of a column decide its type; numbers are 64
@@ -75,18 +83,19 @@ class CsvFile {
 class CsvStream {
   public:
     // Waits for the line of names.
-    CsvStream(const std::string& path, char delimiter);
+    explicit CsvStream(const std::string& path, CsvForm form = {});
     CsvStream(const CsvStream&) = delete;
     CsvStream& operator=(const CsvStream&) = delete;
     ~CsvStream();
 
     // Empty if Ctrl-C came before the line of names was complete.
-    [[nodiscard]] const sql::SqlNames& names() const;
+    [[nodiscard]] const query::ColumnNames& names() const;
     // The next `rows` rows, or the remaining ones at the end of the stream. Nothing if no rows are left, but the first
     // call always returns a table. An error is thrown after all complete tables before it; the rows between
     // are lost.
     // Pre: all calls have the same arguments.
     [[nodiscard]] std::optional<CsvTable> next(const CsvColumns& columns, std::uint64_t rows);
+    [[nodiscard]] char delimiter() const;
     [[nodiscard]] bool interrupted();
     // The program's exit status after an interrupt.
     [[nodiscard]] int interrupt_status() const;

@@ -1,6 +1,7 @@
 #include "input/csv_cells.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 #include <limits>
@@ -37,6 +38,40 @@ bool is_code(std::string_view word) {
     const auto mantissa = digits.substr(0, e), exponent = digits.substr(e + 1);
     const bool whole = std::ranges::all_of(mantissa, is_digit) && std::ranges::all_of(exponent, is_digit);
     return whole && (mantissa.size() > 1 || has_leading_zero(exponent));
+}
+
+// The integer, if it has at most 15 digits and no other form: no sign +, no leading zero.
+std::optional<std::int64_t> short_integer(std::string_view word) {
+    const bool minus = word.starts_with('-');
+    const auto digits = word.substr(minus ? 1 : 0);
+    if (digits.empty() || digits.size() > 15 || (digits[0] == '0' && digits.size() > 1)) return {};
+    std::int64_t value = 0;
+    for (const char c : digits) {
+        if (!is_digit(c)) return {};
+        value = 10 * value + (c - '0');
+    }
+    return minus ? -value : value;
+}
+
+// The number, if it has at most 15 digits, perhaps with a point between them. It is their integer over a power of ten,
+// which is rounded correctly because doubles have both.
+std::optional<double> short_decimal(std::string_view word) {
+    const bool minus = word.starts_with('-');
+    const auto digits = word.substr(minus ? 1 : 0);
+    const auto point = std::min(digits.find('.'), digits.size());
+    if (point == 0 || digits.size() > (point < digits.size() ? 16U : 15U) || point + 1 == digits.size() ||
+        has_leading_zero(digits))
+        return {};
+    std::int64_t value = 0;
+    for (std::size_t i = 0; i < digits.size(); ++i) {
+        if (i == point) continue;
+        if (!is_digit(digits[i])) return {};
+        value = 10 * value + (digits[i] - '0');
+    }
+    constexpr std::array<double, 16> powers{1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                            1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+    const auto size = static_cast<double>(value) / powers.at(point < digits.size() ? digits.size() - point - 1 : 0);
+    return minus ? -size : size;
 }
 
 // The nearest double. Nothing for a number that would become infinity or 0, such as 1e999 and 1e-999.
@@ -97,16 +132,18 @@ void Cells::add_null() {
     count(false);
     if (kind_ == Kind::Integers) integers_.push_back(0);
     if (kind_ == Kind::Floats) floats_.push_back(0);
-    if (kind_ == Kind::Texts && !forgot_) texts_.emplace_back();
+    if (kind_ == Kind::Texts && !forgot_) texts_.add_empty(1);
 }
 
 bool Cells::add(std::string_view field, std::uint64_t line) {
     if (kind_ == Kind::Texts) {
-        if (!forgot_) texts_.emplace_back(field);
+        if (!forgot_) texts_.add(field);
         count(true);
         return true;
     }
-    const auto word = without_blanks(field);
+    const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
+    const bool has_blanks = field.empty() || is_blank(field.front()) || is_blank(field.back());
+    const auto word = has_blanks ? without_blanks(field) : field;
     if (word.empty()) {
         has_blanks_ = true;
         add_null();
@@ -121,6 +158,22 @@ bool Cells::add(std::string_view field, std::uint64_t line) {
 }
 
 bool Cells::add_number(std::string_view word, std::uint64_t line) {
+    if (kind_ == Kind::Nothing || kind_ == Kind::Integers) {
+        if (const auto integer = short_integer(word)) {
+            widen(Kind::Integers);
+            integers_.push_back(*integer);
+            count(true);
+            return true;
+        }
+    }
+    if (kind_ == Kind::Floats || word.find('.') != std::string_view::npos) {
+        if (const auto value = short_decimal(word)) {
+            widen(Kind::Floats);
+            floats_.push_back(*value);
+            count(true);
+            return true;
+        }
+    }
     if (is_code(word)) return false;
     std::int64_t integer = 0;
     const bool is_integer = parse_number(word, integer) == nullptr;
@@ -154,8 +207,8 @@ void Cells::shorten(std::uint64_t rows) {
     };
     drop(integers_);
     drop(floats_);
-    drop(texts_);
     drop(valid_);
+    if (texts_.rows().size() > rows) texts_.cut(rows);
 }
 
 void Cells::widen(Kind kind) {
@@ -170,7 +223,7 @@ void Cells::widen(Kind kind) {
     if (kind == Kind::Texts) {
         integers_ = {};
         floats_ = {};
-        if (!forgot_) texts_.resize(rows_);
+        if (!forgot_) texts_.add_empty(rows_);
     }
 }
 
@@ -190,9 +243,9 @@ bool Cells::forgets_texts() const {
 
 Cells Cells::narrowed(std::span<const std::uint64_t> lines) const {
     Cells found;
-    for (std::size_t i = 0; i < texts_.size(); ++i) {
+    for (std::size_t i = 0; i < texts_.rows().size(); ++i) {
         if (valid_.empty() || valid_[i]) {
-            static_cast<void>(found.add(texts_[i], lines[i]));
+            static_cast<void>(found.add(texts_.text(i), lines[i]));
         } else {
             found.add_null();
         }
@@ -203,7 +256,7 @@ Cells Cells::narrowed(std::span<const std::uint64_t> lines) const {
     return texts;
 }
 
-void Cells::add_to(Table& table, std::vector<TextColumn>& texts, std::string name, std::span<Cells> parts,
+void Cells::add_to(Table& table, std::vector<query::NumberedTexts>& texts, std::string name, std::span<Cells> parts,
                    Widths widths) {
     const auto kind = common_kind(parts);
     std::uint64_t rows = 0, values = 0;
@@ -212,6 +265,7 @@ void Cells::add_to(Table& table, std::vector<TextColumn>& texts, std::string nam
         values += part.values_;
     }
     Cells all;
+    std::vector<query::TextNumbers> numbers;
     std::vector<bool> valid;
     valid.reserve(values < rows ? rows : 0);
     for (auto& part : parts) {
@@ -223,10 +277,10 @@ void Cells::add_to(Table& table, std::vector<TextColumn>& texts, std::string nam
         part.widen(kind);
         append(all.integers_, part.integers_);
         append(all.floats_, part.floats_);
-        append(all.texts_, part.texts_);
+        if (kind == Kind::Texts) numbers.push_back(std::exchange(part.texts_, {}));
     }
     if (kind == Kind::Texts) {
-        texts.push_back({std::move(name), std::move(all.texts_), std::move(valid)});
+        texts.push_back({std::move(name), std::move(numbers), std::move(valid)});
     } else if (kind == Kind::Floats) {
         if (widths == Widths::Wide || !fit_float(all.floats_)) {
             table.add(std::move(name), std::move(all.floats_), std::move(valid));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "quadmill/table.hpp"
+#include "query/table/text_numbers.hpp"
 
 namespace quadmill::detail::input {
 
@@ -53,7 +54,7 @@ class Cells {
     [[nodiscard]] Cells narrowed(std::span<const std::uint64_t> lines) const;
     // Makes a column of all parts and consumes them. Pre: there are values; if one part has Texts, all keep their
     // spelling. Text columns go to `texts`, so that they can be added together.
-    static void add_to(Table& table, std::vector<TextColumn>& texts, std::string name, std::span<Cells> parts,
+    static void add_to(Table& table, std::vector<query::NumberedTexts>& texts, std::string name, std::span<Cells> parts,
                        Widths widths);
 
   private:
@@ -67,7 +68,7 @@ class Cells {
     std::uint64_t rows_ = 0, values_ = 0;
     std::vector<std::int64_t> integers_{};  // one of the three vectors has the rows
     std::vector<double> floats_{};
-    std::vector<std::string> texts_{};
+    query::TextNumbers texts_{};
     std::vector<bool> valid_{};  // empty: all are valid
     Mark long_integer_{}, text_{};
 };

@@ -34,8 +34,9 @@ std::vector<std::string> CsvHeader::names() const {
     return names_;
 }
 
-CsvRows::CsvRows(std::vector<std::string> names, const std::vector<std::size_t>& positions, std::vector<Cells> cells)
-    : names_(std::move(names)), kept_(names_.size()), cells_(std::move(cells)) {
+CsvRows::CsvRows(std::vector<std::string> names, const std::vector<std::size_t>& positions, std::vector<Cells> cells,
+                 std::string null)
+    : names_(std::move(names)), kept_(names_.size()), cells_(std::move(cells)), null_(std::move(null)) {
     for (std::size_t i = 0; i < positions.size(); ++i) kept_.at(positions[i]) = i;
 }
 
@@ -44,7 +45,7 @@ void CsvRows::field(std::optional<std::string_view> field) {
     const auto index = field_ < kept_.size() ? kept_[field_] : std::nullopt;
     if (index) {
         auto& cells = cells_[*index];
-        if (!field) {
+        if (!field || (!null_.empty() && *field == null_)) {
             cells.add_null();
         } else if (!cells.add(*field, line())) {
             refuse_field(*field, cells.kind());

@@ -135,10 +135,24 @@ class CsvHeader {
 // The rows after the line of names.
 class CsvRows {
   public:
-    // `places` are the indices of the kept columns among the fields, `cells` their receivers.
-    CsvRows(std::vector<std::string> names, const std::vector<std::size_t>& positions, std::vector<Cells> cells);
+    // `positions` are the indices of the kept columns among the fields, `cells` their receivers. A field that is equal
+    // to `null`, which is not empty, is NULL.
+    CsvRows(std::vector<std::string> names, const std::vector<std::size_t>& positions, std::vector<Cells> cells,
+            std::string null = {});
 
     void field(std::optional<std::string_view> field);
+    // A field without quotes and line ends, which is NULL if it is empty.
+    void plain_field(std::string_view text) {
+        if (field_ < kept_.size() && !kept_[field_]) {
+            if (field_++ == 0) row_line_ = line();
+        } else if (text.empty()) {
+            field(std::nullopt);
+        } else {
+            field(text);
+        }
+    }
+    // Whether the next field is the first of a row.
+    [[nodiscard]] bool at_row_end() const { return field_ == 0; }
     void line_end();
     [[nodiscard]] std::uint64_t line() const { return lines_.line(); }
     [[nodiscard]] std::uint64_t rows() const { return rows_; }
@@ -158,6 +172,7 @@ class CsvRows {
     std::vector<std::string> names_;
     std::vector<std::optional<std::size_t>> kept_;  // by field: its index in cells_
     std::vector<Cells> cells_;
+    std::string null_;
     std::size_t field_ = 0;
     std::uint64_t rows_ = 0, row_line_ = 1;
     std::optional<std::uint64_t> blank_;

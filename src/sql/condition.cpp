@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -12,28 +13,34 @@
 
 #include "query/plan/expression.hpp"
 #include "query/table/order.hpp"
+#include "sql/functions.hpp"
 
 namespace quadmill::detail::sql {
 
 namespace {
 
-using Step = query::FormulaStep<std::string>;
+using Op = SqlStep::Op;
 
-// A constant, or a sum of columns times constants, as written in the text.
+// A constant, or arithmetic of columns and constants, as written in the text.
 struct Sum {
-    std::vector<Step> steps{};
+    SqlSteps steps{};
     std::vector<std::size_t> uses{};  // indices of its columns in the list of columns
+    bool is_linear = true;            // a sum of columns times constants
 
     // Whether it is a single column.
-    [[nodiscard]] bool is_column() const { return steps.size() == 1 && steps[0].kind == query::Arithmetic::Column; }
+    [[nodiscard]] bool is_column() const { return steps.size() == 1 && steps[0].op == Op::Leaf; }
     // Arithmetic of constants is computed immediately.
     [[nodiscard]] const query::Numeral* constant() const {
-        return steps.size() == 1 && steps[0].kind == query::Arithmetic::Constant ? &steps[0].constant : nullptr;
+        return steps.size() == 1 && steps[0].op == Op::Constant ? &steps[0].constant : nullptr;
     }
 };
 
 Sum sum_of(const query::Numeral& constant) {
-    return {.steps = {{.kind = query::Arithmetic::Constant, .constant = constant}}};
+    return {.steps = {{.op = Op::Constant, .constant = constant}}};
+}
+
+Sum leaf_of(std::string leaf) {
+    return {.steps = {{.op = Op::Leaf, .leaf = std::move(leaf)}}};
 }
 
 // Any part of a condition. Conditions and sums share one grammar, since both may begin with "(".
@@ -90,12 +97,15 @@ bool holds(Comparison op, const query::Numeral& a, const query::Numeral& b) {
     return holds(op, query::compare(a, b), 0);
 }
 
+using Kind = QueryAggregate::Kind;
+
 class Parser {
   public:
-    Parser(SqlCursor& at, const ResolveColumn& resolve, std::vector<SqlColumn>& columns)
-        : at_(at), resolve_(resolve), columns_(columns) {}
+    Parser(SqlCursor& at, SqlQuery& query, SqlClause clause)
+        : at_(at), query_(query), columns_(query.columns), clause_(clause) {}
 
     Predicate condition() { return as_condition(disjunction()); }
+    SqlSteps expression();
 
   private:
     Operand disjunction() { return chain("OR", query::Expression::Kind::Or, &Parser::conjunction); }
@@ -108,27 +118,37 @@ class Parser {
     Operand factor();
     Operand primary();
     Operand word();
+    Sum call(const SqlToken& function);
+    Sum aggregate(SqlAggregate what, std::vector<std::size_t> uses);
+    Sum median(const Sum& argument);
+    void function_constants(const SqlToken& function, QueryAggregate& aggregate);
+    void enter(std::size_t offset);
 
     Predicate between(const Operand& what);
     Predicate in(const Operand& what);
     Predicate is_null(const Operand& what);
-    Predicate compare(const Operand& a, Comparison op, const Operand& b);
+    Predicate like(const Operand& what, bool ignore_case);
+    Predicate compare(Operand a, Comparison op, Operand b);
     Predicate compare_constants(const Operand& a, Comparison op, const Operand& b);
     Predicate compare_sums(const Operand& a, Comparison op, const Operand& b);
-    Sum applied(query::Arithmetic kind, Sum a, const Sum& b, std::size_t offset);
+    Sum applied(Op op, Sum a, const Sum& b, std::size_t offset);
     std::optional<Comparison> accept_comparison();
 
     Predicate as_condition(const Operand& operand);
     Predicate part_of_condition(const Operand& operand);
     const Sum& as_sum(const Operand& operand);
     Value as_constant(const Operand& operand, const char* what);
+    // A column, which is computed if the operand is an expression.
     ColumnName as_column(const Operand& operand, const char* what);
+    Sum computed_column(const Sum& sum);
     void uses(const Sum& sum, SqlUse use);
     void uses(const Sum& sum, const std::vector<Value>& constants, std::size_t offset);
 
     SqlCursor& at_;
-    const ResolveColumn& resolve_;
+    SqlQuery& query_;
     std::vector<SqlColumn>& columns_;
+    SqlClause clause_;
+    bool in_aggregate_ = false;
     int depth_ = 0;
 };
 
@@ -153,14 +173,23 @@ const Sum& Parser::as_sum(const Operand& operand) {
 }
 
 ColumnName Parser::as_column(const Operand& operand, const char* what) {
-    if (const auto* sum = operand.sum(); sum && sum->is_column()) return column(sum->steps.front().column);
-    at_.fail(std::string(what) + " goes with a column", operand.offset);
+    const auto* sum = operand.sum();
+    if (!sum || sum->constant()) at_.fail(std::string(what) + " goes with a column", operand.offset);
+    return column((sum->is_column() ? *sum : computed_column(*sum)).steps.front().leaf);
 }
 
 Value Parser::as_constant(const Operand& operand, const char* what) {
     if (!operand.is_constant()) at_.fail(what, operand.offset);
     if (const auto value = operand.constant()) return *value;
     at_.fail("an integer here must fit 64 bits or be exact as a double; add .0 if it may be rounded", operand.offset);
+}
+
+Sum Parser::computed_column(const Sum& sum) {
+    uses(sum, SqlUse::Sum);
+    auto column = leaf_of(leaf_name('x', query_.computed.size()));
+    query_.computed.push_back(
+        {.steps = sum.steps, .of_groups = clause_ == SqlClause::Having, .leaf = column.steps[0].leaf});
+    return column;
 }
 
 void Parser::uses(const Sum& sum, SqlUse use) {
@@ -188,10 +217,14 @@ Operand Parser::chain(const char* word, query::Expression::Kind kind, Operand (P
 }
 
 // Everything that nests goes through here or through factor().
-Operand Parser::negation() {
+void Parser::enter(std::size_t offset) {
     constexpr int deepest = 200;
-    const auto offset = at_.token().begin;
     if (++depth_ > deepest) at_.fail("this nests deeper than " + std::to_string(deepest) + " levels", offset);
+}
+
+Operand Parser::negation() {
+    const auto offset = at_.token().begin;
+    enter(offset);
     auto found = at_.accept_word("NOT") ? Operand{offset, !part_of_condition(negation())} : comparison();
     --depth_;
     return found;
@@ -218,7 +251,9 @@ Operand Parser::comparison() {
     const auto maybe = [&](Predicate found) { return Operand{offset, negated ? !found : std::move(found)}; };
     if (at_.accept_word("BETWEEN")) return maybe(between(left));
     if (at_.accept_word("IN")) return maybe(in(left));
-    if (negated) at_.refuse("BETWEEN or IN");
+    if (at_.accept_word("LIKE")) return maybe(like(left, false));
+    if (at_.accept_word("ILIKE")) return maybe(like(left, true));
+    if (negated) at_.refuse("BETWEEN, IN or LIKE");
     if (!std::holds_alternative<Predicate>(left.what)) at_.check_offered();  // a LIKE 'x%'
     return left;
 }
@@ -228,6 +263,32 @@ Predicate Parser::is_null(const Operand& what) {
     at_.expect_word("NULL");
     auto found = as_column(what, "IS NULL").is_null();
     return negated ? !found : found;
+}
+
+Predicate Parser::like(const Operand& what, bool ignore_case) {
+    const auto* sum = what.sum();
+    if (!sum || !sum->is_column() || sum->uses.empty()) at_.fail("LIKE goes with a column of text", what.offset);
+    if (at_.token().kind != SqlToken::Kind::Text) at_.refuse("a pattern such as 'a%'");
+    const auto text = at_.take().text;
+    std::string escape, pattern;
+    if (at_.accept_word("ESCAPE")) {
+        if (at_.token().kind != SqlToken::Kind::Text || at_.token().text.size() != 1)
+            at_.fail("ESCAPE takes one character, such as '!'", at_.token().begin);
+        escape = at_.take().text;
+    }
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const bool escaped = !escape.empty() && text[i] == escape[0] && i + 1 < text.size();
+        if (escaped) ++i;
+        pattern += escaped || (text[i] != '%' && text[i] != '_') ? text[i] : text[i] == '%' ? '\0' : '\1';
+    }
+    uses(*sum, SqlUse::Pattern);
+    auto leaf = leaf_name('x', query_.computed.size());
+    query_.computed.push_back({.steps = sum->steps,
+                               .pattern = std::move(pattern),
+                               .ignore_case = ignore_case,
+                               .of_groups = clause_ == SqlClause::Having,
+                               .leaf = leaf});
+    return column(std::move(leaf)) == 1;
 }
 
 Predicate Parser::between(const Operand& what) {
@@ -242,7 +303,7 @@ Predicate Parser::between(const Operand& what) {
     auto again = what;  // a copy for the second comparison
     if (auto* sum = std::get_if<Sum>(&again.what)) {
         for (auto& use : sum->uses) {
-            columns_.push_back(SqlColumn(columns_[use]));
+            columns_.push_back(SqlColumn(columns_[use]));  // with the same leaf
             use = columns_.size() - 1;
         }
     }
@@ -253,7 +314,7 @@ Predicate Parser::in(const Operand& what) {
     const auto tested = as_column(what, "IN");
     at_.expect_symbol("(");
     const auto first = at_.token().begin;
-    if (at_.token().is_word("SELECT")) at_.fail("a sub-query is not supported; use a JOIN", first);
+    at_.check_offered();
     std::vector<Value> list;
     do {
         const auto item = sum();
@@ -270,41 +331,63 @@ Predicate Parser::compare_constants(const Operand& a, Comparison op, const Opera
     return Predicate::always(holds(op, *a.number(), *b.number()));
 }
 
+query::Arithmetic arithmetic_of(Op op) {
+    constexpr std::array all{query::Arithmetic::Column, query::Arithmetic::Constant, query::Arithmetic::Negate,
+                             query::Arithmetic::Add,    query::Arithmetic::Subtract, query::Arithmetic::Multiply};
+    return all.at(static_cast<std::size_t>(op));
+}
+
 // A comparison of one column with a constant or another column is exact without a formula.
 Predicate Parser::compare_sums(const Operand& a, Comparison op, const Operand& b) {
-    auto x = as_sum(a);
-    const auto& y = as_sum(b);
-    if (x.is_column() && y.is_column()) {
+    const auto &x = as_sum(a), &y = as_sum(b);
+    const auto& left = x.steps[0].leaf;
+    if (x.is_column() && y.is_column() && !x.uses.empty() && !y.uses.empty()) {
         columns_[y.uses[0]].beside = x.uses[0];
-        return column(x.steps[0].column).compare(op, column(y.steps[0].column));
+        return column(left).compare(op, column(y.steps[0].leaf));
     }
     const auto use = x.uses.size() + y.uses.size() > 1 ? SqlUse::Sum : SqlUse::WithNumber;
     uses(x, use);
     uses(y, use);
-    if (const auto constant = b.constant(); constant && x.is_column())
-        return column(x.steps[0].column).compare(op, *constant);
-    x.steps.insert(x.steps.end(), y.steps.begin(), y.steps.end());
-    return query::predicate({.kind = query::Expression::Kind::Formula, .op = op, .steps = std::move(x.steps)});
+    if (x.is_column() && y.is_column()) return column(left).compare(op, column(y.steps[0].leaf));
+    if (const auto constant = b.constant(); constant && x.is_column()) return column(left).compare(op, *constant);
+    std::vector<query::FormulaStep<std::string>> steps;
+    for (const auto* side : {&x, &y}) {
+        for (const auto& [kind, leaf, number] : side->steps) steps.push_back({arithmetic_of(kind), leaf, number});
+    }
+    return query::predicate({.kind = query::Expression::Kind::Formula, .op = op, .steps = std::move(steps)});
 }
 
-Predicate Parser::compare(const Operand& a, Comparison op, const Operand& b) {
+Predicate Parser::compare(Operand a, Comparison op, Operand b) {
     if (a.is_constant() && b.is_constant()) return compare_constants(a, op, b);
-    if (a.is_constant()) return compare(b, query::turned(op), a);
+    if (a.is_constant()) return compare(std::move(b), query::turned(op), std::move(a));
     if (b.text()) {
-        const auto name = as_column(a, "text");
-        uses(*a.sum(), {*b.text()}, b.offset);
-        return name.compare(op, *b.text());
+        const auto* sum = a.sum();
+        if (!sum || !sum->is_column() || sum->uses.empty()) at_.fail("text goes with a column", a.offset);
+        uses(*sum, {*b.text()}, b.offset);
+        return as_column(a, "text").compare(op, *b.text());
+    }
+    for (auto* side : {&a, &b}) {
+        if (!as_sum(*side).is_linear) side->what = computed_column(as_sum(*side));
     }
     return compare_sums(a, op, b);
 }
 
+// The value of two constants; nothing if there is none.
+std::optional<query::Numeral> value_of(Op op, const query::Numeral& a, const query::Numeral& b) {
+    if (op == Op::Divide) return query::nearest_double(a) / query::nearest_double(b);
+    if (op != Op::Remainder) return computed(arithmetic_of(op), a, b);
+    const auto *x = std::get_if<query::Integer>(&a), *y = std::get_if<query::Integer>(&b);
+    if (x && y) return *y == -1 ? query::Integer{0} : *x % *y;
+    return std::fmod(query::nearest_double(a), query::nearest_double(b));
+}
+
 // Negate: only `a` is used.
-Sum Parser::applied(query::Arithmetic kind, Sum a, const Sum& b, std::size_t offset) {
-    const bool one = kind == query::Arithmetic::Negate;
+Sum Parser::applied(Op op, Sum a, const Sum& b, std::size_t offset) {
+    const bool one = op == Op::Negate, divides = op == Op::Divide || op == Op::Remainder;
     const auto *x = a.constant(), *y = one ? x : b.constant();
+    if (divides && y && query::nearest_double(*y) == 0) at_.fail("this divides by zero", offset);
     if (x && y) {
-        const auto result = computed(kind, *x, *y);
-        if (result) return sum_of(*result);
+        if (const auto result = value_of(op, *x, *y)) return sum_of(*result);
         at_.fail(
             std::holds_alternative<query::Integer>(*x) && std::holds_alternative<query::Integer>(*y)
                 ? "these come to an integer beyond 128 bits"
@@ -312,11 +395,13 @@ Sum Parser::applied(query::Arithmetic kind, Sum a, const Sum& b, std::size_t off
                   "it may be rounded",
             offset);
     }
+    if (divides || (op == Op::Multiply && !x && !y)) a.is_linear = false;
     if (!one) {
         a.steps.insert(a.steps.end(), b.steps.begin(), b.steps.end());
         a.uses.insert(a.uses.end(), b.uses.begin(), b.uses.end());
+        a.is_linear = a.is_linear && b.is_linear;
     }
-    a.steps.push_back({.kind = kind});
+    a.steps.push_back({.op = op});
     return a;
 }
 
@@ -327,22 +412,24 @@ Operand Parser::sum() {
         if (!minus && !at_.token().is_symbol("+")) return total;
         at_.take();
         const auto next = product();
-        const auto kind = minus ? query::Arithmetic::Subtract : query::Arithmetic::Add;
         static_cast<void>(as_sum(total));
-        total.what = applied(kind, std::move(std::get<Sum>(total.what)), as_sum(next), next.offset);
+        total.what =
+            applied(minus ? Op::Subtract : Op::Add, std::move(std::get<Sum>(total.what)), as_sum(next), next.offset);
     }
 }
 
 Operand Parser::product() {
     auto total = factor();
-    while (at_.accept_symbol("*")) {
+    for (;;) {
+        const bool times = at_.accept_symbol("*"), over = !times && at_.accept_symbol("/");
+        if (!times && !over && !at_.accept_symbol("%")) return total;
         const auto next = factor();
-        if (!as_sum(total).constant() && !as_sum(next).constant())
-            at_.fail("columns can be multiplied by constants only", next.offset);
-        total.what =
-            applied(query::Arithmetic::Multiply, std::move(std::get<Sum>(total.what)), as_sum(next), next.offset);
+        static_cast<void>(as_sum(total));
+        total.what = applied(times  ? Op::Multiply
+                             : over ? Op::Divide
+                                    : Op::Remainder,
+                             std::move(std::get<Sum>(total.what)), as_sum(next), next.offset);
     }
-    return total;
 }
 
 Operand Parser::factor() {
@@ -353,7 +440,8 @@ Operand Parser::factor() {
         return {offset, sum_of(at_.number(minus ? SqlCursor::Sign::Minus : SqlCursor::Sign::Plus))};
     auto found = primary();
     found.offset = offset;
-    if (minus) found.what = applied(query::Arithmetic::Negate, as_sum(found), {}, offset);
+    if (minus) found.what = applied(Op::Negate, as_sum(found), {}, offset);
+    if (at_.token().is_symbol("::")) at_.check_offered();
     return found;
 }
 
@@ -361,7 +449,7 @@ Operand Parser::primary() {
     const auto offset = at_.token().begin;
     if (at_.token().kind == SqlToken::Kind::Text) return {offset, at_.take().text};
     if (!at_.accept_symbol("(")) return word();
-    if (at_.token().is_word("SELECT")) at_.fail("a sub-query is not supported; pipe its answer: FROM -", offset);
+    at_.check_offered();  // a sub-query
     auto inside = disjunction();
     at_.expect_symbol(")");
     return inside;
@@ -372,19 +460,131 @@ Operand Parser::word() {
     if (at_.accept_word("TRUE")) return {offset, Predicate::always(true)};
     if (at_.accept_word("FALSE")) return {offset, Predicate::always(false)};
     if (at_.token().is_word("NULL")) at_.fail("NULL satisfies no comparison; write a IS NULL", offset);
-    if (!at_.at_name()) at_.refuse_name("a column or a constant");
+    if (!at_.at_name())
+        at_.refuse_name(clause_ == SqlClause::Select || clause_ == SqlClause::OrderBy ? "a column or an aggregate"
+                                                                                      : "a column or a constant");
     const auto first = at_.take();
-    if (at_.token().is_symbol("("))
-        at_.fail("conditions have no functions; aggregates go between SELECT and FROM", offset);
-    auto name = resolve_(at_.reference_from(first));
-    return {offset, Sum{.steps = {{.kind = query::Arithmetic::Column, .column = std::move(name)}},
-                        .uses = {columns_.size() - 1}}};
+    if (first.kind == SqlToken::Kind::Word && at_.token().is_symbol("(")) return {offset, call(first)};
+    at_.check_type(first);
+    using Alias = SqlColumn::Alias;
+    const auto alias = in_aggregate_ || clause_ == SqlClause::Select || clause_ == SqlClause::Where ? Alias::No
+                       : clause_ == SqlClause::OrderBy                                              ? Alias::First
+                                                                                                    : Alias::Second;
+    auto found = leaf_of(leaf_name('c', columns_.size()));
+    found.uses = {columns_.size()};
+    columns_.push_back({.written = at_.reference_from(first), .leaf = found.steps[0].leaf, .alias = alias});
+    return {offset, std::move(found)};
+}
+
+Sum Parser::call(const SqlToken& function) {
+    const auto* known = std::ranges::find_if(functions, [&](const Function& f) { return function.is_word(f.name); });
+    if (known == functions.end()) {
+        at_.check_function(function);
+        std::string all;
+        for (const auto& f : functions) all += (all.empty() ? "" : ", ") + std::string(f.name);
+        at_.fail("there is no " + function.text + "(); there are " + all, function.begin);
+    }
+    if (in_aggregate_) at_.fail("an aggregate inside an aggregate is not supported", function.begin);
+    if (clause_ == SqlClause::Where || clause_ == SqlClause::GroupBy)
+        at_.fail("aggregates go between SELECT and FROM, or after HAVING or ORDER BY", function.begin);
+    at_.expect_symbol("(");
+    enter(function.begin);
+    SqlAggregate found{
+        .what = {.kind = known->kind}, .form = known->form, .population = known->population, .root = known->root};
+    Sum argument;
+    const bool counts = known->kind == Kind::Count;
+    if (counts && (at_.token().is_symbol("*") || at_.token().kind == SqlToken::Kind::Number)) {
+        at_.take();  // COUNT(1) means COUNT(*)
+        found.what.kind = Kind::CountRows;
+    } else {
+        if (counts && at_.accept_word("DISTINCT")) found.form = SqlAggregate::Form::Distinct;
+        at_.check_offered();
+        if (at_.token().is_symbol("*")) at_.refuse("a column");
+        in_aggregate_ = true;
+        const auto begin = at_.token().begin;
+        argument = as_sum(sum());
+        in_aggregate_ = false;
+        if (argument.uses.empty()) at_.fail("an aggregate needs a column", begin);
+        const bool numbers = known->kind == Kind::Sum || known->kind == Kind::Average || function.is_word("MEDIAN");
+        if (numbers || !argument.is_column()) uses(argument, SqlUse::Sum);
+        function_constants(function, found.what);
+    }
+    at_.expect_symbol(")");
+    --depth_;
+    at_.check_after_call();
+    if (function.is_word("MEDIAN")) return median(argument);
+    found.argument = argument.steps;
+    // MIN(t) of a text is a text.
+    using enum QueryAggregate::Kind;
+    const auto kind = found.what.kind;
+    const bool as_argument = argument.is_column() && (kind == Min || kind == Max || kind == Quantile ||
+                                                      kind == KthLargest || kind == KthSmallest);
+    return aggregate(std::move(found), as_argument ? argument.uses : std::vector<std::size_t>{});
+}
+
+// One aggregate for all calls that are the same.
+Sum Parser::aggregate(SqlAggregate what, std::vector<std::size_t> uses) {
+    auto found = leaf_of(leaf_name('a', query_.aggregates.size()));
+    what.leaf = found.steps[0].leaf;
+    if (!uses.empty()) {
+        // Its own mention of the column, so that what it is compared with belongs to this leaf.
+        columns_.push_back(SqlColumn(columns_[uses[0]]));
+        uses = {columns_.size() - 1};
+        columns_.back().leaf = what.leaf;
+    }
+    found.uses = std::move(uses);
+    query_.aggregates.push_back(std::move(what));
+    return found;
+}
+
+// The mean of the two values in the middle, which are the same one if their number is odd.
+Sum Parser::median(const Sum& argument) {
+    const auto half = [&](double phi) {
+        SqlAggregate quantile;
+        quantile.what.kind = Kind::Quantile;
+        quantile.what.phi = phi;
+        quantile.argument = argument.steps;
+        auto value = aggregate(std::move(quantile), {});
+        value.steps.push_back({.op = Op::Constant, .constant = query::Integer{2}});
+        value.steps.push_back({.op = Op::Divide});
+        return value;
+    };
+    auto low = half(0.5);
+    const auto high = half(0.5 + 0x1p-40);
+    low.steps.insert(low.steps.end(), high.steps.begin(), high.steps.end());
+    low.steps.push_back({.op = Op::Add});
+    low.is_linear = false;
+    return low;
+}
+
+void Parser::function_constants(const SqlToken& function, QueryAggregate& aggregate) {
+    if (aggregate.kind == Kind::KthLargest || aggregate.kind == Kind::KthSmallest) {
+        at_.expect_symbol(",");
+        aggregate.k = at_.whole_number(1, "k is a whole number from 1, below 2^63");
+    } else if (aggregate.kind == Kind::Quantile && !function.is_word("MEDIAN")) {
+        at_.expect_symbol(",");
+        const auto begin = at_.token().begin;
+        aggregate.phi = query::nearest_double(at_.number());
+        if (!(aggregate.phi <= 1)) at_.fail("a quantile is from 0, the min, to 1, the max", begin);
+    }
+}
+
+SqlSteps Parser::expression() {
+    const auto found = sum();
+    if (found.text()) at_.fail("a text constant is compared with a column; it is not a value of its own", found.offset);
+    if (!found.sum()) at_.fail("a condition goes after WHERE or HAVING; a value is expected here", found.offset);
+    if (!found.sum()->is_column()) uses(*found.sum(), SqlUse::Sum);
+    return found.sum()->steps;
 }
 
 }  // namespace
 
-Predicate parse_condition(SqlCursor& at, const ResolveColumn& resolve, std::vector<SqlColumn>& columns) {
-    return Parser(at, resolve, columns).condition();
+Predicate parse_condition(SqlCursor& at, SqlQuery& query, SqlClause clause) {
+    return Parser(at, query, clause).condition();
+}
+
+SqlSteps parse_expression(SqlCursor& at, SqlQuery& query, SqlClause clause) {
+    return Parser(at, query, clause).expression();
 }
 
 }  // namespace quadmill::detail::sql

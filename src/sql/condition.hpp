@@ -1,20 +1,18 @@
-// Parses conditions of SQL text: what follows WHERE.
+// Parses conditions and expressions of SQL text.
 #pragma once
 
-#include <functional>
-#include <string>
-#include <vector>
-
 #include "sql/cursor.hpp"
-#include "sql/sql.hpp"
+#include "sql/statement.hpp"
 
 namespace quadmill::detail::sql {
 
-// Returns the query's name for a column as written, and adds it to the end of the list of columns. Throws if there is
-// no such column.
-using ResolveColumn = std::function<std::string(const SqlReference&)>;
+// The clause that an expression stands in. Only some have aggregates and may use names of outputs.
+enum class SqlClause { Select, Where, GroupBy, Having, OrderBy };
 
-// Also records in the list of columns what each is compared with. Throws SqlError.
-[[nodiscard]] Predicate parse_condition(SqlCursor& at, const ResolveColumn& resolve, std::vector<SqlColumn>& columns);
+// Both add to the query the columns, aggregates and computed columns that they name, and how they are used. They throw
+// SqlError.
+[[nodiscard]] Predicate parse_condition(SqlCursor& at, SqlQuery& query, SqlClause clause);
+// A column, an aggregate, or arithmetic of them.
+[[nodiscard]] SqlSteps parse_expression(SqlCursor& at, SqlQuery& query, SqlClause clause);
 
 }  // namespace quadmill::detail::sql

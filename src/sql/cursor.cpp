@@ -5,52 +5,44 @@
 #include <charconv>
 #include <cstdlib>
 
-#include "sql/sql.hpp"
-
 namespace quadmill::detail::sql {
 
 namespace {
 
-constexpr std::array<std::string_view, 18> keywords{"SELECT", "FROM",    "WHERE", "AND",  "OR",    "NOT",
-                                                    "IN",     "BETWEEN", "IS",    "NULL", "TRUE",  "FALSE",
-                                                    "AS",     "ON",      "GROUP", "BY",   "LIMIT", "JOIN"};
+constexpr std::array<std::string_view, 26> keywords{"SELECT",  "FROM",  "WHERE",  "AND",  "OR",      "NOT",   "IN",
+                                                    "BETWEEN", "IS",    "NULL",   "TRUE", "FALSE",   "AS",    "ON",
+                                                    "GROUP",   "BY",    "LIMIT",  "JOIN", "HAVING",  "ORDER", "LIKE",
+                                                    "ILIKE",   "USING", "OFFSET", "LEFT", "DISTINCT"};
 
 // SQL that is not supported, and what to use instead.
 struct Advice {
     std::string_view word, advice;
 };
-constexpr std::string_view only_inner_joins = "is not supported; a join is FROM x.csv JOIN y.csv ON x.k = y.k";
-constexpr std::string_view one_query = "is not supported; combine the answers of several queries outside";
-constexpr std::string_view patterns = "is not supported; text goes with = != < <= > >= BETWEEN and IN";
-constexpr std::array<Advice, 26> not_offered{
-    {{"ORDER", "BY is not supported; rows come in the order of the file: sort them outside"},
-     {"HAVING",
-      "is not supported; filter the answer: quadmill query '...' | quadmill query 'SELECT * FROM - "
-      "WHERE ...'"},
-     {"DISTINCT", "is not supported; GROUP BY the columns instead"},
-     {"LIKE", patterns},
-     {"GLOB", patterns},
-     {"REGEXP", patterns},
-     {"UNION", one_query},
-     {"INTERSECT", one_query},
-     {"EXCEPT", one_query},
-     {"WITH", "is not supported; a query begins with SELECT"},
-     {"LEFT", only_inner_joins},
-     {"RIGHT", only_inner_joins},
-     {"FULL", only_inner_joins},
-     {"OUTER", only_inner_joins},
-     {"CROSS", only_inner_joins},
-     {"NATURAL", only_inner_joins},
-     {"INNER", "is only allowed before JOIN"},
-     {"USING", "is not supported; write ON x.k = y.k"},
-     {"CASE", "is not supported; use one query for each case"},
-     {"OVER", "is not supported; aggregates are of all rows, or GROUP BY a column"},
-     {"OFFSET", "is not supported; LIMIT gives the first rows"},
-     {"ISNULL", "is written IS NULL"},
-     {"NOTNULL", "is written IS NOT NULL"},
-     {"/", "is not supported; multiply by a constant: 0.5 * a"},
-     {"%", "is not supported; sums of columns times constants are, such as 2*a + b"},
-     {"||", "is not supported; text can be compared only"}}};
+constexpr std::string_view out_of_scope =
+    "is not supported: quadmill query answers conditions, groups, orders and joins; use a full SQL engine for the rest";
+constexpr std::string_view joins = "is not supported; a join is FROM x.csv [LEFT] JOIN y.csv ON x.k = y.k";
+constexpr std::array<Advice, 22> not_offered{{{"GLOB", "is not supported; use LIKE"},
+                                              {"REGEXP", "is not supported; use LIKE"},
+                                              {"SIMILAR", "is not supported; use LIKE"},
+                                              {"UNION", out_of_scope},
+                                              {"INTERSECT", out_of_scope},
+                                              {"EXCEPT", out_of_scope},
+                                              {"WITH", out_of_scope},
+                                              {"EXISTS", out_of_scope},
+                                              {"RIGHT", joins},
+                                              {"FULL", joins},
+                                              {"OUTER", "goes after LEFT"},
+                                              {"CROSS", joins},
+                                              {"NATURAL", "is not supported; write USING (k)"},
+                                              {"INNER", "is only allowed before JOIN"},
+                                              {"CASE", out_of_scope},
+                                              {"OVER", out_of_scope},
+                                              {"QUALIFY", out_of_scope},
+                                              {"WINDOW", out_of_scope},
+                                              {"ISNULL", "is written IS NULL"},
+                                              {"NOTNULL", "is written IS NOT NULL"},
+                                              {"::", out_of_scope},
+                                              {"||", out_of_scope}}};
 
 const Advice* advice_for(const SqlToken& token) {
     const auto same = [&](const Advice& advice) { return token.is_word(advice.word) || token.is_symbol(advice.word); };
@@ -135,11 +127,53 @@ SqlToken SqlCursor::path() {
     taken_ = token.end;
     if (!token.text.empty()) return token;
     if (token.end > token.begin) fail("the path of a file is not empty", token.begin);
-    if (this->token().is_symbol("(")) fail("a sub-query is not supported; pipe its answer: FROM -", token.begin);
+    if (this->token().is_symbol("(")) {
+        take();
+        check_offered();
+    }
     refuse("the path of a file");
 }
 
+std::uint64_t SqlCursor::whole_number(std::uint64_t min, const char* what) {
+    const auto begin = token().begin;
+    if (token().kind != SqlToken::Kind::Number) fail(what, begin);
+    const auto value = query::value_of(number());
+    const auto* integer = value ? std::get_if<std::int64_t>(&*value) : nullptr;
+    if (!integer || static_cast<std::uint64_t>(*integer) < min) fail(what, begin);
+    return static_cast<std::uint64_t>(*integer);
+}
+
+bool SqlCursor::at_word_before(std::string_view word, std::string_view symbol) const {
+    auto ahead = *this;
+    return ahead.accept_word(word) && ahead.token().is_symbol(symbol);
+}
+
+void SqlCursor::check_after_call() {
+    for (const auto* word : {"FILTER", "OVER"}) {
+        if (at_word_before(word, "(")) fail(std::string(word) + " " + std::string(out_of_scope), token().begin);
+    }
+}
+
+void SqlCursor::check_function(const SqlToken& name) const {
+    for (const auto* word :
+         {"CAST",   "TRY_CAST", "EXTRACT",  "COALESCE",   "IF",     "IIF",       "NULLIF", "ROW_NUMBER",
+          "RANK",   "DATE",     "STRFTIME", "DATE_TRUNC", "SUBSTR", "SUBSTRING", "LOWER",  "UPPER",
+          "LENGTH", "ROUND",    "ABS",      "CONCAT",     "TRIM",   "REPLACE"}) {
+        if (name.is_word(word)) fail(name.text + "() " + std::string(out_of_scope), name.begin);
+    }
+}
+
+void SqlCursor::check_type(const SqlToken& type) {
+    const bool named = std::ranges::any_of(std::array{"DATE", "TIME", "TIMESTAMP", "INTERVAL"},
+                                           [&](const char* word) { return type.is_word(word); });
+    if (!named || token().kind != SqlToken::Kind::Text) return;
+    fail(type.text + " '...' " + std::string(out_of_scope) + ". Dates of the form 2024-12-31 are compared as text",
+         type.begin);
+}
+
 void SqlCursor::check_offered(const std::string& hint) {
+    if (token().is_word("SELECT"))
+        fail("a sub-query " + std::string(out_of_scope) + ", or pipe its answer: FROM -", token().begin);
     if (const auto* advice = advice_for(token()))
         fail(std::string(advice->word) + " " + std::string(advice->advice) + hint, token().begin);
 }
@@ -154,7 +188,7 @@ void SqlCursor::refuse_name(const std::string& expected) {
 }
 
 void SqlCursor::refuse(const std::string& expected, const std::string& hint) {
-    check_offered(hint);
+    if (!token().is_word("SELECT")) check_offered(hint);
     const auto& here = token();
     const bool end = here.kind == SqlToken::Kind::End;
     const auto written = std::string(text().substr(here.begin, here.end - here.begin));

@@ -1,21 +1,16 @@
 // The position of a parser in SQL text, and its error messages.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "query/plan/formula.hpp"
 #include "sql/lexer.hpp"
+#include "sql/statement.hpp"
 
 namespace quadmill::detail::sql {
-
-// A column as written: name or qualifier.name.
-struct SqlReference {
-    std::string qualifier{}, name{};
-    std::size_t offset = 0;
-    bool in_double_quotes = false;  // then it is not a text
-};
 
 // All functions throw SqlError.
 class SqlCursor {
@@ -43,11 +38,18 @@ class SqlCursor {
     // then fit into 128 bits. Otherwise it is the nearest double, which is infinity for 1e400 and 0 for 1e-400.
     enum class Sign { Plus, Minus };
     [[nodiscard]] query::Numeral number(Sign sign = Sign::Plus);
+    [[nodiscard]] std::uint64_t whole_number(std::uint64_t min, const char* what);
     // Pre: token() has not been called for the next token, which may not be valid SQL.
     [[nodiscard]] SqlToken path();
 
     // Fails if the next token is SQL that is not supported.
     void check_offered(const std::string& hint = {});
+    // Fail at SQL that is not supported after a call, at such a function, and at DATE '2024-01-01'.
+    void check_after_call();
+    void check_function(const SqlToken& name) const;
+    void check_type(const SqlToken& type);
+    // Whether the word is followed by that symbol.
+    [[nodiscard]] bool at_word_before(std::string_view word, std::string_view symbol) const;
     // Fails because the next token is not what is expected; says so if it is a keyword that needs quotes to be a name.
     [[noreturn]] void refuse(const std::string& expected);
     [[noreturn]] void refuse_name(const std::string& expected);

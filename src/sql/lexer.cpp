@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "sql/sql.hpp"
+#include "sql/statement.hpp"
 
 namespace quadmill::detail::sql {
 
@@ -113,8 +113,8 @@ SqlToken SqlLexer::number() {
 }
 
 SqlToken SqlLexer::symbol() {
-    constexpr std::array<std::string_view, 20> symbols{"<=", ">=", "<>", "!=", "==", "||", "(", ")", ",", ".",
-                                                       ";",  "*",  "+",  "-",  "/",  "%",  "=", "<", ">", "?"};
+    constexpr std::array<std::string_view, 21> symbols{"::", "<=", ">=", "<>", "!=", "==", "||", "(", ")", ",", ".",
+                                                       ";",  "*",  "+",  "-",  "/",  "%",  "=",  "<", ">", "?"};
     for (const auto symbol : symbols) {
         if (text_.substr(at_).starts_with(symbol)) return up_to(SqlToken::Kind::Symbol, at_ + symbol.size());
     }

@@ -188,7 +188,7 @@ class Csv(Query):
         os.close(side)
         shown = os.read(main, 4096)
         os.close(main)
-        self.assertEqual(shown, b"a\\x1b[31m,b\r\n1,x\\x1b]0;title\\x07\\x9b1m\r\n")
+        self.assertEqual(shown, b"a\\x1b[31m  b\r\n        1  x\\x1b]0;title\\x07\\x9b1m\r\n")
         self.assertEqual(self.output("SELECT * FROM e.csv"), content)
         for query in ("SELECT c FROM e.csv", "SELECT SUM(b) FROM e.csv", "SELECT a\x1b FROM 'e\x1b.csv'",
                       "SELECT \"a\x1b[31m\", COUNT(*) FROM e.csv"):
@@ -251,6 +251,72 @@ class Csv(Query):
         self.assertEqual(self.output("SELECT column2, N.SIZE FROM n.csv WHERE size = 4"), b"column2,n.Size\n2,4\n")
         self.refuses(2, "A may be n.a (column 1) or n.a (column 3); give one another name in the first line",
                      "SELECT SUM(A) FROM n.csv")
+
+    def test_delimiter_is_found(self):
+        for delimiter in ",;\t|":
+            text = 'a,b,c\n1,"x;y|z",0.5\n'.replace(",", delimiter).encode()
+            self.path("f.txt", text)
+            self.assertEqual(self.rows("SELECT * FROM f.txt"), [[1, "x;y|z", 0.5]])
+            self.assertEqual(self.rows("SELECT * FROM -", "--batch", "2", stdin=text), [[1, "x;y|z", 0.5]])
+            self.assertEqual(self.output("SELECT c, a FROM f.txt"), b"c,a\n0.5,1\n")
+        self.path("f.txt", b"a;b\n1;2\n")
+        self.assertEqual(self.answer("SELECT * FROM f.txt", "--delimiter", ",")["columns"], ["a;b"])
+
+    def test_no_header(self):
+        for content, rows in ((b"1,x\n2,y\n", [[1, "x"], [2, "y"]]), (b'1,"x\ny"', [[1, "x\ny"]])):
+            self.path("n.csv", content)
+            answer = self.answer("SELECT * FROM n.csv", "--no-header")
+            self.assertEqual((answer["columns"], answer["rows"]), (["column1", "column2"], rows))
+            self.assertEqual(self.rows("SELECT * FROM - LIMIT 9", "--no-header", stdin=content), rows)
+        self.assertEqual(self.value("SELECT SUM(column1) FROM n.csv", "--no-header"), 1)
+        self.path("n.csv", b"1,2\n3\n")
+        self.refuses(1, "n.csv, line 2: has 1 field", "SELECT COUNT(*) FROM n.csv", "--no-header")
+
+    def test_null_word(self):
+        content = b'a,t\n1,NA\nNA,"NA"\n3,x\n'
+        self.path("n.csv", content)
+        self.assertEqual(self.rows("SELECT * FROM n.csv", "--null", "NA"), [[1, None], [None, None], [3, "x"]])
+        self.assertEqual(self.rows("SELECT SUM(a) FROM -", "--null", "NA", "--batch", "9", stdin=content), [[4]])
+
+    def test_limit_stops_reading(self):
+        self.path("l.csv", b"a,b\n1,x\n2,y\n3\n")
+        self.assertEqual(self.rows("SELECT a FROM l.csv LIMIT 1 OFFSET 1"), [[2]])
+        self.assertEqual(self.rows("SELECT a FROM l.csv LIMIT 0"), [])
+        self.refuses(1, "line 4: has 1 field", "SELECT a FROM l.csv LIMIT 3")
+        self.refuses(1, "line 4: has 1 field", "SELECT a FROM l.csv ORDER BY a LIMIT 1")
+
+    def test_forms_of_output(self):
+        self.path("o.csv", b'a,t\n1,"x ""y"""\n,\n0.5,z\n')
+        lines = self.output("SELECT a, t FROM o.csv", "--ndjson").decode().splitlines()
+        self.assertEqual([json.loads(line) for line in lines],
+                         [{"a": 1, "t": 'x "y"'}, {"a": None, "t": None}, {"a": 0.5, "t": "z"}])
+        self.assertEqual(self.output("SELECT a FROM o.csv", "-o", "out.csv"), b"")
+        self.assertEqual(self.read(self.path("out.csv")), b"a\n1\n\n0.5\n")
+        self.refuses(1, "nothing.csv", "SELECT a FROM nothing.csv", "-o", "none.csv")
+        self.assertFalse(os.path.exists(self.path("none.csv")))
+        self.refuses(2, "o.csv", "SELECT a FROM o.csv", "-o", "o.csv")
+        self.refuses(2, "--ndjson", "SELECT a FROM o.csv", "--ndjson", "--json")
+
+    def test_several_files(self):
+        self.path("p1.csv", b"a,t\n1,x\n2,y\n")
+        self.path("p2.csv", b"a,t\n7,z\n")
+        self.assertEqual(self.rows("SELECT * FROM 'p?.csv'"), [[1, "x"], [2, "y"], [7, "z"]])
+        self.assertEqual(self.rows("SELECT t FROM 'p*.csv' LIMIT 9"), [["x"], ["y"], ["z"]])
+        self.path("p3.csv", b"a,t\n8,z\n9\n")
+        self.refuses(1, "p3.csv, line 3: has 1 field", "SELECT COUNT(*) FROM 'p*.csv'")
+        self.path("p3.csv", b"a,u\n8,z\n")
+        self.refuses(1, "'p3.csv' has other columns than 'p1.csv'", "SELECT COUNT(*) FROM 'p*.csv'")
+        self.refuses(1, "no file has a name like 'q*.csv'", "SELECT COUNT(*) FROM 'q*.csv'")
+        self.path("[q].csv", b"a\n5\n")
+        self.assertEqual(self.value("SELECT a FROM '[q].csv'"), 5)
+
+    def test_several_statements(self):
+        self.path("s.csv", b"a\n1\n2\n")
+        self.path("q.sql", b"SELECT SUM(a) AS s FROM s.csv; -- one\nSELECT MAX(a) FROM s.csv WHERE a < 2;\n")
+        result = run("query", "-f", "q.sql", cwd=self.folder)
+        self.assertEqual((result.stdout, result.stderr), (b"s\n3\nMAX(a)\n1\n", b""))
+        self.fails(2, "QUERY", "query", "SELECT 1", "-f", "q.sql", cwd=self.folder)
+        self.refuses(2, "one statement", "SELECT a FROM -; SELECT a FROM s.csv", "--batch", "2")
 
     def test_delimiters_in_numbers(self):
         self.path("d.csv", b"a;b\n-1;0.5\n")

@@ -1,6 +1,7 @@
 // SQL: the text alone, then with the column names of a table.
 #include "fuzz.hpp"
-#include "sql/sql.hpp"
+#include "sql/binder.hpp"
+#include "sql/parser.hpp"
 
 namespace quadmill::fuzz {
 
@@ -8,8 +9,8 @@ void run(std::span<const std::byte> bytes) {
     const auto text = text_of(bytes);
     try_to([&] {
         const auto query = detail::sql::parse_sql(text);
-        const detail::sql::SqlNames names{.written = {"a", "b", "c"}, .unique = {"a", "b", "c"}};
-        static_cast<void>(detail::sql::parse_sql(text, std::vector(query.sources.size(), names)));
+        const detail::query::ColumnNames names{.written = {"a", "b", "c"}, .unique = {"a", "b", "c"}};
+        static_cast<void>(detail::sql::bind(query, std::vector(query.sources.size(), names)));
     });
 }
 

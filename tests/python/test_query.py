@@ -51,9 +51,17 @@ def test_types_of_answers_do_not_depend_on_rows(columns):
     found = quadmill.query("SELECT i, u, l, f, d, t, MEDIAN(i) AS m, AVG(i) AS a, COUNT(t) AS c FROM x WHERE i > 1000 "
                            "GROUP BY i, u, l, f, d, t", columns)
     assert [column.dtype for column in found.values()] == [np.int64] * 3 + [np.float64] * 2 + [
-        object, np.int64, np.float64, np.int64]
+        object, np.float64, np.float64, np.int64]
     none = quadmill.query("SELECT MAX(i) AS m, COUNT(*) AS n FROM x WHERE i > 1000", columns)
     assert none["m"].dtype == np.int64 and none["m"].mask.tolist() == [True] and none["n"].tolist() == [0]
+
+
+def test_order_expressions_and_left_joins():
+    left = {"k": np.array([3, 1, 2]), "v": np.array([0.5, 1.5, 2.5])}
+    found = quadmill.query("SELECT k * 2 AS twice, v / 2 AS half, n FROM x LEFT JOIN y USING (k) ORDER BY k DESC LIMIT 2",
+                           {"x": left, "y": {"k": np.array([2]), "n": ["two"]}})
+    assert rows_of(found) == [(6, 0.25, None), (4, 1.25, "two")]
+    assert found["twice"].dtype == np.int64
 
 
 def test_joins_are_of_tables_by_name(rng):

@@ -15,7 +15,8 @@
 #include "quadmill/error.hpp"
 #include "quadmill/query.hpp"
 #include "query/sqlite.hpp"
-#include "sql/sql.hpp"
+#include "sql/binder.hpp"
+#include "sql/parser.hpp"
 
 namespace quadmill::test {
 
@@ -359,9 +360,9 @@ class RandomQuery {
                 : floats || dice_.one_in(2) ? constant()
                                             : dice_.of(large);
         const bool joined = columns_.front().name.find('.') != std::string::npos;
-        const auto parsed = detail::sql::parse_sql(std::string("SELECT COUNT(*) FROM x") +
-                                                   (joined ? " JOIN y ON x.a = y.a" : "") + " WHERE " + text);
-        return {*parsed.query.where, {text}};
+        const auto parsed = detail::sql::bind(detail::sql::parse_sql(
+            std::string("SELECT COUNT(*) FROM x") + (joined ? " JOIN y ON x.a = y.a" : "") + " WHERE " + text));
+        return {*parsed.where, {text}};
     }
 
     Dice& dice_;

@@ -1,6 +1,7 @@
 #include "query/table/table.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 #include <limits>
 #include <memory>
@@ -12,6 +13,7 @@
 #include "quadmill/error.hpp"
 #include "query/table/key.hpp"
 #include "query/table/sort_unique.hpp"
+#include "query/table/text_numbers.hpp"
 
 namespace quadmill {
 namespace {
@@ -241,7 +243,7 @@ Table& Table::add(const std::vector<TextColumn>& columns) {
         // Adds a column without rows, to check the next one.
         append(table, column_of(column.name, ColumnType::Text, std::vector<std::uint32_t>{}, {}), column.values.size());
     }
-    sort_unique(all);
+    detail::query::sort_unique(all);
     table = *data_;
     take_dictionary(table, all);
     for (std::size_t i = 0; i < columns.size(); ++i) {
@@ -307,6 +309,122 @@ const std::vector<ColumnInfo>& Table::columns() const noexcept {
 }  // namespace quadmill
 
 namespace quadmill::detail::query {
+
+namespace {
+
+std::uint64_t word_of(const char* bytes, std::size_t size) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes, size);
+    return word;
+}
+
+std::uint64_t hash_of(std::string_view text) {
+    std::uint64_t hash = text.size();
+    const auto mix = [&](std::uint64_t word) {
+        hash = (hash ^ word) * 0x9e3779b97f4a7c15U;
+        hash ^= hash >> 32U;
+    };
+    for (; text.size() >= 8; text.remove_prefix(8)) mix(word_of(text.data(), 8));
+    mix(word_of(text.data(), text.size()));
+    return hash;
+}
+
+// A distinct text of a part, with its first bytes as a number that has their order.
+struct Entry {
+    std::uint64_t prefix;
+    std::string_view text;
+    std::uint32_t* number;  // receives its index in the dictionary
+    bool operator<(const Entry& other) const {
+        return prefix != other.prefix ? prefix < other.prefix : text < other.text;
+    }
+};
+
+std::uint64_t prefix_of(std::string_view text) {
+    std::uint64_t prefix = 0;
+    for (std::size_t i = 0; i < 8; ++i)
+        prefix = prefix << 8U | (i < text.size() ? static_cast<unsigned char>(text[i]) : 0U);
+    return prefix;
+}
+
+}  // namespace
+
+void TextNumbers::add(std::string_view text) {
+    if (2 * texts_.size() >= slots_.size()) make_space();
+    const auto hash = hash_of(text);
+    const auto last = slots_.size() - 1;
+    auto slot = hash & last;
+    for (; slots_[slot] != 0; slot = (slot + 1) & last) {
+        const auto number = slots_[slot] - 1;
+        if (hashes_[number] == hash && texts_[number] == text) return rows_.push_back(number);
+    }
+    slots_[slot] = static_cast<std::uint32_t>(texts_.size() + 1);
+    rows_.push_back(static_cast<std::uint32_t>(texts_.size()));
+    hashes_.push_back(hash);
+    texts_.push_back(copied(text));
+}
+
+std::string_view TextNumbers::copied(std::string_view text) {
+    constexpr std::size_t block = std::size_t{1} << 16U;
+    if (text.size() > left_) {
+        left_ = std::max(block, text.size());
+        memory_.push_back(std::make_shared<char[]>(left_));
+        next_ = memory_.back().get();
+    }
+    auto* const to = next_;
+    if (!text.empty()) std::memcpy(to, text.data(), text.size());
+    next_ += text.size();
+    left_ -= text.size();
+    return {to, text.size()};
+}
+
+void TextNumbers::make_space() {
+    slots_.assign(std::max<std::size_t>(64, 2 * slots_.size()), 0);
+    const auto last = slots_.size() - 1;
+    for (std::size_t number = 0; number < texts_.size(); ++number) {
+        auto slot = hashes_[number] & last;
+        while (slots_[slot] != 0) slot = (slot + 1) & last;
+        slots_[slot] = static_cast<std::uint32_t>(number + 1);
+    }
+}
+
+void add_texts(Table& table, std::span<NumberedTexts> columns) {
+    const auto data = std::const_pointer_cast<TableData>(detail::Access::of(table));
+    std::vector<std::vector<std::uint32_t>> numbers;  // by part of a column: indices in the dictionary
+    std::vector<Entry> all;
+    for (const auto& column : columns) {
+        for (const auto& part : column.parts) numbers.emplace_back(std::max<std::size_t>(part.texts().size(), 1));
+    }
+    std::size_t at = 0;
+    for (const auto& column : columns) {
+        for (const auto& part : column.parts) {
+            auto& to = numbers[at++];
+            for (std::size_t i = 0; i < part.texts().size(); ++i)
+                all.push_back({prefix_of(part.texts()[i]), part.texts()[i], &to[i]});
+        }
+    }
+    std::sort(all.begin(), all.end());
+    Dictionary dictionary;
+    for (const auto& entry : all) {
+        if (dictionary.empty() || dictionary.back() != entry.text) dictionary.emplace_back(entry.text);
+        *entry.number = static_cast<std::uint32_t>(dictionary.size() - 1);
+    }
+    data->dictionary = std::make_shared<const Dictionary>(std::move(dictionary));
+    at = 0;
+    for (auto& [name, parts, valid] : columns) {
+        std::vector<std::uint32_t> codes;
+        std::size_t rows = 0;
+        for (const auto& part : parts) rows += part.rows().size();
+        codes.reserve(rows);
+        for (auto& part : parts) {
+            const auto& to = numbers[at++];
+            for (const auto number : part.rows()) codes.push_back(to[number]);
+            part = {};
+        }
+        require_fits(*data, "Table::add", name, rows);
+        auto bits = packed(name, valid, rows);
+        append(*data, column_of(name, ColumnType::Text, std::move(codes), std::move(bits)), rows);
+    }
+}
 
 Value value_of(const TableData& table, std::size_t column, std::uint64_t key) {
     const auto type = table.columns[column]->type;

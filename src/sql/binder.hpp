@@ -1,0 +1,47 @@
+// Looks up the names of a statement, and checks its types.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "quadmill/table.hpp"
+#include "query/table/column_names.hpp"
+#include "sql/statement.hpp"
+
+namespace quadmill::detail::sql {
+
+using query::ColumnNames;
+
+// The statement with the names that its tables have for columns, or with names as written if there are no tables. A
+// name refers to the column with the same letters in the same case, otherwise to the one that only differs in case.
+// Afterwards each key of a group is a column or a computed column, and so is each argument of an aggregate. Throws
+// SqlError.
+[[nodiscard]] SqlQuery bind(SqlQuery query, std::span<const ColumnNames> tables = {});
+
+// The columns of one source that the statement reads, as indices in its names; the first one if it reads none.
+[[nodiscard]] std::vector<std::size_t> columns_read(const SqlQuery& query, std::size_t source,
+                                                    const ColumnNames& names);
+
+// Facts about the columns of a statement, in the order of `columns`.
+struct SqlTypes {
+    std::vector<ColumnType> types{};
+    std::vector<std::string> why{};  // why it is text; empty if that is not known
+};
+// What is known about the columns of a source that have values, and the reason why a column is text.
+struct SourceTypes {
+    std::map<std::string, ColumnType, std::less<>> types{};
+    std::map<std::string, std::string> why_text{};
+};
+// A column without a value is text if it is compared with text, otherwise an integer.
+[[nodiscard]] SqlTypes types_in(const SqlQuery& query, std::span<const SourceTypes> sources);
+// Throws SqlError.
+void check_types(const SqlQuery& query, const SqlTypes& known);
+// Replaces texts that are compared with a numeric column by numbers. Pre: check_types() passed.
+void take_types(SqlQuery& query, const SqlTypes& known);
+
+// The expression as text.
+[[nodiscard]] std::string text_of(const SqlSteps& steps);
+
+}  // namespace quadmill::detail::sql

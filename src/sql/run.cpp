@@ -1,0 +1,591 @@
+#include "sql/run.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include "cpu/stopwatch.hpp"
+#include "query/plan/describe.hpp"
+#include "query/plan/expression.hpp"
+#include "query/table/cells.hpp"
+#include "query/table/sort_unique.hpp"
+#include "sql/binder.hpp"
+#include "sql/order.hpp"
+#include "sql/table_maker.hpp"
+
+namespace quadmill::detail::sql {
+
+namespace {
+
+using Op = SqlStep::Op;
+using Form = SqlAggregate::Form;
+using AggregateKind = QueryAggregate::Kind;
+using query::TableData;
+
+constexpr const char* rows_of_all = "COUNT of all";  // if only aggregates that the library does not have are wanted
+
+const TableData& data_of(const Table& table) {
+    return *detail::Access::of(table);
+}
+
+const std::string& leaf_of(const SqlSteps& steps) {
+    return steps[0].leaf;
+}
+
+ColumnType wide(ColumnType type) {
+    return type == ColumnType::Text ? type : query::is_float(type) ? ColumnType::F64 : ColumnType::I64;
+}
+
+ColumnType type_in(const Table& table, const std::string& name) {
+    return data_of(table).infos[data_of(table).places.at(name)].type;
+}
+
+void add(Table& table, const std::string& name, Numbers numbers) {
+    if (numbers.are_integers) {
+        table.add(name, std::move(numbers.integers), std::move(numbers.valid));
+    } else {
+        table.add(name, std::move(numbers.doubles), std::move(numbers.valid));
+    }
+}
+
+// The cells of the rows of a table that were selected.
+Table gathered(const Table& from, const RowList& rows, const std::string& prefix) {
+    const auto& data = data_of(from);
+    std::vector<ColumnInfo> infos;
+    std::vector<query::Cells> cells;
+    for (std::size_t i = 0; i < data.columns.size(); ++i) {
+        infos.push_back({prefix + data.infos[i].name, wide(data.infos[i].type)});
+        cells.emplace_back(data, i);
+    }
+    constexpr auto none = std::numeric_limits<std::uint64_t>::max();
+    TableMaker maker(infos);
+    std::vector<Value> row(cells.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        for (std::size_t k = 0; k < cells.size(); ++k) row[k] = rows[i] == none ? Value() : cells[k].value(rows[i]);
+        maker.add(row);
+    }
+    return maker.table();
+}
+
+// ---- Parts of a statement
+
+// The names of row columns that conditions and expressions need.
+bool needs(const SqlQuery& query, const std::string& name) {
+    const auto uses = [&](const auto& all) {
+        return std::ranges::any_of(all, [&](const auto& one) {
+            return std::ranges::find(one.steps, name, &SqlStep::leaf) != one.steps.end();
+        });
+    };
+    const auto takes = [&](const SqlAggregate& one) { return !one.argument.empty() && leaf_of(one.argument) == name; };
+    return uses(query.group_by) || std::ranges::any_of(query.aggregates, takes);
+}
+
+bool in_condition(const std::optional<Predicate>& condition, const std::string& name) {
+    if (!condition) return false;
+    const auto names = query::columns_of(detail::Access::of(*condition));
+    return std::ranges::find(names, name) != names.end();
+}
+
+bool all_leaves(const std::vector<SqlOutput>& outputs) {
+    return std::ranges::all_of(outputs, [](const SqlOutput& output) { return is_leaf(output.steps); });
+}
+
+// Whether the library's plan answers the joined rows, so that pairs need not be kept.
+bool joins_in_plan(const SqlQuery& query) {
+    const auto of_rows = [](const SqlComputed& one) { return !one.of_groups; };
+    if (query.join->outer || std::ranges::any_of(query.computed, of_rows)) return false;
+    if (!query.groups()) return query.order_by.empty() && all_leaves(query.outputs);
+    return std::ranges::all_of(query.aggregates, [](const SqlAggregate& one) { return one.form == Form::Plain; });
+}
+
+std::optional<Join> join_of(const SqlQuery& query, const RunOptions& options) {
+    if (!query.join) return {};
+    const auto& join = *query.join;
+    return Join{.left = query.columns[join.left].name,
+                .right = query.columns[join.right].name,
+                .band = join.band,
+                .left_name = query.sources[0].name,
+                .right_name = query.sources[1].name,
+                .method = options.join,
+                .block_rows = options.join_block};
+}
+
+// The outputs of the library's query that groups rows: the keys, then the plain aggregates.
+Query grouping(const SqlQuery& query) {
+    Query plan{.outputs = {}, .where = query.where};
+    for (const auto& key : query.group_by) {
+        const auto& name = leaf_of(key.steps);
+        if (std::ranges::find(plan.group_by, name) != plan.group_by.end()) continue;
+        plan.group_by.push_back(name);
+        plan.outputs.push_back({name, name});
+    }
+    for (const auto& one : query.aggregates) {
+        if (one.form != Form::Plain) continue;
+        auto what = one.what;
+        if (!one.argument.empty()) what.column = leaf_of(one.argument);
+        plan.outputs.push_back({what, one.leaf});
+    }
+    if (plan.outputs.empty()) plan.outputs.push_back({QueryAggregate{}, rows_of_all});
+    return plan;
+}
+
+Query plain_rows(const SqlQuery& query) {
+    Query plan{.outputs = {}, .where = query.where};
+    for (const auto& output : query.outputs) {
+        for (const auto& step : output.steps) {
+            if (step.op == Op::Leaf)
+                plan.outputs.push_back({step.leaf, is_leaf(output.steps) ? output.name : step.leaf});
+        }
+    }
+    return plan;
+}
+
+std::uint64_t rows_wanted(const SqlQuery& query) {
+    const auto limit = query.limit.value_or(std::numeric_limits<std::uint64_t>::max());
+    return limit > std::numeric_limits<std::uint64_t>::max() - query.offset ? limit : limit + query.offset;
+}
+
+QueryPlan plan_of(Query plan, const SqlQuery& query, const std::vector<Table>& tables, const RunOptions& options) {
+    if (tables.size() == 1) return {plan, tables[0].columns()};
+    plan.join = join_of(query, options);
+    return {plan, tables[0].columns(), tables[1].columns()};
+}
+
+ColumnType type_of(const SqlQuery& query, const std::vector<Table>& tables, const SqlSteps& steps);
+
+// The type of a column of the rows or groups.
+ColumnType type_of(const SqlQuery& query, const std::vector<Table>& tables, const std::string& leaf) {
+    if (const auto one = std::ranges::find(query.aggregates, leaf, &SqlAggregate::leaf);
+        one != query.aggregates.end()) {
+        const auto kind = one->what.kind;
+        if (one->form == Form::Variance || kind == AggregateKind::Average) return ColumnType::F64;
+        if (kind == AggregateKind::CountRows || kind == AggregateKind::Count) return ColumnType::I64;
+        return type_of(query, tables, one->argument);
+    }
+    if (const auto one = std::ranges::find(query.computed, leaf, &SqlComputed::leaf); one != query.computed.end())
+        return one->pattern ? ColumnType::I64 : type_of(query, tables, one->steps);
+    const auto& column = *std::ranges::find(query.columns, leaf, &SqlColumn::leaf);
+    return wide(type_in(tables[*column.source], column.name));
+}
+
+ColumnType type_of(const SqlQuery& query, const std::vector<Table>& tables, const SqlSteps& steps) {
+    if (is_leaf(steps)) return type_of(query, tables, leaf_of(steps));
+    const bool any_double = std::ranges::any_of(steps, [&](const SqlStep& step) {
+        if (step.op == Op::Leaf) return type_of(query, tables, step.leaf) == ColumnType::F64;
+        const auto value =
+            step.op == Op::Constant ? query::value_of(step.constant) : std::optional<Value>(std::int64_t{0});
+        return step.op == Op::Divide || !value || !std::holds_alternative<std::int64_t>(*value);
+    });
+    return any_double ? ColumnType::F64 : ColumnType::I64;
+}
+
+// ---- Aggregates that the library does not have
+
+Numbers distinct_counts(const TableData& table, const RowList& rows, std::size_t column, const GroupNumbers& groups,
+                        std::vector<std::size_t> by, unsigned threads) {
+    // Groups of the keys and the value: each is counted at the first of its rows.
+    by.push_back(column);
+    const auto finer = group_numbers(table, rows, by, threads);
+    Numbers counts{.integers = std::vector<std::int64_t>(groups.groups), .valid = std::vector(groups.groups, true)};
+    std::vector<bool> seen(finer.groups);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (seen[finer.of_row[i]] || !query::has_value(*table.columns[column], rows[i])) continue;
+        seen[finer.of_row[i]] = true;
+        ++counts.integers[groups.of_row[i]];
+    }
+    return counts;
+}
+
+// By Welford's method: the mean and the sum of squares of deviations from it are updated with each value.
+Numbers variances(const TableData& table, const RowList& rows, std::size_t column, const GroupNumbers& groups,
+                  const SqlAggregate& what) {
+    struct State {
+        double n = 0, mean = 0, squares = 0;
+    };
+    std::vector<State> states(groups.groups);
+    const query::Cells cells(table, column);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (!cells.has_value(rows[i])) continue;
+        auto& [n, mean, squares] = states[groups.of_row[i]];
+        const auto value = cells.visit(rows[i], [](auto v) { return static_cast<double>(v); });
+        const double before = value - mean;
+        mean += before / ++n;
+        squares += before * (value - mean);
+    }
+    Numbers found{.are_integers = false};
+    for (const auto& [n, mean, squares] : states) {
+        const double over = what.population ? n : n - 1;
+        found.valid.push_back(over > 0);
+        const auto value = over > 0 ? squares / over : 0;
+        found.doubles.push_back(what.root ? std::sqrt(value) : value);
+    }
+    return found;
+}
+
+// ---- The run
+
+class Run {
+  public:
+    Run(const SqlQuery& query, const std::vector<Table>& tables, QueryProcessor& processor, const RunOptions& options,
+        const TakeRow& take)
+        : query_(query), given_(tables), tables_(tables), processor_(processor), options_(options), take_(take) {}
+
+    SqlAnswer operator()() {
+        where_ = query_.where;
+        if (query_.join && !joins_in_plan(query_)) {
+            join();
+        } else if (query_.join && !query_.groups()) {
+            stream_pairs();
+            return std::move(answer_);
+        }
+        if (tables_.size() == 1) compute_rows();
+        if (!query_.groups()) {
+            const auto rows = selected(tables_[0], where_);
+            answer_.matched = rows.size();
+            out(tables_[0], rows);
+            return std::move(answer_);
+        }
+        auto grouped = group();
+        for (const auto& one : query_.computed) {
+            if (one.of_groups) add_computed(grouped, one, RowList(grouped.rows()));
+        }
+        const auto rows = selected(grouped, query_.having);
+        if (query_.distinct) {
+            distinct(grouped, rows);
+        } else {
+            out(grouped, rows);
+        }
+        return std::move(answer_);
+    }
+
+  private:
+    void note(const std::string& node, std::uint64_t rows, const cpu::Stopwatch& time) {
+        answer_.nodes.push_back({node, rows, time.ms()});
+    }
+    // Also keeps what the library noted.
+    void take(QueryResult result) {
+        answer_.matched = result.matched;
+        for (auto& node : result.nodes) answer_.nodes.push_back(std::move(node));
+    }
+
+    [[nodiscard]] RowList selected(const Table& table, const std::optional<Predicate>& where) {
+        if (!where) return RowList(table.rows());
+        const cpu::Stopwatch time;
+        auto rows = RowList(processor_.select(table, *where).rows());
+        note(query::describe(detail::Access::of(*where)), rows.size(), time);
+        return rows;
+    }
+
+    static void add_computed(Table& table, const SqlComputed& one, const RowList& rows) {
+        auto numbers = one.pattern ? matches(one, data_of(table), rows) : computed(one.steps, data_of(table), rows);
+        if (rows.has_all(table.rows())) return add(table, one.leaf, std::move(numbers));
+        // All other rows are NULL.
+        Numbers all{.are_integers = numbers.are_integers, .valid = std::vector(table.rows(), false)};
+        all.integers.resize(numbers.are_integers ? table.rows() : 0);
+        all.doubles.resize(numbers.are_integers ? 0 : table.rows());
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            all.valid[rows[i]] = numbers.valid[i];
+            if (numbers.are_integers) {
+                all.integers[rows[i]] = numbers.integers[i];
+            } else {
+                all.doubles[rows[i]] = numbers.doubles[i];
+            }
+        }
+        add(table, one.leaf, std::move(all));
+    }
+
+    // Adds the computed columns that WHERE needs; then those of keys and arguments, only of selected rows.
+    void compute_rows() {
+        auto& table = tables_[0];
+        const cpu::Stopwatch time;
+        std::optional<RowList> rows;
+        for (const bool first : {true, false}) {
+            for (const auto& one : query_.computed) {
+                if (one.of_groups || in_condition(where_, one.leaf) != first) continue;
+                if (!first && !needs(query_, one.leaf)) continue;
+                if (!first && !rows) rows = selected(table, where_);
+                add_computed(table, one, first ? RowList(table.rows()) : *rows);
+                note("compute " + one.leaf, table.rows(), time);
+            }
+        }
+    }
+
+    // Keeps the pairs of a join as one table.
+    void join() {
+        const cpu::Stopwatch time;
+        // Conditions of an inner join that need no computed column select rows before the join.
+        const bool outer = query_.join->outer;
+        const auto names = where_ ? query::columns_of(detail::Access::of(*where_)) : std::vector<std::string>();
+        const bool plain = std::ranges::none_of(names, [&](const std::string& name) {
+            return std::ranges::find(query_.computed, name, &SqlComputed::leaf) != query_.computed.end();
+        });
+        auto numbered = tables_;
+        std::string row_column = "row";  // of each table, to find the rows of a pair
+        for (const auto& table : tables_) {
+            while (data_of(table).places.contains(row_column)) row_column += '\'';
+        }
+        Query pairs{.outputs = {}, .join = join_of(query_, options_)};
+        for (std::size_t i = 0; i < 2; ++i) {
+            std::vector<std::int64_t> rows(numbered[i].rows());
+            for (std::size_t k = 0; k < rows.size(); ++k) rows[k] = static_cast<std::int64_t>(k);
+            numbered[i].add(row_column, std::move(rows));
+            pairs.outputs.push_back({query_.sources[i].name + "." + row_column, std::to_string(i)});
+        }
+        if (!outer && plain) pairs.where = std::exchange(where_, {});
+        std::vector<std::uint64_t> left, right;
+        constexpr auto none = std::numeric_limits<std::uint64_t>::max();
+        std::uint64_t next = 0;  // the first left row that has not been seen
+        const auto up_to = [&](std::uint64_t row) {
+            for (; outer && next < row; ++next) {
+                left.push_back(next);
+                right.push_back(none);
+            }
+            next = std::max(next, row + 1);
+        };
+        const auto plan = QueryPlan(pairs, numbered[0].columns(), numbered[1].columns());
+        processor_.run(plan, numbered[0], numbered[1], [&](std::span<const std::vector<Value>> rows) {
+            for (const auto& row : rows) {
+                const auto a = static_cast<std::uint64_t>(std::get<std::int64_t>(row[0]));
+                up_to(a);
+                left.push_back(a);
+                right.push_back(static_cast<std::uint64_t>(std::get<std::int64_t>(row[1])));
+            }
+        });
+        if (outer) up_to(tables_[0].rows());
+        auto all = gathered(tables_[0], RowList(std::move(left)), query_.sources[0].name + ".");
+        const auto more = gathered(tables_[1], RowList(std::move(right)), query_.sources[1].name + ".");
+        tables_ = {joined(all, more)};
+        note(std::string(outer ? "left " : "") + "join " + query_.sources[0].name + " and " + query_.sources[1].name,
+             tables_[0].rows(), time);
+    }
+    static Table joined(const Table& a, const Table& b);
+
+    // Pairs as they come.
+    void stream_pairs() {
+        auto plan = plain_rows(query_);
+        plan.limit = rows_wanted(query_);
+        std::uint64_t skip = query_.offset;
+        std::vector<SqlCell> cells;
+        take(processor_.run(plan_of(plan, query_, tables_, options_), tables_[0], tables_[1],
+                            [&](std::span<const std::vector<Value>> rows) {
+                                for (const auto& row : rows) {
+                                    if (skip > 0) {
+                                        --skip;
+                                        continue;
+                                    }
+                                    to_cells(row, cells);
+                                    take_(cells);
+                                }
+                            }));
+    }
+    static void to_cells(const std::vector<Value>& row, std::vector<SqlCell>& cells) {
+        cells.clear();
+        for (const auto& value : row) cells.push_back(std::visit([](const auto& v) -> SqlCell { return v; }, value));
+    }
+
+    // The groups as a table.
+    [[nodiscard]] Table group() {
+        auto query = query_;
+        query.where = where_;
+        const auto plan = grouping(query);
+        const auto planned = plan_of(plan, query, tables_, options_);
+        std::vector<ColumnInfo> infos;
+        for (const auto& output : plan.outputs) {
+            const bool rows = output.name == rows_of_all;
+            infos.push_back({output.name, rows ? ColumnType::I64 : type_of(query_, given_, output.name)});
+        }
+        TableMaker maker(infos);
+        const auto take_rows = [&](std::span<const std::vector<Value>> rows) {
+            for (const auto& row : rows) maker.add(row);
+        };
+        take(tables_.size() == 1 ? processor_.run(planned, tables_[0], take_rows)
+                                 : processor_.run(planned, tables_[0], tables_[1], take_rows));
+        auto made = maker.table();
+        const auto special = [](const SqlAggregate& one) { return one.form != Form::Plain; };
+        if (std::ranges::any_of(query_.aggregates, special)) add_special(made);
+        return made;
+    }
+    void add_special(Table& made) {
+        const cpu::Stopwatch time;
+        const auto& data = data_of(tables_[0]);
+        const auto rows = selected(tables_[0], where_);
+        std::vector<std::size_t> by;
+        for (const auto& key : query_.group_by) by.push_back(data.places.at(leaf_of(key.steps)));
+        const auto groups = group_numbers(data, rows, by, options_.threads);
+        for (const auto& one : query_.aggregates) {
+            if (one.form == Form::Plain) continue;
+            const auto column = data.places.at(leaf_of(one.argument));
+            add(made, one.leaf,
+                one.form == Form::Distinct ? distinct_counts(data, rows, column, groups, by, options_.threads)
+                                           : variances(data, rows, column, groups, one));
+            note(one.leaf, made.rows(), time);
+        }
+    }
+
+    // DISTINCT of groups: their outputs as a table, grouped by all columns.
+    void distinct(const Table& grouped, const RowList& rows);
+
+    // The answer: orders the rows, and computes the outputs.
+    void out(const Table& table, const RowList& rows) {
+        const auto& data = data_of(table);
+        const cpu::Stopwatch time;
+        const auto found = ordered(data, rows, query_.order_by, query_.offset,
+                                   query_.limit.value_or(std::numeric_limits<std::uint64_t>::max()), options_.threads);
+        if (!query_.order_by.empty()) note("order", found.size(), time);
+        emit(query_.outputs, data, found, take_);
+        note("result", found.size(), time);
+    }
+    static void emit(const std::vector<SqlOutput>& outputs, const TableData& data, const RowList& rows,
+                     const TakeRow& take);
+
+    const SqlQuery& query_;
+    const std::vector<Table>& given_;
+    std::vector<Table> tables_;  // with computed columns, or the joined rows
+    QueryProcessor& processor_;
+    const RunOptions& options_;
+    const TakeRow& take_;
+    std::optional<Predicate> where_;
+    SqlAnswer answer_;
+};
+
+SqlCell cell_of(const Numbers& numbers, std::size_t i) {
+    if (!numbers.valid[i]) return {};
+    return numbers.are_integers ? SqlCell(numbers.integers[i]) : SqlCell(numbers.doubles[i]);
+}
+
+SqlCell cell_of(const TableData& table, const query::ColumnData& column, std::size_t row) {
+    if (!query::has_value(column, row)) return {};
+    return query::visit_column_type(column.type, [&]<class T>(const T* /*type*/) -> SqlCell {
+        const auto value = std::get<std::vector<T>>(column.values)[row];
+        if constexpr (std::is_floating_point_v<T>) {
+            return static_cast<double>(value);
+        } else if constexpr (std::is_same_v<T, std::uint32_t>) {
+            if (column.type == ColumnType::Text) return std::string_view((*table.dictionary)[value]);
+            return static_cast<std::int64_t>(value);
+        } else {
+            return static_cast<std::int64_t>(value);
+        }
+    });
+}
+
+void Run::emit(const std::vector<SqlOutput>& outputs, const TableData& data, const RowList& rows, const TakeRow& take) {
+    constexpr std::size_t at_once = 4096;
+    std::vector<SqlCell> cells(outputs.size());
+    for (std::size_t begin = 0; begin < rows.size(); begin += at_once) {
+        const auto n = std::min(at_once, rows.size() - begin);
+        std::vector<std::optional<Numbers>> numbers(outputs.size());
+        std::vector<const query::ColumnData*> columns(outputs.size());
+        std::optional<RowList> some;
+        for (std::size_t k = 0; k < outputs.size(); ++k) {
+            const auto& steps = outputs[k].steps;
+            if (is_leaf(steps)) {
+                columns[k] = data.columns[data.places.at(leaf_of(steps))].get();
+            } else {
+                if (!some) some = rows.part(begin, n);
+                numbers[k] = computed(steps, data, *some);
+            }
+        }
+        for (std::size_t i = 0; i < n; ++i) {
+            for (std::size_t k = 0; k < outputs.size(); ++k)
+                cells[k] = columns[k] ? cell_of(data, *columns[k], rows[begin + i]) : cell_of(*numbers[k], i);
+            take(cells);
+        }
+    }
+}
+
+// The columns of both. Text columns are made together, because they share a dictionary.
+Table Run::joined(const Table& a, const Table& b) {
+    auto all = a;
+    std::vector<TextColumn> texts;
+    const auto& data = data_of(b);
+    for (std::size_t i = 0; i < data.columns.size(); ++i) {
+        const query::Cells cells(data, i);
+        ColumnMaker maker({data.infos[i].name, wide(data.infos[i].type)});
+        for (std::size_t row = 0; row < data.rows; ++row) maker.add(cells.value(row));
+        maker.add_to(all, texts);
+    }
+    if (!texts.empty()) all.add(texts);
+    return all;
+}
+
+void Run::distinct(const Table& grouped, const RowList& rows) {
+    std::vector<ColumnInfo> infos;
+    SqlQuery again{.text = query_.text, .limit = query_.limit, .offset = query_.offset};
+    for (std::size_t i = 0; i < query_.outputs.size(); ++i) {
+        const auto& output = query_.outputs[i];
+        infos.push_back({std::to_string(i), type_of(query_, given_, output.steps)});
+        again.outputs.push_back({.steps = {{.leaf = infos.back().name}}, .name = output.name});
+        again.group_by.push_back({.steps = again.outputs.back().steps});
+    }
+    for (auto by : query_.order_by) {
+        const auto same = [&](const SqlOutput& output) { return output.steps == by.steps; };
+        const auto of = std::ranges::find_if(query_.outputs, same);
+        if (of == query_.outputs.end())
+            throw SqlError("with DISTINCT, ORDER BY takes outputs only", query_.text, by.offset);
+        by.steps = again.outputs[static_cast<std::size_t>(of - query_.outputs.begin())].steps;
+        again.order_by.push_back(std::move(by));
+    }
+    TableMaker maker(infos);
+    emit(query_.outputs, data_of(grouped), rows, [&](std::span<const SqlCell> row) { maker.add(row); });
+    for (const auto& info : infos) again.columns.push_back({.leaf = info.name, .name = info.name, .source = 0U});
+    const auto matched = answer_.matched;
+    const std::vector<Table> outputs{maker.table()};
+    answer_ = Run(again, outputs, processor_, options_, take_)();
+    answer_.matched = matched;
+}
+
+}  // namespace
+
+std::vector<ColumnInfo> columns_out(const SqlQuery& query, const std::vector<Table>& tables) {
+    std::vector<ColumnInfo> infos;
+    for (const auto& output : query.outputs) infos.push_back({output.name, type_of(query, tables, output.steps)});
+    return infos;
+}
+
+SqlAnswer run(const SqlQuery& query, const std::vector<Table>& tables, QueryProcessor& processor,
+              const RunOptions& options, const TakeRow& take) {
+    return Run(query, tables, processor, options, take)();
+}
+
+SqlPlan plan(const SqlQuery& query, const std::vector<Table>& tables, const RunOptions& options) {
+    SqlPlan found;
+    auto columns = tables[0].columns();
+    auto wanted = query.groups() ? grouping(query) : plain_rows(query);
+    if (query.order_by.empty() && !query.groups() && query.limit) wanted.limit = rows_wanted(query);
+    const bool in_plan = !query.join || joins_in_plan(query);
+    if (!in_plan) {
+        columns.clear();
+        for (const auto& one : query.columns) {
+            if (one.source && std::ranges::find(columns, one.leaf, &ColumnInfo::name) == columns.end())
+                columns.push_back({one.leaf, type_of(query, tables, one.leaf)});
+        }
+        found.before += std::string(query.join->outer ? "left " : "") + "join " + query.sources[0].name + " and " +
+                        query.sources[1].name + "\n";
+    }
+    for (const auto& one : query.computed) {
+        if (one.of_groups) continue;
+        columns.push_back({one.leaf, type_of(query, tables, one.leaf)});
+        found.before += "compute " + one.leaf + "\n";
+    }
+    if (in_plan && query.join) {
+        wanted.join = join_of(query, options);
+        found.plan.emplace(wanted, tables[0].columns(), tables[1].columns());
+    } else {
+        found.plan.emplace(wanted, columns);
+    }
+    for (const auto& one : query.aggregates) {
+        if (one.form != Form::Plain) found.after += one.leaf + "\n";
+    }
+    if (query.having) found.after += "having " + query::describe(detail::Access::of(*query.having)) + "\n";
+    if (query.distinct) found.after += "distinct\n";
+    for (const auto& one : query.order_by)
+        found.after += "order by " + text_of(one.steps) + (one.descending ? " desc\n" : "\n");
+    if (query.limit) found.after += "limit " + std::to_string(*query.limit) + "\n";
+    if (query.offset > 0) found.after += "offset " + std::to_string(query.offset) + "\n";
+    return found;
+}
+
+}  // namespace quadmill::detail::sql
