@@ -322,7 +322,8 @@ TEST_CASE("records that tell a wrong length are refused") {
     const auto good = sized("", "key", "rest");
     for (const SizedHeader header : {SizedHeader{11, 11, 0}, SizedHeader{20, 21, 0}, SizedHeader{20, 20, 1},
                                      SizedHeader{20, 1, 0xffffffffU}, SizedHeader{0, 0, 0}}) {
-        const auto bad = std::string(reinterpret_cast<const char*>(&header), sizeof header) + std::string(8, 'x');
+        std::string bad(sizeof header + 8, 'x');
+        std::memcpy(bad.data(), &header, sizeof header);
         CHECK_THROWS_WITH_AS(static_cast<void>(sort_by_file(good + bad, options, folder, {})),
                              doctest::Contains("the key must be within the record"), InvalidArgument);
     }
