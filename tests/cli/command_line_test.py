@@ -733,7 +733,7 @@ class BenchSort(Command):
 
     def test_wrong_calls(self):
         self.fails(2, "a verb is missing", "bench")
-        for option, values in (("--n", ("0", "2^33", "2^", "ten", "-5", "1e6")), ("--types", ("f33",)),
+        for option, values in (("--n", ("0", "2^33", "2^", "ten", "-5", "1e-6")), ("--types", ("f33",)),
                                ("--dist", ("uniform,odd",)), ("--engines", ("gpu", "purcel")), ("--repeat", ("0",)),
                                ("--what", ("records",))):
             for value in values:
