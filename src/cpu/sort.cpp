@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <functional>
 #include <memory>
 #include <string>
@@ -127,17 +128,24 @@ std::pair<Share<Number>, Share<Number>> halved(const Share<Number>& share) {
     return {{share.numbers.first(below), first}, {share.numbers.subspan(below), share.threads - first}};
 }
 
+// Memory for the shares of a sort: taken before a key changes, since nothing may fail in between.
+template <class Number>
+struct Shares {
+    explicit Shares(unsigned threads) : now(std::bit_ceil(threads)), next(now.size()) {}
+    std::vector<Share<Number>> now, next;
+};
+
 // On all threads, in place. Numbers are divided among the threads before they are sorted, so that nothing is merged.
 template <class Number>
-void sort_together(std::span<Number> numbers, const Workers& workers) {
-    std::vector<Share<Number>> shares{{numbers, workers.threads()}};
-    for (unsigned threads = workers.threads(); threads > 1; threads = (threads + 1) / 2) {
-        std::vector<Share<Number>> halves(2 * shares.size());
-        workers.for_each(shares.size(),
-                         [&](std::size_t i) { std::tie(halves[2 * i], halves[2 * i + 1]) = halved(shares[i]); });
-        shares = std::move(halves);
+void sort_together(std::span<Number> numbers, const Workers& workers, Shares<Number> memory) noexcept {
+    auto &now = memory.now, &next = memory.next;
+    now[0] = {numbers, workers.threads()};
+    std::size_t shares = 1;
+    for (unsigned threads = workers.threads(); threads > 1; threads = (threads + 1) / 2, shares *= 2) {
+        workers.for_each(shares, [&](std::size_t i) { std::tie(next[2 * i], next[2 * i + 1]) = halved(now[i]); });
+        std::swap(now, next);
     }
-    workers.for_each(shares.size(), [&](std::size_t i) { sort_numbers(shares[i].numbers); });
+    workers.for_each(shares, [&](std::size_t i) { sort_numbers(now[i].numbers); });
 }
 
 template <class Key>
@@ -149,8 +157,9 @@ void sort_by_parts(std::span<Key> keys, Order order, const Workers& workers) {
             for (auto& b : bits.subspan(begin, size)) b = change(b);
         });
     };
+    Shares<typename KeyBits<Key>::Bits> shares(workers.threads());
     for_all([rule](auto b) { return rule.encode(b); });
-    sort_together(bits, workers);
+    sort_together(bits, workers, std::move(shares));
     for_all([rule](auto b) { return rule.decode(b); });
 }
 
@@ -242,7 +251,7 @@ void sort_places_of(std::span<Key> keys, std::span<Key> sorted, std::span<std::u
         });
     };
     for_all([&](std::size_t i) { numbers[i] = Pair::of(key_at(i), i); });
-    sort_together(numbers, workers);
+    sort_together(numbers, workers, Shares<Number>(workers.threads()));
     for_all([&](std::size_t i) { take(i, numbers[i]); });
 }
 

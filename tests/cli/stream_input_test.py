@@ -723,7 +723,7 @@ class WrongCalls(Stream):
                 ("is empty", ["quantiles", "--save", ""]),
                 ("--json writes", ["quantiles", "--save", "-", "--json"]),
                 ("--every", ["quantiles", "--save", "-", "--every", "5"]),
-                ("--support is required", ["frequent"]),
+                ("--support or -k is required", ["frequent"]),
                 ("--support", ["frequent", "--support", "2"]),
                 ("at least --eps", ["frequent", "--support", "0.01", "--eps", "0.02"]),
                 ("not one of u32, u64", hhh + ["--type", "f32"]),
