@@ -406,9 +406,11 @@ void Binder::group() {
     const auto take_keys = [&](SqlSteps& steps) {
         for (const auto k : longest) {
             if (keys[k].size() < 2) continue;
-            for (auto at = std::ranges::search(steps, keys[k]); !at.empty(); at = std::ranges::search(steps, keys[k])) {
-                const auto begin = steps.erase(at.begin(), at.end());
-                steps.insert(begin, out_.group_by[k].steps[0]);
+            const auto& key = keys[k];
+            const auto find = [&] { return std::search(steps.begin(), steps.end(), key.begin(), key.end()); };
+            for (auto at = find(); at != steps.end(); at = find()) {
+                at = steps.erase(at, at + static_cast<std::ptrdiff_t>(key.size()));
+                steps.insert(at, out_.group_by[k].steps[0]);
             }
         }
     };
