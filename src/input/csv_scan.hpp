@@ -21,7 +21,7 @@ namespace quadmill::detail::input {
     std::uint64_t mask = 0;
 #ifdef __SSE2__
     const auto wanted = _mm_set1_epi8(character);
-    for (int i = 3; i >= 0; --i) {
+    for (std::size_t i = 4; i-- > 0;) {
         __m128i some;
         std::memcpy(&some, bytes + 16 * i, sizeof some);
         mask = mask << 16U | static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(some, wanted)));

@@ -58,6 +58,8 @@ class Spares {
     std::array<Slot, 16> kept_{};
     std::size_t total_ = 0;
 };
+// A thread's own. It is no member of an allocator, which is copied and compared.
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
 inline thread_local Spares spares;
 
 template <class T>
