@@ -25,7 +25,7 @@ test('The modules import little else', () => {
 });
 
 test('The modules are no larger than docs/browser.md says', () => {
-  for (const [name, most] of [['quadmill.wasm', 130], ['streams.wasm', 160]]) {
+  for (const [name, most] of [['quadmill.wasm', 122], ['streams.wasm', 140]]) {
     const bytes = zipped(name);
     console.log(`${name}: ${bytes} bytes gzipped`);
     assert.ok(bytes <= most * 1024, name);
