@@ -8,6 +8,7 @@
 #include <new>
 #include <system_error>
 
+#include "cli/stream_run.hpp"
 #include "external/plan.hpp"
 #include "gl/egl.hpp"
 #include "quadmill/error.hpp"
@@ -79,6 +80,12 @@ std::string progress_line(const ExternalProgress& p) {
     const auto share = 100.0 * static_cast<double>(p.bytes) / static_cast<double>(p.total);
     const auto left = rate > 0 ? static_cast<double>(p.total - std::min(p.bytes, p.total)) / 1e6 / rate : 0;
     return fmt::format("{}: {:.0f}%, {:.0f} MB/s, {:.0f} s left in this phase", phase, share, rate, left);
+}
+
+Proceed show_and_proceed(Progress& progress, const ExternalProgress& p, bool is_interrupted) {
+    if (is_interrupted) return Proceed::Stop;
+    progress.show_line(progress_line(p));
+    return Proceed::GoOn;
 }
 
 }  // namespace quadmill::detail::cli

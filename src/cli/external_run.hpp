@@ -12,6 +12,8 @@
 
 namespace quadmill::detail::cli {
 
+class Progress;
+
 [[nodiscard]] std::uint64_t whole_megabytes(std::uint64_t bytes);
 // The memory that --memory leaves to a sort of such records: the program itself needs some. Throws CLI::ValidationError.
 [[nodiscard]] std::size_t memory_for(const RecordFormat& records, std::uint64_t memory);
@@ -19,6 +21,8 @@ namespace quadmill::detail::cli {
 [[nodiscard]] std::string out_of_memory(std::uint64_t memory);
 [[nodiscard]] double megabytes_a_second(std::uint64_t bytes, double seconds);
 [[nodiscard]] std::string progress_line(const ExternalProgress& p);
+// Shows the progress on a terminal. Stops if the sort was interrupted.
+[[nodiscard]] Proceed show_and_proceed(Progress& progress, const ExternalProgress& p, bool is_interrupted);
 // Makes the output and commits it after `work`. An empty name is no output. `stopped` is the exit status after a signal.
 // What the system refuses is told in terms of --memory.
 void with_output(const std::string& output, std::uint64_t memory, const std::function<int()>& stopped,

@@ -320,11 +320,7 @@ ExternalSortOptions LineSorter::options() {
             .engine = run_.engine,
             .threads = run_.threads,
             .paper = {},
-            .progress = [this](const ExternalProgress& p) {
-                if (interrupt_.came()) return Proceed::Stop;
-                progress_.show_line(progress_line(p));
-                return Proceed::GoOn;
-            }};
+            .progress = [this](const auto& p) { return show_and_proceed(progress_, p, interrupt_.came()); }};
 }
 
 void add_record(std::vector<char>& batch, std::string_view line, std::string_view key, SortedLines::Key where) {

@@ -106,11 +106,7 @@ class NumberSorter {
                 .engine = Engine::Cpu,
                 .threads = run_.threads,
                 .paper = {},
-                .progress = [this](const ExternalProgress& p) {
-                    if (input_.interrupted()) return Proceed::Stop;
-                    progress_.show_line(progress_line(p));
-                    return Proceed::GoOn;
-                }};
+                .progress = [this](const auto& p) { return show_and_proceed(progress_, p, input_.interrupted()); }};
     }
     void read(external::Sorting& sorting) {
         std::uint64_t count = 0;

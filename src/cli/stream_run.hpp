@@ -208,7 +208,7 @@ class StreamRun {
     // The bytes of the summary to go on with; nothing without --resume, or if there is no such file yet.
     [[nodiscard]] std::optional<files::Bytes> resumed() const;
 
-    // How many of the records were taken, and the fault of the next one.
+    // The number of records that were taken, and the error of the next record.
     struct Taken {
         std::size_t count;
         std::string fault{};

@@ -194,11 +194,7 @@ void TerasortCommand::run_alone() {
                                 .paper = {.run_bytes = run_size},
                                 .progress = {}};
     Progress progress;
-    options.progress = [&](const ExternalProgress& p) {
-        if (interrupt.came()) return Proceed::Stop;
-        progress.show_line(progress_line(p));
-        return Proceed::GoOn;
-    };
+    options.progress = [&](const auto& p) { return show_and_proceed(progress, p, interrupt.came()); };
     ExternalSortStats stats;
     try {
         stats = group ? sort_file(input, output, options, *group) : sort_file(input, output, options, context);

@@ -287,9 +287,8 @@ export class PageGl {
       if (length) setWord(length, bytes.length);
     };
     const parameters = {
-      [GL.MAJOR_VERSION ?? 0x821b]: () => 3,
-      [GL.MINOR_VERSION ?? 0x821c]: () => 0,
-      [0x821d]: () => extensions.length,  // NUM_EXTENSIONS
+      0x821b: () => 3,  // MAJOR_VERSION; MINOR_VERSION is 0, as is all that is not here
+      0x821d: () => extensions.length,  // NUM_EXTENSIONS
       [GL.MAX_DRAW_BUFFERS]: () => colorTargets,
       [GL.MAX_TEXTURE_SIZE]: () => gl.getParameter(GL.MAX_TEXTURE_SIZE),
       [GL.MAX_ARRAY_TEXTURE_LAYERS]: () => gl.getParameter(GL.MAX_ARRAY_TEXTURE_LAYERS),

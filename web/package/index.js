@@ -129,14 +129,14 @@ export class Quadmill {
 
   /** Sorts the keys in place, and gives them back. */
   async sort(keys, options = {}) {
-    await this.#sorted(keys, false, options, 'keys', (bytes) => new Uint8Array(keys.buffer, keys.byteOffset, keys.byteLength).set(bytes));
+    await this.#sorted(keys, false, options, (bytes) => new Uint8Array(keys.buffer, keys.byteOffset, keys.byteLength).set(bytes));
     return keys;
   }
 
   /** The number of the i-th smallest key, for each i. Equal keys keep their order. */
   async argsort(keys, options = {}) {
     let order = new Uint32Array();
-    await this.#sorted(keys, true, options, 'keys', (bytes, index) => { order = index; });
+    await this.#sorted(keys, true, options, (bytes, index) => { order = index; });
     return order;
   }
 
@@ -148,8 +148,8 @@ export class Quadmill {
   }
 
   /** Sorts a copy of the keys, one call after the other, and hands it on with the index. */
-  async #sorted(keys, indexed, { order, engine = 'auto' }, what, take) {
-    const type = typeOf(keys, what), descending = descendingOf(order);
+  async #sorted(keys, indexed, { order, engine = 'auto' }, take) {
+    const type = typeOf(keys), descending = descendingOf(order);
     check(['auto', 'gpu', 'cpu'].includes(engine), () => `engine must be 'auto', 'gpu' or 'cpu', not ${engine}`);
     const turn = this.#last.then(() => this.#sortedInTurn(keys, types[type].number, indexed, descending, engine, take));
     this.#last = turn.catch(() => {});

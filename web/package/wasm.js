@@ -20,11 +20,11 @@ export const types = {
 };
 
 /** The name of the type whose arrays these are. */
-export function typeOf(values, what) {
+export function typeOf(values) {
   for (const [name, type] of Object.entries(types)) if (values instanceof type.array) return name;
   const shown = values === null || typeof values !== 'object' ? String(values) : values.constructor?.name;
   throw new QuadmillError('argument',
-    `${what} must be a Float32Array, Float64Array, Int32Array, Uint32Array, BigInt64Array or BigUint64Array, not ${shown}`);
+    `keys must be a Float32Array, Float64Array, Int32Array, Uint32Array, BigInt64Array or BigUint64Array, not ${shown}`);
 }
 
 /** Compiles what the caller gave: a URL, a string, a Response, bytes, or a compiled module. */
@@ -74,9 +74,9 @@ export class Instance {
   get buffer() { return this.calls.memory.buffer; }
   view() { return new DataView(this.buffer); }
   bytes(at, count) { return new Uint8Array(this.buffer, at, count); }
-  text(at, length) {
+  text(at) {
     const all = new Uint8Array(this.buffer, at);
-    return new TextDecoder().decode(all.slice(0, length ?? all.indexOf(0)));
+    return new TextDecoder().decode(all.slice(0, all.indexOf(0)));
   }
   /** Throws if the call failed. */
   check(outcome) {
