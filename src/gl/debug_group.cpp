@@ -8,8 +8,8 @@ namespace {
 
 void GLAD_API_PTR ignore(GLenum, GLenum, GLuint, GLenum, GLsizei, const GLchar*, const void*) {}
 
-// Calls `change` without messages: otherwise the application's debug callback would get one for each group. NVIDIA
-// (580.159.04) sends them also while messages are disabled, so another callback takes them.
+// Calls `change` without messages: otherwise the application's debug callback would get one for each group. NVIDIA's
+// driver sent them also while messages were disabled, so another callback takes them.
 template <class Change>
 void in_silence(const Api& gl, const Change& change) {
     const bool messages = gl.IsEnabled(GL_DEBUG_OUTPUT) != GL_FALSE;

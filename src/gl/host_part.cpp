@@ -54,8 +54,8 @@ HostPart::HostPart(Device& device, const Region& region, std::initializer_list<F
 
 namespace {
 
-// Versions without glCopyImageSubData copy between formats by way of a pixel buffer. A pass is faster, and WebGL2 reads
-// no texture of floats into a buffer without an extension.
+// Versions without glCopyImageSubData copy between formats by way of a pixel buffer. A pass needs no buffer, and WebGL2
+// reads no texture of floats into one without an extension.
 bool is_copied_by_pass(const Device& device, const HostPart& from, const Texture& to) {
     const auto is_integer = [](Format format) {
         return format == Format::R32ui || format == Format::Rg32ui || format == Format::Rgba32ui;
