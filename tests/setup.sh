@@ -33,10 +33,12 @@ for package in "${packages[@]}"; do
     status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
     [ "$status" = installed ] || missing+=("$package")
 done
-# pkg-config itself is what matters; older systems have it from a package of that name.
-if command -v pkg-config >/dev/null; then
-    for i in "${!missing[@]}"; do [ "${missing[i]}" = pkgconf ] && unset 'missing[i]'; done
-fi
+# These commands are what matters: other packages than Debian's bring them too, and Debian's would conflict with those.
+declare -A commands=([pkgconf]=pkg-config [nodejs]=node [npm]=npm)
+for i in "${!missing[@]}"; do
+    name=${commands[${missing[i]}]:-}
+    if [ -n "$name" ] && command -v "$name" >/dev/null; then unset 'missing[i]'; fi
+done
 [ ${#missing[@]} -eq 0 ] && exit 0
 as_root=()
 if [ "$(id -u)" -ne 0 ]; then
