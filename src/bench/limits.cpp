@@ -391,7 +391,7 @@ std::optional<Limit> clock_rate(const Context& context) {
 }
 
 Limit fetch_limit(Context& context) {
-    return by_meter(context, {.repeat = 3}, [](const Meter& meter) { return meter.fetch(); });
+    return by_meter(context, quick_request(context), [](const Meter& meter) { return meter.fetch(); });
 }
 
 double FillLimits::rate(std::string_view format, PassEvent::Write write) {
@@ -401,7 +401,7 @@ double FillLimits::rate(std::string_view format, PassEvent::Write write) {
     for (const auto& limit : measured_) {
         if (limit.name == name) return limit.value;
     }
-    measured_.push_back(by_meter(context_, {.repeat = 3}, [&](const Meter& meter) {
+    measured_.push_back(by_meter(context_, quick_request(context_), [&](const Meter& meter) {
         return known == gl::Format::Depth32fStencil8 ? meter.depth_fill_rate(known) : meter.fill_rate(known, blend);
     }));
     return measured_.back().value;

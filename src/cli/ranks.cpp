@@ -92,8 +92,8 @@ void leave_last_words() {
     if (launched().ranks > 1) std::this_thread::sleep_for(enough);
 }
 
-// Gives the first rank time to fail, and mpirun time to end the job.
-constexpr std::chrono::seconds turn{3};
+// Gives the first rank time to fail, and mpirun time to end the job: on a busy machine, three seconds were too few.
+constexpr std::chrono::seconds turn{10};
 
 void let_first_rank_speak() {
     if (launched().rank > 0) std::this_thread::sleep_for(turn);

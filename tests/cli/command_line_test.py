@@ -473,7 +473,7 @@ class NumpyFiles(Command):
 
 class MoreThanMemory(Command):
     """Sorts of numbers by way of temporary files."""
-    MEMORY = ("--memory", "40M")
+    MEMORY = ("--memory", "24M")
 
     def setUp(self):
         super().setUp()
@@ -485,12 +485,12 @@ class MoreThanMemory(Command):
         self.assertEqual(result.returncode, 0, result.stderr)
         stats = json.loads(result.stderr)
         self.assertGreater(stats["runs"], 1)
-        self.assertLess(stats["peak_bytes"], 40 << 20)
+        self.assertLess(stats["peak_bytes"], 24 << 20)
         self.assertEqual(os.listdir(self.temp), [])
         return result.stdout
 
     def test_raw_values(self):
-        data = os.urandom(48 << 20)
+        data = os.urandom(12 << 20)
         for kind in ("f16", "f32", "f64", "i32", "u64"):
             file = self.path("data", data)
             for order in ("asc", "desc"):
@@ -502,17 +502,17 @@ class MoreThanMemory(Command):
         self.assertEqual(self.read(file) == run("sort", "--type", "u64", stdin=data).stdout, True)
 
     def test_numpy_files(self):
-        values = os.urandom(48 << 20)
-        file = self.path("in.npy", npy("'<u4'", f"({12 << 20},)", values))
+        values = os.urandom(12 << 20)
+        file = self.path("in.npy", npy("'<u4'", f"({3 << 20},)", values))
         self.sort(file, "-o", self.path("out.npy"))
         self.assertEqual(self.read(self.path("out.npy")) ==
-                         npy("'<u4'", f"({12 << 20},)", run("sort", "--type", "u32", stdin=values).stdout), True)
-        self.fails(1, "its header says", "sort", *self.MEMORY, self.path("in.npy", npy("'<u4'", f"({13 << 20},)", values)))
+                         npy("'<u4'", f"({3 << 20},)", run("sort", "--type", "u32", stdin=values).stdout), True)
+        self.fails(1, "its header says", "sort", *self.MEMORY, self.path("in.npy", npy("'<u4'", f"({4 << 20},)", values)))
 
     def test_text(self):
         chance = random.Random(7)
         text = "".join(f"{chance.choice([chance.randrange(10**6), chance.gauss(0, 1e9), -0.0, 1e300])}\n"
-                       for _ in range(4 << 20)).encode()
+                       for _ in range(1 << 20)).encode()
         file = self.path("t.txt", b"head\n" + text)
         for options in (("--text", "--header", "1"), ("--text", "--skip-bad", "--order", "desc")):
             expected = run("sort", *options, file)
@@ -521,11 +521,11 @@ class MoreThanMemory(Command):
         self.fails(1, "line 1", "sort", "--text", *self.MEMORY, file)
 
     def test_what_is_refused(self):
-        file = self.path("data", bytes(48 << 20))
+        file = self.path("data", bytes(30 << 20))
         for options in (("--top", "5"), ("--window", "5"), ("--with-index", self.path("i")), ("--engine", "merge")):
             self.fails(2, "only whole files are sorted by way of temporary files", "sort", *self.MEMORY, *options, file)
         self.fails(2, "must be at least", "sort", "--memory", "1M", file)
-        words = self.fails(1, "`quadmill sort --lines`", "sort", *self.MEMORY, self.path("t.txt", b"a\nb\n" * (12 << 20)))
+        words = self.fails(1, "`quadmill sort --lines`", "sort", *self.MEMORY, self.path("t.txt", b"a\nb\n" * (8 << 20)))
         self.assertIn("--text", words)
         self.assertEqual(run("sort", *self.MEMORY, self.path("few", floats([2, 1]))).stdout, floats([1, 2]))
 
