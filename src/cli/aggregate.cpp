@@ -35,23 +35,25 @@ Question ThresholdChoice::question() const {
 
 CLI::Option* add_threshold_options(CLI::App& verb, ThresholdChoice& threshold, const std::string& of) {
     constexpr double max = std::numeric_limits<double>::max();
-    auto* scale = verb.add_option("--scale", threshold.scale, of + "A of the threshold A * AGG(x) + B")
+    auto* scale = verb.add_option("--scale", threshold.scale,
+                                  of + "A in the threshold A * AGG(x) + B, where AGG is that of --agg")
                       ->check(input::number_from(-max, max))
                       ->type_name("A")
                       ->capture_default_str();
-    auto* offset = verb.add_option("--offset", threshold.offset, of + "B of the threshold A * AGG(x) + B")
+    auto* offset = verb.add_option("--offset", threshold.offset, of + "B in that threshold")
                        ->check(input::number_from(-max, max))
                        ->type_name("B")
                        ->capture_default_str();
     verb.add_option("--f", threshold.f,
-                    of + "threshold as another formula of AGG(x), which it calls x, in doubles, such as "
-                         "\"sqrt(x) + 1\"; for a quantile it must be monotonic")
+                    of + "The threshold as a formula of x, which is AGG(x), in doubles, such as \"sqrt(x) + 1\"; for a "
+                         "quantile it must be monotonic")
         ->check([](const std::string& text) { return input::fault_of_expression(text, "x"); })
         ->excludes(scale)
         ->excludes(offset)
         ->type_name("F");
     return verb
-        .add_option("--agg", threshold.aggregate, of + "AGG: the min, max, average, count or sum of x, or a quantile")
+        .add_option("--agg", threshold.aggregate,
+                    of + "The aggregate AGG: the min, max, average, count or sum of x, or a quantile")
         ->check([](const std::string& text) {
             return aggregate_of(text)
                        ? std::string()

@@ -342,7 +342,7 @@ void add_bench_external_command(CLI::App& bench, const std::string& command_line
         ->delimiter(',')
         ->transform(count_of_keys())
         ->type_name("N,...");
-    verb->add_option("--pairs", work->pairs, "Counts of pairs in memory, comma-separated (default: 2^14,2^16,2^18)")
+    verb->add_option("--pairs", work->pairs, "Numbers of pairs in memory, comma-separated (default: 2^14,2^16,2^18)")
         ->delimiter(',')
         ->transform(count_of_keys())
         ->type_name("N,...");
@@ -375,7 +375,7 @@ void add_bench_external_command(CLI::App& bench, const std::string& command_line
         ->type_name("FILE.svg");
     verb->footer(
         "Each program begins with an input that is not in the system's cache, and ends when its output is on the "
-        "disk.\n"
+        "disk.\n\n"
         "Examples:\n"
         "  quadmill bench external --records 2^20,2^22 --memory 64M --rivals\n"
         "  quadmill bench external --lines 10000000 --memory 256M --rivals\n"

@@ -143,12 +143,11 @@ void add_bench_join_command(CLI::App& bench, const std::string& command_line) {
     work->add_to(*verb, "Joins by sorting as well, in the context and on the CPU");
     verb->add_option("--plot", work->plot_file, "Draw the times of figures 5 to 7 as SVG")->type_name("FILE.svg");
     verb->footer(
-        "ours: nested loops on the GPU; selections stay there, and pairs come back. one-op: each operation by itself,\n"
-        "its columns uploaded and its rows read back. cpu: nested loops on a thread. Figure 5: 15,000 to 165,000 "
-        "values\n"
-        "against a constant. 6 and 7: joins of 9,000 values, of which 0 to 100 % match, or with 1 to 20 pairs an\n"
-        "element. 9: the graph of figure 8, 15,000 values of which 7,679 are masked out by the first comparison and\n"
-        "13,068 go on after OR to a join of 6,790 pairs.\n"
+        "ours: nested loops on the GPU; selections stay there, and pairs come back. one-op: each operation by "
+        "itself; its columns are uploaded and its rows read back. cpu: nested loops on one thread.\n"
+        "Figure 5: 15,000 to 165,000 values against a constant. Figures 6 and 7: joins of 9,000 values, of which "
+        "0 to 100 % match, or with 1 to 20 pairs per element. Figure 9: the graph of figure 8; of 15,000 values "
+        "the first comparison masks 7,679 out, and after OR 13,068 go on to a join of 6,790 pairs.\n\n"
         "Examples:\n"
         "  quadmill bench join --rivals\n"
         "  quadmill bench join --figures 9 --engine depth --json");

@@ -212,11 +212,9 @@ void add_bench_linalg_command(CLI::App& bench, const std::string& command_line) 
     verb->add_option("--plot", work->plot_file, "Draw GFLOP/s against n, one panel per kind of pivoting, as SVG")
         ->type_name("FILE.svg");
     verb->footer(
-        "Matrices are random, without pivoting dominant on the diagonal. % of limit: the least time that the passes "
-        "over\n"
-        "the trailing matrix take at the limit named, of their time. Small matrices: rivals take one after the other "
-        "on\n"
-        "every thread.\n"
+        "Matrices are random, without pivoting dominant on the diagonal. % of limit: the time that the passes "
+        "over the trailing matrix would take at the named limit, divided by the time that they take. Small "
+        "matrices: rivals take one after the other on every thread.\n\n"
         "Examples:\n"
         "  quadmill bench linalg --rivals --plot lu.svg\n"
         "  quadmill bench linalg --n 4096 --pivot partial --forms copies,tiles --batch 0 --parts\n"

@@ -203,7 +203,7 @@ void add_bench_query_command(CLI::App& bench, const std::string& command_line) {
     auto work = std::make_shared<BenchQuery>();
     work->command_line = command_line;
     auto* verb = bench.add_subcommand("query", "Time queries on columns, by the query engines in turn");
-    verb->add_option("--n", work->n, "Counts of rows, such as 1000 or 2^20, comma-separated")
+    verb->add_option("--n", work->n, "Numbers of rows, such as 1000 or 2^20, comma-separated")
         ->delimiter(',')
         ->transform(input::count_up_to(max_rows))
         ->type_name("N,...")
@@ -223,9 +223,9 @@ void add_bench_query_command(CLI::App& bench, const std::string& command_line) {
         ->check(input::shown_number(1, max_threads));
     verb->add_option("--plot", work->plot_file, "Draw rows per second against n, as SVG")->type_name("FILE.svg");
     verb->footer(
-        "Columns: a, 24 random bits; b, floats in (0, 1); c, 40 random bits, which take two planes of depths; d, as a\n"
-        "with NULLs; e, floats in [0, 1), 0 among them. pair: b <= e. extreme: MIN. kth: the 1000th largest.\n"
-        "groups: COUNT and MAX by e, which has 4,096 values, and by c, of which few are alike.\n"
+        "Columns: a, 24 random bits; b, floats in (0, 1); c, 40 random bits, which take two planes of depths; d, "
+        "as a with NULLs; e, floats in [0, 1), 0 among them. pair: b <= e. extreme: MIN. kth: the 1000th "
+        "largest. groups: COUNT and MAX by e, which has 4,096 values, and by c, of which few are alike.\n\n"
         "Examples:\n"
         "  quadmill bench query --rivals --n 2^20,2^22 --plot queries.svg\n"
         "  quadmill bench query --queries predicate,cnf --engines depth,cpu --json");

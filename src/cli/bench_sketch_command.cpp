@@ -270,7 +270,7 @@ void add_bench_sketch_command(CLI::App& bench, const std::string& command_line) 
     work->command_line = command_line;
     auto* verb =
         bench.add_subcommand("sketch", "Time inserts and queries of sketches, and how far their estimates are off");
-    verb->add_option("--n", work->n, "Counts of operations, such as 1000 or 2^20, comma-separated")
+    verb->add_option("--n", work->n, "Numbers of operations, such as 1000 or 2^20, comma-separated")
         ->delimiter(',')
         ->transform(count_of_keys())
         ->type_name("N,...")
@@ -292,7 +292,8 @@ void add_bench_sketch_command(CLI::App& bench, const std::string& command_line) 
     verb->add_flag("--quick", work->quick, "Two counts and one load");
     verb->add_option("--plot", work->plot_file, "Draw Fig. 5, 6 and 7 of QSketch from this run, as SVG")
         ->type_name("FILE.svg");
-    work->add_to(*verb, "Count-min sketches on the CPU with the same hash functions as well, by one thread and by all");
+    work->add_to(
+        *verb, "Count-min sketches on the CPU with the same hash functions as well, on one thread and on all threads");
     verb->footer(
         "Examples:\n"
         "  quadmill bench sketch --quick --rivals\n"

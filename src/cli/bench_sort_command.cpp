@@ -217,8 +217,9 @@ void BenchSort::run() {
 void add_bench_sort_command(CLI::App& bench, const std::string& command_line) {
     auto work = std::make_shared<BenchSort>();
     work->command_line = command_line;
-    auto* verb = bench.add_subcommand("sort", "Time sorts from memory to memory, in turn and on fresh keys each time");
-    verb->add_option("--n", work->n, "Counts of keys, such as 1000 or 2^20, comma-separated")
+    auto* verb = bench.add_subcommand(
+        "sort", "Time sorts from memory to memory: the engines in turn, with fresh keys each time");
+    verb->add_option("--n", work->n, "Numbers of keys, such as 1000 or 2^20, comma-separated")
         ->delimiter(',')
         ->transform(count_of_keys())
         ->type_name("N,...")

@@ -126,7 +126,7 @@ class HelpText : public CLI::Formatter {
         std::string out;
         for (const auto* verb : app.get_subcommands([](const CLI::App* each) { return !each->get_group().empty(); }))
             out += entry(verb->get_name(), first_line_of(verb->get_description()));
-        return out.empty() ? out : "\nSubcommands:\n" + out;
+        return out.empty() ? out : "\nVerbs:\n" + out;
     }
 };
 

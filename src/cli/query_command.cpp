@@ -322,8 +322,10 @@ void add_options(CLI::App& verb, QueryCommand& command) {
     verb.add_flag("--profile", command.profile, "Tables on standard error: time by node of the plan, and by pass");
     verb.add_flag("--explain-engine", command.explain_engine,
                   "Print the chosen engine and the reason on standard error");
-    verb.add_option("--batch", command.batch,
-                    "Print an answer for each N rows of standard input. Without FROM -, of the first table")
+    verb.add_option(
+            "--batch", command.batch,
+            "Print an answer for each N rows of standard input, or of the first table if the query does not read "
+            "standard input")
         ->transform(input::count_up_to(std::uint64_t{1} << 32U))
         ->type_name("N");
     verb.add_option(

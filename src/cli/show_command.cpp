@@ -217,7 +217,7 @@ void add_show_quantiles(CLI::App& show) {
     auto command = std::make_shared<ShowQuantiles>();
     auto* verb = show.add_subcommand(
         "quantiles", "The quantiles of a stream as a curve, and its tail, with bands that contain the exact ones");
-    verb->add_option("input", command->input, "File; - is standard input")->type_name("FILE")->capture_default_str();
+    verb->add_option("FILE", command->input, "File; - is standard input")->type_name("FILE")->capture_default_str();
     add_eps_option(*verb, command->eps);
     input::add_reading_options(*verb, command->reading, input::type_words, "Input is text, one number per line");
     add_output_option(*verb, command->output);

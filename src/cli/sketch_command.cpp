@@ -52,9 +52,10 @@ void add_key_options(CLI::App& verb, input::Reading& reading) {
 void add_sketch_options(CLI::App& verb, SketchOptions& options) {
     verb.add_option(
             "--kind", options.kind,
-            "Layout of the counters. thread: the textbook sketch, each of a key's counters in another row; warp, "
-            "half, quarter: all in one bucket of 32, 16 or 8 counters, which is faster; msws: as quarter, with "
-            "counters of 8 bits that grow; sf: as quarter, from a larger table on the CPU, see --fat")
+            "Layout of the counters. thread: the textbook sketch, one counter of a key per row; warp, "
+            "half, quarter: all in one bucket of 32, 16 or 8 counters, which is faster; msws (multi-level): "
+            "as quarter, with counters of 8 bits that grow; sf (slim and fat): as quarter, from a larger table on the "
+            "CPU, see --fat")
         ->transform(input::one_of(input::sketch_kind_words))
         ->default_str("quarter");
     verb.add_option("--fat", options.fat,

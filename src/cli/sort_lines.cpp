@@ -448,11 +448,13 @@ void add_line_options(CLI::App& verb, LineSort& sort) {
         return verb.add_flag(names, value, words)->group(lines_group);
     };
     flag("--lines", sort.lines,
-         "Sort whole lines by their bytes, or by keys; the other options of this group imply it");
+         "Sort whole lines by their bytes, or by keys. The other options of this group imply it, but not -r and -n "
+         "next to --text or --raw");
     verb.add_option(
             "-k,--key", sort.keys,
-            "A key, as of `sort -k`: FIELD or FIELD,FIELD, each optionally with .CHARACTER, then letters of the "
-            "options below: 2, 2n, 2,2nr, 1.3,1.5. Equal lines are ordered by the next key")
+            "A key, such as 2, 2n, 2,2nr or 1.3,1.5, as for `sort -k`: the first field and, after a comma, the last. A "
+            "field may be followed by .CHARACTER, and the key by letters of the options below. Equal lines are "
+            "ordered by the next key")
         ->type_name("SPEC")
         ->allow_extra_args(false)
         ->group(lines_group);
@@ -474,7 +476,7 @@ void add_line_options(CLI::App& verb, LineSort& sort) {
     add_rule(verb, sort, "-r,--reverse", 'r', "Reverse the order; equal lines keep the order of the input");
     add_rule(verb, sort, "-b,--ignore-leading-blanks", 'b', "Ignore blanks before a key");
     add_rule(verb, sort, "-d,--dictionary-order", 'd', "Compare only blanks, letters and digits");
-    add_rule(verb, sort, "-f,--ignore-case", 'f', "Compare small letters as capital ones");
+    add_rule(verb, sort, "-f,--ignore-case", 'f', "Ignore case");
     add_rule(verb, sort, "-i,--ignore-nonprinting", 'i', "Compare only printable characters");
     flag("-u,--unique", sort.unique, "Write only the first of lines with equal keys");
     verb.add_flag(

@@ -84,7 +84,7 @@ void SupportChoice::check() const {
 CLI::Option* add_support_option(CLI::App& verb, double& support) {
     return verb
         .add_option("--support", support,
-                    "Report values that make up at least this fraction of the input, such as 0.01 or 1%, from 1e-8 to "
+                    "Report what makes up at least this fraction of the input, such as 0.01 or 1%, from 1e-8 to "
                     "1")
         ->transform(input::fraction_from(1e-8, 1))
         ->type_name("S");
@@ -108,7 +108,8 @@ namespace {
 
 // The seconds in "500ms", "10s", "5min" or "1h"; 0 if it is no such time.
 double seconds_in(std::string_view text) {
-    constexpr std::array units{std::pair{"ms", 1e-3}, std::pair{"s", 1.0}, std::pair{"min", 60.0}, std::pair{"h", 3600.0}};
+    constexpr std::array units{std::pair{"ms", 1e-3}, std::pair{"s", 1.0}, std::pair{"min", 60.0},
+                               std::pair{"h", 3600.0}};
     for (const auto& [unit, seconds] : units) {
         double number = 0;
         if (!text.ends_with(unit)) continue;
@@ -161,7 +162,8 @@ CLI::Option* add_column_options(CLI::App& verb, StreamOptions& options) {
             ""))
         ->needs(column)
         ->type_name("C");
-    for (const auto* option : {"--header", "--skip-bad"}) verb.get_option(option)->remove_needs(verb.get_option("--text"));
+    for (const auto* option : {"--header", "--skip-bad"})
+        verb.get_option(option)->remove_needs(verb.get_option("--text"));
     return column;
 }
 

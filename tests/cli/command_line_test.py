@@ -36,7 +36,7 @@ class Help(Command):
             verb = left.pop()
             short, whole = (run(*verb, option).stdout.decode() for option in ("-h", "--help"))
             yield verb, short, whole
-            below = whole.partition("\nSubcommands:\n")[2].partition("\n\n")[0]
+            below = whole.partition("\nVerbs:\n")[2].partition("\n\n")[0]
             left += [(*verb, name) for name in re.findall(r"^  ([\w-]+) ", below, re.MULTILINE)]
 
     def test_help_is_as_wide_as_a_terminal_and_names_no_types(self):

@@ -19,7 +19,7 @@ def said(*args):
 
 def verbs_of(*verb):
     """The verbs of a verb, from its help."""
-    text = said(*verb, "--help").partition("\nSubcommands:\n")[2].partition("\n\n")[0]
+    text = said(*verb, "--help").partition("\nVerbs:\n")[2].partition("\n\n")[0]
     return re.findall(r"^  ([\w-]+) ", text, re.MULTILINE)
 
 
