@@ -20,7 +20,7 @@ mkdirSync(folder, { recursive: true });
 writeFileSync(join(folder, 'package.json'), '{"private": true, "type": "module"}');
 for (const old of readdirSync(folder)) if (old.endsWith('.tgz')) rmSync(join(folder, old));
 const [{ filename, files }] = JSON.parse(run('npm', 'pack', '--json', resolve(packageFolder)));
-run('npm', 'install', '--no-audit', '--no-fund', `./${filename}`, 'vite@8', 'webpack@5', 'webpack-cli@6', 'esbuild@0.28', 'typescript@5');
+run('npm', 'install', '--no-audit', '--no-fund', `./${filename}`, 'vite@8', 'webpack@5', 'webpack-cli@6', 'esbuild@0.28', 'typescript@5', 'three@0.187');
 copyFileSync(join(here, 'app/main.ts'), join(folder, 'main.ts'));
 
 test('npm pack takes what users need', () => {
@@ -45,6 +45,15 @@ test('esbuild, with the modules as files; each entry point has at most 8 KB of J
     console.log(`${entry}: ${bytes} bytes minified and gzipped`);
     assert.ok(bytes <= 8192, entry);
   }
+});
+
+test("three.js as a host: the README's example draws in the CPU's order", () => {
+  const site = join(folder, 'three'), example = /```js three\n(.*?)```/s.exec(readFileSync(join(packageFolder, 'README.md'), 'utf8'))[1];
+  writeFileSync(join(folder, 'three_app.js'), example + readFileSync(join(here, 'app/three_checks.js'), 'utf8'));
+  tool('esbuild', 'three_app.js', '--bundle', '--format=esm', '--external:node:*', `--outfile=${site}/three_app.js`);
+  copyFileSync(join(packageFolder, 'quadmill.wasm'), join(site, 'quadmill.wasm'));
+  writeFileSync(join(site, 'index.html'), page('/three_app.js'));
+  open(site);
 });
 
 test('Vite', () => {

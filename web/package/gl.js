@@ -56,6 +56,7 @@ export class PageGl {
   /** What the module has bound; 0 or null: nothing known. */
   reset() {
     this.unit = -1;
+    this.now = new Map();  // buffers by target, textures by target and unit
     this.draw = this.read = null;
     this.packed = this.unpacked = -1;
     this.bound = 0;  // the texture bound last
@@ -233,7 +234,14 @@ export class PageGl {
     this.store(tightUnpack);
     if (this.unpacked < 0) this.bindBuffer(GL.PIXEL_UNPACK_BUFFER, null);
   }
+  /** Whether another object than before is bound. */
+  binds(key, object) {
+    if (this.now.get(key) === object) return false;
+    this.now.set(key, object);
+    return true;
+  }
   bindBuffer(target, buffer) {
+    if (!this.binds(target, buffer)) return;
     this.onceParameter(bufferBindingOf[target], (was) => this.gl.bindBuffer(target, was));
     this.gl.bindBuffer(target, buffer);
   }
@@ -342,11 +350,12 @@ export class PageGl {
         gl.bindSampler(unit, this.plain);
       },
       BindTexture: (target, texture) => {
+        this.bound = texture;
+        if (!this.binds(`${target} ${this.unit}`, of(texture))) return;
         unitState(`texture${target}`, () => {
           const was = gl.getParameter(bindingOf[target]);
           return () => gl.bindTexture(target, was);
         });
-        this.bound = texture;
         gl.bindTexture(target, of(texture));
       },
       BindVertexArray: (array) => {
@@ -400,7 +409,7 @@ export class PageGl {
       CompileShader: (shader) => gl.compileShader(of(shader)),
       CreateProgram: () => this.put(gl.createProgram()),
       CreateShader: (stage) => this.put(gl.createShader(stage)),
-      DeleteBuffers: (count, at) => drop(count, at, (buffer) => gl.deleteBuffer(buffer)),
+      DeleteBuffers: (count, at) => drop(count, at, (buffer) => { this.now.clear(); gl.deleteBuffer(buffer); }),
       DeleteFramebuffers: (count, at) => drop(count, at, (framebuffer) => {
         if (this.draw === framebuffer) this.draw = null;
         if (this.read === framebuffer) this.read = null;
@@ -410,7 +419,7 @@ export class PageGl {
       DeleteQueries: (count, at) => drop(count, at, (query) => gl.deleteQuery(query)),
       DeleteShader: (shader) => gl.deleteShader(this.take(shader)),
       DeleteSync: (sync) => gl.deleteSync(this.take(sync)),
-      DeleteTextures: (count, at) => drop(count, at, (texture) => gl.deleteTexture(texture)),
+      DeleteTextures: (count, at) => drop(count, at, (texture) => { this.now.clear(); gl.deleteTexture(texture); }),
       DeleteVertexArrays: (count, at) => drop(count, at, (array) => gl.deleteVertexArray(array)),
       DepthFunc: (compare) => {
         this.onceParameter(GL.DEPTH_FUNC, (was) => gl.depthFunc(was));
