@@ -36,6 +36,9 @@ std::span<const std::byte> bytes_of(std::string_view text) {
     return std::as_bytes(std::span(text));
 }
 
+// Where a record has its key.
+enum class KeyIs { InLine, BeforeLine };
+
 // Checks, merges or sorts the lines of the inputs.
 class LineSorter {
   public:
@@ -54,6 +57,7 @@ class LineSorter {
     [[nodiscard]] KeyMaker maker() const;
     void read_headers();
     void push_all(external::Sorting& sorting, const KeyMaker& keys);
+    void push_all_here(external::Sorting& sorting, KeyMaker keys, KeyIs where);
     [[nodiscard]] unsigned key_threads(const KeyMaker& keys) const;
     static void push(external::Sorting& sorting, const LineSource& source, std::span<const char> records);
     void must_go_on() {
@@ -199,41 +203,25 @@ class Different {
 
 class SortedLines final : public Lines {
   public:
-    enum class Key { InLine, BeforeLine };
-    SortedLines(std::string_view header, external::Stream& records, Key key, bool unique)
-        : Lines(header), records_(records), key_(key), unique_(unique), memory_(2 * batch_bytes) {}
+    SortedLines(std::string_view header, external::RecordStream& records, KeyIs key, bool unique)
+        : Lines(header), records_(records), key_(key), unique_(unique) {}
 
   private:
     std::optional<std::string_view> next() override {
         for (;;) {
-            const auto* record = reinterpret_cast<const std::byte*>(memory_.data()) + at_;
-            const auto left = to_ - at_;
-            const auto header = left >= sizeof(SizedHeader) ? SizedHeader::of(record) : SizedHeader{};
-            if (header.bytes == 0 || header.bytes > left) {
-                if (!read_more(header.bytes)) return {};
-                continue;
-            }
-            at_ += header.bytes;
-            const auto* text = reinterpret_cast<const char*>(record);
+            const auto record = records_.next();
+            if (record.empty()) return {};
+            const auto header = SizedHeader::of(record.data());
+            const auto* text = reinterpret_cast<const char*>(record.data());
             if (unique_ && !is_different_({text + header.key_offset, header.key_bytes})) continue;
-            const auto begin = key_ == Key::InLine ? sizeof header : sizeof header + header.key_bytes;
+            const auto begin = key_ == KeyIs::InLine ? sizeof header : sizeof header + header.key_bytes;
             return std::string_view(text + begin, header.bytes - begin);
         }
     }
-    bool read_more(std::size_t wanted) {
-        std::memmove(memory_.data(), memory_.data() + at_, to_ - at_);
-        to_ -= std::exchange(at_, 0);
-        if (memory_.size() < wanted) memory_.resize(wanted);
-        const auto got = records_.fill(std::as_writable_bytes(std::span(memory_)).subspan(to_));
-        to_ += got;
-        return got > 0;
-    }
 
-    external::Stream& records_;
-    Key key_;
+    external::RecordStream& records_;
+    KeyIs key_;
     bool unique_;
-    std::vector<char> memory_;
-    std::size_t at_ = 0, to_ = 0;
     Different is_different_;
 };
 
@@ -323,18 +311,28 @@ ExternalSortOptions LineSorter::options() {
             .progress = [this](const auto& p) { return show_and_proceed(progress_, p, interrupt_.came()); }};
 }
 
-void add_record(std::vector<char>& batch, std::string_view line, std::string_view key, SortedLines::Key where) {
-    const bool apart = where == SortedLines::Key::BeforeLine;
-    const auto bytes = sizeof(SizedHeader) + line.size() + (apart ? key.size() : 0);
-    const auto offset = sizeof(SizedHeader) + (apart ? 0 : static_cast<std::size_t>(key.data() - line.data()));
-    const SizedHeader header{static_cast<std::uint32_t>(bytes), static_cast<std::uint32_t>(offset),
-                             static_cast<std::uint32_t>(key.size())};
-    const auto begin = batch.size();
-    batch.resize(begin + bytes);
-    auto* to = batch.data() + begin;
-    std::memcpy(to, &header, sizeof header);
-    if (apart && !key.empty()) std::memcpy(to + sizeof header, key.data(), key.size());
-    std::memcpy(to + bytes - line.size(), line.data(), line.size());
+// A line and its key as a record.
+struct LineRecord {
+    std::string_view line, key;
+    KeyIs where;
+
+    [[nodiscard]] bool is_apart() const { return where == KeyIs::BeforeLine; }
+    [[nodiscard]] std::size_t bytes() const {
+        return sizeof(SizedHeader) + line.size() + (is_apart() ? key.size() : 0);
+    }
+    void write(void* memory) const {
+        const auto offset = sizeof(SizedHeader) + (is_apart() ? 0 : static_cast<std::size_t>(key.data() - line.data()));
+        const SizedHeader header{static_cast<std::uint32_t>(bytes()), static_cast<std::uint32_t>(offset),
+                                 static_cast<std::uint32_t>(key.size())};
+        auto* to = static_cast<char*>(memory);
+        std::memcpy(to, &header, sizeof header);
+        if (is_apart() && !key.empty()) std::memcpy(to + sizeof header, key.data(), key.size());
+        std::memcpy(to + bytes() - line.size(), line.data(), line.size());
+    }
+};
+
+LineRecord record_of(std::string_view line, KeyMaker& keys, KeyIs where) {
+    return {line, keys(line.substr(0, line.size() - 1)), where};
 }
 
 // Two cores are busy with the other stages. A key that is a part of its line is made faster than a thread is woken. A
@@ -350,8 +348,9 @@ unsigned LineSorter::key_threads(const KeyMaker& keys) const {
 // Threads make the records of lines that are in memory. This thread finds the lines and pushes the records.
 void LineSorter::push_all(external::Sorting& sorting, const KeyMaker& keys) {
     constexpr std::size_t min_lines = 64;
-    const auto where = keys.makes_parts() ? SortedLines::Key::InLine : SortedLines::Key::BeforeLine;
+    const auto where = keys.makes_parts() ? KeyIs::InLine : KeyIs::BeforeLine;
     const cpu::Workers workers(key_threads(keys));
+    if (workers.threads() == 1) return push_all_here(sorting, keys, where);
     std::vector<std::string_view> lines;
     struct Part {
         KeyMaker keys;
@@ -365,11 +364,42 @@ void LineSorter::push_all(external::Sorting& sorting, const KeyMaker& keys) {
                 auto& part = parts[i];
                 part.records.clear();
                 for (auto line = lines.size() * i / count; line < lines.size() * (i + 1) / count; ++line) {
-                    const auto text = lines[line];
-                    add_record(part.records, text, part.keys(text.substr(0, text.size() - 1)), where);
+                    const auto record = record_of(lines[line], part.keys, where);
+                    const auto begin = part.records.size();
+                    part.records.resize(begin + record.bytes());
+                    record.write(part.records.data() + begin);
                 }
             });
             for (std::size_t i = 0; i < count; ++i) push(sorting, *source, parts[i].records);
+            sorting.tick()();
+        }
+    }
+}
+
+// Makes usual records in the memory in which they are sorted.
+void LineSorter::push_all_here(external::Sorting& sorting, KeyMaker keys, KeyIs where) {
+    constexpr std::size_t usual = 4096;
+    std::vector<std::string_view> lines;
+    std::vector<char> cut;
+    for (const auto& source : sources_) {
+        for (; source->next(lines, batch_bytes); lines.clear()) {
+            auto& filler = sorting.filler();
+            auto space = filler.space();
+            std::size_t made = 0;
+            for (const auto line : lines) {
+                const auto record = record_of(line, keys, where);
+                if (record.bytes() <= std::min(usual, space.size() - made)) {
+                    record.write(space.data() + made);
+                    made += record.bytes();
+                    continue;
+                }
+                filler.add(std::exchange(made, 0));
+                cut.resize(record.bytes());
+                record.write(cut.data());
+                push(sorting, *source, cut);
+                space = filler.space();
+            }
+            filler.add(made);
             sorting.tick()();
         }
     }
@@ -396,8 +426,7 @@ void LineSorter::sort(files::OutputFile& out) {
         {-1, 0, "the lines with their keys"});
     push_all(sorting, keys);
     sorting.finish();
-    SortedLines sorted(header_, sorting, keys.makes_parts() ? SortedLines::Key::InLine : SortedLines::Key::BeforeLine,
-                       sort_.unique);
+    SortedLines sorted(header_, sorting, keys.makes_parts() ? KeyIs::InLine : KeyIs::BeforeLine, sort_.unique);
     sorting.write(sorted, out);
     progress_.hide();
     if (!run_.stats) return;

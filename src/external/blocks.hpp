@@ -1,24 +1,19 @@
 // Sorted bytes from a merge or a sort, and asynchronous writes of them to a file.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "external/gate.hpp"
 #include "external/stage.hpp"
 #include "files/block_io.hpp"
 #include "files/temporary_file.hpp"
 
 namespace quadmill::detail::external {
-
-// Called while waiting, at least ten times a second. It may throw to end the wait.
-using Tick = std::function<void()>;
-inline constexpr std::chrono::milliseconds tick_time(50);
 
 // The bytes of records, in order.
 class Stream {
@@ -29,6 +24,13 @@ class Stream {
     virtual ~Stream() = default;
     // Fills the memory. Returns fewer bytes only at the end.
     [[nodiscard]] virtual std::size_t fill(std::span<std::byte> memory) = 0;
+};
+
+// A stream that also gives one record at a time.
+class RecordStream : public Stream {
+  public:
+    // The next record, valid until the next call; empty at the end. Pre: fill() has cut no record.
+    [[nodiscard]] virtual std::span<const std::byte> next() = 0;
 };
 
 // Transfers of one stage. The stage's clock runs while some are in flight. Errors are IoErrors.

@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <deque>
 #include <exception>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -28,6 +29,17 @@ class Gate {
     [[nodiscard]] bool failed() {
         const std::lock_guard lock(mutex_);
         return failed_;
+    }
+    // Does a thread's work. An error is kept.
+    template <class Work>
+    void run(const Work& work) {
+        try {
+            work();
+        } catch (const Abandoned&) {  // NOLINT(bugprone-empty-catch)
+            // Another thread has reported the reason.
+        } catch (...) {
+            fail(std::current_exception());
+        }
     }
     // Rethrows the first error if there is one.
     void check() {
@@ -90,5 +102,23 @@ class Queue {
     std::deque<T> elements_;
     bool closed_ = false;
 };
+
+// Called while waiting, at least ten times a second. It may throw to end the wait.
+using Tick = std::function<void()>;
+inline constexpr std::chrono::milliseconds tick_time(50);
+
+// The first element of a queue that other threads fill. Rethrows their error.
+template <class T>
+T wait_for(Queue<T>& queue, Gate& gate, const Tick& tick) {
+    try {
+        for (;;) {
+            if (auto found = queue.pop(tick_time)) return *found;
+            if (tick) tick();
+        }
+    } catch (const Abandoned&) {
+        gate.check();
+        throw;
+    }
+}
 
 }  // namespace quadmill::detail::external

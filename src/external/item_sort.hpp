@@ -33,7 +33,7 @@ class ItemSorter {
     // Bits of an index, and of the word above it, for n keys.
     [[nodiscard]] virtual unsigned place_bits(std::size_t n) const = 0;
     [[nodiscard]] virtual unsigned word_bits(std::size_t n) const = 0;
-    // Runs of fewer keys are sorted faster by comparing whole keys.
+    // Runs of fewer keys are sorted faster each on its own.
     [[nodiscard]] virtual std::size_t worth_a_round() const { return 2; }
     // Sorts each run separately.
     virtual void sort(const ItemRuns& runs) = 0;

@@ -120,25 +120,32 @@ void Merger::replay(std::size_t which) {
     tree_[0] = winner;
 }
 
+void Merger::drop_winner() {
+    const auto which = tree_[0].run;
+    auto& run = runs_[which];
+    run.at += run.length;
+    __builtin_prefetch(run.at + 4 * run.length);
+    find_record(which);
+    replay(which);
+}
+
+std::span<const std::byte> Merger::next() {
+    if (given_) drop_winner();
+    const auto& run = runs_[tree_[0].run];
+    given_ = run.length > 0;
+    return {run.at, run.length};
+}
+
 std::size_t Merger::fill(std::span<std::byte> memory) {
     auto* out = memory.data();
     auto* const end = out + memory.size();
     for (;;) {
-        const auto which = tree_[0].run;
-        auto& run = runs_[which];
-        if (rest_.empty()) {
-            if (run.length == 0) break;
-            rest_ = {run.at, run.length};
-        }
+        if (rest_.empty()) rest_ = next();
         const auto part = std::min(rest_.size(), static_cast<std::size_t>(end - out));
-        if (part > 0) std::memcpy(out, rest_.data(), part);
+        if (part == 0) break;  // the end, or there is no room left
+        std::memcpy(out, rest_.data(), part);
         out += part;
         rest_ = rest_.subspan(part);
-        if (!rest_.empty() || part == 0) break;  // there is no room left
-        run.at += run.length;
-        __builtin_prefetch(run.at + 4 * run.length);
-        find_record(which);
-        replay(which);
     }
     return memory.size() - static_cast<std::size_t>(end - out);
 }

@@ -14,13 +14,14 @@
 namespace quadmill::detail::external {
 
 // Merges runs. Equal keys are in the order of the runs.
-class Merger final : public Stream {
+class Merger final : public RecordStream {
   public:
     using Input = RunReader::Input;
     // Pre: there are inputs, at most plan.fan_in; `format` outlives this object.
     Merger(const Format& format, const std::vector<Input>& inputs, const MergePlan& plan, StageClock& reading,
            Tick tick);
     [[nodiscard]] std::size_t fill(std::span<std::byte> memory) override;
+    [[nodiscard]] std::span<const std::byte> next() override;
 
   private:
     using Run = RunReader::Run;
@@ -36,6 +37,7 @@ class Merger final : public Stream {
     [[nodiscard]] bool wins(const Head& a, const Head& b) const;
     Head build(std::size_t node);
     void replay(std::size_t run);
+    void drop_winner();
 
     const Format& format_;
     std::size_t record_bytes_ = 0, key_bytes_ = 0, key_offset_ = 0;
@@ -44,6 +46,7 @@ class Merger final : public Stream {
     RunReader reader_;
     std::vector<Run>& runs_;
     std::vector<Head> tree_;           // tree_[0] is the winner
+    bool given_ = false;               // whether next() has returned the winner's record
     std::span<const std::byte> rest_;  // rest of the winner's record if it was cut
 };
 

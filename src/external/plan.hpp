@@ -35,6 +35,9 @@ struct MergePlan {
     std::size_t fan_in = 0;
     std::size_t margin = 0;  // before each block, for the begin of the record that it ends
     std::size_t block = 0, write_block = 0;
+    // Two threads each merge half of the runs into blocks of this size, and a third one merges these; 0: one thread
+    // merges all.
+    std::size_t half_block = 0;
 };
 
 // For as many of `runs` as possible. Nothing if that is less than two.

@@ -21,28 +21,7 @@ void warm_up(WideSorter& sorter) {
 
 template <class Loop>
 std::thread RunMaker::thread(Loop loop) {
-    return std::thread([this, loop] {
-        try {
-            loop();
-        } catch (const Abandoned&) {  // NOLINT(bugprone-empty-catch)
-            // Another thread has reported the reason.
-        } catch (...) {
-            gate_.fail(std::current_exception());
-        }
-    });
-}
-
-template <class T>
-T RunMaker::wait_for(Queue<T>& queue) {
-    try {
-        for (;;) {
-            if (auto found = queue.pop(tick_time)) return *found;
-            if (tick_) tick_();
-        }
-    } catch (const Abandoned&) {
-        gate_.check();
-        throw;
-    }
+    return std::thread([this, loop] { gate_.run(loop); });
 }
 
 RunMaker::RunMaker(const Format& format, const ExternalSortOptions& options, const Devices& devices,
@@ -126,7 +105,7 @@ void RunMaker::sort_loop(std::size_t place, Engine engine) {
         ready_.push(sorter.engine());
         while ((work = full_.pop())) {
             {
-                const AtWork at_work(sorting_);
+                const AtWork at_work(clocks_.sort);
                 tied_ += sorter.argsort(work->slot->keys(), work->slot->order()).tied;
             }
             devices_.has_sorted(place, work->slot->records());

@@ -64,7 +64,9 @@ class RunMaker {
     void write_loop();
     void write_run(const Work& work, BlockWriter& writer, cpu::Workers& workers);
     template <class T>
-    T wait_for(Queue<T>& queue);
+    T wait_for(Queue<T>& queue) {
+        return external::wait_for(queue, gate_, tick_);
+    }
     void join();
 
     const Format& format_;
@@ -85,7 +87,6 @@ class RunMaker {
     std::atomic<std::uint64_t> tied_ = 0;
     Engine engine_ = Engine::Cpu;
     Clocks clocks_;
-    SharedClock sorting_{clocks_.sort};
     std::atomic<std::size_t> sorters_left_;
     std::vector<std::thread> sorters_;
     std::thread writer_;

@@ -13,10 +13,11 @@ RunReader::RunReader(const std::vector<Input>& inputs, std::size_t margin, std::
     : margin_(margin),
       block_(block),
       memory_(inputs.size() * 2 * (margin + block)),
-      io_(files::BlockIo::Method::Auto, clock, std::move(tick)) {
+      io_(files::BlockIo::Method::Auto, clock, tick) {
     auto* memory = memory_.data();
-    for (const auto& [place, bytes] : inputs) {
-        auto& run = runs_.emplace_back(Run{place, place.offset, place.offset + bytes, {}});
+    for (const auto& [place, bytes, make] : inputs) {
+        auto& run = runs_.emplace_back(Run{.place = place, .next = place.offset, .end = place.offset + bytes});
+        if (make) run.maker = std::make_unique<BlockMaker>(make, tick);
         for (auto& begin : run.blocks) {
             begin = memory;
             memory += margin + block;
@@ -29,6 +30,11 @@ RunReader::RunReader(const std::vector<Input>& inputs, std::size_t margin, std::
 void RunReader::read_next(std::size_t which) {
     auto& run = runs_[which];
     run.has_come = false;
+    if (run.maker) {
+        run.coming = run.has_ended ? 0 : block_;
+        if (run.coming > 0) run.maker->begin({run.blocks[1 - run.current] + margin_, block_});
+        return;
+    }
     run.coming = static_cast<std::size_t>(std::min<std::uint64_t>(run.end - run.next, block_));
     if (run.coming == 0) return;
     // The last page of a run was written completely.
@@ -37,6 +43,11 @@ void RunReader::read_next(std::size_t which) {
 }
 
 void RunReader::wait_for(std::size_t which) {
+    if (auto& run = runs_[which]; run.maker) {
+        run.coming = run.maker->wait();
+        run.has_ended = run.coming < block_;
+        return;
+    }
     while (!runs_[which].has_come) {
         const auto done = io_.next();
         auto& run = runs_[done.tag];
@@ -53,6 +64,7 @@ bool RunReader::next_block(std::size_t which) {
     auto& run = runs_[which];
     if (run.coming == 0) return false;
     wait_for(which);
+    if (run.coming == 0) return false;
     auto* begin = run.blocks[1 - run.current] + margin_;
     const auto left = static_cast<std::size_t>(run.to - run.at);
     if (left > 0) std::memcpy(begin - left, run.at, left);

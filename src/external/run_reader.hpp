@@ -3,9 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
-#include "external/blocks.hpp"
+#include "external/block_maker.hpp"
 #include "files/block_io.hpp"
 
 namespace quadmill::detail::external {
@@ -15,6 +16,7 @@ class RunReader {
     struct Input {
         FilePlace place;
         std::uint64_t bytes = 0;
+        BlockMaker::Make make{};  // makes the run, if it is not in a file
     };
     // A run: its current block, and the next one in flight.
     struct Run {
@@ -24,6 +26,8 @@ class RunReader {
         std::size_t current = 1;          // index of the current block
         std::size_t coming = 0;           // bytes of the other block; 0 if there are no more
         bool has_come = false;
+        std::unique_ptr<BlockMaker> maker{};
+        bool has_ended = false;                        // the maker
         const std::byte *at = nullptr, *to = nullptr;  // rest of the current block
         // For the caller's use: key of the record at `at`; bytes of the record, 0 at the end of the run; bytes of the
         // key of a line or of a record that tells its length.
@@ -45,8 +49,8 @@ class RunReader {
 
     std::size_t margin_, block_;
     files::Memory memory_;
-    std::vector<Run> runs_;
-    Transfers io_;  // last member, so that its destructor waits before the memory is freed
+    std::vector<Run> runs_;  // makers end before the memory is freed
+    Transfers io_;           // last member, so that its destructor waits before the memory is freed
 };
 
 }  // namespace quadmill::detail::external

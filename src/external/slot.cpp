@@ -125,21 +125,31 @@ std::size_t Gather::fill(std::span<std::byte> memory) {
         filled += part;
         filled += fill_with_records(memory.subspan(filled));
         if (filled == memory.size() || next_ == slot_.records()) return filled;
-        rest_ = slot_.record(slot_.order()[next_++]);
+        rest_ = next();
     }
+}
+
+std::span<const std::byte> Gather::next() {
+    if (next_ == slot_.records()) return {};
+    prefetch(next_);
+    return slot_.record(slot_.order()[next_++]);
+}
+
+// Prefetches a record that will soon be copied.
+void Gather::prefetch(std::size_t position) const {
+    constexpr std::size_t ahead = 16;
+    const auto order = slot_.order();
+    if (position + ahead >= order.size()) return;
+    const auto record = slot_.record(order[position + ahead]);
+    __builtin_prefetch(record.data());
+    __builtin_prefetch(record.data() + record.size() - 1);
 }
 
 // Copies as many complete records as fit.
 std::size_t Gather::fill_with_records(std::span<std::byte> memory) {
     const auto order = slot_.order();
     if (next_ == order.size()) return 0;
-    constexpr std::size_t ahead = 16, task = 4096;
-    const auto prefetch = [&](std::size_t i) {
-        if (i + ahead >= order.size()) return;
-        const auto record = slot_.record(order[i + ahead]);
-        __builtin_prefetch(record.data());
-        __builtin_prefetch(record.data() + record.size() - 1);
-    };
+    constexpr std::size_t task = 4096;
     const auto longest = slot_.longest();
     const auto n = std::min(memory.size() / longest, order.size() - next_);
     if (longest == slot_.record(0).size() && longest * order.size() == slot_.bytes()) {  // all have one length

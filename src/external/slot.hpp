@@ -80,13 +80,15 @@ class Slot {
 };
 
 // The records of a slot, in sorted order.
-class Gather final : public Stream {
+class Gather final : public RecordStream {
   public:
     Gather(const Slot& slot, cpu::Workers& workers) : slot_(slot), workers_(workers) {}
     [[nodiscard]] std::size_t fill(std::span<std::byte> memory) override;
+    [[nodiscard]] std::span<const std::byte> next() override;
 
   private:
     [[nodiscard]] std::size_t fill_with_records(std::span<std::byte> memory);
+    void prefetch(std::size_t position) const;
 
     const Slot& slot_;
     cpu::Workers& workers_;

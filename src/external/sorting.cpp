@@ -23,8 +23,9 @@ std::vector<std::string> folders_of(const ExternalSortOptions& options) {
     return options.temp.empty() ? std::vector{files::temporary_folder()} : options.temp;
 }
 
-class NoRecords final : public Stream {
+class NoRecords final : public RecordStream {
   public:
+    [[nodiscard]] std::span<const std::byte> next() override { return {}; }
     [[nodiscard]] std::size_t fill(std::span<std::byte> /*memory*/) override { return 0; }
 };
 
@@ -123,12 +124,24 @@ void Sorting::finish() {
     } else {
         merge_runs();
     }
+    records_ = dynamic_cast<RecordStream*>(stream_.get());
     step_ = Step::Giving;
     report_.begin(Phase::Merge, stats_.bytes);
 }
 
+// Records of one length take little time to merge. With others three threads merge, if there is memory for them.
 MergePlan Sorting::plan_for(std::size_t runs) const {
-    const auto plan = plans_.merge(memory_left(run_records_), runs, maker_.longest_record());
+    constexpr std::size_t half_block = std::size_t{256} << 10U, worth_halves = 4;
+    const auto memory = memory_left(run_records_), longest = maker_.longest_record();
+    if (!format_.fixed() && runs >= worth_halves && cpu::threads_or_all(options_.threads) > 1) {
+        const auto taken = 2 * 2 * (files::page_up(longest) + half_block);
+        auto plan = plans_.merge(memory - std::min(memory, taken), runs, longest);
+        if (plan && plan->fan_in == runs) {
+            plan->half_block = half_block;
+            return *plan;
+        }
+    }
+    const auto plan = plans_.merge(memory, runs, longest);
     if (!plan) throw InvalidArgument(std::string(function_) + ": the memory is too small to merge two runs; give more");
     return *plan;
 }
@@ -153,11 +166,26 @@ std::size_t Sorting::gpu_block(std::size_t runs, const MergePlan& plan) const {
 
 std::unique_ptr<Stream> Sorting::merger(std::span<const RunMaker::Run> runs, const MergePlan& plan) {
     std::vector<Merger::Input> inputs;
-    for (const auto& run : runs) inputs.push_back({space_.place(run), run.bytes});
+    for (const auto& run : runs) inputs.push_back({.place = space_.place(run), .bytes = run.bytes});
     if (options_.merge == RunMerge::Gpu)
         return std::make_unique<GpuMerger>(format_, inputs, gpu_block(runs.size(), plan), *devices_.first(),
                                            options_.threads, merge_read_, tick());
+    if (plan.half_block > 0) return merger_of_halves(inputs, plan);
     return std::make_unique<Merger>(format_, inputs, plan, merge_read_, tick());
+}
+
+std::unique_ptr<Stream> Sorting::merger_of_halves(const std::vector<Merger::Input>& inputs, const MergePlan& plan) {
+    const auto half = [&](std::size_t begin, std::size_t end) {
+        const auto at = [&](std::size_t i) { return inputs.begin() + static_cast<std::ptrdiff_t>(i); };
+        return Merger::Input{.place = {},
+                             .bytes = 0,
+                             .make = [this, plan, runs = std::vector(at(begin), at(end))](const Tick& stop_if_failed) {
+                                 return std::make_unique<Merger>(format_, runs, plan, merge_read_, stop_if_failed);
+                             }};
+    };
+    const std::vector halves{half(0, inputs.size() / 2), half(inputs.size() / 2, inputs.size())};
+    const MergePlan together{.fan_in = 2, .margin = plan.margin, .block = plan.half_block};
+    return std::make_unique<Merger>(format_, halves, together, merge_read_, tick());
 }
 
 // Merges runs until one merge takes all that are left, and begins that merge.
@@ -213,6 +241,13 @@ std::size_t Sorting::fill(std::span<std::byte> memory) {
     given_ += filled;
     if (format_.kind() == RecordFormat::Kind::Lines) decode_lines(memory.first(filled));
     return filled;
+}
+
+std::span<const std::byte> Sorting::next() {
+    if (!records_) throw InvalidArgument(std::string(function_) + ": the sort has failed before; there is nothing");
+    const auto record = records_->next();
+    given_ += record.size();
+    return record;
 }
 
 std::uint64_t Sorting::write(FilePlace place, BlockIo::Method method) {

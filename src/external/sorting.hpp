@@ -50,7 +50,7 @@ class Reporter {
 };
 
 // Both phases. As a stream it gives the records in order.
-class Sorting final : public Stream {
+class Sorting final : public RecordStream {
   public:
     Sorting(const char* function, const ExternalSortOptions& options, Devices devices, Plans plans);
 
@@ -65,6 +65,8 @@ class Sorting final : public Stream {
     // Ends the input. From then on the output can be read.
     void finish();
     [[nodiscard]] std::size_t fill(std::span<std::byte> memory) override;
+    // Pre: records tell their length.
+    [[nodiscard]] std::span<const std::byte> next() override;
     // Writes all bytes to a place. Returns their number.
     std::uint64_t write(FilePlace place, files::BlockIo::Method method);
     // Writes a stream that takes its bytes from this one, such as this one itself, and waits until it is on the disk.
@@ -81,6 +83,8 @@ class Sorting final : public Stream {
     [[nodiscard]] MergePlan plan_for(std::size_t runs) const;
     void merge_some(std::vector<RunMaker::Run>& runs, const MergePlan& plan);
     [[nodiscard]] std::unique_ptr<Stream> merger(std::span<const RunMaker::Run> runs, const MergePlan& plan);
+    [[nodiscard]] std::unique_ptr<Stream> merger_of_halves(const std::vector<Merger::Input>& inputs,
+                                                           const MergePlan& plan);
     // Bytes of each run that the merge engine has in memory. Throws InvalidArgument if memory is too small.
     [[nodiscard]] std::size_t gpu_block(std::size_t runs, const MergePlan& plan) const;
 
@@ -104,6 +108,7 @@ class Sorting final : public Stream {
     std::optional<cpu::Workers> workers_;
     StageClock merge_read_, merging_, merge_write_;
     std::unique_ptr<Stream> stream_;
+    RecordStream* records_ = nullptr;  // the same stream, if it gives records
     ExternalSortStats stats_;
 };
 

@@ -28,8 +28,15 @@ double seconds_in_both(const std::vector<StageClock::Span>& a, const std::vector
 
 }  // namespace
 
+void StageClock::begin() {
+    const std::lock_guard lock(mutex_);
+    if (at_work_++ == 0) begun_ = Clock::now();
+}
+
 void StageClock::end() {
     constexpr auto short_while = std::chrono::milliseconds(1);
+    const std::lock_guard lock(mutex_);
+    if (--at_work_ > 0) return;
     const auto now = Clock::now();
     seconds_ += seconds_between(begun_, now);
     if (!spans_.empty() && begun_ - spans_.back().end < short_while) {

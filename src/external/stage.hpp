@@ -11,54 +11,37 @@
 
 namespace quadmill::detail::external {
 
-// The times at which a stage worked. Not for several threads.
+// The times at which a stage worked: at least one of its threads was between begin() and end().
 class StageClock {
   public:
     using Clock = std::chrono::steady_clock;
     struct Span {
         Clock::time_point begin, end;
     };
-    void begin() { begun_ = Clock::now(); }
+    void begin();
     void end();
+    // Pre: no thread works.
     [[nodiscard]] const std::vector<Span>& spans() const { return spans_; }
     [[nodiscard]] double seconds() const { return seconds_; }
 
   private:
+    std::mutex mutex_;
+    std::size_t at_work_ = 0;
     Clock::time_point begun_{};
     std::vector<Span> spans_;  // spans separated by a short gap are joined
     double seconds_ = 0;
 };
 
-// One clock for several threads: it runs while any of them works.
-class SharedClock {
-  public:
-    explicit SharedClock(StageClock& clock) : clock_(clock) {}
-    void begin() {
-        const std::lock_guard lock(mutex_);
-        if (at_work_++ == 0) clock_.begin();
-    }
-    void end() {
-        const std::lock_guard lock(mutex_);
-        if (--at_work_ == 0) clock_.end();
-    }
-
-  private:
-    StageClock& clock_;
-    std::mutex mutex_;
-    std::size_t at_work_ = 0;
-};
-
 // Runs the clock for the length of a scope.
-template <class Clock>
 class AtWork {
   public:
-    explicit AtWork(Clock& clock) : clock_(clock) { clock_.begin(); }
+    explicit AtWork(StageClock& clock) : clock_(clock) { clock_.begin(); }
     AtWork(const AtWork&) = delete;
     AtWork& operator=(const AtWork&) = delete;
     ~AtWork() { clock_.end(); }
 
   private:
-    Clock& clock_;
+    StageClock& clock_;
 };
 
 // Parallel stages, and the fraction of each that overlapped with the slowest one.

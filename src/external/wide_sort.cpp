@@ -5,6 +5,7 @@
 #include <atomic>
 #include <limits>
 #include <numeric>
+#include <ranges>
 #include <string>
 #include <vector>
 
@@ -104,8 +105,10 @@ class Argsort {
     [[nodiscard]] std::size_t bits_done() const { return stats_.rounds * word_bits_; }
     [[nodiscard]] bool done() const { return keys_.one_length() && bits_done() >= 8 * keys_.length; }
     bool round();
-    std::size_t compare_runs(std::size_t below);
-    void compare_run(std::span<std::uint32_t> places) const;
+    std::size_t sort_short_runs(std::size_t below);
+    void sort_short_run(std::span<std::uint32_t> places, std::size_t from) const;
+    void settle_equal(std::span<std::uint32_t> places, std::size_t done) const;
+    void compare_run(std::span<std::uint32_t> places, std::size_t from) const;
     std::size_t gather(std::size_t from);
     void sort_gathered();
     void settle_ended();
@@ -127,9 +130,9 @@ class Argsort {
 bool Argsort::round() {
     std::size_t compared = 0, sorted = 0;
     if (stats_.rounds == max_rounds) {
-        compared = compare_runs(std::numeric_limits<std::size_t>::max());
+        compared = sort_short_runs(std::numeric_limits<std::size_t>::max());
     } else if (stats_.rounds > 0) {
-        compared = compare_runs(tools_.engine.worth_a_round());
+        compared = sort_short_runs(tools_.engine.worth_a_round());
     }
     for (auto from = gather(0); !runs_.empty(); from = gather(from)) {
         sort_gathered();
@@ -143,14 +146,14 @@ bool Argsort::round() {
     return true;
 }
 
-// Sorts runs of fewer than `below` keys by comparing whole keys. Returns the number of keys.
-std::size_t Argsort::compare_runs(std::size_t below) {
+// Sorts runs of fewer than `below` keys, each on its own. Returns the number of keys.
+std::size_t Argsort::sort_short_runs(std::size_t below) {
     if (below <= 2) return 0;
     const cpu::Stopwatch watch;
     std::atomic<std::size_t> compared = 0;
     for_runs(ties_, tools_.workers, [&](Run run) {
         if (run.size() >= below) return;
-        compare_run(order_.subspan(run.begin, run.size()));
+        sort_short_run(order_.subspan(run.begin, run.size()), bits_done());
         ties_.settle(run);
         compared += run.size();
     });
@@ -158,27 +161,44 @@ std::size_t Argsort::compare_runs(std::size_t below) {
     return compared;
 }
 
-// Reads each key once for its next bits, and again only if these are equal.
-void Argsort::compare_run(std::span<std::uint32_t> places) const {
-    constexpr unsigned bits = 56;
-    struct Item {
-        std::uint64_t word;
-        std::uint32_t key;
-    };
-    constexpr std::size_t few = 64;
-    std::array<Item, few> some;
-    std::vector<Item> many(places.size() > few ? places.size() : 0);
-    const auto items = many.empty() ? std::span(some).first(places.size()) : std::span(many);
-    const auto done = bits_done();
-    std::ranges::transform(places, items.begin(), [&](std::uint32_t key) {
-        return Item{word_of(keys_[key], done, bits), key};
+// Sorts a short run by its next bits, which it reads once from each key, and then its runs of equal bits. `from` is the
+// number of bits compared so far.
+void Argsort::sort_short_run(std::span<std::uint32_t> places, std::size_t from) const {
+    constexpr unsigned bits = 56, position_bits = 8;
+    constexpr std::size_t longest = std::size_t{1} << position_bits;
+    constexpr std::size_t shortest = 4, far = std::size_t{64} * bits;  // limits of what is faster than comparing
+    if (places.size() < shortest || places.size() > longest || from > far) return compare_run(places, from);
+    std::array<std::uint64_t, longest> memory;
+    std::array<std::uint32_t, longest> before;
+    const auto items = std::span(memory).first(places.size());
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        before[i] = places[i];
+        items[i] = word_of(keys_[places[i]], from, bits) << position_bits | i;
+    }
+    std::sort(items.begin(), items.end());
+    for (std::size_t i = 0; i < items.size(); ++i) places[i] = before[items[i] & (longest - 1)];
+    for (std::size_t begin = 0, end = 0; begin < items.size(); begin = end) {
+        const auto word = items[begin] >> position_bits;
+        for (end = begin + 1; end < items.size() && items[end] >> position_bits == word;) ++end;
+        if (end - begin > 1) settle_equal(places.subspan(begin, end - begin), from + bits);
+    }
+}
+
+// The keys are equal in bits before `done`, where zeros follow the end of a key.
+void Argsort::settle_equal(std::span<std::uint32_t> places, std::size_t done) const {
+    const auto size = [&](std::uint32_t key) { return keys_[key].size(); };
+    const auto shortest = std::ranges::min(places | std::views::transform(size));
+    if (8 * shortest >= done) return sort_short_run(places, done);
+    const bool have_one_size = std::ranges::all_of(places, [&](std::uint32_t key) { return size(key) == shortest; });
+    if (!have_one_size) compare_run(places, 0);
+}
+
+// Compares keys that are equal in the bits before `from`, or 0.
+void Argsort::compare_run(std::span<std::uint32_t> places, std::size_t from) const {
+    std::sort(places.begin(), places.end(), [&](std::uint32_t a, std::uint32_t b) {
+        const int difference = external::compare(keys_[a], keys_[b], from / 8);
+        return difference < 0 || (difference == 0 && a < b);
     });
-    std::sort(items.begin(), items.end(), [&](const Item& a, const Item& b) {
-        if (a.word != b.word) return a.word < b.word;
-        const int difference = external::compare(keys_[a.key], keys_[b.key], (done + bits) / 8);
-        return difference < 0 || (difference == 0 && a.key < b.key);
-    });
-    std::ranges::transform(items, places.begin(), &Item::key);
 }
 
 // Collects runs from position `from` on. Returns the position to continue at.

@@ -18,8 +18,8 @@ namespace quadmill::detail::external {
 struct WideStats {
     std::uint64_t n = 0;
     std::uint64_t rounds = 0;    // rounds in which the engine sorted words
-    std::uint64_t tied = 0;      // keys that were in more than one round, or compared whole after one
-    std::uint64_t compared = 0;  // keys that were compared whole
+    std::uint64_t tied = 0;      // keys that were in more than one round, or sorted as a short run after one
+    std::uint64_t compared = 0;  // keys in short runs
     double key_ms = 0;           // extracting words from keys
     double sort_ms = 0;          // the engine
     double scan_ms = 0;          // finding runs of equal words
@@ -30,8 +30,8 @@ struct WideStats {
 //
 // A word is 4 bytes for Merge and Bitonic, so keys of b bytes take at most ceil(b / 4) rounds. Cpu sorts longer words
 // with radix sort. Auto is Cpu without a context and on a software renderer; otherwise it is Merge, with the CPU for
-// inputs too small to be worth a transfer. Cpu and Auto compare whole keys in runs of fewer than 64. Every engine does
-// so for keys that are equal in their first 64 words.
+// inputs too small to be worth a transfer. Cpu and Auto sort each run of fewer than 64 on its own, by the next 7 bytes of its keys.
+// Every engine does so for keys that are equal in their first 64 words.
 class WideSorter {
   public:
     // Without a `context` only Cpu and Auto are possible. `threads` are CPU threads, including the caller's; 0 takes as

@@ -316,6 +316,33 @@ TEST_CASE("records that tell their length, with keys of any content anywhere in 
     }
 }
 
+TEST_CASE("three threads merge runs of records that tell their length, two of them half of the runs each") {
+    const Folder folder;
+    std::mt19937 random(29);
+    auto options = options_for({.kind = RecordFormat::Kind::Sized}, folder);
+    options.memory = std::size_t{32} << 20U;
+    auto plans = small_plans(std::size_t{64} << 10U, 1);
+    plans.merge = detail::external::plan_merge;
+    std::vector<std::pair<std::string, std::string>> records;
+    std::string input, expected;
+    for (int i = 0; i < 40'000; ++i) {
+        const auto key = std::to_string(random() % 9000);
+        records.emplace_back(key, sized("", key, std::string(random() % 60, 'x') + std::to_string(i)));
+        input += records.back().second;
+    }
+    std::stable_sort(records.begin(), records.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (const auto& [key, record] : records) expected += record;
+    for (const unsigned threads : {1U, 2U, 5U}) {
+        options.threads = threads;
+        CHECK(sort_by_file(input, options, folder, plans) == expected);
+    }
+    // The threads end if the sort is stopped.
+    options.progress = [](const ExternalProgress& progress) {
+        return progress.phase == ExternalProgress::Phase::Merge ? Proceed::Stop : Proceed::GoOn;
+    };
+    CHECK_THROWS_AS(static_cast<void>(sort_by_file(input, options, folder, plans)), SortStopped);
+}
+
 TEST_CASE("records that tell a wrong length are refused") {
     const Folder folder;
     const auto options = options_for({.kind = RecordFormat::Kind::Sized}, folder);

@@ -53,6 +53,22 @@ TEST_CASE("Keys of any lengths, with zeros that look like an end") {
     expect_order(sorter, {"a\0"s, "a"s, ""s, "a\0\0"s, "a\0b"s, "\0"s, "a"s, "\xff"s, "b"s, "a\0"s});
 }
 
+TEST_CASE("Short runs of keys that differ late, or only by zeros at their ends") {
+    WideSorter sorter({}, Engine::Cpu, 2);
+    std::mt19937 random(7);
+    std::vector<std::string> keys;
+    for (int run = 0; run < 2000; ++run) {
+        const auto common = std::to_string(run * 7919) + std::string(random() % 40, static_cast<char>(random() % 2));
+        for (auto left = random() % 40; left > 0; --left) {
+            auto key = common;
+            for (auto more = random() % 12; more > 0; --more) key += static_cast<char>(random() % 3);
+            keys.push_back(key);
+        }
+    }
+    std::ranges::shuffle(keys, random);
+    CHECK(expect_order(sorter, keys).compared > keys.size() / 2);
+}
+
 TEST_CASE("Very long equal keys are compared, not sorted in endless rounds") {
     WideSorter sorter({}, Engine::Cpu, 2);
     std::vector<std::string> keys(200, std::string(100'000, 'x'));
