@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "cpu/numbers.hpp"
+#include "cpu/signed_numbers.hpp"
 
 namespace quadmill::detail::cpu {
 
@@ -11,6 +12,15 @@ void sort_numbers(std::span<std::uint32_t> numbers) {
     std::ranges::sort(numbers);
 }
 void sort_numbers(std::span<std::uint64_t> numbers) {
+    std::ranges::sort(numbers);
+}
+void sort_numbers(std::span<std::int16_t> numbers) {
+    std::ranges::sort(numbers);
+}
+void sort_numbers(std::span<std::int32_t> numbers) {
+    std::ranges::sort(numbers);
+}
+void sort_numbers(std::span<std::int64_t> numbers) {
     std::ranges::sort(numbers);
 }
 void sort_numbers(std::span<Wide> numbers) {

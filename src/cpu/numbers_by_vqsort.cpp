@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "cpu/numbers.hpp"
+#include "cpu/signed_numbers.hpp"
 
 namespace quadmill::detail::cpu {
 
@@ -25,6 +26,15 @@ void sort_numbers(std::span<std::uint32_t> numbers) {
     sorter()(numbers.data(), numbers.size(), hwy::SortAscending());
 }
 void sort_numbers(std::span<std::uint64_t> numbers) {
+    sorter()(numbers.data(), numbers.size(), hwy::SortAscending());
+}
+void sort_numbers(std::span<std::int16_t> numbers) {
+    sorter()(numbers.data(), numbers.size(), hwy::SortAscending());
+}
+void sort_numbers(std::span<std::int32_t> numbers) {
+    sorter()(numbers.data(), numbers.size(), hwy::SortAscending());
+}
+void sort_numbers(std::span<std::int64_t> numbers) {
     sorter()(numbers.data(), numbers.size(), hwy::SortAscending());
 }
 void sort_numbers(std::span<Wide> numbers) {

@@ -3,13 +3,16 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <functional>
 #include <memory>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include "cpu/cut.hpp"
+#include "cpu/signed_numbers.hpp"
 #include "cpu/stopwatch.hpp"
 #include "cpu/thread_gain.hpp"
 #include "quadmill/error.hpp"
@@ -83,12 +86,20 @@ constexpr std::size_t piece = std::size_t{1} << 16;
 // Fewer numbers are not divided among threads.
 constexpr std::size_t min_share = std::size_t{1} << 10;
 
-// The keys' own memory as bits. The type of keys is known only at run time, so they are read and written here as bits.
+// The keys' own memory as bits. The type of keys is known only at run time, so they are read and written as bits here.
 template <class Key>
 auto as_bits(std::span<Key> keys) {
     using Bits = typename KeyBits<Key>::Bits;
     static_assert(sizeof(Bits) == sizeof(Key) && alignof(Bits) == alignof(Key));
     return std::span(reinterpret_cast<Bits*>(keys.data()), keys.size());
+}
+
+// The keys' own memory as the numbers that are sorted: as signed ones if keys have a sign.
+template <class Key>
+auto as_numbers(std::span<Key> keys) {
+    using Bits = typename KeyBits<Key>::Bits;
+    using Number = std::conditional_t<is_float<Key> || std::is_signed_v<Key>, std::make_signed_t<Bits>, Bits>;
+    return std::span(reinterpret_cast<Number*>(keys.data()), keys.size());
 }
 
 template <class Work>
@@ -106,7 +117,7 @@ struct Share {
 
 // A number with about `part` of `parts` of the numbers before it.
 template <class Number>
-Number pivot_of(std::span<const Number> numbers, std::size_t part, std::size_t parts) {
+Pivot<Number> pivot_of(std::span<const Number> numbers, std::size_t part, std::size_t parts) {
     constexpr std::size_t taken = 255;
     std::array<Number, taken> samples;
     std::uint64_t state = 1;
@@ -116,16 +127,23 @@ Number pivot_of(std::span<const Number> numbers, std::size_t part, std::size_t p
         samples[i] = numbers[i * step + (state >> 33U) % step];
     }
     sort_numbers(std::span<Number>(samples));
-    return samples[part * taken / parts];
+    const auto at = part * taken / parts;
+    return {samples[at], (at > 0 && samples[at - 1] == samples[at]) || samples[at + 1] == samples[at]};
 }
 
-// Divides a share among its threads, in place: the numbers of the first half come before those of the second one.
+// Divides a share among its threads, in place: the numbers of the first half come before those of the second one. If
+// many numbers equal the pivot, they stay between the halves, which need not be of one size then.
 template <class Number>
 std::pair<Share<Number>, Share<Number>> halved(const Share<Number>& share) {
     if (share.threads < 2 || share.numbers.size() < min_share) return {{share.numbers, 1}, {}};
-    const auto first = share.threads / 2;
-    const auto below = cut(share.numbers, pivot_of<Number>(share.numbers, first, share.threads));
-    return {{share.numbers.first(below), first}, {share.numbers.subspan(below), share.threads - first}};
+    auto first = share.threads / 2;
+    const auto pivot = pivot_of<Number>(share.numbers, first, share.threads);
+    const auto [below, above] = divide(share.numbers, pivot);
+    if (pivot.is_frequent) {
+        const auto part = static_cast<double>(below.size()) / static_cast<double>(below.size() + above.size() + 1);
+        first = std::clamp(static_cast<unsigned>(std::lround(part * share.threads)), 1U, share.threads - 1);
+    }
+    return {{below, first}, {above, share.threads - first}};
 }
 
 // Memory for the shares of a sort: taken before a key changes, since nothing may fail in between.
@@ -148,19 +166,49 @@ void sort_together(std::span<Number> numbers, const Workers& workers, Shares<Num
     workers.for_each(shares, [&](std::size_t i) { sort_numbers(now[i].numbers); });
 }
 
+template <class Number>
+void reverse(std::span<Number> numbers, const Workers& workers) {
+    const auto n = numbers.size();
+    for_pieces(workers, n / 2, [&](std::size_t begin, std::size_t size) {
+        for (auto i = begin; i < begin + size; ++i) std::swap(numbers[i], numbers[n - 1 - i]);
+    });
+}
+
+// Keys whose bits ascend as numbers get their order. As signed numbers, the bits of negative floats are in reverse
+// order, and NaNs are at both ends.
+template <class Key, class Number, class Reverse>
+void order_sorted(std::span<Number> numbers, Order order, const Reverse& reverse) {
+    const bool down = order == Order::Descending;
+    if constexpr (!is_float<Key>) {
+        if (down) reverse(numbers);
+    } else {
+        const auto count_below = [&](auto bits) {
+            const auto limit = static_cast<Number>(bits);
+            return static_cast<std::size_t>(std::ranges::lower_bound(numbers, limit) - numbers.begin());
+        };
+        using Bits = KeyBits<Key>;
+        const auto negative_nans = count_below(Bits::sign | (Bits::exponent + 1)), positive = count_below(0),
+                   positive_nans = count_below(Bits::exponent + 1);
+        const auto rotate_left = [&](std::size_t first) {
+            std::ranges::rotate(numbers, numbers.begin() + static_cast<std::ptrdiff_t>(first));
+        };
+        if (down) {
+            reverse(numbers);
+            reverse(numbers.last(positive));
+            rotate_left(numbers.size() - positive_nans);
+        } else {
+            reverse(numbers.first(positive));
+            rotate_left(positive - negative_nans);
+        }
+    }
+}
+
 template <class Key>
 void sort_by_parts(std::span<Key> keys, Order order, const Workers& workers) {
-    const TotalOrder<Key> rule(order);
-    const auto bits = as_bits(keys);
-    const auto for_all = [&](const auto& change) {
-        for_pieces(workers, bits.size(), [&](std::size_t begin, std::size_t size) {
-            for (auto& b : bits.subspan(begin, size)) b = change(b);
-        });
-    };
-    Shares<typename KeyBits<Key>::Bits> shares(workers.threads());
-    for_all([rule](auto b) { return rule.encode(b); });
-    sort_together(bits, workers, std::move(shares));
-    for_all([rule](auto b) { return rule.decode(b); });
+    const auto numbers = as_numbers(keys);
+    using Number = typename decltype(numbers)::value_type;
+    sort_together(numbers, workers, Shares<Number>(workers.threads()));
+    order_sorted<Key>(numbers, order, [&](std::span<Number> some) { reverse(some, workers); });
 }
 
 // A key and its index as one number, so that equal keys are ordered by their indices.
@@ -258,7 +306,11 @@ void sort_places_of(std::span<Key> keys, std::span<Key> sorted, std::span<std::u
 }  // namespace
 
 void sort_keys(Keys keys, Order order) {
-    visit(keys, [&]<class Key>(std::span<Key> values) { sort_bits<Key>(as_bits(values), order); });
+    visit(keys, [&]<class Key>(std::span<Key> values) {
+        const auto numbers = as_numbers(values);
+        sort_numbers(numbers);
+        order_sorted<Key>(numbers, order, std::ranges::reverse);
+    });
 }
 
 void sort_keys(Keys keys, Order order, const Workers& workers) {

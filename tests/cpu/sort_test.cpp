@@ -9,6 +9,7 @@
 #include <new>
 #include <span>
 
+#include "cpu/cut.hpp"
 #include "cpu/merge.hpp"
 #include "cpu/scratch.hpp"
 #include "cpu/thread_gain.hpp"
@@ -172,6 +173,39 @@ TEST_CASE_TEMPLATE("Numbers of every width are sorted, wide ones by their upper 
             sort_numbers(std::span(numbers));
             CHECK(numbers == expected);
         }
+    }
+}
+
+TEST_CASE("Numbers equal to a frequent pivot are set apart: no thread sorts them") {
+    std::uint64_t state = 1;
+    for (const std::size_t n : {0U, 1U, 2U, 1000U, 4097U}) {
+        for (const std::uint32_t values : {1U, 2U, 3U, 1000U}) {
+            CAPTURE(n);
+            CAPTURE(values);
+            std::vector<std::uint32_t> numbers(n);
+            for (auto& number : numbers) {
+                state = state * 6364136223846793005U + 1442695040888963407U;
+                number = static_cast<std::uint32_t>(state >> 33U) % values;
+            }
+            auto sorted = numbers;
+            std::ranges::sort(sorted);
+            const auto pivot = values / 2;
+            const auto [below, above] = divide(std::span(numbers), {pivot, true});
+            REQUIRE(std::ranges::all_of(below, [&](auto number) { return number < pivot; }));
+            REQUIRE(std::ranges::all_of(above, [&](auto number) { return number > pivot; }));
+            const auto equal = n - below.size() - above.size();
+            CHECK(equal == static_cast<std::size_t>(std::ranges::count(sorted, pivot)));
+            if (values == 1) CHECK(equal == n);
+            std::ranges::sort(below);
+            std::ranges::sort(above);
+            CHECK(numbers == sorted);
+        }
+    }
+    for (const std::size_t others : {0U, 1U, 100U, 50'000U}) {
+        CAPTURE(others);
+        std::vector<float> keys(200'000, 7);
+        for (std::size_t i = 0; i < others; ++i) keys[i * 3] = static_cast<float>(i % 1000) - 500;
+        for (const auto order : {Order::Ascending, Order::Descending}) sort_all_ways(keys, order, thread_counts);
     }
 }
 
