@@ -256,6 +256,20 @@ class QUADMILL_API Sorter {
     SortStats sort_texture(const TextureRegion& input, const TextureRegion& output,
                            TexelChannels channels = TexelChannels::EachByItself, std::optional<Order> order = {});
 
+    /// Finds exact percentiles of the keys in one channel of a rectangle, layer or face without reading them back: texel
+    /// i of row 0 of `output` receives the key at fraction phi[i] of the way through the n sorted keys that are not NaN,
+    /// which is the key of index round(phi[i] (n - 1)); phi[i] is rounded to a multiple of 2^-32. NaN if all keys are
+    /// NaN. A shader can read the texture directly: a frame's exposure from its own luminances.
+    /// Shape: `keys` as for argsort_texture(); `output` R32I for keys of R32I, R32UI for R32UI, otherwise R32F, 2-D and
+    /// at least phi.size() texels wide; 1 to 1024 fractions from 0 to 1.
+    /// Cost: a sort_texture() of one channel, and one texel per fraction; no read-back, does not wait.
+    /// Throws: InvalidArgument for another shape, no keys, if SortOptions::engine is neither Auto nor Merge, or memory is
+    /// too small.
+    ///
+    ///     sorter.percentiles_texture({.texture = luminances}, std::array{0.01, 0.5, 0.99}, exposure);
+    SortStats percentiles_texture(const TextureRegion& keys, std::span<const double> phi, std::uint32_t output,
+                                  int channel = 0);
+
     /// Sorts the keys in one channel of a rectangle, layer or face on the GPU, and reads back a sample of them. Each
     /// rank of the n keys that are not NaN is within eps * n of the rank of a sampled key. The texture is not changed.
     /// Shape: as for argsort_texture(); T is std::uint32_t for R32UI, std::int32_t for R32I, otherwise float.

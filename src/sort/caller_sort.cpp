@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -20,6 +22,7 @@ namespace {
 
 // Size of a piece that is copied to a buffer.
 constexpr int piece_width = 2048, piece_height = 2048;
+constexpr std::size_t max_percentiles = 1024;
 
 std::string key_words_macro(int words) {
     return "#define KEY_WORDS " + std::to_string(words) + "\n";
@@ -91,12 +94,77 @@ SortStats CallerSort::sort(const KeysInTexture& from, const KeysInTexture& to, T
     });
 }
 
-RankSample<std::uint32_t> CallerSort::sample(const KeysInTexture& from, double eps) {
+MergeSort::SortedKeys CallerSort::ascending(const KeysInTexture& from, const KeyForm& form) {
     copied(from, from.copied_to(true));
-    const KeyForm form{.type = from.form(Order::Ascending, true).type};
-    const auto sorted = merge_.sort_drawn(form, from.count, [&](const pass::Target& source, std::size_t rows) {
+    return merge_.sort_drawn(form, from.count, [&](const pass::Target& source, std::size_t rows) {
         keys_.draw({from.count, from.channel, 1}, form.padding(), source, rows);
     });
+}
+
+pass::Target CallerSort::numbers_in(const MergeSort::SortedKeys& sorted, std::size_t count) {
+    pass::Target number(device_, gl::Format::R32ui, 1, 1);
+    fill(device_, "count numbers",
+         programs_.get("sort/count_numbers.frag", shaders::sort_count_numbers_frag, sorted.prelude), number,
+         {sorted.keys}, gl::Uniforms(sorted.uniforms).set("count", static_cast<int>(count)));
+    return number;
+}
+
+SortStats CallerSort::percentiles(const char* function, const KeysInTexture& from, std::span<const double> phi,
+                                  std::uint32_t output) {
+    const auto refuse = [&](const std::string& why) { throw InvalidArgument(std::string(function) + ": " + why); };
+    if (from.count == 0) refuse("there are no keys");
+    if (phi.empty() || phi.size() > max_percentiles)
+        refuse("from 1 to " + std::to_string(max_percentiles) + " fractions, not " + std::to_string(phi.size()));
+    for (const double each : phi) {
+        if (!(each >= 0 && each <= 1)) refuse("a fraction is from 0 to 1, not " + std::to_string(each));
+    }
+    const KeyForm form{.type = from.form(Order::Ascending, true).type};
+    const auto format = form.type == KeyType::F32   ? gl::Format::R32f
+                        : form.type == KeyType::I32 ? gl::Format::R32i
+                                                    : gl::Format::R32ui;
+    const gl::HostPart to(device_, {.texture = output, .width = static_cast<int>(phi.size()), .height = 1}, {format},
+                          function, "the output texture");
+    return timed(from.count, [&] {
+        const auto sorted = ascending(from, form);
+        pass::Target number;
+        std::array<const gl::Texture*, gl::texture_units> inputs{sorted.keys};
+        auto prelude = sorted.prelude;
+        auto uniforms = sorted.uniforms;
+        if (form.type == KeyType::F32) {
+            number = numbers_in(sorted, from.count);
+            inputs[1] = &number.texture;
+            prelude += "#define HAS_NANS\n";
+        } else {
+            uniforms.set("count", static_cast<std::uint32_t>(from.count));
+        }
+        const auto& program = programs_.get("sort/percentile.frag", shaders::sort_percentile_frag, prelude);
+        const auto width = static_cast<int>(phi.size());
+        std::vector<gl::Quad> texels;
+        for (int x = 0; x < width; ++x) {
+            const auto at = static_cast<float>(x);
+            texels.push_back({{at, 0, at + 1, 1}, {at, 0, at + 1, 1}});
+        }
+        const gl::QuadList quads(device_, std::move(texels));
+        const pass::Target result(device_, gl::Format::R32ui, width, 1);
+        for (std::size_t i = 0; i < phi.size(); ++i) {
+            const double scaled = std::round(phi[i] * 0x1p32);
+            draw(device_, {.name = "percentile",
+                           .program = &program,
+                           .inputs = inputs,
+                           .uniforms = gl::Uniforms(uniforms).set(
+                               "phi", static_cast<std::uint32_t>(std::min<double>(scaled, UINT32_MAX))),
+                           .target = &result.framebuffer,
+                           .quads = &quads,
+                           .first = i,
+                           .count = 1});
+        }
+        copy_part(device_, result.texture, phi.size(), to);
+    });
+}
+
+RankSample<std::uint32_t> CallerSort::sample(const KeysInTexture& from, double eps) {
+    const KeyForm form{.type = from.form(Order::Ascending, true).type};
+    const auto sorted = ascending(from, form);
     const auto words = [&](std::size_t count) {
         std::vector<std::uint32_t> all(count);
         std::memcpy(all.data(), back_.wait().data(), count * sizeof(std::uint32_t));
@@ -104,10 +172,7 @@ RankSample<std::uint32_t> CallerSort::sample(const KeysInTexture& from, double e
     };
     RankSample<std::uint32_t> sample{.n = from.count};
     if (form.type == KeyType::F32) {
-        const pass::Target number(device_, gl::Format::R32ui, 1, 1);
-        fill(device_, "count numbers",
-             programs_.get("sort/count_numbers.frag", shaders::sort_count_numbers_frag, sorted.prelude), number,
-             {sorted.keys}, gl::Uniforms(sorted.uniforms).set("count", static_cast<int>(from.count)));
+        const auto number = numbers_in(sorted, from.count);
         back_.request(device_, number.texture);
         sample.n = words(1).front();
         sample.nans = from.count - sample.n;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 
 #include "gl/host_buffer.hpp"
 #include "gl/objects.hpp"
@@ -32,6 +33,10 @@ class CallerSort {
                       const Argsort& other);
     SortStats sort(const KeysInTexture& from, const KeysInTexture& to, TexelChannels channels, Order order);
 
+    // As Sorter::percentiles_texture(). The number of keys is checked here, too.
+    SortStats percentiles(const char* function, const KeysInTexture& keys, std::span<const double> phi,
+                          std::uint32_t output);
+
     // Sorts in ascending order and reads a sample back, as in Sorter::sample_texture(): words, their number and the
     // number of NaNs. Waits for the GPU.
     RankSample<std::uint32_t> sample(const KeysInTexture& keys, double eps);
@@ -41,6 +46,10 @@ class CallerSort {
     }
 
   private:
+    // The keys in ascending order, without an index.
+    MergeSort::SortedKeys ascending(const KeysInTexture& keys, const KeyForm& form);
+    // A texture of one texel with the number of keys that are not NaNs, of floats.
+    pass::Target numbers_in(const MergeSort::SortedKeys& sorted, std::size_t count);
     // Copies texels, and counts the copy as memory of the merge engine.
     const gl::Texture& copied(const KeysInTexture& keys, gl::Format format);
     template <class Work>

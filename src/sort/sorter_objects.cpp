@@ -127,6 +127,22 @@ RankSample<T> Sorter::State::sample_region(const TextureRegion& keys, double eps
     return sample;
 }
 
+SortStats Sorter::State::percentiles(const TextureRegion& keys, std::span<const double> phi, std::uint32_t output,
+                                     int channel) {
+    constexpr const char* function = "Sorter::percentiles_texture";
+    check_engine(function, {Engine::Merge}, "Engine::Merge");
+    auto& device = *detail::Access::of(context);
+    const gl::Scope scope(device, function);
+    const KeysInTexture from(device, function, "the texture of keys", keys, channel);
+    if (from.count != 0) {
+        check_space(function, from.form(Order::Ascending, true), from.count,
+                    from.part.texels() * gl::info(from.part.format).bytes);
+    }
+    const auto stats = caller_sort().percentiles(function, from, phi, output);
+    scope.check();
+    return with_memory(stats);
+}
+
 // With an index, writes the index of the sorted keys; otherwise sorts the keys themselves.
 SortStats Sorter::State::run_on_buffers(const char* function, const BufferKeys& keys, std::size_t count,
                                         std::optional<BufferKeys> index, Order order) {
@@ -200,6 +216,11 @@ SortStats Sorter::argsort_texture(const TextureRegion& keys, std::uint32_t index
 SortStats Sorter::sort_texture(const TextureRegion& input, const TextureRegion& output, TexelChannels channels,
                                std::optional<Order> order) {
     return state_->sort_region(input, output, channels, state_->order_or_usual(order));
+}
+
+SortStats Sorter::percentiles_texture(const TextureRegion& keys, std::span<const double> phi, std::uint32_t output,
+                                      int channel) {
+    return state_->percentiles(keys, phi, output, channel);
 }
 
 template <TexelKey T>

@@ -55,6 +55,7 @@ struct Sorter::State {
     SortStats sort_region(const TextureRegion& input, const TextureRegion& output, TexelChannels channels, Order order,
                           NoSpace if_none = NoSpace::Throw);
     SortStats sort_by_blending(std::uint32_t input, std::uint32_t output, Order order);
+    SortStats percentiles(const TextureRegion& keys, std::span<const double> phi, std::uint32_t output, int channel);
     template <class T>
     RankSample<T> sample_region(const TextureRegion& keys, double eps, int channel);
     [[nodiscard]] detail::sort::MergeSpace space_for(const char* function, const KeyForm& form,

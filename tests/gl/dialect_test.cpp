@@ -264,11 +264,12 @@ TEST_CASE("In each version of OpenGL, the texels of an application's texture are
         auto context = Context::adopt();
         Sorter sorter(context, {.engine = Engine::Merge});
         const auto from = texture_of(host.gl, width, height, keys.data());
-        const auto index = texture_of(host.gl, width, height, nullptr);
+        const auto index = texture_of(host.gl, width, height, nullptr), marks = texture_of(host.gl, 3, 1, nullptr);
         {
             const Disturbed disturbed(host.gl);
             const auto before = state_of(host.gl);
             sorter.argsort_texture(from, index);
+            sorter.percentiles_texture({.texture = from}, std::array{0.0, 0.25, 1.0}, marks);
             sorter.sort_texture(TextureRegion{.texture = from}, TextureRegion{.texture = from});
             CHECK(state_of(host.gl) == before);
         }
@@ -278,6 +279,7 @@ TEST_CASE("In each version of OpenGL, the texels of an application's texture are
         host.gl.PixelStorei(GL_PACK_SKIP_ROWS, 0);
         CHECK(texels_of(host.gl, index, width, height) == order_of(keys));
         CHECK(texels_of(host.gl, from, width, height) == expected);
+        CHECK(texels_of(host.gl, marks, 3, 1) == std::vector{expected.front(), expected[1750], expected.back()});
         CHECK(host.gl.GetError() == GL_NO_ERROR);
     }
 }

@@ -2,10 +2,14 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <iterator>
 #include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -151,6 +155,76 @@ TEST_CASE("a texture's sample has the ranks that it reports, and few texels") {
     CHECK(summary.nans() == 300);
     host.gl.DeleteTextures(1, &texture);
     host.gl.DeleteTextures(1, &other);
+}
+
+namespace {
+
+template <class T>
+void check_percentiles(const Host& host, Sorter& sorter, Random& random, std::size_t n) {
+    CAPTURE(n);
+    constexpr std::array phi{0.5, 0.0, 1.0, 0.001, 0.99, 0.333, 0.75};
+    std::vector<T> values(n), ordered;
+    for (auto& value : values) value = static_cast<T>(random.number(-100'000, 100'000));
+    if constexpr (std::is_floating_point_v<T>) {
+        for (std::size_t i = 1; i < n; i += 3) values[i] = std::numeric_limits<T>::quiet_NaN();
+        values.front() = -std::numeric_limits<T>::infinity();
+    }
+    std::ranges::copy_if(values, std::back_inserter(ordered), [](T value) { return value == value; });
+    std::ranges::sort(ordered);
+    const auto keys = texture_of(host.gl, values, 100),
+               output = texture_of(host.gl, std::vector<T>(phi.size() + 2, T{7}), static_cast<int>(phi.size()) + 2);
+    {
+        const Poison poison(host.gl, random.bits());
+        const auto before = Snapshot::take(host.gl);
+        sorter.percentiles_texture({.texture = keys, .count = n}, phi, output);
+        REQUIRE(difference(before, Snapshot::take(host.gl)) == "");
+    }
+    std::vector<T> found(phi.size() + 2);
+    host.gl.GetTextureImage(output, 0, Texels<T>::format, Texels<T>::type,
+                            static_cast<GLsizei>(found.size() * sizeof(T)), found.data());
+    for (std::size_t i = 0; i < phi.size(); ++i) {
+        CAPTURE(phi.at(i));
+        CHECK(found[i] ==
+              ordered[static_cast<std::size_t>(std::floor(phi.at(i) * static_cast<double>(ordered.size() - 1) + 0.5))]);
+    }
+    CHECK(found.back() == T{7});  // beyond what was asked for
+    host.gl.DeleteTextures(1, &keys);
+    host.gl.DeleteTextures(1, &output);
+}
+
+}  // namespace
+
+TEST_CASE("percentiles of textures are exact, go to the application's texture and count no NaNs") {
+    const Host host(each_profile());
+    Sorter sorter(Host::adopt());
+    Random random(20261126);
+    for (const std::size_t n : {1UL, 2UL, 899UL, 20'000UL}) {
+        check_percentiles<float>(host, sorter, random, n);
+        check_percentiles<std::int32_t>(host, sorter, random, n);
+        check_percentiles<std::uint32_t>(host, sorter, random, n);
+    }
+    const auto nans = texture_of(host.gl, std::vector<float>(30, std::numeric_limits<float>::quiet_NaN()), 10),
+               output = texture_of(host.gl, std::vector<float>(4, 1), 4);
+    sorter.percentiles_texture({.texture = nans}, std::array{0.5}, output);
+    std::array<float, 4> found{};
+    host.gl.GetTextureImage(output, 0, GL_RED, GL_FLOAT, sizeof found, found.data());
+    CHECK(found[0] != found[0]);
+    CHECK(found[1] == 1);
+
+    Sorter by_pbsn(Host::adopt(), {.engine = Engine::Pbsn});
+    const auto refused = [&](const char* part, Sorter& by, const TextureRegion& keys, std::span<const double> phi) {
+        const auto message = message_of([&] { by.percentiles_texture(keys, phi, output); });
+        CAPTURE(message);
+        CHECK((message.find(part) != std::string::npos));
+    };
+    refused("from 0 to 1, not 1.5", sorter, {.texture = nans}, std::array{1.5});
+    refused("from 1 to 1024 fractions, not 0", sorter, {.texture = nans}, {});
+    refused("there are no keys", sorter, {.texture = nans, .count = 0}, std::array{0.5});
+    refused("is 4 x 1, and a rectangle of 5 x 1", sorter, {.texture = nans}, std::array{0.1, 0.2, 0.3, 0.4, 0.5});
+    refused("Engine::Merge", by_pbsn, {.texture = nans}, std::array{0.5});
+    const auto integers = texture_of(host.gl, std::vector<std::int32_t>(30), 10);
+    refused("R32I", sorter, {.texture = integers}, std::array{0.5});
+    for (const auto id : {nans, output, integers}) host.gl.DeleteTextures(1, &id);
 }
 
 TEST_CASE("invalid samples are refused with the reason") {
