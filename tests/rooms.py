@@ -33,6 +33,7 @@ ROOMS = {
     "cli": ["bench", "cpu", "external", "files", "gl", "input", "linalg", "mpi", "query", "show", "sort", "sql",
             "stream"],
     "web": ["cpu", "gl", "sort"],
+    "kernel": ["cpu", "gl", "sort"],
     "demos": ["bench", "cpu", "gl", "input", "pass", "show"],
     "python": ["gl", "input", "query", "sort", "sql"],
 }

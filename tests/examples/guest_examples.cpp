@@ -109,6 +109,14 @@ TEST_CASE("sort.hpp, stream.hpp: samples of textures") {
         const auto sample = sorter.sample_texture<float>({.texture = heights}, 0.01);
         CHECK(sample.values.size() == 51);
     }
+    {
+        const test::HostTexture output(context, GL_R32F, 3, 1);
+        const auto luminances = terrain, exposure = output.id();
+        sorter.percentiles_texture({.texture = luminances}, std::array{0.01, 0.5, 0.99}, exposure);
+        std::array<float, 3> found{};
+        gl.GetTextureImage(exposure, 0, GL_RED, GL_FLOAT, sizeof found, found.data());
+        CHECK(found == std::array<float, 3>{11, 501, 990});
+    }
     Quantiles<float> heights({.eps = 0.01});
     heights.add_texture(sorter, {.texture = terrain});
     CHECK(heights.n() == 1000);

@@ -125,6 +125,8 @@ TEST_CASE("The library's page: sorting") {
     const detail::gl::Buffer vertex_buffer(all.device, std::as_bytes(std::span(all.texels))),
         element_buffer(all.device, std::as_bytes(std::span(all.depths)));
     const auto vertices = vertex_buffer.id(), elements = element_buffer.id();
+    const auto percentiles = all.make(detail::gl::Format::R32f);
+    const auto luminances = depth, exposure = percentiles.id();
     // clang-format off
 // Without a display:
 auto context = quadmill::Context::headless();
@@ -143,11 +145,15 @@ quadmill::Sorter on_gpu(mine);
 on_gpu.sort_texture(input, output);      // your RGBA32F textures; nothing is read back
 on_gpu.argsort_texture(depth, order);    // R32F to R32UI: writes the order to draw in; the CPU does not wait
 on_gpu.argsort_buffer({.buffer = vertices, .offset = 8, .stride = 16}, n, elements);   // by one float per vertex
+on_gpu.percentiles_texture({.texture = luminances}, std::array{0.01, 0.5, 0.99}, exposure);   // exact, to R32F
     // clang-format on
     CHECK(std::ranges::is_sorted(keys));
     CHECK(best == std::array<float, 3>{0, 1, 2});
     CHECK(all.sorted(all.output));
     CHECK(all.ordered());
+    auto sorted = all.depths;
+    std::ranges::sort(sorted);
+    CHECK(all.read<float>(percentiles)[1] == sorted[sorted.size() / 2]);
 }
 
 TEST_CASE("device_group.hpp: all devices sort one array") {

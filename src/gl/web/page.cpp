@@ -1,5 +1,5 @@
-// What replaces EGL, identity and saved state in a page: web/package/gl.js has one context for each module, and saves
-// and restores the page's state itself.
+// What replaces identity and saved state in a page: web/package/gl.js has one context for each module, and saves and
+// restores the page's state itself. ../bare.cpp replaces EGL and the system.
 #include <algorithm>
 
 #include "gl/api.hpp"
@@ -7,31 +7,9 @@
 #include "gl/egl.hpp"
 #include "gl/identity.hpp"
 #include "gl/state_guard.hpp"
-#include "gl/system.hpp"
 #include "quadmill/error.hpp"
 
 namespace quadmill::detail::gl {
-
-struct EglApi {};
-
-EglContext::EglContext(const HeadlessOptions& /*options*/, OpenGl api) : wanted_(api) {
-    throw ContextError("a page has no EGL; adopt the WebGL2 context of a canvas");
-}
-EglContext::~EglContext() = default;
-EglContext::Binding EglContext::make_current() {
-    return {};
-}
-void EglContext::restore(const Binding& /*previous*/) noexcept {}
-void (*EglContext::proc_address(const char* /*name*/) const)() {
-    return nullptr;
-}
-std::vector<DeviceInfo> egl_devices() {
-    return {};
-}
-void note_use() noexcept {}
-OpenGl api_from_environment() {
-    return OpenGl::Es3;
-}
 
 ContextIdentity::ContextIdentity(Dialect& /*dialect*/) {}
 ContextIdentity::Current ContextIdentity::current(const Api& /*gl*/, Dialect& /*dialect*/) const noexcept {
@@ -60,11 +38,6 @@ void set_baseline(const Api& gl, const Features& /*features*/) {
         gl.Disable(capability);
     gl.ColorMask(GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);
 }
-
-std::optional<std::size_t> free_memory() {
-    return {};
-}
-void keep_source(const char* /*name*/, const char* /*suffix*/, const std::string& /*text*/) {}
 
 std::unique_ptr<Dialect> make_desktop45(Device& /*device*/) {
     return nullptr;
