@@ -70,6 +70,7 @@ string(REGEX MATCH "[0-9]+[0-9.]*[0-9]" glad_version "${glad_version}")
 
 add_library(quadmill_glad OBJECT "${glad_dir}/gl/src/gl.c" "${glad_dir}/gl33/src/gl.c"
     "${glad_dir}/gles30/src/gles2.c")
+target_compile_options(quadmill_glad PRIVATE -Os -ffunction-sections) # called once; a part of it by the kernel
 target_include_directories(quadmill_glad SYSTEM PUBLIC
     "${glad_dir}/gl/include" "${glad_dir}/gl33/include" "${glad_dir}/gles30/include")
 set_target_properties(quadmill_glad PROPERTIES UNITY_BUILD OFF POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden)
