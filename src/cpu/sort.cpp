@@ -190,7 +190,7 @@ void order_sorted(std::span<Number> numbers, Order order, const Reverse& reverse
         const auto negative_nans = count_below(Bits::sign | (Bits::exponent + 1)), positive = count_below(0),
                    positive_nans = count_below(Bits::exponent + 1);
         const auto rotate_left = [&](std::size_t first) {
-            std::ranges::rotate(numbers, numbers.begin() + static_cast<std::ptrdiff_t>(first));
+            std::rotate(numbers.begin(), numbers.begin() + static_cast<std::ptrdiff_t>(first), numbers.end());
         };
         if (down) {
             reverse(numbers);
@@ -309,7 +309,7 @@ void sort_keys(Keys keys, Order order) {
     visit(keys, [&]<class Key>(std::span<Key> values) {
         const auto numbers = as_numbers(values);
         sort_numbers(numbers);
-        order_sorted<Key>(numbers, order, std::ranges::reverse);
+        order_sorted<Key>(numbers, order, [](auto some) { std::reverse(some.begin(), some.end()); });
     });
 }
 
