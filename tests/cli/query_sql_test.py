@@ -2,7 +2,8 @@
 
 usage: query_sql_test.py QUADMILL [unittest arguments]
 
-STATEMENTS=10000 in the environment draws that many random statements, SEED other ones.
+STATEMENTS=10000 in the environment draws that many random statements, SEED other ones. DUCKDB=FILE is the library of
+DuckDB, which then answers them, too.
 """
 import json
 import math
@@ -16,6 +17,7 @@ import unittest
 
 from command import run
 
+from duckdb import DuckDb
 from query_command import Query, csv_of
 
 FILE = pathlib.Path(__file__).parent.parent / "sql" / "statements.txt"
@@ -270,7 +272,8 @@ class RandomStatements(Sql):
         seed = int(os.environ.get("SEED", 20261126))
         count = int(os.environ.get("STATEMENTS", 600))
         chance = random.Random(seed)
-        print(f"seed {seed}")
+        duckdb = DuckDb(os.environ["DUCKDB"]) if "DUCKDB" in os.environ else None
+        print(f"seed {seed}{', and DuckDB' if duckdb else ''}")
         at_once = 100
         for _ in range(0, count, at_once):
             base = database()
@@ -278,10 +281,12 @@ class RandomStatements(Sql):
             for name, rows in self.tables(chance).items():
                 columns = self.TABLES[name]
                 self.path(f"{name}.csv", csv_of(columns, rows))
-                types = {"t": "TEXT", "s": "TEXT", "b": "REAL", "c": "REAL"}
+                types = {"t": "TEXT", "s": "TEXT", "b": "DOUBLE", "c": "DOUBLE"}
                 declared = ", ".join(f"{column} {types.get(column, 'INTEGER')}" for column in columns)
                 base.execute(f"CREATE TABLE {name} ({declared})")
                 base.executemany(f"INSERT INTO {name} VALUES ({', '.join('?' * len(columns))})", rows)
+                if duckdb:
+                    duckdb.load(name, declared, rows)
             draw = Draw(chance)
             statements = [draw.statement() for _ in range(at_once)]
             text = ";\n".join(re.sub(r"\b(FROM|JOIN) (\w)\b", r"\1 \2.csv", ours) for ours, _ in statements)
@@ -292,7 +297,10 @@ class RandomStatements(Sql):
             self.assertEqual(failed, "")
             self.assertEqual(len(answers), at_once)
             for answer, (ours, theirs) in zip(answers, statements):
-                self.same(json.loads(answer)["rows"], base.execute(theirs).fetchall(), ours)
+                rows = json.loads(answer)["rows"]
+                self.same(rows, base.execute(theirs).fetchall(), ours)
+                if duckdb:
+                    self.same(rows, duckdb.execute(ours), "DuckDB: " + ours)
 
 
 if __name__ == "__main__":
