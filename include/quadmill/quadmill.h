@@ -62,8 +62,10 @@ typedef struct qm_texture {
     int32_t width, height; /* 0: up to the edge */
     int32_t channel;       /* 0 to 3 */
     size_t count;          /* number of texels of the rectangle, row after row, or QM_ALL */
+    uint32_t count_buffer; /* for qm_argsort_texture(), as in qm_buffer */
+    size_t count_offset;
 } qm_texture;
-#define QM_KEYS_IN_TEXTURE(name) {sizeof(qm_texture), (name), 0, 0, 0, 0, 0, 0, QM_ALL}
+#define QM_KEYS_IN_TEXTURE(name) {sizeof(qm_texture), (name), 0, 0, 0, 0, 0, 0, QM_ALL, 0, 0}
 
 /* Keys in a buffer. Begin with QM_KEYS_IN_BUFFER. */
 typedef struct qm_buffer {
@@ -72,9 +74,13 @@ typedef struct qm_buffer {
     qm_type type;    /* of the keys */
     size_t offset;   /* of the first key, in bytes: a multiple of 4 (of 2 for QM_F16) */
     size_t stride;   /* from one key to the next, in bytes, likewise; 0: they follow each other */
-    size_t count;    /* number of keys */
+    size_t count;    /* number of keys, or their max number if it is in a buffer */
+    /* If only the GPU knows the number of keys: a buffer with it, as a 32-bit unsigned integer, such as an indirect draw's;
+     * otherwise 0. Keys beyond the number are not changed, and their indices follow those of the others. */
+    uint32_t count_buffer;
+    size_t count_offset; /* in bytes, a multiple of 4 */
 } qm_buffer;
-#define QM_KEYS_IN_BUFFER(name, type, count) {sizeof(qm_buffer), (name), (type), 0, 0, (count)}
+#define QM_KEYS_IN_BUFFER(name, type, count) {sizeof(qm_buffer), (name), (type), 0, 0, (count), 0, 0}
 
 /* Loads a function of OpenGL by its name, such as glfwGetProcAddress. */
 typedef void (*qm_function)(void);

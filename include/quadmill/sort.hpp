@@ -292,6 +292,8 @@ class QUADMILL_API Sorter {
     /// neither Auto nor Merge, or memory is too small.
     ///
     ///     sorter.argsort_buffer({.buffer = particles, .offset = 12, .stride = 16}, n, elements);
+    ///
+    ///     sorter.argsort_buffer({.buffer = depths, .counted = CountInBuffer{draws, 0}}, max, elements);
     SortStats argsort_buffer(const BufferKeys& keys, std::size_t count, std::uint32_t index,
                              std::size_t index_offset = 0, std::optional<Order> order = {});
 
@@ -345,12 +347,22 @@ struct SortStats {
     double total_ms = 0;              ///< from call to return
 };
 
+/// A number that only the GPU knows, such as the count of an indirect draw: a 32-bit unsigned integer in the caller's
+/// buffer.
+struct CountInBuffer {
+    std::uint32_t buffer = 0;  ///< its name
+    std::size_t offset = 0;    ///< in bytes, a multiple of 4
+};
+
 /// Keys in a buffer object of the caller (vertices, elements, storage: any), by its OpenGL name.
 struct BufferKeys {
     std::uint32_t buffer = 0;     ///< its name
     KeyType type = KeyType::F32;  ///< of the keys
     std::size_t offset = 0;       ///< of the first key, in bytes
     std::size_t stride = 0;       ///< from one key to the next, in bytes; 0: they follow each other
+    /// The number of keys, if only the GPU knows it. A call then takes their max number, whose work it does. Keys beyond
+    /// the number are not changed, and their indices follow those of the others.
+    std::optional<CountInBuffer> counted{};
 };
 
 /// Texels of the caller's texture, by its OpenGL name: of level 0, a rectangle of one layer.
@@ -360,6 +372,7 @@ struct TextureRegion {
     int x = 0, y = 0;  ///< the first texel
     int width = 0, height = 0;           ///< 0: up to the edge
     std::optional<std::size_t> count{};  ///< number of texels of the rectangle, row after row; unset: all
+    std::optional<CountInBuffer> counted{};  ///< for argsort_texture() by Engine::Merge: as BufferKeys::counted
 };
 
 /// Sorts with Engine::Cpu, without a context, in the library's total order: with Highway's vqsort if the library was

@@ -1,7 +1,11 @@
 // Converts the keys of a buffer, which are `stride` texels apart, to the layout that block_sort.frag reads: one after
 // the other. KEY_WORDS texels are a key.
 //     texture0   the buffer's texels from key `first_key` on, row after row
+//     texture1   with COUNTED, the number of keys, at most `count`
 uniform highp usampler2D texture0;
+#ifdef COUNTED
+uniform highp usampler2D texture1;
+#endif
 uniform int first_key;
 uniform int stride;
 uniform int count;  // of all keys
@@ -16,11 +20,15 @@ uint texel(int i) {
 
 void main() {
     int first = (4 / KEY_WORDS) * (int(gl_FragCoord.y) * target_width + int(gl_FragCoord.x));
+    int number = count;
+#ifdef COUNTED
+    number = int(min(uint(count), texelFetch(texture1, ivec2(0), 0).x));
+#endif
     uvec4 found;  // OpenGL ES indexes outputs by constants only
     for (int c = 0; c < 4; ++c) {
         int i = first + c / KEY_WORDS;
         int word = c % KEY_WORDS;
-        found[c] = i < count ? texel((i - first_key) * stride + word) : padding[word];
+        found[c] = i < number ? texel((i - first_key) * stride + word) : padding[word];
     }
     keys = found;
 }

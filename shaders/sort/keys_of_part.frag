@@ -2,6 +2,10 @@
 // texel, one after the other. With several CHANNELS a texel's keys follow each other. BITS: the texture holds the bits
 // of keys. Otherwise the key is the float that a sampler makes of a texel.
 //     texture0   the texels
+//     texture1   with COUNTED, the number of keys, at most `count`
+#ifdef COUNTED
+uniform highp usampler2D texture1;
+#endif
 #ifdef BITS
 uniform highp usampler2D texture0;
 #else
@@ -26,11 +30,15 @@ uint bits_of(int texel, int c) {
 
 void main() {
     int first = 4 * (int(gl_FragCoord.y) * target_width + int(gl_FragCoord.x));
+    int number = count;
+#ifdef COUNTED
+    number = int(min(uint(count), texelFetch(texture1, ivec2(0), 0).x));
+#endif
     uvec4 found;  // OpenGL ES indexes outputs by constants only
     for (int c = 0; c < 4; ++c) {
         int i = first + c;
         int key = first_key + i;
-        found[c] = i < count ? bits_of(key / CHANNELS, channel + key % CHANNELS) : padding;
+        found[c] = i < number ? bits_of(key / CHANNELS, channel + key % CHANNELS) : padding;
     }
     keys = found;
 }

@@ -113,6 +113,12 @@ const Given& checked(const char* function, const char* name, const Given* given)
     return *given;
 }
 
+template <class Given>
+std::optional<CountInBuffer> counted(const Given& keys) {
+    if (keys.count_buffer == 0) return {};
+    return CountInBuffer{keys.count_buffer, keys.count_offset};
+}
+
 KeysInTexture keys_in(gl::Device& device, const char* function, const char* name, const qm_texture* given) {
     const auto& keys = checked(function, name, given);
     return {device,
@@ -124,7 +130,8 @@ KeysInTexture keys_in(gl::Device& device, const char* function, const char* name
              .y = keys.y,
              .width = keys.width,
              .height = keys.height,
-             .count = keys.count == QM_ALL ? std::nullopt : std::optional(keys.count)},
+             .count = keys.count == QM_ALL ? std::nullopt : std::optional(keys.count),
+             .counted = counted(keys)},
             keys.channel};
 }
 
@@ -133,7 +140,11 @@ KeysInBuffer keys_in(gl::Device& device, const char* function, const qm_buffer* 
     return {device,
             function,
             "keys",
-            {.buffer = keys.buffer, .type = type_of(function, keys.type), .offset = keys.offset, .stride = keys.stride},
+            {.buffer = keys.buffer,
+             .type = type_of(function, keys.type),
+             .offset = keys.offset,
+             .stride = keys.stride,
+             .counted = counted(keys)},
             keys.count};
 }
 
@@ -164,6 +175,7 @@ void sort_texture(qm_context& context, const char* function, const qm_texture* f
     auto& device = context.device;
     const auto source = keys_in(device, function, "from", from), target = keys_in(device, function, "to", to);
     check_pair(function, source, target);
+    for (const auto* one : {&source, &target}) one->refuse_counter(function);
     check_count(device, function, source.form(order, false), source.count);
     if (source.count != 0) context.caller().sort(source, target, TexelChannels::EachByItself, order);
 }

@@ -10,13 +10,27 @@
 
 namespace quadmill::detail::sort {
 
+std::optional<Counter> Counter::of(gl::Device& device, const char* function,
+                                   const std::optional<CountInBuffer>& count) {
+    if (!count) return {};
+    constexpr auto bytes = sizeof(std::uint32_t);
+    const gl::HostBuffer buffer(device, count->buffer, function, "the buffer of the count");
+    if (count->offset % bytes != 0 || buffer.bytes() < bytes || count->offset > buffer.bytes() - bytes) {
+        throw InvalidArgument(std::string(function) + ": the count is at byte " + std::to_string(count->offset) +
+                              " of a buffer of " + std::to_string(buffer.bytes()) +
+                              " bytes; it must be a multiple of 4, within the buffer");
+    }
+    return Counter{buffer, count->offset};
+}
+
 KeysInBuffer::KeysInBuffer(gl::Device& device, const char* function, const char* what, const BufferKeys& keys,
                            std::size_t number)
     : buffer(device, keys.buffer, function, what),
       type(keys.type),
       count(number),
       offset(keys.offset),
-      stride(keys.stride) {
+      stride(keys.stride),
+      counter(Counter::of(device, function, keys.counted)) {
     const auto key = KeyForm{type}.key_bytes();
     format = key == 2 ? gl::Format::R16ui : gl::Format::R32ui;
     key_words = static_cast<int>(key / texel_bytes());
@@ -56,6 +70,11 @@ namespace {
 constexpr std::size_t part_bytes = std::size_t{1} << 26U;
 }  // namespace
 
+const gl::Texture* CallerKeys::number(const std::optional<Counter>& counter) {
+    if (!counter) return nullptr;
+    return &number_.copy(device_, counter->buffer, gl::Format::R32ui, counter->offset, sizeof(std::uint32_t));
+}
+
 // Draws in parts: rows, or texels of a row if their keys are that far apart.
 void CallerKeys::draw(const KeysInBuffer& keys, std::uint64_t padding, const pass::Target& source, std::size_t rows) {
     const auto width = static_cast<std::size_t>(source.texture.width());
@@ -64,8 +83,10 @@ void CallerKeys::draw(const KeysInBuffer& keys, std::uint64_t padding, const pas
     const auto max_texels =
         std::min(std::max(part_bytes, texel_keys * key_bytes), max_bytes) / (texel_keys * key_bytes);
     const auto max_rows = max_texels / width;
-    const auto& program = programs_.get("sort/keys_of_buffer.frag", shaders::sort_keys_of_buffer_frag,
-                                        "#define KEY_WORDS " + std::to_string(keys.key_words) + "\n");
+    const auto& program = programs_.get(
+        "sort/keys_of_buffer.frag", shaders::sort_keys_of_buffer_frag,
+        "#define KEY_WORDS " + std::to_string(keys.key_words) + "\n" + (keys.counter ? "#define COUNTED\n" : ""));
+    const auto* const counted = number(keys.counter);
     // Draws texels [left, right) of rows [row, end_row). The first `texels` of them have keys, beginning with key
     // number `first`.
     const auto draw_part = [&](std::size_t left, std::size_t row, std::size_t right, std::size_t end_row,
@@ -79,7 +100,7 @@ void CallerKeys::draw(const KeysInBuffer& keys, std::uint64_t padding, const pas
                                                          static_cast<int>(right), static_cast<int>(end_row))});
         gl::draw(device_, {.name = "keys of buffer",
                            .program = &program,
-                           .inputs = {&part},
+                           .inputs = {&part, counted},
                            .uniforms = {{"first_key", static_cast<int>(first)},
                                         {"stride", static_cast<int>(keys.stride)},
                                         {"count", static_cast<int>(keys.count)},
@@ -116,7 +137,8 @@ KeysInTexture::KeysInTexture(gl::Device& device, const char* function, const cha
             gl::Format::Depth24, gl::Format::Depth32f, gl::Format::Depth24Stencil8},
            function, what),
       count(region.count.value_or(part.texels())),
-      channel(of_channel) {
+      channel(of_channel),
+      counter(Counter::of(device, function, region.counted)) {
     using enum gl::Format;
     channels = part.format == Rgba32f || part.format == Rgba16f || part.format == Rgba8 ? 4 : 1;
     if (channel < 0 || channel >= channels) {
@@ -129,6 +151,12 @@ KeysInTexture::KeysInTexture(gl::Device& device, const char* function, const cha
         throw InvalidArgument(std::string(function) + ": " + what + " has " + std::to_string(part.texels()) +
                               " texels there, fewer than " + std::to_string(count) + ", or these are more than 2^28");
     }
+}
+
+void KeysInTexture::refuse_counter(const char* function) const {
+    if (!counter) return;
+    throw InvalidArgument(std::string(function) +
+                          ": only argsorts by Engine::Merge take the number of texels from a buffer");
 }
 
 KeyForm KeysInTexture::form(Order order, bool indexed) const {
@@ -181,19 +209,20 @@ void draw_keys(gl::Device& device, pass::Programs& programs, const gl::Texture& 
     using enum gl::Format;
     const bool bits = texels.format() == R32ui || texels.format() == Rgba32ui || texels.format() == Rgba16ui;
     const gl::QuadList quads(device, {gl::rectangle(0, 0, source.texture.width(), static_cast<int>(rows))});
-    draw(device, {.name = "keys of texture",
-                  .program = &programs.get(
-                      "sort/keys_of_part.frag", shaders::sort_keys_of_part_frag,
-                      "#define CHANNELS " + std::to_string(some.channels) + "\n" + (bits ? "#define BITS\n" : "")),
-                  .inputs = {&texels},
-                  .uniforms = {{"count", static_cast<int>(some.keys)},
-                               {"first_key", static_cast<int>(some.first)},
-                               {"channel", some.channel},
-                               {"source_width", texels.width()},
-                               {"target_width", source.texture.width()},
-                               {"padding", static_cast<unsigned>(padding)}},
-                  .target = &source.framebuffer,
-                  .quads = &quads});
+    draw(device,
+         {.name = "keys of texture",
+          .program = &programs.get("sort/keys_of_part.frag", shaders::sort_keys_of_part_frag,
+                                   "#define CHANNELS " + std::to_string(some.channels) + "\n" +
+                                       (bits ? "#define BITS\n" : "") + (some.number ? "#define COUNTED\n" : "")),
+          .inputs = {&texels, some.number},
+          .uniforms = {{"count", static_cast<int>(some.keys)},
+                       {"first_key", static_cast<int>(some.first)},
+                       {"channel", some.channel},
+                       {"source_width", texels.width()},
+                       {"target_width", source.texture.width()},
+                       {"padding", static_cast<unsigned>(padding)}},
+          .target = &source.framebuffer,
+          .quads = &quads});
 }
 
 }  // namespace quadmill::detail::sort

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "gl/host_buffer.hpp"
 #include "gl/host_part.hpp"
@@ -14,6 +15,15 @@
 
 namespace quadmill::detail::sort {
 
+// A number of keys in a buffer, checked.
+struct Counter {
+    gl::HostBuffer buffer;
+    std::size_t offset;
+    // Empty for no count. Throws InvalidArgument for one that is not within its buffer.
+    static std::optional<Counter> of(gl::Device& device, const char* function,
+                                     const std::optional<CountInBuffer>& count);
+};
+
 // Keys in a buffer, checked. A key begins every `stride` texels of `format`, starting at byte `offset`.
 struct KeysInBuffer {
     // Throws InvalidArgument for keys outside of the buffer or at unaligned offsets.
@@ -23,6 +33,7 @@ struct KeysInBuffer {
     std::size_t count, offset, stride;
     gl::Format format;
     int key_words = 1;  // texels per key
+    std::optional<Counter> counter;
     [[nodiscard]] std::size_t texel_bytes() const { return gl::info(format).bytes; }
 };
 
@@ -35,6 +46,9 @@ struct KeysInTexture {
     gl::HostPart part;
     std::size_t count;  // number of texels
     int channel, channels;
+    std::optional<Counter> counter;
+    // Throws InvalidArgument if the keys are counted in a buffer.
+    void refuse_counter(const char* function) const;
     [[nodiscard]] KeyForm form(Order order, bool indexed) const;
     // The format that its bits are copied to: integers if the bits are keys, otherwise its own format.
     [[nodiscard]] gl::Format copied_to(bool indexed) const;
@@ -48,6 +62,7 @@ struct TexelKeys {
     std::size_t keys = 0;
     int channel = 0, channels = 1;
     std::size_t first = 0;
+    const gl::Texture* number = nullptr;  // of one texel: that of the keys, if there may be fewer
 };
 // Draws keys of a texture as CallerKeys::draw() does for a buffer.
 void draw_keys(gl::Device& device, pass::Programs& programs, const gl::Texture& texels, const TexelKeys& some,
@@ -58,6 +73,9 @@ void draw_keys(gl::Device& device, pass::Programs& programs, const gl::Texture& 
 class CallerKeys {
   public:
     explicit CallerKeys(gl::Device& device) : device_(device), programs_(device) {}
+
+    // A copy of the count, for passes to read, until the next one; null without a counter.
+    const gl::Texture* number(const std::optional<Counter>& counter);
 
     // Draws keys to the first rows of the target, followed by padding. Pre: at least one key.
     void draw(const KeysInBuffer& keys, std::uint64_t padding, const pass::Target& to, std::size_t rows);
@@ -73,7 +91,7 @@ class CallerKeys {
     gl::Device& device_;
     pass::Programs programs_;
     gl::Texture raw_;  // texels of the application
-    gl::BufferTexels texels_;
+    gl::BufferTexels texels_, number_;
 };
 
 }  // namespace quadmill::detail::sort

@@ -46,7 +46,7 @@ SortStats CallerSort::argsort(const KeysInTexture& keys, const gl::Texture& inde
         } else {
             const auto form = keys.form(order, true);
             const auto sorted = merge_.sort_drawn(form, keys.count, [&](const pass::Target& source, std::size_t rows) {
-                keys_.draw({keys.count, keys.channel, 1}, form.padding(), source, rows);
+                keys_.draw({keys.count, keys.channel, 1, 0, keys_.number(keys.counter)}, form.padding(), source, rows);
             });
             merge_.store_index(sorted, target.framebuffer(), keys.count);
         }
@@ -112,6 +112,7 @@ pass::Target CallerSort::numbers_in(const MergeSort::SortedKeys& sorted, std::si
 SortStats CallerSort::percentiles(const char* function, const KeysInTexture& from, std::span<const double> phi,
                                   std::uint32_t output) {
     const auto refuse = [&](const std::string& why) { throw InvalidArgument(std::string(function) + ": " + why); };
+    from.refuse_counter(function);
     if (from.count == 0) refuse("there are no keys");
     if (phi.empty() || phi.size() > max_percentiles)
         refuse("from 1 to " + std::to_string(max_percentiles) + " fractions, not " + std::to_string(phi.size()));
@@ -229,15 +230,17 @@ SortStats CallerSort::sort(const KeysInBuffer& keys, Order order) {
         const auto height = static_cast<int>((max + width - 1) / width);
         if (!words_.is(keys.format, static_cast<int>(width), height))
             words_ = pass::Target(device_, keys.format, static_cast<int>(width), height);
-        const auto& program = programs_.get("sort/keys_to_buffer.frag", shaders::sort_keys_to_buffer_frag,
-                                            sorted.prelude + key_words_macro(keys.key_words));
+        const auto& program =
+            programs_.get("sort/keys_to_buffer.frag", shaders::sort_keys_to_buffer_frag,
+                          sorted.prelude + key_words_macro(keys.key_words) + (keys.counter ? "#define COUNTED\n" : ""));
+        const auto* const number = keys_.number(keys.counter);
         for (std::size_t first = 0; first < words; first += piece) {
             const auto count = std::min(piece, words - first), byte = keys.offset + first * keys.texel_bytes();
             const auto& texels = texels_.copy(device_, keys.buffer, keys.format, byte, count * keys.texel_bytes());
             const gl::QuadList quads(device_, pass::first_texels(static_cast<int>(width), count));
             draw(device_, {.name = "keys to buffer",
                            .program = &program,
-                           .inputs = {sorted.keys, &texels},
+                           .inputs = {sorted.keys, &texels, number},
                            .uniforms = gl::Uniforms(sorted.uniforms)
                                            .set("first_key", static_cast<int>(first / keys.stride))
                                            .set("stride", static_cast<int>(keys.stride))

@@ -61,6 +61,7 @@ SortStats Sorter::State::argsort_texture(const TextureRegion& keys, std::uint32_
         throw InvalidArgument(std::string(function) + ": " + std::to_string(from.count) +
                               " keys do not fit: the texture of the index has " + std::to_string(max) + " texels");
     }
+    if (by_bitonic) from.refuse_counter(function);
     if (by_bitonic && from.copied_to(true) != gl::Format::R32ui) {
         throw InvalidArgument(std::string(function) + ": Engine::Bitonic sorts R32F, R32I and R32UI, not " +
                               gl::info(from.part.format).name + "; use Engine::Merge or Engine::Auto");
@@ -94,6 +95,8 @@ SortStats Sorter::State::sort_region(const TextureRegion& input, const TextureRe
         to(device, function, "the output texture", output, 0);
     check_pair(function, from, to);
     if (from.count == 0) return {.n = 0, .engine = Engine::Merge};
+    from.refuse_counter(function);
+    to.refuse_counter(function);
     const auto keys =
         channels == TexelChannels::AllAsOne ? from.count * static_cast<std::size_t>(from.channels) : from.count;
     const auto why = no_space(function, from.form(order, false), keys, texels_bytes(from));
@@ -117,6 +120,7 @@ RankSample<T> Sorter::State::sample_region(const TextureRegion& keys, double eps
         throw InvalidArgument(
             std::string(function) + ": texels of " + gl::info(from.part.format).name +
             " are keys of another type: R32UI of std::uint32_t, R32I of std::int32_t, all else of float");
+    from.refuse_counter(function);
     if (from.count == 0) return {};
     check_space(function, from.form(Order::Ascending, true), from.count,
                 from.part.texels() * gl::info(from.part.format).bytes);

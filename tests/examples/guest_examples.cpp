@@ -58,6 +58,15 @@ TEST_CASE("sort.hpp: buffers and regions") {
     CHECK(std::ranges::is_sorted(found, {}, [&](std::uint32_t i) { return values[4 * i + 3]; }));
     {
         const auto depths = depths_buffer;
+        constexpr std::size_t max = n;
+        constexpr std::uint32_t number = 3;
+        GLuint draws = 0;
+        gl.CreateBuffers(1, &draws);
+        gl.NamedBufferStorage(draws, sizeof number, &number, 0);
+        sorter.argsort_buffer({.buffer = depths, .counted = CountInBuffer{draws, 0}}, max, elements);
+        gl.GetNamedBufferSubData(elements, 0, 4 * n, found.data());
+        CHECK(found[number] == number);
+        gl.DeleteBuffers(1, &draws);
         sorter.sort_buffer({.buffer = depths}, n);
     }
     gl.GetNamedBufferSubData(depths_buffer, 0, 16 * n, values.data());

@@ -127,6 +127,10 @@ TEST_CASE("The library's page: sorting") {
     const auto vertices = vertex_buffer.id(), elements = element_buffer.id();
     const auto percentiles = all.make(detail::gl::Format::R32f);
     const auto luminances = depth, exposure = percentiles.id();
+    const std::array<std::uint32_t, 1> number{100};
+    const detail::gl::Buffer draw_buffer(all.device, std::as_bytes(std::span(number)));
+    const auto draws = draw_buffer.id();
+    constexpr std::size_t max = n;
     // clang-format off
 // Without a display:
 auto context = quadmill::Context::headless();
@@ -145,6 +149,7 @@ quadmill::Sorter on_gpu(mine);
 on_gpu.sort_texture(input, output);      // your RGBA32F textures; nothing is read back
 on_gpu.argsort_texture(depth, order);    // R32F to R32UI: writes the order to draw in; the CPU does not wait
 on_gpu.argsort_buffer({.buffer = vertices, .offset = 8, .stride = 16}, n, elements);   // by one float per vertex
+on_gpu.argsort_buffer({.buffer = vertices, .counted = quadmill::CountInBuffer{draws, 0}}, max, elements);
 on_gpu.percentiles_texture({.texture = luminances}, std::array{0.01, 0.5, 0.99}, exposure);   // exact, to R32F
     // clang-format on
     CHECK(std::ranges::is_sorted(keys));

@@ -352,8 +352,8 @@ TEST_CASE("In each version of OpenGL, keys in an application's buffer are sorted
         const auto& gl = host.gl;
         auto context = Context::adopt();
         Sorter sorter(context, {.engine = Engine::Merge});
-        std::array<GLuint, 2> buffers{};
-        gl.GenBuffers(2, buffers.data());
+        std::array<GLuint, 3> buffers{};
+        gl.GenBuffers(3, buffers.data());
         const auto bytes = static_cast<GLsizeiptr>(keys.size() * sizeof(std::uint32_t));
         for (const auto buffer : buffers) {
             gl.BindBuffer(GL_ARRAY_BUFFER, buffer);
@@ -371,9 +371,25 @@ TEST_CASE("In each version of OpenGL, keys in an application's buffer are sorted
         const BufferKeys where{.buffer = buffers[0], .type = KeyType::U32};
         sorter.argsort_buffer(where, keys.size(), buffers[1], 0);
         CHECK(content(buffers[1]) == order_of(keys));
+
+        // The number of keys is in a buffer: those beyond it stay, and their indices come last.
+        constexpr std::uint32_t number = 3'000;
+        gl.BindBuffer(GL_ARRAY_BUFFER, buffers[2]);
+        gl.BufferSubData(GL_ARRAY_BUFFER, 4, sizeof number, &number);
+        auto counted = where;
+        counted.counted = CountInBuffer{buffers[2], 4};
+        sorter.argsort_buffer(counted, keys.size(), buffers[1]);
+        auto order = order_of({keys.begin(), keys.begin() + number});
+        for (auto i = number; i < keys.size(); ++i) order.push_back(i);
+        CHECK(content(buffers[1]) == order);
+        sorter.sort_buffer(counted, keys.size());
+        auto some_sorted = keys;
+        std::ranges::sort(some_sorted.begin(), some_sorted.begin() + number);
+        CHECK(content(buffers[0]) == some_sorted);
+
         sorter.sort_buffer(where, keys.size());
         CHECK(content(buffers[0]) == expected);
-        gl.DeleteBuffers(2, buffers.data());
+        gl.DeleteBuffers(3, buffers.data());
         CHECK(gl.GetError() == GL_NO_ERROR);
     }
 }
