@@ -5,7 +5,7 @@
 /// window_sorter.hpp), and a summary takes what it needs from each. Values have the types that sort.hpp sorts, in its
 /// order, but -0 counts as 0. NaNs are not values: they are counted separately (nans()). One thread at a time may
 /// change a summary; while none does, any number of threads may call its const functions, but with a sorter on the GPU
-/// only the thread of its context. To copy a summary, save and load it.
+/// only the thread of its context.
 #pragma once
 
 #include <concepts>
@@ -18,6 +18,7 @@
 #include <span>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "quadmill/api.hpp"
@@ -34,13 +35,15 @@ template <class T>
 struct Bar;
 template <class T>
 struct Quantile;
+template <class T>
+struct Stats;
 
 namespace detail {
 
 // The unsigned integer of a value's width. The classes are thin faces: their insides are compiled for each width.
 template <class T>
-using BitsOf = std::conditional_t<sizeof(T) == 2, std::uint16_t,
-                                  std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>;
+using BitsOf =
+    std::conditional_t<sizeof(T) == 2, std::uint16_t, std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>;
 
 namespace stream {
 
@@ -56,12 +59,29 @@ class SlidingState;
 }  // namespace stream
 }  // namespace detail
 
+/// The ends of the order near which ranks are more exact. Let d be the distance of a rank from the end: n + 1 - rank for
+/// High, the rank itself for Low, and the smaller of both for Both.
+enum class Tail { None, Low, High, Both };
+
+/// Whether a summary also keeps the mean and the variance of all values.
+enum class Moments { None, Kept };
+
 /// Options of quantiles.
 struct QuantileOptions {
-    double eps = 0.001;                ///< the error of a rank, as a fraction of n; from 1e-9 to 0.5
+    double eps = 0.001;  ///< the error of a rank, as a fraction of n, or of d with a tail; from 1e-9 to 0.5
     std::optional<std::uint64_t> n{};  ///< number of values of the whole stream, if known: the summary is smaller
     /// Values in a window, which are sorted together; at most 2^28. 0: the sorter's choice, WindowSorter::window(eps).
     std::size_t window = 0;
+    Tail tail = Tail::None;           ///< with a tail, n is not used
+    Moments moments = Moments::None;  ///< for stats()
+};
+
+/// Count, mean and spread of all values.
+template <class T>
+struct Stats {
+    std::uint64_t n;        ///< values, without NaNs
+    T min, max;             ///< exact
+    double mean, variance;  ///< up to rounding errors; the variance of a sample, divided by n - 1 (0 if n is 1)
 };
 
 /// Quantiles of all values so far.
@@ -69,13 +89,17 @@ struct QuantileOptions {
 /// Guarantee: the rank of every answer is within eps n of the requested rank, and within the bounds given with it, for
 /// every stream, whether n was given, wrong or unknown. The smallest and the largest value are exact. Every answer is
 /// exact until values are dropped, which does not happen before the first window is full. The same values in the same
-/// order and windows of the same length give the same answers with any sorter.
+/// order and windows of the same length give the same answers with any sorter. With a tail, the rank of every answer is
+/// within eps d of the requested rank, for every stream.
 /// Memory: with w windows of n values, for n known (1 + log2 w)^2 / eps entries; for n unknown, 10 (1 + log2 w) / eps
 /// up to 2^12 windows, 2,550 / eps up to 2^36; for random values at most half of that. An entry has 12 bytes (16 for
 /// 64-bit types; 24 from 2^16 entries a bucket or 2^32 values on), 5 to 11 when saved. Four batches of the sorter, of
 /// at least one window each, add to that; with a sorter on one thread and less than 16 batches of values, only the
 /// values of the unfinished window. At most 4 / eps of them are saved unchanged. A merge with summaries
-/// of another eps or n keeps eps, but may keep all entries.
+/// of another eps or n keeps eps, but may keep all entries. With a tail: a merged summary of w windows has at most 16
+/// (1 + ln(eps n)) / eps entries (twice that for both ends), and there are up to 1 + log2 w of these. save() drops all
+/// that 0.8 eps allows: about (1 + ln(2 eps n)) / eps entries are left, which have 5 to 9 bytes. Summaries that were
+/// saved drop less when merged again: each merge of two may add eps / 75 to the error until it is eps.
 /// Throws: InvalidArgument for options out of range, or for questions about no values; what the sorter throws (no value
 /// is lost); std::bad_alloc (windows without memory are lost, n() does not count them, and the guarantee holds for the
 /// others).
@@ -122,6 +146,11 @@ class QUADMILL_API Quantiles {
     [[nodiscard]] std::uint64_t n() const;     ///< values so far, without NaNs
     [[nodiscard]] std::uint64_t nans() const;  ///< NaNs so far
     [[nodiscard]] double eps() const;          ///< error of the answers, from the options or merged summaries
+    [[nodiscard]] Tail tail() const;           ///< from the options
+
+    /// Count, min, max, mean and variance.
+    /// Pre: Moments::Kept; n() > 0; no merge with a summary without moments.
+    [[nodiscard]] Stats<T> stats() const;
 
     /// The phi-quantile, within eps n ranks of the requested rank.
     /// Pre: 0 <= phi <= 1; n() > 0.
@@ -147,7 +176,10 @@ class QUADMILL_API Quantiles {
     [[nodiscard]] std::vector<Bar<T>> histogram(std::size_t bars) const;
 
     /// Adds all values of the other summary, which is not changed. eps becomes the larger of both.
+    /// Pre: the same tail.
     void merge(const Quantiles& other);
+    /// merge() of all of them.
+    void merge(std::span<const Quantiles> others);
     /// The summary as bytes, which docs/stream-format.md describes.
     [[nodiscard]] std::vector<std::byte> save() const;
     /// Loads the bytes of save(); the summary goes on with that sorter.
@@ -564,7 +596,10 @@ struct SavedSummary {
         SlidingQuantiles = 3,
         SlidingFrequencies = 4,
         HeavyPrefixes = 5,
-        CorrelatedSums = 6
+        CorrelatedSums = 6,
+        TailQuantiles = 7,    ///< Quantiles with a tail
+        NameFrequencies = 8,  ///< of names.hpp; the type is KeyType{}, as for the next one
+        Distinct = 9
     };
     Kind kind;     ///< which summary
     KeyType type;  ///< of its values
@@ -572,5 +607,32 @@ struct SavedSummary {
 /// Reads which summary the bytes hold.
 /// Throws: InvalidArgument if they are damaged or not a summary.
 [[nodiscard]] QUADMILL_API SavedSummary saved_summary(std::span<const std::byte> bytes);
+
+namespace detail::stream {
+
+QUADMILL_API void write_file(const std::string& path, std::span<const std::byte> bytes);
+[[nodiscard]] QUADMILL_API std::vector<std::byte> read_file(const std::string& path);
+
+}  // namespace detail::stream
+
+/// Saves a summary to a file, which gets its name when it is complete.
+/// Throws: IoError.
+template <class Summary>
+void save_file(const Summary& summary, const std::string& path) {
+    detail::stream::write_file(path, summary.save());
+}
+/// Loads the file of save_file(); `how` are further arguments of Summary::load(), such as a sorter.
+/// Throws: IoError; otherwise as Summary::load().
+///
+///     const auto monday = load_file<Quantiles<float>>("monday.summary");
+template <class Summary, class... How>
+[[nodiscard]] Summary load_file(const std::string& path, How&&... how) {
+    return Summary::load(detail::stream::read_file(path), std::forward<How>(how)...);
+}
+/// A copy, by save() and load().
+template <class Summary, class... How>
+[[nodiscard]] Summary copy_of(const Summary& summary, How&&... how) {
+    return Summary::load(summary.save(), std::forward<How>(how)...);
+}
 
 }  // namespace quadmill

@@ -1,9 +1,11 @@
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
+#include <pybind11/stl/filesystem.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
@@ -186,13 +188,31 @@ std::unique_ptr<AnySummary> load(const char* name, const py::bytes& saved) {
         [&]<class T>(T, std::unique_ptr<WindowSorter>) { return released([&] { return Summary<T>::load(bytes); }); });
 }
 
+template <class AnySummary>
+void save_to(AnySummary& self, const std::filesystem::path& path) {
+    self.visit([&](auto& summary) { self.alone([&] { save_file(summary, path.string()); }); });
+}
+
+template <class AnySummary, template <class> class Summary>
+std::unique_ptr<AnySummary> load_from(const char* name, const std::filesystem::path& path) {
+    const auto bytes = released([&] { return detail::stream::read_file(path.string()); });
+    return load<AnySummary, Summary>(name, bytes_of(bytes));
+}
+
 // Members of all summaries.
 template <class AnySummary, template <class> class Summary>
 py::class_<AnySummary> define(py::module_& module, const char* name, const char* says) {
     py::class_<AnySummary> made(module, name, says);
     const auto loaded = [name](const py::bytes& saved) { return load<AnySummary, Summary>(name, saved); };
     made.def("save", &save<AnySummary>, "The summary as bytes, which load(), pickle and the command read.")
-        .def_static("load", loaded, py::arg("saved"), "The summary that save() made the bytes of.")
+        .def("save", &save_to<AnySummary>, py::arg("path"),
+             "Writes these bytes to a file, which appears when it is complete.")
+        .def_static("load", loaded, py::arg("saved"), "The summary that save() made the bytes or the file of.")
+        .def_static(
+            "load", [name](const std::filesystem::path& path) { return load_from<AnySummary, Summary>(name, path); },
+            py::arg("path"))
+        .def(
+            "copy", [loaded](AnySummary& self) { return loaded(save(self)); }, "A copy, which sorts on the CPU.")
         .def(py::pickle(&save<AnySummary>, loaded))
         .def("__repr__", &summary_text<AnySummary>)
         .def_property_readonly("dtype", [](const AnySummary& self) { return dtype_of(self.type()); })
@@ -266,13 +286,17 @@ py::object quantiles(AnySummary& self, const py::object& phi, const Ask& ask) {
 
 using Width = std::optional<std::uint64_t>;
 
+const detail::input::Words<Tail> tail_words{
+    {"none", Tail::None}, {"low", Tail::Low}, {"high", Tail::High}, {"both", Tail::Both}};
+
 void bind_quantiles(py::module_& module) {
     auto made = define<AnyQuantiles, Quantiles>(module, "Quantiles", R"(
 Quantiles of all values of a stream: the rank of every answer is within eps n of the requested one.
 
 `n` is the number of values, if known. Windows are sorted on CPU threads (`threads`, 0: all), or on the GPU with a
 `context`, or with the engine merge, hybrid, bitonic or pbsn; then only the thread that made the summary may use it.
-`window` is the number of values that are sorted together, 0 for the sorter's choice.
+`window` is the number of values that are sorted together, 0 for the sorter's choice. With a `tail` ("low", "high" or
+"both") the error of a rank is eps times its distance from that end. With `moments`, stats() has the mean and variance.
 
 >>> latencies = quadmill.Quantiles("float64", eps=0.01)
 >>> latencies.add(numpy.arange(1000.0))
@@ -286,8 +310,13 @@ array([899., 989.])
 2000
 )");
     made.def(py::init([](const py::object& dtype, double eps, std::optional<std::uint64_t> n, std::size_t window,
-                         const std::string& engine, const WorkplacePtr& context, unsigned threads) {
-                 const QuantileOptions options{.eps = eps, .n = n, .window = window};
+                         const std::string& engine, const WorkplacePtr& context, unsigned threads,
+                         const std::string& tail, bool moments) {
+                 const QuantileOptions options{.eps = eps,
+                                               .n = n,
+                                               .window = window,
+                                               .tail = value_for(tail_words, "tail", tail),
+                                               .moments = moments ? Moments::Kept : Moments::None};
                  return std::make_unique<AnyQuantiles>("Quantiles", key_type(dtype),
                                                        sorter_for(engine, context, threads),
                                                        [&]<class T>(T, std::unique_ptr<WindowSorter> sorter) {
@@ -296,7 +325,22 @@ array([899., 989.])
              }),
              py::arg("dtype") = "float32", py::kw_only(), py::arg("eps") = 0.001, py::arg("n") = py::none(),
              py::arg("window") = 0, py::arg("engine") = "auto", py::arg("context") = WorkplacePtr(),
-             py::arg("threads") = 1U)
+             py::arg("threads") = 1U, py::arg("tail") = "none", py::arg("moments") = false)
+        .def(
+            "stats",
+            [](AnyQuantiles& self) {
+                return self.visit([&]<class T>(Quantiles<T>& summary) {
+                    using Row = Stats<T>;
+                    const std::vector<Row> found{self.alone([&] { return summary.stats(); })};
+                    return py::object(
+                        records(found, {{"n", dtype_of<std::uint64_t>(), offsetof(Row, n)},
+                                        {"min", dtype_of<T>(), offsetof(Row, min)},
+                                        {"max", dtype_of<T>(), offsetof(Row, max)},
+                                        {"mean", dtype_of<double>(), offsetof(Row, mean)},
+                                        {"variance", dtype_of<double>(), offsetof(Row, variance)}})[py::int_(0)]);
+                });
+            },
+            "With moments=True: a record of n, min, max, mean and variance (divided by n - 1).")
         .def(
             "quantile",
             [](AnyQuantiles& self, const py::object& phi) {

@@ -102,7 +102,7 @@ Reader::Reader(const char* function, std::span<const std::byte> bytes) : functio
     if (get<std::uint32_t>(bytes.last(checksum_bytes)) != crc32(body))
         fail("the checksum is wrong: the bytes are damaged or not all there");
     header_ = {static_cast<Kind>(byte(5)), static_cast<KeyType>(byte(6))};
-    require(byte(5) >= 1 && byte(5) <= 6 && byte(6) <= 6 && byte(7) == 0, "the header");
+    require(byte(5) >= 1 && byte(5) <= 9 && byte(6) <= 6 && byte(7) == 0, "the header");
     rest_ = body.subspan(header_bytes);
     cpu::visit_key_type(header_.type, [this]<class T>(const T* /*type*/) {
         max_key_ = KeyOf<T>::greatest();
@@ -111,6 +111,17 @@ Reader::Reader(const char* function, std::span<const std::byte> bytes) : functio
             no_key_ = cpu::TotalOrder<T>(Order::Ascending).encode(cpu::KeyBits<T>::sign);
         }
     });
+}
+
+void Writer::text(std::string_view text) {
+    u64(text.size());
+    for (const char c : text) bytes_.push_back(static_cast<std::byte>(c));
+}
+
+std::string Reader::text() {
+    std::string text(count(), ' ');
+    for (auto& c : text) c = static_cast<char>(byte());
+    return text;
 }
 
 std::uint8_t Reader::byte() {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "quadmill/stream.hpp"
@@ -30,6 +31,7 @@ class Writer {
             before = of.key(i);
         }
     }
+    void text(std::string_view text);  // its length, and its bytes
     // Writes values at their full width.
     template <class Bits>
     void values(std::span<const Bits> all) {
@@ -55,6 +57,7 @@ class Reader {
     [[nodiscard]] const Header& header() const { return header_; }
     [[nodiscard]] std::uint64_t u64();
     [[nodiscard]] double f64();
+    [[nodiscard]] std::string text();
     // Number of the following items, each of at least that many bytes. Throws if the bytes are too few for that number.
     [[nodiscard]] std::size_t count(std::size_t bytes_each = 1);
     // Makes the same check for a number that has been read already.
@@ -74,6 +77,7 @@ class Reader {
         }
         return all;
     }
+    [[nodiscard]] bool at_end() const { return rest_.empty(); }
     void end() const;
     // Throws unless `ok`: content must be valid even if the checksum is right.
     void require(bool ok, const char* rule) const;

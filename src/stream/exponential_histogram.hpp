@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -20,12 +21,16 @@ namespace quadmill::detail::stream {
 // twice as much and exceeds eps.) After these, each of the next 12 ids adds 1 / 15 of the rest, each of 24 more 1 /
 // 150, and so on. A fifth of the rest is always kept, so the sum never reaches the total. Summaries of streams use eps
 // / 4 for a new window instead of eps / 2, which leaves more for merges: with little left, merging would keep more
-// entries than a finer sample has.
+// entries than a finer sample has. With a tail, errors are relative to the distance from an end, and `n` below is that
+// distance. Then the first 32 ids take half of eps. A summary is saved with id 33 or more, which may be off by 0.8 eps:
+// it has few entries, because pruning gains 0.3 eps at least. Merges of saved summaries divide the rest.
 struct ErrorPlan {
     static constexpr std::size_t max_ids = 64;  // the last id may use up eps and takes everything that comes later
     double eps = 0.01;
     std::uint64_t levels = 1;
     double window = 0.5;  // fraction of eps that a new window may be off
+    Tail tail = Tail::None;
+    static constexpr std::size_t live_ids = 32;  // with a tail
     static ErrorPlan of_stream(double eps, std::uint64_t levels) { return {eps, levels, 0.25}; }
 
     static std::uint64_t levels_for(std::uint64_t windows) {
@@ -34,8 +39,11 @@ struct ErrorPlan {
         return levels;
     }
     // For a stream of n values, if known.
-    static ErrorPlan planned(double eps, const std::optional<std::uint64_t>& n, std::size_t window) {
-        return of_stream(eps, n ? levels_for(*n / window + (*n % window > 0)) : 1);
+    static ErrorPlan planned(double eps, const std::optional<std::uint64_t>& n, std::size_t window,
+                             Tail tail = Tail::None) {
+        auto plan = of_stream(eps, n && tail == Tail::None ? levels_for(*n / window + (*n % window > 0)) : 1);
+        plan.tail = tail;
+        return plan;
     }
     [[nodiscard]] double used(std::size_t id) const {
         if (id >= max_ids) return 1;
@@ -51,16 +59,20 @@ struct ErrorPlan {
     }
     // Max error in ranks or counts, for n values.
     [[nodiscard]] double max_error(std::size_t id, std::uint64_t n) const {
-        return eps * (window + (1 - window) * used(id)) * static_cast<double>(n);
+        const auto values = static_cast<double>(n);
+        if (tail == Tail::None) return eps * (window + (1 - window) * used(id)) * values;
+        return eps * (id <= live_ids ? 0.5 * (window + (1 - window) * used(id)) : 0.8 + 0.2 * used(id - live_ids)) *
+               values;
     }
     bool operator==(const ErrorPlan&) const = default;
 };
 
-// Source: SIGMOD'05 section 5.2; Greenwald and Khanna, PODS 2004.
+// Copies share their buckets, which do not change. Source: SIGMOD'05 section 5.2; Greenwald and Khanna, PODS 2004.
 template <class Summary>
 class ExponentialHistogram {
   public:
     static constexpr std::size_t max_ids = ErrorPlan::max_ids;
+    enum class Pack { Now, Later };  // a bucket, if the summary can be packed
 
     explicit ExponentialHistogram(const ErrorPlan& plan) : plan_(plan) {}
 
@@ -91,7 +103,7 @@ class ExponentialHistogram {
     }
     // add(), which also calls formed(summary, id) for each new bucket. If it throws, the buckets are unchanged.
     template <class Formed>
-    void combine(Summary summary, std::size_t id, Formed formed, const Share& share = alone) {
+    void combine(Summary summary, std::size_t id, Formed formed, const Share& share = alone, Pack pack = Pack::Now) {
         auto at = id;
         if (buckets_.size() < at) buckets_.resize(at);
         for (bool is_last = false; !is_last && buckets_[at - 1];) {
@@ -109,14 +121,20 @@ class ExponentialHistogram {
             compress_ms_ += compressing.ms();
             formed(std::as_const(summary), at);
         }
-        if constexpr (requires { summary.pack(); }) summary.pack();
+        if (pack == Pack::Now) packed(summary);
+        auto last = std::make_shared<Summary>(std::move(summary));
         for (; id < at; ++id) buckets_[id - 1].reset();
-        buckets_[at - 1] = std::move(summary);
+        buckets_[at - 1] = std::move(last);
     }
 
+    [[nodiscard]] std::size_t last_id() const {
+        auto id = buckets_.size();
+        while (id > 0 && !buckets_[id - 1]) --id;
+        return id;
+    }
     // Allows a larger error.
     void raise_eps(double eps) { plan_.eps = std::max(plan_.eps, eps); }
-    // Adds the other's buckets. A bucket from another plan gets the first id whose error bounds its own.
+    // Adds the other's buckets; pack() should follow. A bucket from another plan gets the first id whose error bounds its own.
     void merge(const ExponentialHistogram& other, const Share& share = alone) {
         for (std::size_t i = 0; i < other.buckets_.size(); ++i) {
             if (!other.buckets_[i]) continue;
@@ -126,7 +144,13 @@ class ExponentialHistogram {
                 const auto error = other.plan_.max_error(id, summary.n());
                 for (id = 1; id < max_ids && plan_.max_error(id, summary.n()) < error;) ++id;
             }
-            add(summary, id, share);
+            combine(
+                summary, id, [](const Summary&, std::size_t) {}, share, Pack::Later);
+        }
+    }
+    void pack() {
+        for (auto& bucket : buckets_) {
+            if (bucket && bucket.use_count() == 1) packed(*bucket);
         }
     }
 
@@ -168,16 +192,16 @@ class ExponentialHistogram {
         return bytes;
     }
     [[nodiscard]] std::size_t memory() const {
-        return bytes() + spare_.bytes() + buckets_.capacity() * sizeof(std::optional<Summary>);
+        return bytes() + spare_.bytes() + buckets_.size() * (sizeof(std::shared_ptr<Summary>) + sizeof(Summary));
     }
     // The summary with that id, if there is one.
     [[nodiscard]] const Summary* bucket(std::size_t id) const {
-        return id <= buckets_.size() && buckets_[id - 1] ? &*buckets_[id - 1] : nullptr;
+        return id <= buckets_.size() ? buckets_[id - 1].get() : nullptr;
     }
 
     void write(Writer& to) const {
         std::uint64_t count = 0;
-        for (const auto& bucket : buckets_) count += bucket.has_value();
+        for (const auto& bucket : buckets_) count += bucket ? 1U : 0U;
         to.u64(count);
         for (std::size_t i = 0; i < buckets_.size(); ++i) {
             if (!buckets_[i]) continue;
@@ -185,7 +209,9 @@ class ExponentialHistogram {
             buckets_[i]->write(to);
         }
     }
-    static ExponentialHistogram read(Reader& from, const ErrorPlan& plan) {
+    // `how` is for reading a summary.
+    template <class... How>
+    static ExponentialHistogram read(Reader& from, const ErrorPlan& plan, const How&... how) {
         ExponentialHistogram histogram(plan);
         constexpr std::uint64_t max = std::uint64_t{1} << 60U;
         std::uint64_t n = 0;
@@ -194,19 +220,22 @@ class ExponentialHistogram {
             const auto id = from.u64();
             from.require(id > before && id <= max_ids, "the buckets");
             before = static_cast<std::size_t>(id);
-            auto summary = Summary::read(from);
+            auto summary = Summary::read(from, how...);
             from.require(summary.n() > 0 && summary.n() <= max - n, "the number of values");
             n += summary.n();
             from.require(static_cast<double>(summary.max_error()) <= plan.max_error(before, summary.n()) * (1 + 1e-9),
                          "the error of a bucket");
-            if constexpr (requires { summary.pack(); }) summary.pack();
+            packed(summary);
             histogram.buckets_.resize(before);
-            histogram.buckets_.back() = std::move(summary);
+            histogram.buckets_.back() = std::make_shared<Summary>(std::move(summary));
         }
         return histogram;
     }
 
   private:
+    static void packed(Summary& summary) {
+        if constexpr (requires { summary.pack(); }) summary.pack();
+    }
     // Windows that become one bucket independently of others.
     static constexpr std::size_t group_levels = 4, group = std::size_t{1} << group_levels;
     // Number of windows since the last complete group: the buckets are binary digits.
@@ -261,7 +290,7 @@ class ExponentialHistogram {
     }
 
     ErrorPlan plan_;
-    std::vector<std::optional<Summary>> buckets_;
+    std::vector<std::shared_ptr<Summary>> buckets_;
     Summary spare_;  // memory for the next merge
     double merge_ms_ = 0, compress_ms_ = 0;
 };

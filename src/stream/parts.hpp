@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -53,12 +54,13 @@ inline void check_merge(const std::string& function, std::uint64_t a, std::uint6
 
 constexpr double min_eps_of_window = 1e-9;
 
-// Values per window: the caller's choice, or the sorter's.
-inline std::size_t window_for(const std::string& function, double eps, std::size_t wanted, const WindowSorter& sorter) {
+// Values per window: the caller's choice, or the sorter's for an error that is finer by that factor.
+inline std::size_t window_for(const std::string& function, double eps, std::size_t wanted, const WindowSorter& sorter,
+                              double finer = 1) {
     check_eps(function, eps, min_eps_of_window);
     if (wanted > std::size_t{1} << 28U)
         throw InvalidArgument(function + ": a window must have at most 2^28 values, not " + std::to_string(wanted));
-    return wanted > 0 ? wanted : std::clamp<std::size_t>(sorter.window(eps), 1, std::size_t{1} << 28U);
+    return wanted > 0 ? wanted : std::clamp<std::size_t>(sorter.window(eps / finer), 1, std::size_t{1} << 28U);
 }
 
 // window_for() for lossy counts: each window visits all entries, which are about 1 / eps.
@@ -112,9 +114,10 @@ std::vector<Bits> read_sorted(Reader& from, std::uint64_t max, const KeyRule<Bit
 }
 
 // Pre of every load: the bytes have a summary of that kind and type.
-inline Reader open(const char* function, std::span<const std::byte> bytes, Kind kind, KeyType type) {
+inline Reader open(const char* function, std::span<const std::byte> bytes, Kind kind, KeyType type,
+                   std::optional<Kind> or_kind = {}) {
     Reader reader(function, bytes);
-    if (reader.header().kind != kind)
+    if (reader.header().kind != kind && reader.header().kind != or_kind)
         reader.fail("the bytes hold another kind of summary; saved_summary() tells which");
     if (reader.header().type != type)
         reader.fail("the summary is of values of another type; saved_summary() tells which");
@@ -144,7 +147,7 @@ inline StreamTimes times_of(const WindowSorter& sorter, StreamTimes times) {
 
 // Every type and width of values: instantiates the class for it.
 // NOLINTBEGIN(bugprone-macro-parentheses): the name of a template
-#define QUADMILL_FOR_EACH_WIDTH(Class)   \
+#define QUADMILL_FOR_EACH_WIDTH(Class)    \
     template struct Class<std::uint16_t>; \
     template struct Class<std::uint32_t>; \
     template struct Class<std::uint64_t>;

@@ -1,5 +1,6 @@
 #include "stream/quantile_summary.hpp"
 
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <span>
@@ -29,6 +30,22 @@ std::uint64_t QuantileSummary::gap_for(double max_error) {
     return std::max<std::uint64_t>(static_cast<std::uint64_t>(std::clamp(2 * max_error, 0.0, max)), 1);
 }
 
+Reach::Reach(Tail tail, double max_error, std::uint64_t n)
+    : tail_(tail),
+      n_(n),
+      gap_(QuantileSummary::gap_for(max_error)),
+      error_(max_error / static_cast<double>(std::max<std::uint64_t>(n, 1))),
+      low_(error_ / (1 - error_)),
+      high_(error_ / (1 + error_)) {}
+
+bool Reach::worth_pruning(double error, std::uint64_t gap, std::size_t size) const {
+    if (tail_ == Tail::None) return gap_ > gap && n_ / (gap_ - gap) < size;
+    const auto more = error_ - error;
+    const auto ends = tail_ == Tail::Both ? 2 : 1;
+    return more > 0 &&
+           ends * (1 + std::log1p(2 * more * static_cast<double>(n_))) / (2 * more) < static_cast<double>(size);
+}
+
 QuantileSummary QuantileSummary::merged(const QuantileSummary& a, const QuantileSummary& b, QuantileSummary&& memory,
                                         const Share& share) {
     if (a.n_ == 0) return b;
@@ -42,6 +59,8 @@ QuantileSummary QuantileSummary::merged(const QuantileSummary& a, const Quantile
     memory.unpack();
     auto out = std::move(memory);
     out.n_ = a.n_ + b.n_;
+    out.tail_ = a.tail_;
+    out.error_ = std::max(a.error_, b.error_);
     out.keys_.clear();  // so that a reallocation copies no old values
     out.ranks_.clear();
     out.keys_.resize(a.size() + b.size());
@@ -130,8 +149,7 @@ std::uint64_t QuantileSummary::merge_piece(const QuantileSummary& a, const Quant
 }
 
 // Moves the kept entries of a piece to its front.
-std::uint64_t QuantileSummary::prune_piece(std::size_t begin, std::size_t end, std::uint64_t allowed,
-                                           std::size_t& count) {
+std::uint64_t QuantileSummary::prune_piece(std::size_t begin, std::size_t end, const Reach& reach, std::size_t& count) {
     std::size_t kept = begin;
     std::uint64_t gap = 2;
     const auto keep = [&](std::size_t i) {
@@ -142,7 +160,7 @@ std::uint64_t QuantileSummary::prune_piece(std::size_t begin, std::size_t end, s
     };
     const auto last = std::min(end, size() - 1);
     for (std::size_t i = begin + 1; i < last; ++i) {
-        if (ranks_[i + 1].max - ranks_[kept].min > allowed) keep(i);
+        if (ranks_[i + 1].max > reach(ranks_[kept].min)) keep(i);
     }
     if (end < size()) {
         gap = std::max(gap, ranks_[end].max - ranks_[kept].min);  // the next piece keeps this entry
@@ -157,10 +175,18 @@ std::uint64_t QuantileSummary::prune_piece(std::size_t begin, std::size_t end, s
 // old gap. So each step gains more than the growth of the gap, and at most n / growth + 1 entries are kept. Each piece
 // keeps its first entry, so that pieces are independent.
 void QuantileSummary::prune(double max_error, const Share& share) {
-    const auto allowed = gap_for(max_error);
-    if (allowed <= gap_ || n_ / (allowed - gap_) >= size()) return;  // too few would go
+    const Reach reach(tail_, max_error, n_);
+    if (!reach.worth_pruning(error_, gap_, size())) return;  // too few would go
     unpack();
+    if (tail_ != Tail::None && is_stepped()) {
+        QuantileSummary pruned;
+        pruned.sample_tail(n_, max_error, tail_, [&](std::uint64_t i) { return keys_[static_cast<std::size_t>(i)]; });
+        *this = std::move(pruned);
+        return;
+    }
+    error_ = max_error / static_cast<double>(n_);
     if (is_stepped()) {
+        const auto allowed = gap_for(max_error);
         QuantileSummary pruned;
         const auto at = [&](std::uint64_t i) { return keys_[static_cast<std::size_t>((i + gap_ - 1) / gap_)]; };
         pruned.sample(n_, allowed / gap_ * gap_, at, share);
@@ -169,7 +195,7 @@ void QuantileSummary::prune(double max_error, const Share& share) {
     }
     std::vector<std::size_t> kept(size() / shared_piece + 1);  // number of kept entries in each piece
     gap_ = largest(share, size(), [&](std::size_t piece, std::size_t begin, std::size_t end) {
-        return prune_piece(begin, end, allowed, kept[piece]);
+        return prune_piece(begin, end, reach, kept[piece]);
     });
     auto to = kept.front();
     for (std::size_t piece = 1; piece < kept.size(); ++piece) {
@@ -228,31 +254,53 @@ void QuantileSummary::write(Writer& to) const {
     if (n_ == 0) return;
     to.u64(is_stepped() ? gap_ : 0);
     if (!is_stepped()) {
-        to.u64(gap_);
+        if (tail_ == Tail::None) to.u64(gap_);
         to.u64(size());
     }
     to.keys(*this);
     for (std::size_t i = 1; i < size() && !is_stepped(); ++i) {
         const auto before = ranks_of(i - 1), ranks = ranks_of(i);
         to.u64(ranks.min - before.min);
-        to.u64(gap_ - (ranks.max - before.min));
+        to.u64(tail_ == Tail::None ? gap_ - (ranks.max - before.min) : ranks.max - ranks.min);
     }
 }
 
-QuantileSummary QuantileSummary::read(Reader& from) {
+QuantileSummary QuantileSummary::read(Reader& from, Tail tail) {
     constexpr std::uint64_t max = std::uint64_t{1} << 60U;
     QuantileSummary summary;
+    summary.tail_ = tail;
     summary.n_ = from.u64();
     from.require(summary.n_ <= max, "the number of values");
     if (summary.n_ == 0) return summary;
     const auto step = from.u64();
-    from.require(step <= std::max<std::uint64_t>(summary.n_ - 1, 1), "the step of a sample");
-    summary.gap_ = step > 0 ? step : from.u64();
+    from.require(step <= (tail == Tail::None ? std::max<std::uint64_t>(summary.n_ - 1, 1) : 1), "the step of a sample");
+    summary.gap_ = step > 0 ? step : tail == Tail::None ? from.u64() : 2;
     summary.keys_.resize(step > 0 ? from.count_of(steps(summary.n_, step)) : from.count());
     Key before = 0;
     for (auto& key : summary.keys_) key = before = from.key(before);
-    if (step == 0) summary.read_ranks(from);
+    if (step == 0) tail == Tail::None ? summary.read_ranks(from) : summary.read_tail_ranks(from);
     return summary;
+}
+
+void QuantileSummary::read_tail_ranks(Reader& from) {
+    from.require(size() >= 2 && size() <= n_, "the number of keys");
+    ranks_.resize(size());
+    ranks_.front() = {1, 1};
+    for (std::size_t i = 1; i < size(); ++i) {
+        const auto& before = ranks_[i - 1];
+        const auto above = from.u64(), more = from.u64();
+        from.require(above >= 1 && above <= n_ - before.min && more <= n_ - before.min - above,
+                     "the ranks of a summary");
+        ranks_[i] = {before.min + above, before.min + above + more};
+        from.require(ranks_[i].max > before.max, "the ranks of a summary");
+        const auto gap = ranks_[i].max - before.min;
+        const auto k = gap / 2;
+        const auto low = before.min + k, high = n_ + 1 - ranks_[i].max + k;
+        const auto distance = tail_ == Tail::Low ? low : tail_ == Tail::High ? high : std::min(low, high);
+        error_ = std::max(error_, static_cast<double>(k) / static_cast<double>(distance));
+        gap_ = std::max(gap_, gap);
+    }
+    from.require(ranks_.back().min == n_, "the ends of a summary");
 }
 
 // The first entry has rank 1, the last one rank n, and somewhere the distance equals the gap.

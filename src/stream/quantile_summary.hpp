@@ -14,11 +14,35 @@
 
 namespace quadmill::detail::stream {
 
+// How far apart ranks of consecutive entries may be. Between an entry with rank_min a and one with rank_max b, a rank is
+// at most k = (b - a) / 2 from the nearer entry. With a tail, k <= error * d must hold, where d = a + k for the low end,
+// and n + 1 - b + k for the high end. If two summaries keep that rule, so does their merged summary, with the larger
+// error of both: k and d are sums of those of the inputs, or k is less.
+class Reach {
+  public:
+    Reach(Tail tail, double max_error, std::uint64_t n);
+    // The largest allowed rank_max of the next entry.
+    [[nodiscard]] std::uint64_t operator()(std::uint64_t min) const {
+        if (tail_ == Tail::None) return min + gap_;
+        auto k = ~std::uint64_t{0};
+        if (tail_ != Tail::High) k = static_cast<std::uint64_t>(low_ * static_cast<double>(min));
+        if (tail_ != Tail::Low) k = std::min(k, static_cast<std::uint64_t>(high_ * static_cast<double>(n_ - min)));
+        return min + 2 * k + 1;
+    }
+    // Whether pruning a summary with that error may drop many of its entries.
+    [[nodiscard]] bool worth_pruning(double error, std::uint64_t gap, std::size_t size) const;
+
+  private:
+    Tail tail_;
+    std::uint64_t n_, gap_;
+    double error_, low_, high_;
+};
+
 // Entries are in the order of their keys. An entry is one of the n values, and its rank among them (counted from 1) is
 // within [rank_min, rank_max]. The first and the last are the min and the max value. The gap is the max of rank_max of
 // an entry minus rank_min of the previous one. Every rank has an entry at most half a gap away. A sample at equal steps
 // needs no ranks: its step is the gap, entry i has the rank i * gap + 1, and the last one n. A gap of 1 means that all
-// n values are kept. Source: Greenwald and Khanna, PODS 2004; SIGMOD'05 section 5.2.
+// n values are kept. With a tail, gaps are bounded by the distance from an end, see Reach. Source: Greenwald and Khanna, PODS 2004; SIGMOD'05 section 5.2.
 class QuantileSummary {
   public:
     struct Entry {
@@ -28,12 +52,23 @@ class QuantileSummary {
 
     QuantileSummary() = default;
     // Samples ranks 1, 1 + step, 1 + 2 step, ... and the last one of a sorted window, so that every rank is within
-    // `max_error` of a sampled one (section 5.2).
+    // `max_error` of a sampled one (section 5.2). With a tail, max_error is that of the rank most distant from the end.
     template <class Bits>
-    static QuantileSummary of(const Window<Bits>& sorted, double max_error, const Share& share = alone) {
+    static QuantileSummary of(const Window<Bits>& sorted, double max_error, const Share& share = alone,
+                              Tail tail = Tail::None) {
+        return of_keys(
+            sorted.size(), [&](std::uint64_t i) { return sorted[i]; }, max_error, share, tail);
+    }
+    // The same of n keys at(0), at(1), ...
+    template <class At>
+    static QuantileSummary of_keys(std::uint64_t n, At at, double max_error, const Share& share, Tail tail) {
         QuantileSummary summary;
-        summary.sample(
-            sorted.size(), gap_for(max_error), [&](std::uint64_t i) { return sorted[i]; }, share);
+        if (tail != Tail::None && max_error > 0) {
+            summary.sample_tail(n, max_error, tail, at);
+        } else {
+            summary.sample(n, gap_for(max_error), at, share);
+            summary.tail_ = tail;
+        }
         return summary;
     }
 
@@ -63,8 +98,10 @@ class QuantileSummary {
     void prune(double max_error, const Share& share = alone);
 
     [[nodiscard]] std::uint64_t n() const { return n_; }
-    // Max error of an answer in ranks.
-    [[nodiscard]] std::uint64_t max_error() const { return gap_ / 2; }
+    // Max error of an answer in ranks; with a tail, at the rank most distant from the end.
+    [[nodiscard]] std::uint64_t max_error() const {
+        return tail_ == Tail::None ? gap_ / 2 : static_cast<std::uint64_t>(error_ * static_cast<double>(n_));
+    }
     [[nodiscard]] std::size_t size() const { return keys_.size() + short_keys_.size(); }
     [[nodiscard]] Entry entry(std::size_t i) const {
         const auto ranks = ranks_of(i);
@@ -95,7 +132,7 @@ class QuantileSummary {
     [[nodiscard]] bool is_exact() const { return gap_ == 1; }
 
     void write(Writer& to) const;
-    static QuantileSummary read(Reader& from);
+    static QuantileSummary read(Reader& from, Tail tail = Tail::None);
 
   private:
     struct Ranks {
@@ -133,13 +170,31 @@ class QuantileSummary {
             for (auto i = begin; i < end; ++i) keys_[i] = at(stepped_ranks(i).min - 1);
         });
     }
+    template <class At>
+    void sample_tail(std::uint64_t n, double max_error, Tail tail, At at) {
+        n_ = n;
+        tail_ = tail;
+        if (n == 0) return;
+        const Reach reach(tail, max_error, n);
+        error_ = max_error / static_cast<double>(n);
+        for (std::uint64_t rank = 1;; rank = std::min(reach(rank), n)) {
+            keys_.push_back(at(rank - 1));
+            ranks_.push_back({rank, rank});
+            if (ranks_.size() > 1) gap_ = std::max(gap_, rank - ranks_[ranks_.size() - 2].min);
+            if (rank == n) break;
+        }
+        if (keys_.size() < n) return;
+        ranks_.clear();  // all values are kept
+        error_ = 0;
+    }
     template <class RanksA, class RanksB>
     void merge(const QuantileSummary& a, const QuantileSummary& b, const Share& share);
     template <class RanksA, class RanksB>
     std::uint64_t merge_piece(const QuantileSummary& a, const QuantileSummary& b, std::size_t begin, std::size_t end);
     void merge_exactly(const QuantileSummary& a, const QuantileSummary& b, const Share& share);
-    std::uint64_t prune_piece(std::size_t begin, std::size_t end, std::uint64_t allowed, std::size_t& count);
+    std::uint64_t prune_piece(std::size_t begin, std::size_t end, const Reach& reach, std::size_t& count);
     void read_ranks(Reader& from);
+    void read_tail_ranks(Reader& from);
     template <class Work>
     static std::uint64_t largest(const Share& share, std::size_t size, const Work& work);
 
@@ -150,6 +205,8 @@ class QuantileSummary {
     List<ShortRanks> short_ranks_;
     Key base_ = 0;
     std::uint64_t n_ = 0, gap_ = 1;
+    Tail tail_ = Tail::None;
+    double error_ = 0;  // with a tail, a bound of k / d
 };
 
 }  // namespace quadmill::detail::stream

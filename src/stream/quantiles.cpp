@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <string>
 
 #include "stream/quantiles_state.hpp"
@@ -16,14 +18,16 @@ Count middle_of(const Bounds& bounds) {
 template <class Bits>
 QuantilesState<Bits>::QuantilesState(const KeyRule<Bits>& rule, const QuantileOptions& wanted,
                                      std::unique_ptr<WindowSorter> sorter)
-    : window(window_for("Quantiles", wanted.eps, wanted.window, *sorter)),
+    : window(window_for("Quantiles", wanted.eps, wanted.window, *sorter, wanted.tail == Tail::None ? 1 : 8)),
       intake(rule, std::move(sorter), window, *this),
-      histogram(ErrorPlan::planned(wanted.eps, wanted.n, window)) {
+      histogram(ErrorPlan::planned(wanted.eps, wanted.n, window, wanted.tail)) {
+    if (wanted.moments == Moments::Kept) sums.emplace();
     plan_samples();
 }
 
 template <class Bits>
 void QuantilesState<Bits>::plan_samples() {
+    if (tail() != Tail::None) return;
     const auto gap = QuantileSummary::gap_for(histogram.plan().max_error(1, window));
     intake.sample(std::min<std::uint64_t>(gap, std::max<std::size_t>(window, 2) - 1));
 }
@@ -38,10 +42,23 @@ void QuantilesState<Bits>::take(const Windows<Bits>& sorted) {
             if (const auto step = intake.step(); step > 0)
                 return QuantileSummary::of_sample(
                     window, step, [&](std::size_t key) { return one[key]; }, share);
-            return QuantileSummary::of(one, histogram.plan().max_error(1, one.size()), share);
+            return QuantileSummary::of(one, histogram.plan().max_error(1, one.size()), share, tail());
         },
         intake.share());
     of_rest.reset();
+}
+
+template <class Bits>
+const QuantileSummary& QuantilesState<Bits>::summary_of_rest() {
+    if (of_rest && of_rest->n() == intake.rest().size()) return *of_rest;
+    const auto rest = intake.settle_all();
+    const cpu::Stopwatch time;
+    const double error = histogram.is_exact() ? 0 : histogram.plan().max_error(1, rest.size());
+    of_rest = QuantileSummary::of(rest, error, intake.share(), tail());
+    of_rest->pack();
+    times.sample += time.ms();
+    intake.trim();
+    return *of_rest;
 }
 
 // If nothing was dropped from complete windows, nothing is dropped from the rest. The errors of parts add up. A few
@@ -50,22 +67,14 @@ template <class Bits>
 void QuantilesState<Bits>::ask(std::size_t ranks, const Ask& work) {
     const std::lock_guard lock(mutex);
     intake.settle();
-    if (!of_rest || of_rest->n() != intake.rest().size()) {
-        const auto rest = intake.settle_all();
-        const cpu::Stopwatch time;
-        const double error = histogram.is_exact() ? 0 : histogram.plan().max_error(1, rest.size());
-        of_rest = QuantileSummary::of(rest, error, intake.share());
-        of_rest->pack();
-        times.sample += time.ms();
-        intake.trim();
-    }
+    const auto& rest = summary_of_rest();
     auto list = histogram.parts();
-    list.push_back(&*of_rest);
+    list.push_back(&rest);
     const QuantileParts parts(list);
     constexpr std::size_t merging_pays = 1024;  // entries per rank
     if (list.size() < 2 || ranks < parts.size() / merging_pays) return work(parts);
     const cpu::Stopwatch time;
-    const auto all = QuantileSummary::merged(histogram.all(intake.share()), *of_rest, {}, intake.share());
+    const auto all = QuantileSummary::merged(histogram.all(intake.share()), rest, {}, intake.share());
     times.merge += time.ms();
     work(QuantileParts({&all}));
 }
@@ -73,22 +82,26 @@ void QuantilesState<Bits>::ask(std::size_t ranks, const Ask& work) {
 template <class Bits>
 void QuantilesState<Bits>::compact(const Use& use) {
     const std::lock_guard lock(mutex);
-    const auto rest = intake.settle_all();
-    if (rest.size() <= max_kept(eps())) {
-        use(histogram, rest);
-    } else {
-        auto buckets = histogram;
-        const auto error = buckets.plan().max_error(1, rest.size());
-        buckets.add(QuantileSummary::of(rest, error, intake.share()), 1, intake.share());
-        use(buckets, Window<Bits>(nullptr, 0, intake.rule()));
+    intake.settle();
+    if (intake.rest().size() <= max_kept(eps())) {
+        use(histogram, intake.settle_all());
+        return intake.trim();
     }
-    intake.trim();
+    auto buckets = histogram;
+    const auto& rest = summary_of_rest();
+    const auto at = [&](std::uint64_t i) { return rest.key(static_cast<std::size_t>(i)); };
+    const auto error = buckets.plan().max_error(1, rest.n());
+    buckets.add(rest.is_exact() ? QuantileSummary::of_keys(rest.n(), at, error, intake.share(), tail()) : rest, 1,
+                intake.share());
+    use(buckets, Window<Bits>(nullptr, 0, intake.rule()));
 }
 
 template <class Bits>
 void QuantilesState<Bits>::add_sample(std::uint64_t n, std::uint64_t nans, std::uint64_t step,
                                       std::span<const Bits> values) {
     const std::string function = "Quantiles::add_sample";
+    if (tail() != Tail::None || sums)
+        throw InvalidArgument(function + ": a summary with a tail or moments takes all values, not a sample of them");
     check_merge(function, intake.n(), n);
     check_merge(function, intake.nans(), nans);
     const auto& rule = intake.rule();
@@ -117,30 +130,78 @@ void QuantilesState<Bits>::add_sample(std::uint64_t n, std::uint64_t nans, std::
 }
 
 template <class Bits>
-void QuantilesState<Bits>::merge(QuantilesState& other) {
-    check_merge("Quantiles::merge", n(), other.n());
-    other.compact([&](const Histogram& buckets, const Window<Bits>& rest) {
-        auto merged = histogram;
-        merged.raise_eps(buckets.plan().eps);
-        merged.merge(buckets, intake.share());
-        intake.keep(rest.values());  // if this or a line above throws, nothing is changed
-        histogram = std::move(merged);
-        of_rest.reset();
-        intake.add_counted(buckets.n(), other.intake.nans());
-    });
+void QuantilesState<Bits>::merge(std::span<QuantilesState* const> others) {
+    auto merged = histogram;
+    auto all = sums;
+    std::vector<Bits> rests;
+    std::uint64_t more = 0, nans = 0;
+    for (const auto* other : others) {
+        check_merge("Quantiles::merge", n() + more, other->n());
+        more += other->n();
+        if (tail() != other->tail())
+            throw InvalidArgument(
+                "Quantiles::merge: both must have the same tail, because their errors are not comparable");
+        merged.raise_eps(other->eps());
+        nans += other->intake.nans();
+        if (all && other->n() > 0) other->sums ? all->add(*other->sums) : all.reset();
+    }
+    for (auto* other : others) {
+        other->compact([&](const Histogram& buckets, const Window<Bits>& rest) {
+            merged.merge(buckets, intake.share());
+            rests.insert(rests.end(), rest.values().begin(), rest.values().end());
+        });
+    }
+    merged.pack();
+    intake.keep(rests);  // if this or a line above throws, nothing is changed
+    histogram = std::move(merged);
+    of_rest.reset();
+    intake.add_counted(more - rests.size(), nans);
+    sums = all;
+}
+
+template <class Bits>
+auto QuantilesState<Bits>::compacted(const Histogram& buckets, const Window<Bits>& rest) -> Histogram {
+    const auto& plan = buckets.plan();
+    const auto last = buckets.last_id();
+    if (rest.size() == 0 && last > ErrorPlan::live_ids && buckets.parts().size() == 1) return buckets;
+    const auto share = intake.share();
+    auto sampled = QuantileSummary::of(rest, plan.max_error(1, rest.size()), share, tail());
+    const auto all = QuantileSummary::merged(buckets.all(share), sampled, {}, share);
+    // The first error that leaves few entries, unless that would take more than 12 ids, which have four fifths of the rest.
+    const auto few =
+        2 * (tail() == Tail::Both ? 2 : 1) * (1 + std::log1p(plan.eps * static_cast<double>(all.n()))) / plan.eps;
+    auto id = std::min(std::max(ErrorPlan::live_ids, last) + 1, Histogram::max_ids);
+    for (const auto max = std::min(id + 12, Histogram::max_ids);; ++id) {
+        auto pruned = all;
+        pruned.prune(plan.max_error(id, all.n()), share);
+        if (static_cast<double>(pruned.size()) > few && id < max) continue;
+        Histogram one(plan);
+        one.add(std::move(pruned), id);
+        return one;
+    }
 }
 
 template <class Bits>
 std::vector<std::byte> QuantilesState<Bits>::save() {
-    Writer to({Kind::Quantiles, intake.rule().type});
+    const bool is_tail = tail() != Tail::None;
+    Writer to({is_tail ? Kind::TailQuantiles : Kind::Quantiles, intake.rule().type});
     compact([&](const Histogram& buckets, const Window<Bits>& rest) {
         to.f64(buckets.plan().eps);
-        to.u64(buckets.plan().levels);
+        to.u64(is_tail ? static_cast<std::uint64_t>(tail()) : buckets.plan().levels);
         to.u64(window);
         to.u64(intake.nans());
-        buckets.write(to);
-        write_sorted(to, rest);
+        if (is_tail && buckets.n() > 0) {
+            compacted(buckets, rest).write(to);
+            to.u64(0);
+        } else {
+            buckets.write(to);
+            write_sorted(to, rest);
+        }
     });
+    if (sums) {
+        to.f64(sums->mean);
+        to.f64(sums->squares);
+    }
     return to.take();
 }
 
@@ -148,19 +209,28 @@ template <class Bits>
 std::unique_ptr<QuantilesState<Bits>> QuantilesState<Bits>::load(const KeyRule<Bits>& rule,
                                                                  std::span<const std::byte> bytes,
                                                                  std::unique_ptr<WindowSorter> sorter) {
-    auto from = open("Quantiles::load", bytes, Kind::Quantiles, rule.type);
+    auto from = open("Quantiles::load", bytes, Kind::Quantiles, rule.type, Kind::TailQuantiles);
+    const bool is_tail = from.header().kind == Kind::TailQuantiles;
     const double eps = read_eps(from, 1e-9);
     const auto levels = from.u64();
-    from.require(levels >= 1 && levels <= ErrorPlan::max_ids, "the levels");
+    from.require(levels >= 1 && levels <= (is_tail ? 3 : ErrorPlan::max_ids), "the levels");
+    const auto tail = is_tail ? static_cast<Tail>(levels) : Tail::None;
     const auto window = read_window(from);
     const auto nans = from.u64();
-    auto loaded = std::make_unique<QuantilesState>(rule, QuantileOptions{.eps = eps, .n = {}, .window = window},
-                                                   std::move(sorter));
-    loaded->histogram = Histogram::read(from, ErrorPlan::of_stream(eps, levels));
+    auto loaded = std::make_unique<QuantilesState>(
+        rule, QuantileOptions{.eps = eps, .n = {}, .window = window, .tail = tail}, std::move(sorter));
+    auto plan = ErrorPlan::of_stream(eps, is_tail ? 1 : levels);
+    plan.tail = tail;
+    loaded->histogram = Histogram::read(from, plan, tail);
     loaded->plan_samples();
     from.require(nans <= max_values && loaded->histogram.n() <= max_values, "the number of values");
     loaded->intake.add_counted(loaded->histogram.n(), nans);
     const auto rest = read_sorted(from, std::min<std::uint64_t>(window - 1, max_kept(eps)), rule);
+    if (!from.at_end()) {
+        const auto mean = from.f64(), squares = from.f64();
+        from.require(!(squares < 0), "the moments");
+        loaded->sums = {loaded->histogram.n() + rest.size(), mean, squares};
+    }
     from.end();
     loaded->intake.add(rest);
     return loaded;
@@ -189,6 +259,52 @@ StreamTimes QuantilesState<Bits>::all_times() {
 }
 
 QUADMILL_FOR_EACH_WIDTH(QuantilesState)
+
+void Sums::add(const Sums& block) {
+    if (block.n == 0) return;
+    const auto all = static_cast<double>(n + block.n), part = static_cast<double>(block.n) / all;
+    const auto apart = block.mean - mean;
+    squares += block.squares + apart * apart * part * static_cast<double>(n);
+    mean += apart * part;
+    n += block.n;
+}
+
+// Sums of differences to one of the values are rounded less. Eight sums at a time become vector instructions.
+template <class T>
+void Sums::add(std::span<const T> values) {
+    constexpr std::size_t lanes = 8;
+    const auto near = std::ranges::find_if(values, [](T v) { return std::isfinite(number(v)); });
+    const auto base = near == values.end() ? 0 : number(*near);
+    std::array<double, lanes> sums{}, squares_of{};
+    const auto whole = values.size() / lanes * lanes;
+    for (std::size_t i = 0; i < whole; i += lanes) {
+        for (std::size_t k = 0; k < lanes; ++k) {
+            const auto above = number(values[i + k]) - base;
+            sums[k] += above;
+            squares_of[k] += above * above;
+        }
+    }
+    Sums block;
+    double sum = 0, square = 0;
+    const auto add_from = [&](std::size_t first) {
+        for (const T value : values.subspan(first)) {
+            const auto above = number(value) - base;
+            if (std::isnan(above)) continue;
+            ++block.n;
+            sum += above;
+            square += above * above;
+        }
+    };
+    for (std::size_t k = 0; k < lanes; ++k) sum += sums[k], square += squares_of[k];
+    block.n = whole;
+    if (std::isnan(sum)) sum = square = 0, block.n = 0;  // there are NaNs, or infinite values of both signs
+    add_from(block.n);
+    if (block.n == 0) return;
+    const auto size = static_cast<double>(block.n);
+    block.mean = base + sum / size;
+    block.squares = std::max(square - sum * (sum / size), 0.0);
+    add(block);
+}
 
 std::vector<AnsweredKey> answers(const QuantileParts& summary, std::span<const double> phis) {
     std::vector<AnsweredKey> out;
@@ -247,12 +363,19 @@ Quantiles<T>::~Quantiles() = default;
 
 template <class T>
 void Quantiles<T>::add(std::span<const T> values) {
-    state_->intake.add(as_bits(values));
+    constexpr std::size_t piece = 4096;  // of which the cache keeps values until they are copied
+    if (!state_->sums) return state_->intake.add(as_bits(values));
+    for (; !values.empty(); values = values.subspan(std::min(piece, values.size()))) {
+        const auto some = values.first(std::min(piece, values.size()));
+        state_->intake.add(as_bits(some));
+        state_->sums->add(some);
+    }
 }
 
 template <class T>
 void Quantiles<T>::add(T value) {
     state_->intake.add_one(detail::cpu::KeyBits<T>::of(value));
+    if (state_->sums) state_->sums->add(std::span<const T>(&value, 1));
 }
 
 template <class T>
@@ -278,6 +401,21 @@ std::uint64_t Quantiles<T>::nans() const {
 template <class T>
 double Quantiles<T>::eps() const {
     return state_->eps();
+}
+
+template <class T>
+Tail Quantiles<T>::tail() const {
+    return state_->tail();
+}
+
+template <class T>
+Stats<T> Quantiles<T>::stats() const {
+    if (!state_->sums)
+        throw InvalidArgument("Quantiles::stats: no moments were kept; make every merged summary with Moments::Kept");
+    const auto ends = quantiles({0, 1});
+    const auto& sums = *state_->sums;
+    const auto others = static_cast<double>(std::max<std::uint64_t>(sums.n, 2) - 1);
+    return {n(), ends[0].value, ends[1].value, sums.mean, sums.squares / others};
 }
 
 template <class T>
@@ -326,7 +464,17 @@ std::vector<Bar<T>> Quantiles<T>::histogram(std::size_t bars) const {
 template <class T>
 void Quantiles<T>::merge(const Quantiles& other) {
     if (&other == this) return merge(load(save()));
-    state_->merge(*other.state_);
+    state_->merge(std::array{other.state_.get()});
+}
+
+template <class T>
+void Quantiles<T>::merge(std::span<const Quantiles> others) {
+    std::vector<State*> states;
+    for (const auto& other : others) {
+        if (&other == this) throw InvalidArgument("Quantiles::merge: a span that contains the summary itself");
+        states.push_back(other.state_.get());
+    }
+    state_->merge(states);
 }
 
 template <class T>

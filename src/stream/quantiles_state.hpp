@@ -17,6 +17,16 @@
 
 namespace quadmill::detail::stream {
 
+// Mean and spread of values. Source: Chan, Golub and LeVeque, 1979: blocks are added by their own means.
+struct Sums {
+    std::uint64_t n = 0;
+    double mean = 0, squares = 0;  // squares: the sum of (x - mean)^2
+
+    template <class T>
+    void add(std::span<const T> values);
+    void add(const Sums& block);
+};
+
 template <class Bits>
 struct QuantilesState final : WindowSink<Bits> {
     using Histogram = ExponentialHistogram<QuantileSummary>;
@@ -35,7 +45,11 @@ struct QuantilesState final : WindowSink<Bits> {
     }
     // As Quantiles::add_sample(): a sample of n values, with the keys at those values.
     void add_sample(std::uint64_t n, std::uint64_t nans, std::uint64_t step, std::span<const Bits> values);
-    void merge(QuantilesState& other);
+    void merge(std::span<QuantilesState* const> others);
+    // The values of the incomplete window.
+    const QuantileSummary& summary_of_rest();
+    // A tail is saved as one summary.
+    [[nodiscard]] Histogram compacted(const Histogram& buckets, const Window<Bits>& rest);
     // Calls `work` with all values, for a query of that many ranks.
     using Ask = std::function<void(const QuantileParts&)>;
     void ask(std::size_t ranks, const Ask& work);
@@ -46,6 +60,7 @@ struct QuantilesState final : WindowSink<Bits> {
 
     [[nodiscard]] std::uint64_t n() const { return intake.n(); }
     [[nodiscard]] double eps() const { return histogram.plan().eps; }
+    [[nodiscard]] Tail tail() const { return histogram.plan().tail; }
     [[nodiscard]] std::size_t summary_bytes();
     [[nodiscard]] std::size_t bytes();
     [[nodiscard]] StreamTimes all_times();
@@ -55,6 +70,7 @@ struct QuantilesState final : WindowSink<Bits> {
     Intake<Bits> intake;
     Histogram histogram;
     std::optional<QuantileSummary> of_rest;  // kept for answers until values are added
+    std::optional<Sums> sums;                // if moments are kept
     StreamTimes times;                       // without those of the histogram
 };
 

@@ -1,9 +1,13 @@
 // The examples of stream.hpp and of the streams in docs/library.md, unchanged.
 #include <doctest/doctest.h>
 
+#include <cstdio>
+#include <quadmill/concurrent.hpp>
 #include <quadmill/context.hpp>
+#include <quadmill/names.hpp>
 #include <quadmill/stream.hpp>
 #include <quadmill/window_sorter.hpp>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -45,6 +49,44 @@ TEST_CASE("stream.hpp: heavy prefixes") {
     HeavyPrefixes<std::uint32_t> sources({.eps = 0.001, .support = 0.01, .lengths = {0, 8, 16, 24, 32}});
     sources.add(addresses);
     CHECK(sources.heavy(0.5).size() == 1);
+}
+
+TEST_CASE("stream.hpp: files") {
+    Quantiles<float> summary;
+    summary.add(1.0F);
+    save_file(summary, "monday.summary");
+    const auto monday = load_file<Quantiles<float>>("monday.summary");
+    CHECK(monday.n() == 1);
+    CHECK(std::remove("monday.summary") == 0);
+}
+
+TEST_CASE("names.hpp: frequent names, and the number of different ones") {
+    std::vector<std::pair<std::string, std::uint64_t>> printed;
+    const auto print = [&](const std::string& page, std::uint64_t count) { printed.emplace_back(page, count); };
+    Frequencies<std::string> pages({.eps = 0.001});
+    pages.add("/index.html");
+    pages.add("/film.mp4", 300);  // with a weight
+    for (const auto& page : pages.top(20)) print(page.value, page.count.estimate);
+    CHECK(printed == std::vector<std::pair<std::string, std::uint64_t>>{{"/film.mp4", 300}, {"/index.html", 1}});
+    Distinct users;
+    users.add("ann");
+    const auto number = users.count();  // number.lower, number.estimate, number.upper
+    CHECK(number == Count{1, 1, 1});
+}
+
+TEST_CASE("concurrent.hpp: threads") {
+    Concurrent<Quantiles<float>> latencies([] { return Quantiles<float>({.eps = 0.001}); });
+    latencies.add(3.5F);  // in any thread
+    const auto p99 = latencies.merged().quantile(0.99);
+    CHECK(p99.value == 3.5F);
+}
+
+TEST_CASE("concurrent.hpp: the last seconds") {
+    const double now = 1000;
+    Recent<Quantiles<float>> last_minutes(300, [] { return Quantiles<float>({.eps = 0.01}); });
+    last_minutes.add(now, 3.5F);
+    const auto p99 = last_minutes.summary(now).quantile(0.99);
+    CHECK(p99.value == 3.5F);
 }
 
 TEST_CASE("The library's page: streams") {

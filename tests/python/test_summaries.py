@@ -93,6 +93,27 @@ def each(a):
     yield quadmill.HeavyPrefixes([8, 32], support=0.05), lambda s: s.heavy(0.05).tolist()
 
 
+@pytest.mark.parametrize("tail", ["low", "high", "both"])
+def test_a_tail_and_moments(rng, tail, tmp_path):
+    a = rng.exponential(size=30_000)
+    summary = quadmill.Quantiles("float64", eps=0.02, tail=tail, moments=True)
+    summary.add(a)
+    summary.save(tmp_path / "saved")
+    n, s = len(a), np.sort(a)
+    for again in (summary, summary.copy(), quadmill.Quantiles.load(tmp_path / "saved"),
+                  quadmill.Quantiles.load(str(tmp_path / "saved"))):
+        for q in again.quantile([0, 0.0001, 0.01, 0.5, 0.99, 0.9999, 1]):
+            far = {"low": q.rank, "high": n + 1 - q.rank, "both": min(q.rank, n + 1 - q.rank)}[tail]
+            assert abs(np.searchsorted(s, q.value) + 1 - int(q.rank)) <= 0.02 * far
+        stats = again.stats()
+        assert (stats.n, stats.min, stats.max) == (n, s[0], s[-1])
+        assert np.isclose(stats["mean"], a.mean(), rtol=1e-12) and np.isclose(stats.variance, a.var(ddof=1), rtol=1e-12)
+    with pytest.raises(ValueError, match="moments"):
+        quadmill.Quantiles().stats()
+    with pytest.raises(ValueError, match="tail"):
+        summary.merge(quadmill.Quantiles("float64"))
+
+
 def test_saved_is_pickled_is_copied(rng):
     a = np.minimum(rng.geometric(0.1, 20_000), 1000).astype(np.uint32)
     for summary, ask in each(a):

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "quadmill/error.hpp"
+#include "quadmill/names.hpp"
 #include "quadmill/stream.hpp"
 #include "stream/correlated_summary.hpp"
 #include "stream/orders.hpp"
@@ -51,6 +52,9 @@ std::vector<Saved> one_of_each() {
                        static_cast<void>(loaded.cdf(3));
                        static_cast<void>(loaded.save());
                    }});
+    Quantiles<float> tail({.eps = 0.1, .window = 64, .tail = Tail::High, .moments = Moments::Kept});
+    tail.add(floats);
+    all.push_back({"tail", tail.save(), all.back().use});
     Frequencies<float> frequencies({.eps = 0.01, .window = 64});
     frequencies.add(floats);
     all.push_back({"frequencies", frequencies.save(), [](const Bytes& bytes) {
@@ -62,6 +66,28 @@ std::vector<Saved> one_of_each() {
                        static_cast<void>(loaded.count(1));
                        static_cast<void>(loaded.save());
                    }});
+    Frequencies<std::string> names({.eps = 0.01});
+    Distinct distinct(0.2), few(0.2);
+    for (const float v : floats) names.add(std::to_string(v));
+    distinct.add(std::span<const float>(floats));
+    few.add(std::span<const float>(floats).first(5));
+    all.push_back({"names", names.save(), [](const Bytes& bytes) {
+                       auto loaded = Frequencies<std::string>::load(bytes);
+                       loaded.add("1.000000", 3);
+                       loaded.merge(Frequencies<std::string>::load(bytes));
+                       static_cast<void>(loaded.frequent(0.5));
+                       static_cast<void>(loaded.top(3));
+                       static_cast<void>(loaded.save());
+                   }});
+    const auto use_distinct = [](const Bytes& bytes) {
+        auto loaded = Distinct::load(bytes);
+        loaded.add(std::span<const float>(floats));
+        loaded.merge(Distinct::load(bytes));
+        static_cast<void>(loaded.count());
+        static_cast<void>(loaded.save());
+    };
+    all.push_back({"distinct", distinct.save(), use_distinct});
+    all.push_back({"distinct, few", few.save(), use_distinct});
     for (const auto& options :
          {SlidingOptions{.eps = 0.2, .window = 2'000},
           SlidingOptions{.eps = 0.2, .window = 2'000, .widths = Widths::Variable},

@@ -13,6 +13,7 @@
 #include "cpu/sort.hpp"
 #include "cpu/workers.hpp"
 #include "quadmill/sort.hpp"
+#include "quadmill/error.hpp"
 #include "quadmill/stream.hpp"
 
 using namespace quadmill;  // NOLINT(google-build-using-namespace)

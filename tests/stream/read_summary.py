@@ -27,6 +27,10 @@ class Reader:
             if byte < 128:
                 return value
 
+    def raw(self, count):
+        self.at += count
+        return self.data[self.at - count:self.at]
+
     def real(self):
         return struct.unpack("<d", self.number().to_bytes(8, "big"))[0]
 
@@ -67,6 +71,19 @@ class Reader:
         while len(ranks) < count:
             before = ranks[-1][0]
             ranks.append((before + self.number(), before + gap - self.number()))
+        return n, [(self.value(key), *rank) for key, rank in zip(keys, ranks)]
+
+    def tail_summary(self):
+        """As quantile_summary()."""
+        n = self.number()
+        if n == 0:
+            return 0, []
+        whole = self.number()
+        count = n if whole else self.number()
+        keys, ranks = self.keys(count), [(1, 1)]
+        while len(ranks) < count:
+            low = len(ranks) + 1 if whole else ranks[-1][0] + self.number()
+            ranks.append((low, low if whole else low + self.number()))
         return n, [(self.value(key), *rank) for key, rank in zip(keys, ranks)]
 
     def frequency_summary(self):
@@ -140,6 +157,16 @@ class Reader:
         if self.kind == 1:
             s = dict(eps=self.real(), levels=self.number(), window=self.number(), nans=self.number(),
                      buckets=self.buckets(self.quantile_summary), rest=self.sorted_values())
+        elif self.kind == 7:
+            s = dict(eps=self.real(), tail=self.number(), window=self.number(), nans=self.number(),
+                     buckets=self.buckets(self.tail_summary), rest=self.sorted_values())
+        elif self.kind == 8:
+            s = dict(eps=self.real(), n=self.number(), missed=self.number(),
+                     counts=dict((self.raw(self.number()), self.number()) for _ in range(self.number())))
+        elif self.kind == 9:
+            s = dict(p=self.number(), whole=self.number())
+            s.update(hashes=self.keys(self.number())) if s["whole"] else s.update(
+                registers=[self.number() for _ in range(2**s["p"])])
         elif self.kind == 2:
             s = dict(eps=self.real(), window=self.number(), nans=self.number(), summary=self.frequency_summary(),
                      rest=self.sorted_values())
@@ -153,6 +180,8 @@ class Reader:
             s = dict(eps=self.real(), levels=self.number(), window=self.number(), n=self.number(), nans=self.number(),
                      sum_of_x=self.exact_sum(), infinite=self.number(), buckets=self.buckets(self.correlated_summary),
                      rest=[(self.value(self.number()), self.real()) for _ in range(self.number())])
+        if self.kind in (1, 7) and self.at < len(self.data):
+            s.update(mean=self.real(), squares=self.real())
         assert self.at == len(self.data), "bytes that are left over"
         return s
 

@@ -25,7 +25,7 @@ const std::vector<double> phis = [] {
     return list;
 }();
 
-std::vector<double> window_of(const std::vector<double>& values, std::size_t end, std::uint64_t width) {
+std::vector<double> values_of_window(const std::vector<double>& values, std::size_t end, std::uint64_t width) {
     const auto from = end - std::min<std::size_t>(end, static_cast<std::size_t>(width));
     return {values.begin() + static_cast<std::ptrdiff_t>(from), values.begin() + static_cast<std::ptrdiff_t>(end)};
 }
@@ -92,7 +92,7 @@ TEST_CASE("Sliding windows of fixed width keep eps, at every edge") {
                     quantiles.add(std::span(values).subspan(i, part));
                     frequencies.add(std::span(values).subspan(i, part));
                     i += part;
-                    const auto exact = window_of(values, i, window);
+                    const auto exact = values_of_window(values, i, window);
                     rank = std::max(rank, worst_rank(quantiles, exact, window));
                     count = std::max(count, worst_count(frequencies, exact, window));
                     bytes = std::max(bytes, quantiles.summary_bytes());
@@ -131,7 +131,7 @@ TEST_CASE("Sliding windows of variable width keep eps of each width") {
                      {1U, 2U, 31U, 127U, 1279U, 1281U, 1500U, 5000U, 12'799U, 12'801U, 20'000U, 45'000U}) {
                     CAPTURE(i);
                     CAPTURE(width);
-                    const auto exact = window_of(values, i, width);
+                    const auto exact = values_of_window(values, i, width);
                     const double r = worst_rank(quantiles, exact, width), c = worst_count(frequencies, exact, width);
                     CHECK(r <= 1);
                     CHECK(c <= 1);
@@ -211,7 +211,7 @@ TEST_CASE("Summaries of windows whose values are never kept keep eps, with a cha
                         quantiles.add(std::span(values).subspan(i, part));
                         frequencies.add(std::span(values).subspan(i, part));
                         i += part;
-                        const auto exact = window_of(values, i, window);
+                        const auto exact = values_of_window(values, i, window);
                         rank = std::max(rank, worst_rank(quantiles, exact, window));
                         count = std::max(count, worst_count(frequencies, exact, window));
                     }
@@ -337,7 +337,7 @@ TEST_CASE("Windows of several streams merge as summaries") {
         frequencies.add(values);
         sum.merge(quantiles.summary());
         counts.merge(frequencies.summary());
-        const auto window = window_of(values, values.size(), 30'000);
+        const auto window = values_of_window(values, values.size(), 30'000);
         all.insert(all.end(), window.begin(), window.end());
     }
     CHECK(counts.n() == sum.n());
@@ -365,7 +365,7 @@ TEST_CASE("A window that is not full yet keeps eps of the values so far") {
             part = std::min(1 + i / 5, values.size() - i);
             quantiles.add(std::span(values).subspan(i, part));
             frequencies.add(std::span(values).subspan(i, part));
-            const auto exact = window_of(values, i + part, window);
+            const auto exact = values_of_window(values, i + part, window);
             rank = std::max(rank, worst_rank(quantiles, exact, window));
             count = std::max(count, worst_count(frequencies, exact, window));
         }
@@ -436,7 +436,7 @@ TEST_CASE("A window of a finer eps") {
         for (std::size_t i = 0; i < values.size(); i += 250'000) {
             quantiles.add(std::span(values).subspan(i, 250'000));
             frequencies.add(std::span(values).subspan(i, 250'000));
-            const auto exact = window_of(values, i + 250'000, window);
+            const auto exact = values_of_window(values, i + 250'000, window);
             rank = std::max(rank, worst_rank(quantiles, exact, window));
             count = std::max(count, worst_count(frequencies, exact, window));
         }
@@ -471,7 +471,7 @@ TEST_CASE("The memory of a window does not grow with eps times its length") {
             quantiles.add(std::span(all).subspan(end - part, part));
             frequencies.add(std::span(all).subspan(end - part, part));
             if (end / part % 3 != 0) continue;  // exact answers take most of the time
-            const auto exact = window_of(all, end, window);
+            const auto exact = values_of_window(all, end, window);
             CHECK(worst_rank(quantiles, exact, window) <= 1);
             CHECK(worst_count(frequencies, exact, window) <= 1);
         }
@@ -506,7 +506,7 @@ TEST_CASE("A window whose values are kept, queried repeatedly") {
             frequencies.add(std::span(values).subspan(i, part));
             i += part;
             const std::uint64_t width = widths == Widths::Fixed || random() % 2 == 0 ? 7000 : 1000;
-            const auto exact = window_of(values, i, width);
+            const auto exact = values_of_window(values, i, width);
             CHECK(worst_rank(quantiles, exact, width) == 0);
             CHECK(worst_count(frequencies, exact, width) == 0);
         }

@@ -1,0 +1,147 @@
+/// Summaries that many threads fill, and summaries of the last seconds. Both work with every summary that has add() and
+/// merge(): Quantiles, Frequencies, HeavyPrefixes, CorrelatedSums, Distinct.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "quadmill/error.hpp"
+
+namespace quadmill {
+
+/// A summary that any number of threads may fill at the same time: each adds to a part, and a read merges the parts.
+///
+/// Guarantee: that of the summary. merged() has all values of calls of add() that returned before it began; others may
+/// be in it. All functions may be called by any thread at any time. With a sorter on the GPU that is not so: `make` must
+/// return summaries that sort on the CPU.
+/// Memory: one summary for each thread, up to `parts`. More threads share these, and may wait for each other.
+///
+///     Concurrent<Quantiles<float>> latencies([] { return Quantiles<float>({.eps = 0.001}); });
+///     latencies.add(3.5F);  // in any thread
+///     const auto p99 = latencies.merged().quantile(0.99);
+template <class Summary>
+class Concurrent {
+  public:
+    /// `make` returns an empty summary; parts: 0 is twice the number of cores.
+    explicit Concurrent(std::function<Summary()> make, std::size_t parts = 0)
+        : make_(std::move(make)),
+          size_(parts > 0 ? parts : 2 * std::max<std::size_t>(std::thread::hardware_concurrency(), 1)),
+          parts_(std::make_unique<Part[]>(size_)) {}
+
+    /// Summary::add() for the part of this thread.
+    template <class... Values>
+    void add(const Values&... values) {
+        auto& part = parts_[number_of_thread() % size_];
+        const std::lock_guard lock(part.mutex);
+        if (!part.summary) part.summary.emplace(make_());
+        part.summary->add(values...);
+    }
+    /// A summary of all values.
+    [[nodiscard]] Summary merged() const {
+        auto all = make_();
+        for (std::size_t i = 0; i < size_; ++i) {
+            const std::lock_guard lock(parts_[i].mutex);
+            if (parts_[i].summary) all.merge(*parts_[i].summary);
+        }
+        return all;
+    }
+
+  private:
+    struct alignas(64) Part {  // a cache line of its own
+        std::mutex mutex;
+        std::optional<Summary> summary;
+    };
+    // Threads are counted as they come.
+    static std::size_t number_of_thread() {
+        static std::atomic<std::size_t> threads{0};
+        thread_local const std::size_t number = threads++;
+        return number;
+    }
+
+    std::function<Summary()> make_;
+    std::size_t size_;
+    std::unique_ptr<Part[]> parts_;
+};
+
+/// A summary of the values of the last seconds. Times are seconds of any clock; values may come in any order of time.
+///
+/// Guarantee: summary(now) has the values with a time from now - seconds to now, and none that is older than that by
+/// more than seconds / panes, or later than `now` by more than that. Its error is that of the summary. A value that is
+/// older than all this when it comes, compared with the latest time so far, is not added; late() counts the calls with
+/// such values.
+/// Memory: up to panes + 2 summaries.
+///
+///     Recent<Quantiles<float>> last_minutes(300, [] { return Quantiles<float>({.eps = 0.01}); });
+///     last_minutes.add(now, 3.5F);
+///     const auto p99 = last_minutes.summary(now).quantile(0.99);
+template <class Summary>
+class Recent {
+  public:
+    /// `make` returns an empty summary.
+    /// Throws: InvalidArgument unless seconds > 0 and panes >= 1.
+    Recent(double seconds, std::function<Summary()> make, std::size_t panes = 32)
+        : make_(std::move(make)),
+          pane_(seconds / static_cast<double>(panes)),
+          panes_(static_cast<std::int64_t>(panes)) {
+        if (!(seconds > 0 && std::isfinite(seconds)) || panes < 1)
+            throw InvalidArgument("Recent: seconds must be more than 0, and panes at least 1");
+    }
+
+    /// Adds values that have one time.
+    /// Throws: InvalidArgument if the time is not a finite number, or more than 2^53 panes from 0.
+    template <class... Values>
+    void add(double time, const Values&... values) {
+        const auto index = pane_at(time);
+        latest_ = std::max(latest_.value_or(time), time);
+        if (!parts_.empty() && index < parts_.rbegin()->first - panes_) {
+            ++late_;
+            return;
+        }
+        auto found = parts_.find(index);
+        if (found == parts_.end()) found = parts_.emplace(index, make_()).first;
+        found->second.add(values...);
+        parts_.erase(parts_.begin(), parts_.lower_bound(parts_.rbegin()->first - panes_));
+    }
+    /// The values of the last seconds before `now`.
+    [[nodiscard]] Summary summary(double now) const {
+        const auto last = pane_at(now);
+        auto all = make_();
+        for (auto part = parts_.lower_bound(last - panes_); part != parts_.end() && part->first <= last; ++part)
+            all.merge(part->second);
+        return all;
+    }
+    [[nodiscard]] std::optional<double> latest() const { return latest_; }  ///< the latest time so far
+    [[nodiscard]] std::uint64_t late() const { return late_; }              ///< calls of add() that came too late
+    /// Bytes of all parts.
+    [[nodiscard]] std::size_t bytes() const {
+        std::size_t bytes = 0;
+        for (const auto& [index, part] : parts_) bytes += part.bytes();
+        return bytes;
+    }
+
+  private:
+    [[nodiscard]] std::int64_t pane_at(double time) const {
+        const auto index = std::floor(time / pane_);
+        if (!(std::abs(index) <= 0x1p53)) throw InvalidArgument("Recent: a time must be a finite number of seconds");
+        return static_cast<std::int64_t>(index);
+    }
+
+    std::function<Summary()> make_;
+    double pane_;
+    std::int64_t panes_;
+    std::map<std::int64_t, Summary> parts_;
+    std::optional<double> latest_;
+    std::uint64_t late_ = 0;
+};
+
+}  // namespace quadmill
