@@ -88,7 +88,8 @@ void load_for_es(Api& gl, const Loader& loader) {
 
 // A context without errors would not report that memory ran out or that a call was refused, and the probes of features
 // rely on errors.
-void require_errors(const Api& gl) {
+void require_errors(const Api& gl, OpenGl api) {
+    if (api == OpenGl::Es3 && !gl.VERSION_3_2) return;  // it does not tell
     GLint flags = 0;
     gl.GetIntegerv(GL_CONTEXT_FLAGS, &flags);
     if ((static_cast<GLuint>(flags) & GLuint{GL_CONTEXT_FLAG_NO_ERROR_BIT}) == 0) return;
@@ -200,7 +201,7 @@ void Device::load(const Loader& loader, OpenGl wanted) {
     info.version = text(GL_VERSION);
     info.api = api_of(gl, info.version, wanted);
     if (info.api == OpenGl::Es3) load_for_es(gl, loader);
-    require_errors(gl);
+    require_errors(gl, info.api);
     info.renderer = text(GL_RENDERER);
     info.vendor = text(GL_VENDOR);
     info.shading_language = text(GL_SHADING_LANGUAGE_VERSION);

@@ -83,6 +83,7 @@ GLuint program_of(const Api& gl, GLuint program, GLuint pipeline, GLenum stage) 
 // no error. Pre: no error is pending.
 void ExtensionState::find_offered(const Api& gl) {
     const bool messages = gl.IsEnabled(GL_DEBUG_OUTPUT);
+    static_cast<void>(gl.GetError());           // a version below 4.3 or OpenGL ES 3.2 may not know debug output
     if (messages) gl.Disable(GL_DEBUG_OUTPUT);  // the application must not see messages about the probes
     const auto works = [&](int extension, const auto& probe) {
         if (!extension) return false;

@@ -58,6 +58,7 @@ void find_size(Device& device, std::uint32_t texture, std::uint32_t target, Dial
     const QuadList whole(device, {rectangle(0, 0, 1, 1)});
     device.gl.ActiveTexture(GL_TEXTURE0);
     device.gl.BindTexture(target, texture);
+    device.gl.BindSampler(0, 0);
     device.pipeline.textures[0] = 0;
     draw(device, {.name = "size", .program = &program, .target = &framebuffer, .quads = &whole});
     const auto bytes = read_texels(device, found);

@@ -315,8 +315,13 @@ void HostState::restore_targets(const Api& gl, const Features& features) const n
         gl.ColorMask(color_mask_[0][0], color_mask_[0][1], color_mask_[0][2], color_mask_[0][3]);
     }
     if (!features.has(40, 32)) {
-        gl.BlendEquationSeparate(static_cast<GLenum>(blend_equation_[0][0]),
-                                 static_cast<GLenum>(blend_equation_[0][1]));
+        const auto color = static_cast<GLenum>(blend_equation_[0][0]),
+                   alpha = static_cast<GLenum>(blend_equation_[0][1]);
+        if (color == alpha) {
+            gl.BlendEquation(color);  // see restore_blend_equation
+        } else {
+            gl.BlendEquationSeparate(color, alpha);
+        }
         if (blend_factors_) {
             const auto& saved = (*blend_factors_)[0];
             gl.BlendFuncSeparate(static_cast<GLenum>(saved[0]), static_cast<GLenum>(saved[1]),

@@ -96,7 +96,7 @@ class TextureJobs {
 // Every public function that uses OpenGL, on one context. The sorters are reused in each round.
 class Calls {
   public:
-    explicit Calls(Context context) : context_(std::move(context)) {
+    Calls(const Api& gl, Context context) : gl_(gl), context_(std::move(context)) {
         for (const auto order : {Order::Ascending, Order::Descending}) {
             sorters_.emplace_back(context_, SortOptions{.order = order, .engine = Engine::Merge, .threads = 2});
             sorters_.emplace_back(context_, SortOptions{.order = order, .engine = Engine::Bitonic, .threads = 2});
@@ -285,7 +285,7 @@ class Calls {
 
     void argsort_texture(Random& random, std::size_t n) {
         const auto keys = sample_keys<float>(random, n + 1, Specials::Some);
-        const auto& gl = detail::Access::of(context_)->gl;
+        const auto& gl = gl_;
         const auto width = static_cast<GLsizei>(keys.size());
         std::array<GLuint, 2> textures{};
         std::optional<Session> session(context_);  // the application's state does not allow transfers
@@ -312,7 +312,7 @@ class Calls {
         Sketch<float> counts(context_, {.width = 50, .engine = engines.at(random.index(4))});
         Sketch<float> expected({.width = 50});
         const auto keys = sample_keys<float>(random, n + 1, Specials::Some);
-        const auto& gl = detail::Access::of(context_)->gl;
+        const auto& gl = gl_;
         const auto width = static_cast<GLsizei>(keys.size());
         std::array<GLuint, 2> textures{};
         std::optional<Session> session(context_);
@@ -365,6 +365,7 @@ class Calls {
     void draw_every_kind() {
         namespace gl = detail::gl;
         auto& device = *detail::Access::of(context_);
+        if (!device.features.exact_depths) return;  // older versions draw no such pass
         const gl::Scope scope(device, "test");
         constexpr int side = 4;
         constexpr std::size_t texels = side * side;
@@ -453,6 +454,7 @@ class Calls {
         sort<float>(sorter, random, 120, Specials::Some);
     }
 
+    const Api& gl_;
     Context context_;
     std::vector<Sorter> sorters_;
     std::vector<Stream> streams_;

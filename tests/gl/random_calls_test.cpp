@@ -39,12 +39,17 @@ std::uint64_t number_of(const char* variable, std::uint64_t usual) {
 std::array<int, 11> objects(const Api& gl) {
     std::array<int, 11> found{};
     for (GLuint name = 1; name < 20'000; ++name) {
-        const std::array is{gl.IsTexture(name),         gl.IsBuffer(name),
-                            gl.IsFramebuffer(name),     gl.IsProgram(name),
-                            gl.IsShader(name),          gl.IsVertexArray(name),
-                            gl.IsQuery(name),           gl.IsSampler(name),
-                            gl.IsProgramPipeline(name), gl.IsTransformFeedback(name),
-                            gl.IsRenderbuffer(name)};
+        const std::array is{gl.IsTexture(name) != 0,
+                            gl.IsBuffer(name) != 0,
+                            gl.IsFramebuffer(name) != 0,
+                            gl.IsProgram(name) != 0,
+                            gl.IsShader(name) != 0,
+                            gl.IsVertexArray(name) != 0,
+                            gl.IsQuery(name) != 0,
+                            gl.IsSampler(name) != 0,
+                            gl.IsProgramPipeline && gl.IsProgramPipeline(name),
+                            gl.IsTransformFeedback && gl.IsTransformFeedback(name),
+                            gl.IsRenderbuffer(name) != 0};
         for (std::size_t kind = 0; kind < is.size(); ++kind) found.at(kind) += is.at(kind) ? 1 : 0;
     }
     return found;
@@ -61,20 +66,25 @@ class ObjectCalls {
   public:
     ObjectCalls(const Host& host, const Context& context)
         : gl_(host.gl), context_(context), sorter_(context, {.engine = Engine::Merge, .threads = 2}) {
-        for (const auto engine : {QueryEngine::Bitmap, QueryEngine::Depth, QueryEngine::Auto})
+        for (const auto engine : {QueryEngine::Bitmap, QueryEngine::Depth, QueryEngine::Auto}) {
+            if (engine == QueryEngine::Depth && context.info().api != OpenGl::Desktop45) continue;
             processors_.emplace_back(context, QueryOptions{.engine = engine, .threads = 2});
+        }
     }
 
     std::vector<Calls::Call> of_round(Random& random) {
-        return {{"argsort_buffer", [&] { argsort_buffer(random); }},
-                {"sort_buffer", [&] { sort_buffer(random); }},
-                {"argsort_texture of a channel", [&] { argsort_channel(random); }},
-                {"sort_texture of a rectangle", [&] { sort_rectangle(random); }},
-                {"Quantiles::add_texture", [&] { add_texture(random); }},
-                {"count, aggregates of a buffer", [&] { of_buffer(random); }},
-                {"aggregates for the host", [&] { for_host(random); }},
-                {"selections for the host", [&] { selection_for_host(random); }},
-                {"what is refused", [&] { refused(random); }}};
+        std::vector<Calls::Call> calls{{"argsort_buffer", [&] { argsort_buffer(random); }},
+                                       {"sort_buffer", [&] { sort_buffer(random); }},
+                                       {"argsort_texture of a channel", [&] { argsort_channel(random); }},
+                                       {"sort_texture of a rectangle", [&] { sort_rectangle(random); }},
+                                       {"Quantiles::add_texture", [&] { add_texture(random); }},
+                                       {"count, aggregates of a buffer", [&] { of_buffer(random); }},
+                                       {"selections for the host", [&] { selection_for_host(random); }},
+                                       {"what is refused", [&] { refused(random); }}};
+        // Where shaders have no doubles, llvmpipe compiles for minutes.
+        if (detail::Access::of(context_)->features.doubles)
+            calls.push_back({"aggregates for the host", [&] { for_host(random); }});
+        return calls;
     }
 
   private:
@@ -345,7 +355,7 @@ TEST_CASE("random calls in random states are right, change no state and leak no 
     std::uint64_t made = 0, rounds = 0;
     std::optional<Context> adopted(Host::adopt());
     {
-        Calls calls(*adopted);
+        Calls calls(host.gl, *adopted);
         ObjectCalls object_calls(host, *adopted);
         for (; made < calls_wanted; ++rounds) {
             const auto seed = first_seed + rounds;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "gl/older_version.hpp"
+
 namespace quadmill::test {
 
 namespace {
@@ -22,6 +24,17 @@ void main() {
     gl_PointSize = 3.0;
     captured = moved();
 })";
+// For versions below 4.3, whose subroutines are not restored.
+constexpr const char* plain_vertex = R"(
+in vec4 position;
+out vec4 captured;
+void main() {
+    gl_Position = position;
+    captured = position + 1.0;
+})";
+constexpr const char* plain_fragment = R"(
+out vec4 value;
+void main() { value = gl_FragCoord; })";
 constexpr const char* fragment = R"(
 subroutine vec4 Shade();
 subroutine(Shade) vec4 dark() { return vec4(0.25); }
@@ -32,11 +45,20 @@ subroutine uniform Shade more[2];
 out vec4 value;
 void main() { value = one() + more[0]() * more[1](); })";
 
+constexpr int never = detail::gl::Features::never;
+
+// 0 if the version does not know the name.
 GLint get(const Api& gl, GLenum name) {
     GLint value = 0;
     gl.GetIntegerv(name, &value);
+    if (gl.GetError() != GL_NO_ERROR) value = 0;
     return value;
 }
+
+struct Since {
+    GLenum name;
+    int desktop, es;
+};
 
 GLuint limit(const Api& gl, GLenum name) {
     return static_cast<GLuint>(get(gl, name));
@@ -46,24 +68,24 @@ void GLAD_API_PTR ignore_message(GLenum, GLenum, GLuint, GLenum, GLsizei, const 
 
 }  // namespace
 
-Poison::Poison(const Api& gl, std::uint64_t seed) : gl_(gl), random_(seed) {
+Poison::Poison(const Api& gl, std::uint64_t seed) : gl_(gl), version_(version_of(gl)), random_(seed) {
     vertices();
     rasterization();
     pixels();
     transfers();
     textures();
-    images();
+    if (version_.has(42, 31)) images();
     buffers();
     framebuffers();
     programs();
     capabilities();
     extensions();
-    debug();
+    if (version_.has(43, 32)) debug();
     if (get(gl, GL_CONTEXT_PROFILE_MASK) == GL_CONTEXT_COMPATIBILITY_PROFILE_BIT) old_state();
     begin_queries();
     begin_feedback();  // last, since little may change while it is active
     const auto errors = take_errors(gl);
-    REQUIRE_MESSAGE(errors.empty(), "the poison is not legal OpenGL 4.5: errors", error_names(errors));
+    REQUIRE_MESSAGE(errors.empty(), "the poison is not legal: errors", error_names(errors));
 }
 
 void Poison::clear() {
@@ -72,7 +94,7 @@ void Poison::clear() {
                                    GL_PACK_SKIP_PIXELS, GL_PACK_SKIP_IMAGES, GL_PACK_IMAGE_HEIGHT, GL_UNPACK_SWAP_BYTES,
                                    GL_UNPACK_LSB_FIRST, GL_UNPACK_ROW_LENGTH, GL_UNPACK_SKIP_ROWS,
                                    GL_UNPACK_SKIP_PIXELS, GL_UNPACK_SKIP_IMAGES, GL_UNPACK_IMAGE_HEIGHT}) {
-        gl_.PixelStorei(name, 0);
+        if (has_integer(gl_, name)) gl_.PixelStorei(name, 0);
     }
     gl_.PixelStorei(GL_PACK_ALIGNMENT, 1);
     gl_.PixelStorei(GL_UNPACK_ALIGNMENT, 1);
@@ -135,11 +157,11 @@ GLuint Poison::texture(GLenum target) {
         const std::array<GLint, 4> swizzle{GL_ZERO, GL_ALPHA, GL_ONE, GL_RED};
         const std::array<GLfloat, 4> border{random_.real(0, 1), random_.real(0, 1), random_.real(0, 1), 1};
         gl_.TextureParameteriv(id, GL_TEXTURE_SWIZZLE_RGBA, swizzle.data());
-        gl_.TextureParameterfv(id, GL_TEXTURE_BORDER_COLOR, border.data());
+        if (version_.has(13, 32)) gl_.TextureParameterfv(id, GL_TEXTURE_BORDER_COLOR, border.data());
         gl_.TextureParameteri(id, GL_TEXTURE_BASE_LEVEL, random_.number(0, 1));
-        gl_.TextureParameteri(id, GL_TEXTURE_WRAP_S, random_.one_of({GL_CLAMP_TO_BORDER, GL_MIRRORED_REPEAT}));
+        gl_.TextureParameteri(id, GL_TEXTURE_WRAP_S, random_.one_of({border_or_edge(), GL_MIRRORED_REPEAT}));
         gl_.TextureParameteri(id, GL_TEXTURE_COMPARE_MODE, random_.one_of({GL_NONE, GL_COMPARE_REF_TO_TEXTURE}));
-        gl_.TextureParameterf(id, GL_TEXTURE_LOD_BIAS, random_.real(-2, 2));
+        if (version_.has(14, never)) gl_.TextureParameterf(id, GL_TEXTURE_LOD_BIAS, random_.real(-2, 2));
     }
     return made(id, [](const Api& gl, GLuint name) { gl.DeleteTextures(1, &name); });
 }
@@ -189,7 +211,9 @@ GLuint Poison::framebuffer() {
 }
 
 void Poison::capabilities() {
-    const auto set = [this](GLenum capability) { random_.flag() ? gl_.Enable(capability) : gl_.Disable(capability); };
+    const auto set = [this](GLenum capability) {
+        if (has_capability(gl_, capability)) random_.flag() ? gl_.Enable(capability) : gl_.Disable(capability);
+    };
     for (const GLenum capability : Enums{GL_COLOR_LOGIC_OP,
                                          GL_CULL_FACE,
                                          GL_DEPTH_CLAMP,
@@ -219,8 +243,11 @@ void Poison::capabilities() {
     const auto set_indexed = [this](GLenum capability, GLuint i) {
         random_.flag() ? gl_.Enablei(capability, i) : gl_.Disablei(capability, i);
     };
-    for (GLuint i = 0; i < limit(gl_, GL_MAX_DRAW_BUFFERS); ++i) set_indexed(GL_BLEND, i);
-    for (GLuint i = 0; i < limit(gl_, GL_MAX_VIEWPORTS); ++i) set_indexed(GL_SCISSOR_TEST, i);
+    if (!version_.has(30, 32)) set(GL_BLEND);
+    for (GLuint i = 0; version_.has(30, 32) && i < limit(gl_, GL_MAX_DRAW_BUFFERS); ++i) set_indexed(GL_BLEND, i);
+    if (!version_.has(41, never)) set(GL_SCISSOR_TEST);
+    for (GLuint i = 0; version_.has(41, never) && i < limit(gl_, GL_MAX_VIEWPORTS); ++i)
+        set_indexed(GL_SCISSOR_TEST, i);
 }
 
 void Poison::vertices() {
@@ -228,12 +255,41 @@ void Poison::vertices() {
     for (GLuint i = 0; i < attributes; ++i) {
         gl_.VertexAttrib4f(i, random_.real(-9, 9), random_.real(-9, 9), random_.real(-9, 9), random_.real(-9, 9));
     }
-    gl_.PrimitiveRestartIndex(static_cast<GLuint>(random_.number(0, 4)));
-    gl_.PatchParameteri(GL_PATCH_VERTICES, random_.number(1, get(gl_, GL_MAX_PATCH_VERTICES)));
+    if (version_.has(31, never)) gl_.PrimitiveRestartIndex(static_cast<GLuint>(random_.number(0, 4)));
+    if (version_.has(40, 32))
+        gl_.PatchParameteri(GL_PATCH_VERTICES, random_.number(1, get(gl_, GL_MAX_PATCH_VERTICES)));
     const std::array<GLfloat, 4> levels{random_.real(1, 8), random_.real(1, 8), random_.real(1, 8), random_.real(1, 8)};
-    gl_.PatchParameterfv(GL_PATCH_DEFAULT_OUTER_LEVEL, levels.data());
-    gl_.PatchParameterfv(GL_PATCH_DEFAULT_INNER_LEVEL, levels.data());
+    if (version_.has(40, never)) {
+        gl_.PatchParameterfv(GL_PATCH_DEFAULT_OUTER_LEVEL, levels.data());
+        gl_.PatchParameterfv(GL_PATCH_DEFAULT_INNER_LEVEL, levels.data());
+    }
+    version_.has(45, never) ? vertex_array() : old_vertex_array();
+}
 
+void Poison::old_vertex_array() {
+    GLuint array = 0;
+    gl_.CreateVertexArrays(1, &array);
+    made(array, [](const Api& gl, GLuint name) { gl.DeleteVertexArrays(1, &name); });
+    if (random_.flag()) gl_.VertexArrayElementBuffer(array, buffer());
+    gl_.BindVertexArray(array);
+    for (GLuint i = 0; i < limit(gl_, GL_MAX_VERTEX_ATTRIBS); ++i) {
+        if (random_.flag()) gl_.EnableVertexArrayAttrib(array, i);
+        gl_.VertexAttribDivisor(i, random_.index(4));
+        gl_.BindBuffer(GL_ARRAY_BUFFER, buffer());
+        const auto* const offset = reinterpret_cast<const void*>(random_.bits() % 64);
+        if (random_.flag()) {
+            gl_.VertexAttribPointer(i, random_.number(1, 4), GL_UNSIGNED_BYTE, random_.boolean(), random_.number(8, 40),
+                                    offset);
+        } else {
+            gl_.VertexAttribIPointer(i, random_.number(1, 4), GL_SHORT, random_.number(8, 40), offset);
+        }
+    }
+    constexpr int rarely = 6;
+    gl_.BindVertexArray(random_.number(1, rarely) == 1 ? 0 : array);
+}
+
+void Poison::vertex_array() {
+    const GLuint attributes = limit(gl_, GL_MAX_VERTEX_ATTRIBS);
     GLuint array = 0;
     gl_.CreateVertexArrays(1, &array);
     made(array, [](const Api& gl, GLuint name) { gl.DeleteVertexArrays(1, &name); });
@@ -271,42 +327,59 @@ void Poison::vertices() {
     gl_.BindVertexArray(random_.number(1, rarely) == 1 ? 0 : array);
 }
 
-void Poison::rasterization() {
+void Poison::viewports() {
+    if (!version_.has(41, never)) {
+        gl_.Viewport(random_.number(-20, 20), random_.number(-20, 20), random_.number(0, 40), random_.number(0, 40));
+        gl_.Scissor(random_.number(-5, 20), random_.number(-5, 20), random_.number(0, 9), random_.number(0, 9));
+        const auto near = random_.real(0, 1), far = random_.real(0, 1);
+        if (version_.is_es) return gl_.DepthRangef(near, far);
+        return gl_.DepthRange(near, far);
+    }
     for (GLuint i = 0; i < limit(gl_, GL_MAX_VIEWPORTS); ++i) {
         gl_.ViewportIndexedf(i, random_.real(-20, 20), random_.real(-20, 20), random_.real(0, 40), random_.real(0, 40));
         gl_.DepthRangeIndexed(i, random_.real(0, 1), random_.real(0, 1));
         gl_.ScissorIndexed(i, random_.number(-5, 20), random_.number(-5, 20), random_.number(0, 9),
                            random_.number(0, 9));
     }
-    if (gl_.EXT_depth_bounds_test) {
-        const double low = random_.real(0, 1);
-        gl_.DepthBoundsEXT(low, random_.real(static_cast<float>(low), 1));
-        (random_.flag() ? gl_.Enable : gl_.Disable)(GL_DEPTH_BOUNDS_TEST_EXT);
-    }
-    gl_.ClipControl(random_.one_of<GLenum>({GL_LOWER_LEFT, GL_UPPER_LEFT}),
-                    random_.one_of<GLenum>({GL_NEGATIVE_ONE_TO_ONE, GL_ZERO_TO_ONE}));
+}
+
+void Poison::desktop_rasterization() {
     gl_.ClampColor(GL_CLAMP_READ_COLOR, random_.one_of<GLenum>({GL_TRUE, GL_FALSE, GL_FIXED_ONLY}));
     gl_.ProvokingVertex(random_.one_of<GLenum>({GL_FIRST_VERTEX_CONVENTION, GL_LAST_VERTEX_CONVENTION}));
     gl_.PointParameteri(GL_POINT_SPRITE_COORD_ORIGIN, random_.one_of({GL_LOWER_LEFT, GL_UPPER_LEFT}));
     gl_.PointParameterf(GL_POINT_FADE_THRESHOLD_SIZE, random_.real(0, 9));
     gl_.PointSize(random_.real(1, 9));
+    gl_.PolygonMode(GL_FRONT_AND_BACK, gl_.NV_fill_rectangle && random_.number(0, 3) == 0
+                                           ? GLenum{GL_FILL_RECTANGLE_NV}
+                                           : random_.one_of<GLenum>({GL_POINT, GL_LINE, GL_FILL}));
+}
+
+void Poison::rasterization() {
+    viewports();
+    if (gl_.EXT_depth_bounds_test && !version_.is_es) {
+        const double low = random_.real(0, 1);
+        gl_.DepthBoundsEXT(low, random_.real(static_cast<float>(low), 1));
+        (random_.flag() ? gl_.Enable : gl_.Disable)(GL_DEPTH_BOUNDS_TEST_EXT);
+    }
+    if (version_.has(45, never)) {
+        gl_.ClipControl(random_.one_of<GLenum>({GL_LOWER_LEFT, GL_UPPER_LEFT}),
+                        random_.one_of<GLenum>({GL_NEGATIVE_ONE_TO_ONE, GL_ZERO_TO_ONE}));
+    }
+    if (!version_.is_es) desktop_rasterization();
     std::array<GLfloat, 2> widths{};
     gl_.GetFloatv(GL_ALIASED_LINE_WIDTH_RANGE, widths.data());
     gl_.LineWidth(random_.real(1, std::min(widths[1], 8.0F)));
     gl_.FrontFace(random_.one_of<GLenum>({GL_CW, GL_CCW}));
     gl_.CullFace(random_.one_of<GLenum>({GL_FRONT, GL_BACK, GL_FRONT_AND_BACK}));
-    gl_.PolygonMode(GL_FRONT_AND_BACK, gl_.NV_fill_rectangle && random_.number(0, 3) == 0
-                                           ? GLenum{GL_FILL_RECTANGLE_NV}
-                                           : random_.one_of<GLenum>({GL_POINT, GL_LINE, GL_FILL}));
     gl_.PolygonOffset(random_.real(-9, 9), random_.real(-9, 9));
     gl_.SampleCoverage(random_.real(0, 1), random_.boolean());
-    gl_.MinSampleShading(random_.real(0, 1));
+    if (version_.has(40, 32)) gl_.MinSampleShading(random_.real(0, 1));
     for (GLuint i = 0; i < limit(gl_, GL_MAX_SAMPLE_MASK_WORDS); ++i) {
         gl_.SampleMaski(i, static_cast<GLbitfield>(random_.bits()));
     }
     for (const GLenum hint : Enums{GL_LINE_SMOOTH_HINT, GL_POLYGON_SMOOTH_HINT, GL_TEXTURE_COMPRESSION_HINT,
                                    GL_FRAGMENT_SHADER_DERIVATIVE_HINT}) {
-        gl_.Hint(hint, random_.one_of<GLenum>({GL_FASTEST, GL_NICEST, GL_DONT_CARE}));
+        if (has_integer(gl_, hint)) gl_.Hint(hint, random_.one_of<GLenum>({GL_FASTEST, GL_NICEST, GL_DONT_CARE}));
     }
 }
 
@@ -322,11 +395,15 @@ void Poison::pixels() {
     }
     gl_.DepthFunc(compare());
     gl_.DepthMask(random_.boolean());
-    gl_.LogicOp(static_cast<GLenum>(GL_CLEAR + random_.number(0, 15)));
+    if (!version_.is_es) gl_.LogicOp(static_cast<GLenum>(GL_CLEAR + random_.number(0, 15)));
     gl_.BlendColor(random_.real(-2, 2), random_.real(-2, 2), random_.real(-2, 2), random_.real(-2, 2));
     gl_.ClearColor(random_.real(-2, 2), random_.real(-2, 2), random_.real(-2, 2), random_.real(-2, 2));
-    gl_.ClearDepth(random_.real(0, 1));
+    version_.is_es ? gl_.ClearDepthf(random_.real(0, 1)) : gl_.ClearDepth(random_.real(0, 1));
     gl_.ClearStencil(random_.number(0, 255));
+    blending();
+}
+
+void Poison::blending() {
     const auto factor = [this] {
         return random_.one_of<GLenum>({GL_ZERO, GL_ONE, GL_SRC_COLOR, GL_ONE_MINUS_DST_COLOR, GL_DST_ALPHA,
                                        GL_CONSTANT_COLOR, GL_ONE_MINUS_CONSTANT_ALPHA});
@@ -334,20 +411,31 @@ void Poison::pixels() {
     const auto equation = [this] {
         return random_.one_of<GLenum>({GL_FUNC_ADD, GL_FUNC_SUBTRACT, GL_FUNC_REVERSE_SUBTRACT, GL_MIN, GL_MAX});
     };
-    for (GLuint i = 0; i < limit(gl_, GL_MAX_DRAW_BUFFERS); ++i) {
+    const bool advanced = gl_.KHR_blend_equation_advanced && random_.flag();
+    const auto any = [this] {
+        return random_.one_of<GLenum>({GL_MULTIPLY_KHR, GL_HARDLIGHT_KHR, GL_HSL_LUMINOSITY_KHR});
+    };
+    if (!version_.has(40, 32)) {
+        gl_.BlendFuncSeparate(factor(), factor(), factor(), factor());
+        advanced ? gl_.BlendEquation(any()) : gl_.BlendEquationSeparate(equation(), equation());
+    }
+    if (!version_.has(30, 32))
+        gl_.ColorMask(random_.boolean(), random_.boolean(), random_.boolean(), random_.boolean());
+    for (GLuint i = 0; version_.has(30, 32) && i < limit(gl_, GL_MAX_DRAW_BUFFERS); ++i) {
+        gl_.ColorMaski(i, random_.boolean(), random_.boolean(), random_.boolean(), random_.boolean());
+        if (!version_.has(40, 32)) continue;
         gl_.BlendFuncSeparatei(i, factor(), factor(), factor(), factor());
         if (gl_.KHR_blend_equation_advanced && random_.flag()) {
-            gl_.BlendEquationi(i, random_.one_of<GLenum>({GL_MULTIPLY_KHR, GL_HARDLIGHT_KHR, GL_HSL_LUMINOSITY_KHR}));
+            gl_.BlendEquationi(i, any());
         } else {
             gl_.BlendEquationSeparatei(i, equation(), equation());
         }
-        gl_.ColorMaski(i, random_.boolean(), random_.boolean(), random_.boolean(), random_.boolean());
     }
 }
 
 void Poison::transfers() {
     for (const GLenum flag : Enums{GL_PACK_SWAP_BYTES, GL_PACK_LSB_FIRST, GL_UNPACK_SWAP_BYTES, GL_UNPACK_LSB_FIRST}) {
-        gl_.PixelStorei(flag, random_.number(0, 1));
+        if (has_integer(gl_, flag)) gl_.PixelStorei(flag, random_.number(0, 1));
     }
     for (const GLenum count :
          Enums{GL_PACK_ROW_LENGTH, GL_PACK_SKIP_ROWS, GL_PACK_SKIP_PIXELS, GL_PACK_SKIP_IMAGES, GL_PACK_IMAGE_HEIGHT,
@@ -355,7 +443,7 @@ void Poison::transfers() {
                GL_PACK_COMPRESSED_BLOCK_SIZE, GL_UNPACK_ROW_LENGTH, GL_UNPACK_SKIP_ROWS, GL_UNPACK_SKIP_PIXELS,
                GL_UNPACK_SKIP_IMAGES, GL_UNPACK_IMAGE_HEIGHT, GL_UNPACK_COMPRESSED_BLOCK_WIDTH,
                GL_UNPACK_COMPRESSED_BLOCK_HEIGHT, GL_UNPACK_COMPRESSED_BLOCK_DEPTH, GL_UNPACK_COMPRESSED_BLOCK_SIZE}) {
-        gl_.PixelStorei(count, random_.number(0, 7));
+        if (has_integer(gl_, count)) gl_.PixelStorei(count, random_.number(0, 7));
     }
     if (gl_.MESA_pack_invert) gl_.PixelStorei(GL_PACK_INVERT_MESA, random_.number(0, 1));
     gl_.PixelStorei(GL_PACK_ALIGNMENT, random_.one_of({1, 2, 4, 8}));
@@ -374,17 +462,25 @@ void Poison::textures() {
         made(sampler, [](const Api& gl, GLuint name) { gl.DeleteSamplers(1, &name); });
         gl_.SamplerParameteri(sampler, GL_TEXTURE_MIN_FILTER, GL_LINEAR_MIPMAP_LINEAR);
         gl_.SamplerParameteri(sampler, GL_TEXTURE_MAG_FILTER, GL_LINEAR);
-        gl_.SamplerParameteri(sampler, GL_TEXTURE_WRAP_S, random_.one_of({GL_CLAMP_TO_BORDER, GL_MIRRORED_REPEAT}));
+        gl_.SamplerParameteri(sampler, GL_TEXTURE_WRAP_S, random_.one_of({border_or_edge(), GL_MIRRORED_REPEAT}));
         gl_.SamplerParameteri(sampler, GL_TEXTURE_COMPARE_MODE, random_.one_of({GL_NONE, GL_COMPARE_REF_TO_TEXTURE}));
         gl_.BindSampler(unit, random_.number(0, 3) == 0 ? 0 : sampler);
     };
     // The units that every program uses get everything. Some others, including the last one, get something.
     for (const GLuint unit : {0U, 1U, 2U, 3U, 4U, 31U, units - 1, random_.index(units), random_.index(units)}) {
         bind_sampler(unit);
-        for (const GLenum target :
-             Enums{GL_TEXTURE_1D, GL_TEXTURE_2D, GL_TEXTURE_3D, GL_TEXTURE_1D_ARRAY, GL_TEXTURE_2D_ARRAY,
-                   GL_TEXTURE_RECTANGLE, GL_TEXTURE_BUFFER, GL_TEXTURE_CUBE_MAP, GL_TEXTURE_CUBE_MAP_ARRAY,
-                   GL_TEXTURE_2D_MULTISAMPLE, GL_TEXTURE_2D_MULTISAMPLE_ARRAY}) {
+        for (const auto& [target, desktop, es] : {Since{GL_TEXTURE_1D, 11, never},
+                                                  {GL_TEXTURE_2D, 11, 20},
+                                                  {GL_TEXTURE_3D, 12, 30},
+                                                  {GL_TEXTURE_1D_ARRAY, 30, never},
+                                                  {GL_TEXTURE_2D_ARRAY, 30, 30},
+                                                  {GL_TEXTURE_RECTANGLE, 31, never},
+                                                  {GL_TEXTURE_BUFFER, 31, 32},
+                                                  {GL_TEXTURE_CUBE_MAP, 13, 20},
+                                                  {GL_TEXTURE_CUBE_MAP_ARRAY, 40, 32},
+                                                  {GL_TEXTURE_2D_MULTISAMPLE, 32, 31},
+                                                  {GL_TEXTURE_2D_MULTISAMPLE_ARRAY, 32, 32}}) {
+            if (!version_.has(desktop, es)) continue;
             if (target == GL_TEXTURE_2D || random_.number(0, 2) == 0) bind(unit, target);
         }
     }
@@ -412,30 +508,44 @@ void Poison::buffers() {
     };
     ranges(GL_UNIFORM_BUFFER, limit(gl_, GL_MAX_UNIFORM_BUFFER_BINDINGS),
            limit(gl_, GL_UNIFORM_BUFFER_OFFSET_ALIGNMENT));
-    ranges(GL_SHADER_STORAGE_BUFFER, limit(gl_, GL_MAX_SHADER_STORAGE_BUFFER_BINDINGS),
-           limit(gl_, GL_SHADER_STORAGE_BUFFER_OFFSET_ALIGNMENT));
-    ranges(GL_ATOMIC_COUNTER_BUFFER, limit(gl_, GL_MAX_ATOMIC_COUNTER_BUFFER_BINDINGS), 4);
+    if (version_.has(43, 31)) {
+        ranges(GL_SHADER_STORAGE_BUFFER, limit(gl_, GL_MAX_SHADER_STORAGE_BUFFER_BINDINGS),
+               limit(gl_, GL_SHADER_STORAGE_BUFFER_OFFSET_ALIGNMENT));
+    }
+    if (version_.has(42, 31)) ranges(GL_ATOMIC_COUNTER_BUFFER, limit(gl_, GL_MAX_ATOMIC_COUNTER_BUFFER_BINDINGS), 4);
 
-    GLuint feedback = 0;
-    gl_.CreateTransformFeedbacks(1, &feedback);
-    made(feedback, [](const Api& gl, GLuint name) { gl.DeleteTransformFeedbacks(1, &name); });
-    gl_.BindTransformFeedback(GL_TRANSFORM_FEEDBACK, random_.flag() ? feedback : 0);
-    for (GLuint i = 0; i < limit(gl_, GL_MAX_TRANSFORM_FEEDBACK_BUFFERS); ++i) {
+    if (version_.has(40, 30)) {
+        GLuint feedback = 0;
+        gl_.CreateTransformFeedbacks(1, &feedback);
+        made(feedback, [](const Api& gl, GLuint name) { gl.DeleteTransformFeedbacks(1, &name); });
+        gl_.BindTransformFeedback(GL_TRANSFORM_FEEDBACK, random_.flag() ? feedback : 0);
+    }
+    // The number in all versions.
+    for (GLuint i = 0; i < limit(gl_, GL_MAX_TRANSFORM_FEEDBACK_SEPARATE_ATTRIBS); ++i) {
         gl_.BindBufferRange(GL_TRANSFORM_FEEDBACK_BUFFER, i, buffer(), 4 * random_.number(0, 9),
                             4 * random_.number(9, 99));
     }
-    for (const GLenum target :
-         Enums{GL_ARRAY_BUFFER, GL_ATOMIC_COUNTER_BUFFER, GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER,
-               GL_DISPATCH_INDIRECT_BUFFER, GL_DRAW_INDIRECT_BUFFER, GL_PIXEL_PACK_BUFFER, GL_PIXEL_UNPACK_BUFFER,
-               GL_QUERY_BUFFER, GL_SHADER_STORAGE_BUFFER, GL_TEXTURE_BUFFER, GL_TRANSFORM_FEEDBACK_BUFFER,
-               GL_UNIFORM_BUFFER}) {
+    for (const auto& [target, desktop, es] : {Since{GL_ARRAY_BUFFER, 15, 20},
+                                              {GL_ATOMIC_COUNTER_BUFFER, 42, 31},
+                                              {GL_COPY_READ_BUFFER, 31, 30},
+                                              {GL_COPY_WRITE_BUFFER, 31, 30},
+                                              {GL_DISPATCH_INDIRECT_BUFFER, 43, 31},
+                                              {GL_DRAW_INDIRECT_BUFFER, 40, 31},
+                                              {GL_PIXEL_PACK_BUFFER, 21, 30},
+                                              {GL_PIXEL_UNPACK_BUFFER, 21, 30},
+                                              {GL_QUERY_BUFFER, 44, never},
+                                              {GL_SHADER_STORAGE_BUFFER, 43, 31},
+                                              {GL_TEXTURE_BUFFER, 31, 32},
+                                              {GL_TRANSFORM_FEEDBACK_BUFFER, 30, 30},
+                                              {GL_UNIFORM_BUFFER, 31, 30}}) {
+        if (!version_.has(desktop, es)) continue;
         gl_.BindBuffer(target, random_.number(0, 3) == 0 ? 0 : buffer());
     }
     undo_.emplace_back([this] {
         gl_.BindBuffer(GL_PIXEL_PACK_BUFFER, 0);
         gl_.BindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
-        gl_.BindBuffer(GL_QUERY_BUFFER, 0);
-        gl_.BindTransformFeedback(GL_TRANSFORM_FEEDBACK, 0);
+        if (version_.has(44, never)) gl_.BindBuffer(GL_QUERY_BUFFER, 0);
+        if (version_.has(40, 30)) gl_.BindTransformFeedback(GL_TRANSFORM_FEEDBACK, 0);
     });
 }
 
@@ -451,25 +561,28 @@ void Poison::framebuffers() {
 // Nothing, a program, a pipeline, or both (then the program is used). Each has a varying for transform feedback.
 void Poison::programs() {
     const auto destroy = [](const Api& gl, GLuint name) { gl.DeleteProgram(name); };
-    const bool use_program = random_.flag(), use_pipeline = random_.flag();
+    const bool has_subroutines = version_.has(43, never);
+    const char* const in_vertices = has_subroutines ? feedback_vertex : plain_vertex;
+    const char* const in_fragments = has_subroutines ? fragment : plain_fragment;
+    const bool use_program = random_.flag(), use_pipeline = random_.flag() && version_.has(43, never);
     GLuint program = 0, pipeline = 0;
-    if (use_program) program = made(make_program(gl_, feedback_vertex, fragment, false, true), destroy);
+    if (use_program) program = made(make_program(gl_, in_vertices, in_fragments, false, true), destroy);
     if (use_pipeline) {
         gl_.CreateProgramPipelines(1, &pipeline);
         made(pipeline, [](const Api& gl, GLuint name) { gl.DeleteProgramPipelines(1, &name); });
-        const GLuint vertex = made(make_program(gl_, feedback_vertex, nullptr, true, true), destroy);
-        const GLuint shading = made(make_program(gl_, nullptr, fragment, true), destroy);
+        const GLuint vertex = made(make_program(gl_, in_vertices, nullptr, true, true), destroy);
+        const GLuint shading = made(make_program(gl_, nullptr, in_fragments, true), destroy);
         gl_.UseProgramStages(pipeline, GL_VERTEX_SHADER_BIT, vertex);
         gl_.UseProgramStages(pipeline, GL_FRAGMENT_SHADER_BIT, shading);
         gl_.ActiveShaderProgram(pipeline, random_.one_of({vertex, shading}));
     }
     gl_.UseProgram(program);
-    gl_.BindProgramPipeline(pipeline);
+    if (version_.has(41, 31)) gl_.BindProgramPipeline(pipeline);
     feedback_program_ = use_program || use_pipeline;
-    if (feedback_program_) choose_subroutines();
+    if (feedback_program_ && has_subroutines) choose_subroutines();
     undo_.emplace_back([this] {
         gl_.UseProgram(0);
-        gl_.BindProgramPipeline(0);
+        if (version_.has(41, 31)) gl_.BindProgramPipeline(0);
     });
 }
 
@@ -678,15 +791,16 @@ void Poison::begin_queries() {
         gl_.BeginQueryIndexed(target, stream, query(target));
         undo_.emplace_back([this, target, stream] { gl_.EndQueryIndexed(target, stream); });
     };
-    begin(GL_TIME_ELAPSED, 0);
-    for (GLuint stream = 0; stream < limit(gl_, GL_MAX_VERTEX_STREAMS); ++stream) {
+    if (version_.has(33, never)) begin(GL_TIME_ELAPSED, 0);
+    begin(GL_TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN, 0);
+    for (GLuint stream = 1; version_.has(40, never) && stream < limit(gl_, GL_MAX_VERTEX_STREAMS); ++stream) {
         begin(GL_TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN, stream);
-        if (stream > 0) begin(GL_PRIMITIVES_GENERATED, stream);
+        begin(GL_PRIMITIVES_GENERATED, stream);
     }
 }
 
 void Poison::begin_feedback() {
-    if (!feedback_program_ || random_.flag()) return;
+    if (!feedback_program_ || !version_.has(40, 30) || random_.flag()) return;
     gl_.BeginTransformFeedback(GL_POINTS);
     if (random_.number(0, 2) == 0) gl_.PauseTransformFeedback();
     undo_.emplace_back([this] { gl_.EndTransformFeedback(); });

@@ -1,4 +1,4 @@
-// Puts a context into a state in which no sane application leaves it: every piece of state of OpenGL 4.5 has some
+// Puts a context into a state in which no sane application leaves it: every piece of state of its version has some
 // random, odd, legal value, and real objects are bound everywhere.
 #pragma once
 
@@ -7,6 +7,7 @@
 #include <random>
 #include <vector>
 
+#include "gl/features.hpp"
 #include "gl/host.hpp"
 
 namespace quadmill::test {
@@ -53,9 +54,15 @@ class Poison {
     GLuint color_texture();
     GLuint framebuffer();
     GLuint query(GLenum target);
+    [[nodiscard]] GLint border_or_edge() const { return version_.has(13, 32) ? GL_CLAMP_TO_BORDER : GL_CLAMP_TO_EDGE; }
 
     void capabilities();
     void vertices();
+    void vertex_array();
+    void old_vertex_array();
+    void viewports();
+    void blending();
+    void desktop_rasterization();
     void rasterization();
     void pixels();
     void transfers();
@@ -75,6 +82,7 @@ class Poison {
     void begin_feedback();
 
     const Api& gl_;
+    detail::gl::Features version_;
     Random random_;
     std::vector<std::function<void()>> undo_;  // run from the last to the first
     bool feedback_program_ = false;            // whether the current program has a varying for transform feedback

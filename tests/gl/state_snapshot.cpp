@@ -8,6 +8,8 @@
 #include <span>
 #include <sstream>
 
+#include "gl/older_version.hpp"
+
 namespace quadmill::test {
 
 namespace {
@@ -21,15 +23,20 @@ struct Named {
         GL_##name, #name \
     }
 
+constexpr int never = detail::gl::Features::never;
+
 class Recorder {
   public:
-    explicit Recorder(const Api& api) : gl(api) {}
+    explicit Recorder(const Api& api) : gl(api), version(version_of(api)), has_all(version.has(45, never)) {}
 
     template <class Value>
     void add(std::string name, std::span<const Value> values) {
         Snapshot::Entry entry{std::move(name), {}};
         for (const auto value : values) entry.values.push_back(static_cast<double>(value));
-        if (gl.GetError() != GL_NO_ERROR) unknown += " " + entry.name;
+        if (gl.GetError() != GL_NO_ERROR) {
+            if (!has_all) return;  // an older version lacks some state
+            unknown += " " + entry.name;
+        }
         snapshot.entries.push_back(std::move(entry));
     }
     template <class Value>
@@ -40,6 +47,7 @@ class Recorder {
     [[nodiscard]] GLint get(GLenum name) const {
         GLint value = 0;
         gl.GetIntegerv(name, &value);
+        if (!has_all && gl.GetError() != GL_NO_ERROR) return 0;
         return value;
     }
     // One to four values of state without an index.
@@ -83,6 +91,8 @@ class Recorder {
     static std::string indexed(const char* name, GLuint i, const char* part) { return indexed(name, i) + "." + part; }
 
     const Api& gl;
+    const detail::gl::Features version;
+    const bool has_all;
     Snapshot snapshot;
     std::string unknown;  // state that the driver did not return
 };
@@ -121,6 +131,7 @@ void vertex_state(Recorder& to) {
         gl.GetVertexAttribPointerv(i, GL_VERTEX_ATTRIB_ARRAY_POINTER, &pointer);
         to.add(Recorder::indexed("VERTEX_ATTRIB_ARRAY_POINTER", i), reinterpret_cast<std::uintptr_t>(pointer));
     }
+    if (!to.version.has(43, 31)) return;
     const GLuint bindings = to.limit(GL_MAX_VERTEX_ATTRIB_BINDINGS);
     to.indexed_integers64(NAMED(VERTEX_BINDING_OFFSET), bindings);
     for (const auto& what :
@@ -132,7 +143,8 @@ void vertex_state(Recorder& to) {
 // Tables 23.7 to 23.10: transformation, colouring, rasterization, multisampling.
 void raster_state(Recorder& to) {
     const auto& gl = to.gl;
-    for (GLuint i = 0; i < to.limit(GL_MAX_VIEWPORTS); ++i) {
+    to.floats({NAMED(VIEWPORT), NAMED(DEPTH_RANGE)});
+    for (GLuint i = 0; to.version.has(41, never) && i < to.limit(GL_MAX_VIEWPORTS); ++i) {
         std::array<GLfloat, 4> viewport{};
         std::array<GLdouble, 2> range{};
         gl.GetFloati_v(GL_VIEWPORT, i, viewport.data());
@@ -140,7 +152,7 @@ void raster_state(Recorder& to) {
         to.add<GLfloat>(Recorder::indexed("VIEWPORT", i), viewport);
         to.add<GLdouble>(Recorder::indexed("DEPTH_RANGE", i), range);
     }
-    if (gl.EXT_depth_bounds_test) {
+    if (gl.EXT_depth_bounds_test && !to.version.is_es) {
         std::array<GLdouble, 2> bounds{};
         gl.GetDoublev(GL_DEPTH_BOUNDS_EXT, bounds.data());
         to.add<GLdouble>("DEPTH_BOUNDS", bounds);
@@ -158,7 +170,7 @@ void raster_state(Recorder& to) {
     to.floats({NAMED(POINT_SIZE), NAMED(POINT_FADE_THRESHOLD_SIZE), NAMED(LINE_WIDTH), NAMED(POLYGON_OFFSET_FACTOR),
                NAMED(POLYGON_OFFSET_UNITS), NAMED(SAMPLE_COVERAGE_VALUE), NAMED(MIN_SAMPLE_SHADING_VALUE)});
     to.integers({NAMED(SAMPLE_COVERAGE_INVERT)});
-    to.indexed_integers64(NAMED(SAMPLE_MASK_VALUE), to.limit(GL_MAX_SAMPLE_MASK_WORDS));
+    if (to.version.has(32, 31)) to.indexed_integers64(NAMED(SAMPLE_MASK_VALUE), to.limit(GL_MAX_SAMPLE_MASK_WORDS));
 }
 
 // Tables 23.11 to 23.17: texture units, the parameters of the textures and samplers there, image units.
@@ -228,9 +240,14 @@ void colors(Recorder& to) {
 void pixel_state(Recorder& to) {
     const auto& gl = to.gl;
     const GLuint viewports = to.limit(GL_MAX_VIEWPORTS), buffers = to.limit(GL_MAX_DRAW_BUFFERS);
-    to.indexed_flags(NAMED(SCISSOR_TEST), viewports);
-    to.indexed_integers(NAMED(SCISSOR_BOX), viewports);
-    to.flags({NAMED(STENCIL_TEST), NAMED(DEPTH_TEST), NAMED(FRAMEBUFFER_SRGB), NAMED(DITHER), NAMED(COLOR_LOGIC_OP)});
+    if (to.version.has(41, never)) {
+        to.indexed_flags(NAMED(SCISSOR_TEST), viewports);
+        to.indexed_integers(NAMED(SCISSOR_BOX), viewports);
+    }
+    to.integers({NAMED(SCISSOR_BOX), NAMED(COLOR_WRITEMASK), NAMED(BLEND_SRC_RGB), NAMED(BLEND_SRC_ALPHA),
+                 NAMED(BLEND_DST_RGB), NAMED(BLEND_DST_ALPHA), NAMED(BLEND_EQUATION_RGB), NAMED(BLEND_EQUATION_ALPHA)});
+    to.flags({NAMED(SCISSOR_TEST), NAMED(BLEND), NAMED(STENCIL_TEST), NAMED(DEPTH_TEST), NAMED(FRAMEBUFFER_SRGB),
+              NAMED(DITHER), NAMED(COLOR_LOGIC_OP)});
     to.integers({NAMED(STENCIL_FUNC), NAMED(STENCIL_VALUE_MASK), NAMED(STENCIL_REF), NAMED(STENCIL_FAIL),
                  NAMED(STENCIL_PASS_DEPTH_FAIL), NAMED(STENCIL_PASS_DEPTH_PASS), NAMED(STENCIL_BACK_FUNC),
                  NAMED(STENCIL_BACK_VALUE_MASK), NAMED(STENCIL_BACK_REF), NAMED(STENCIL_BACK_FAIL),
@@ -238,10 +255,11 @@ void pixel_state(Recorder& to) {
                  NAMED(LOGIC_OP_MODE), NAMED(DEPTH_WRITEMASK), NAMED(STENCIL_WRITEMASK), NAMED(STENCIL_BACK_WRITEMASK),
                  NAMED(STENCIL_CLEAR_VALUE)});
     colors(to);
+    if (!to.version.has(30, 32)) return;
     to.indexed_flags(NAMED(BLEND), buffers);
     for (const auto& what : {NAMED(BLEND_SRC_RGB), NAMED(BLEND_SRC_ALPHA), NAMED(BLEND_DST_RGB), NAMED(BLEND_DST_ALPHA),
                              NAMED(BLEND_EQUATION_RGB), NAMED(BLEND_EQUATION_ALPHA)}) {
-        to.indexed_integers(what, buffers);
+        if (to.version.has(40, 32)) to.indexed_integers(what, buffers);
     }
     for (GLuint i = 0; i < buffers; ++i) {
         std::array<GLboolean, 4> mask{};
@@ -259,6 +277,7 @@ void framebuffer_object(Recorder& to, GLenum target, const char* name, GLenum bi
     for (const auto& what :
          {NAMED(FRAMEBUFFER_DEFAULT_WIDTH), NAMED(FRAMEBUFFER_DEFAULT_HEIGHT), NAMED(FRAMEBUFFER_DEFAULT_LAYERS),
           NAMED(FRAMEBUFFER_DEFAULT_SAMPLES), NAMED(FRAMEBUFFER_DEFAULT_FIXED_SAMPLE_LOCATIONS)}) {
+        if (!to.version.has(43, 31)) break;
         GLint value = 0;
         gl.GetFramebufferParameteriv(target, what.value, &value);
         to.add(std::string(name) + what.name, value);
@@ -316,6 +335,7 @@ void program_state(Recorder& to) {
     }
     const auto buffers = [&](const Named& binding, const Named& start, const Named& size, GLenum max) {
         to.integers({binding});
+        if (!to.has_all && to.get(max) == 0) return;
         to.indexed_integers(binding, to.limit(max));
         to.indexed_integers64(start, to.limit(max));
         to.indexed_integers64(size, to.limit(max));
@@ -344,7 +364,7 @@ void other_state(Recorder& to) {
         to.add(std::string("CURRENT_QUERY ") + what.name, query);
     }
     for (const auto& what : {NAMED(PRIMITIVES_GENERATED), NAMED(TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN)}) {
-        for (GLuint stream = 0; stream < to.limit(GL_MAX_VERTEX_STREAMS); ++stream) {
+        for (GLuint stream = 0; stream < std::max(to.limit(GL_MAX_VERTEX_STREAMS), 1U); ++stream) {
             GLint query = 0;
             gl.GetQueryIndexediv(what.value, stream, GL_CURRENT_QUERY, &query);
             to.add(std::string("CURRENT_QUERY ") + Recorder::indexed(what.name, stream), query);
@@ -355,6 +375,7 @@ void other_state(Recorder& to) {
     to.flags({NAMED(DEBUG_OUTPUT), NAMED(DEBUG_OUTPUT_SYNCHRONOUS)});
     to.integers({NAMED(DEBUG_GROUP_STACK_DEPTH)});
     for (const auto& what : {NAMED(DEBUG_CALLBACK_FUNCTION), NAMED(DEBUG_CALLBACK_USER_PARAM)}) {
+        if (!to.version.has(43, 32)) break;
         void* pointer = nullptr;
         gl.GetPointerv(what.value, &pointer);
         to.add(what.name, reinterpret_cast<std::uintptr_t>(pointer));
@@ -460,6 +481,7 @@ void old_state(Recorder& to) {
 // The subroutines that the stages of the current program or pipeline call.
 void subroutine_state(Recorder& to) {
     const auto& gl = to.gl;
+    if (!to.version.has(43, never)) return;
     const auto program = static_cast<GLuint>(to.get(GL_CURRENT_PROGRAM));
     const auto pipeline = static_cast<GLuint>(to.get(GL_PROGRAM_PIPELINE_BINDING));
     struct Stage {

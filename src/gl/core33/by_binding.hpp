@@ -278,6 +278,9 @@ class ByBinding : public Dialect {
     }
 
     void end_session() noexcept override {
+        if (!host_bindings_.empty()) gl_.ActiveTexture(GL_TEXTURE0);
+        for (const auto& [target, texture] : host_bindings_) gl_.BindTexture(target, texture);
+        host_bindings_.clear();
         for (std::size_t i = 0; i < scratch_.size(); ++i) {
             if (!std::exchange(is_attached_.at(i), false)) continue;
             const GLenum which = i == 0 ? GL_READ_FRAMEBUFFER : GL_DRAW_FRAMEBUFFER;
@@ -313,6 +316,7 @@ class ByBinding : public Dialect {
 
     void bind_to_first_unit(GLenum target, Id texture) {
         gl_.ActiveTexture(GL_TEXTURE0);
+        if (target != GL_TEXTURE_2D && target != GL_TEXTURE_2D_ARRAY) keep_host_binding(target);
         gl_.BindTexture(target, texture);
         device_.pipeline.textures[0] = 0;
     }
@@ -345,6 +349,9 @@ class ByBinding : public Dialect {
             gl_.DrawBuffers(1, &buffer);
         }
     }
+
+    // Desktop OpenGL can be told to clamp what is read.
+    virtual void do_not_clamp() {}
 
     Device& device_;
     const Gl gl_;
@@ -379,7 +386,20 @@ class ByBinding : public Dialect {
     // If a pixel buffer is bound, `to` is an offset.
     void read(const PlaneOf& from, Format format, int width, int height, void* to) {
         attach(GL_READ_FRAMEBUFFER, from, format);
+        do_not_clamp();
         gl_.ReadPixels(from.x, from.y, width, height, info(format).format, info(format).type, to);
+    }
+
+    // Other targets than those of passes are rare, so their bindings are saved when they change.
+    void keep_host_binding(GLenum target) {
+        constexpr GLenum rectangle = 0x84F5, rectangle_binding = 0x84F6, cube_map_array_binding = 0x900A;
+        if (host_bindings_.contains(target)) return;
+        GLint before = 0;
+        gl_.GetIntegerv(target == GL_TEXTURE_CUBE_MAP ? GLenum{GL_TEXTURE_BINDING_CUBE_MAP}
+                        : target == rectangle         ? rectangle_binding
+                                                      : cube_map_array_binding,
+                        &before);
+        host_bindings_[target] = static_cast<GLuint>(before);
     }
 
     // Copies by way of a buffer, where texels have no format.
@@ -441,6 +461,7 @@ class ByBinding : public Dialect {
     Id pixels_ = 0;                       // a buffer for copies between formats
     std::map<Id, std::size_t> first_of_;  // for each buffer, the quad at which its attributes begin
     std::optional<Box> scissor_;          // the current box of passes
+    std::map<GLenum, Id> host_bindings_;  // of the first unit, of targets that passes do not use
 };
 
 }  // namespace quadmill::detail::gl

@@ -43,9 +43,23 @@ class Core33 final : public ByBinding<QuadmillGL33Context> {
         return level_by([&](GLenum name, GLint* value) { gl_.GetTexLevelParameteriv(plane, 0, name, value); });
     }
     bool is_lost() override { return gl_.KHR_robustness && gl_.GetGraphicsResetStatus() != GL_NO_ERROR; }
+    void end_session() noexcept override {
+        if (clamped_) gl_.ClampColor(GL_CLAMP_READ_COLOR, *clamped_);
+        clamped_.reset();
+        ByBinding::end_session();
+    }
 
   private:
+    void do_not_clamp() override {
+        if (clamped_) return;
+        GLint before = 0;
+        gl_.GetIntegerv(GL_CLAMP_READ_COLOR, &before);
+        clamped_ = static_cast<GLenum>(before);
+        gl_.ClampColor(GL_CLAMP_READ_COLOR, GL_FALSE);
+    }
+
     OpenGl api_;
+    std::optional<GLenum> clamped_;  // the application's choice, while it is another
 };
 
 }  // namespace
