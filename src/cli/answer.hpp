@@ -12,6 +12,7 @@
 
 #include "cli/json.hpp"
 #include "input/text.hpp"
+#include "quadmill/names.hpp"
 #include "quadmill/stream.hpp"
 
 namespace quadmill::detail::cli {
@@ -42,6 +43,7 @@ template <class T>
     }
 }
 [[nodiscard]] Json json_of(const Count& count);
+[[nodiscard]] inline Json json_of(const std::string& text) { return text; }
 
 // On one line. Bytes that are not UTF-8 become U+FFFD, because JSON must be UTF-8.
 [[nodiscard]] std::string dumped(const Json& json);
@@ -129,6 +131,11 @@ template <class T>
             .rows_of = "items",
             .rows = rows_of(summary.frequent(asked.support, asked.width), asked.top),
             .tail = window_of(summary.options(), asked)};
+}
+
+[[nodiscard]] inline Answer answer_of(const Distinct& summary, const Question& /*asked*/) {
+    const auto count = summary.count();
+    return {.head = {{"n", count.estimate}}, .rows = Json::array({json_of(count)})};
 }
 
 template <class T>

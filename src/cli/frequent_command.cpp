@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "cli/commands.hpp"
+#include "cli/groups.hpp"
 #include "cli/stream_run.hpp"
 #include "input/checks.hpp"
 
@@ -14,15 +15,38 @@ struct FrequentCommand {
     SlidingChoice sliding;
     SupportChoice support;
     std::size_t top = 0;
+    bool names = false;
+    std::uint64_t max_groups = 10'000;
 
     void run();
     template <class T>
     void run_as() const;
+
+  private:
+    void run_names() const;
 };
+
+// Values that are text.
+void FrequentCommand::run_names() const {
+    StreamRun run(stream, 0);
+    using Names = Frequencies<std::string>;
+    const Question question{.support = support.support, .top = top};
+    const auto saved = run.resumed();
+    auto summary = saved ? Names::load(saved->span()) : Names({.eps = support.eps()});
+    run.use_cpu();
+    run.run_names(any_summary<Names>(summary, [&](const Names& some) { return answer_of(some, question); }),
+                  [&](std::span<const std::string> some) { summary.add(some); });
+}
 
 template <class T>
 void FrequentCommand::run_as() const {
     StreamRun run(stream, sizeof(T));
+    if (!stream.column.by.empty()) {
+        Groups<Frequencies<T>> groups(
+            [this] { return Frequencies<T>({.eps = support.eps(), .window = stream.window}); }, max_groups);
+        const Question of_group{.support = support.support, .top = top};
+        return groups.template run<T>(run, [&](const auto& some) { return answer_of(some, of_group); });
+    }
     const Question question{.support = support.support, .top = top, .width = sliding.asked()};
     const auto run_with = [&]<class Summary>(Summary summary) {
         run.run<T>(any_summary<Summary>(summary, [&](const auto& some) { return answer_of(some, question); }),
@@ -49,6 +73,15 @@ void FrequentCommand::run() {
     }
     support.check();
     sliding.check(support.eps(), stream);
+    refuse_with_groups(stream, {"--sliding", "--save", "--resume", "--names"});
+    if (names) {
+        for (const auto* option : {"--sliding", "--type", "--raw", "--window"}) {
+            if (stream.verb->count(option) > 0)
+                throw CLI::ValidationError("--names", std::string("does not go with ") + option);
+        }
+        stream.reading.form = input::Form::Text;
+        return run_names();
+    }
     cpu::visit_key_type(stream.type(), [this]<class T>(const T*) { run_as<T>(); });
 }
 
@@ -68,7 +101,11 @@ void add_frequent_command(CLI::App& app) {
         ->type_name("K");
     add_sliding_options(*verb, command->sliding);
     add_stream_options(*verb, command->stream, input::type_words);
-    add_column_options(*verb, command->stream);
+    verb->add_flag(
+        "--names", command->names,
+        "Values are names: the lines of the input, or with --column its fields. A summary has at most 2 / E");
+    auto* column = add_column_options(*verb, command->stream);
+    add_group_options(*verb, command->stream, command->max_groups, column, "frequent values");
     add_resume_options(*verb, command->stream);
     verb->footer(
         "Reports every value that makes up at least the fraction S of the input, and no value that makes up less "
@@ -77,6 +114,7 @@ void add_frequent_command(CLI::App& app) {
         "Examples:\n"
         "  quadmill frequent ports.u32 --type u32 --support 0.01\n"
         "  quadmill frequent requests.csv --column status --type u32 -k 10\n"
+        "  quadmill frequent requests.csv --column path --names -k 20\n"
         "  cut -d' ' -f9 access.log | quadmill frequent --text --type i32 --support 0.05 --eps 0.001\n"
         "  tail -f codes.txt | quadmill frequent --text --type u32 --support 0.1 --sliding 10000 "
         "--every 1000");

@@ -24,11 +24,14 @@ struct KindWords {
     std::vector<std::string> options;
 };
 const std::vector<KindWords> kinds{{Kind::Quantiles, "quantiles", {"--phi"}},
-                                   {Kind::Frequencies, "frequencies", {"--support"}},
+                                   {Kind::Frequencies, "frequencies", {"--support", "-k"}},
                                    {Kind::SlidingQuantiles, "sliding quantiles", {"--phi"}},
                                    {Kind::SlidingFrequencies, "sliding frequencies", {"--support"}},
                                    {Kind::HeavyPrefixes, "heavy prefixes", {"--support", "--ipv4", "--all-prefixes"}},
-                                   {Kind::CorrelatedSums, "correlated sums", {"--agg", "--scale", "--offset", "--f"}}};
+                                   {Kind::CorrelatedSums, "correlated sums", {"--agg", "--scale", "--offset", "--f"}},
+                                   {Kind::TailQuantiles, "quantiles with a tail", {"--phi"}},
+                                   {Kind::NameFrequencies, "frequencies of names", {"--support", "-k"}},
+                                   {Kind::Distinct, "a number of different values", {}}};
 
 const KindWords& words_of(Kind kind) {
     return *std::ranges::find(kinds, kind, &KindWords::kind);
@@ -38,6 +41,7 @@ struct MergeCommand {
     std::vector<std::string> files;
     std::vector<double> phis = default_phis;
     double support = 0;
+    std::size_t top = 0;
     ThresholdChoice threshold;
     Notation notation = Notation::Hexadecimal;
     HeavyRule rule = HeavyRule::Discounted;
@@ -78,8 +82,13 @@ void MergeCommand::must_be_like_the_first(std::size_t which) const {
         return fmt::format("{} holds {} of {} values", files::input_name(files[i]), words_of(summary.kind).name,
                            input::word_for(input::type_words, summary.type));
     };
+    const auto is_sliding = [](Kind kind) {
+        return kind == Kind::SlidingQuantiles || kind == Kind::SlidingFrequencies;
+    };
+    const bool forgets = is_sliding(found.kind) != is_sliding(first_.kind);
     throw CLI::ValidationError(
-        "FILE", holds(0, first_) + ", and " + holds(which, found) + "; only one kind and type can be merged");
+        "FILE", fmt::format("{}, and {}; only one kind and type can be merged{}", holds(0, first_), holds(which, found),
+                            forgets ? ": one has all values, the other has forgotten those before its window" : ""));
 }
 
 // Pre: content_ is that of the first file.
@@ -130,11 +139,14 @@ template <class T>
 void MergeCommand::run_as(Kind kind) {
     const auto answer_quantiles = [this](const auto& summary) { print(summary, question(0, 1)); };
     const auto answer_frequencies = [this](const auto& summary) {
-        print(summary, question(summary.eps(), std::min(1.0, 10 * summary.eps())));
+        auto asked = question(summary.eps(), std::min(1.0, (top > 0 ? 1 : 10) * summary.eps()));
+        asked.top = top;
+        print(summary, asked);
     };
     using View = std::span<const std::byte>;
     switch (kind) {
         case Kind::Quantiles:
+        case Kind::TailQuantiles:
             return answer_quantiles(merged([](View b) { return Quantiles<T>::load(b); }));
         case Kind::SlidingQuantiles:
             return answer_quantiles(merged([](View b) { return SlidingQuantiles<T>::load(b).summary(); }));
@@ -144,6 +156,10 @@ void MergeCommand::run_as(Kind kind) {
             return answer_frequencies(merged([](View b) { return SlidingFrequencies<T>::load(b).summary(); }));
         case Kind::CorrelatedSums:
             return answer_quantiles(merged([](View b) { return CorrelatedSums<T>::load(b); }));
+        case Kind::NameFrequencies:
+            return answer_frequencies(merged([](View b) { return Frequencies<std::string>::load(b); }));
+        case Kind::Distinct:
+            return print(merged([](View b) { return Distinct::load(b); }), {});
         case Kind::HeavyPrefixes:
             break;
     }
@@ -187,6 +203,10 @@ void add_merge_command(CLI::App& app) {
         ->required();
     add_phi_option(*verb, command->phis);
     add_support_option(*verb, command->support)->default_str("10 * eps, or the value given to hhh");
+    verb->add_option("-k", command->top, "For frequencies: instead of --support, the K most frequent values")
+        ->transform(input::count_up_to(1'000'000))
+        ->excludes("--support")
+        ->type_name("K");
     add_threshold_options(*verb, command->threshold, "for correlated sums: ");
     verb->add_flag(
         "--ipv4", [command](std::int64_t) { command->notation = Notation::Ipv4; },
@@ -195,7 +215,7 @@ void add_merge_command(CLI::App& app) {
     add_save_option(*verb, command->save);
     add_json_option(*verb, command->format);
     verb->footer(
-        "The options depend on the verb that saved the summaries: --phi for quantiles, --support for frequent, "
+        "The options depend on the verb that saved the summaries: --phi for quantiles, --support or -k for frequent, "
         "--support, --ipv4 and --all-prefixes for hhh, the options \"for correlated sums\" for corrsum.\n"
         "The error eps of the merged summary is the max eps of its inputs.\n"
         "\n"

@@ -2,13 +2,13 @@
 
 #include <cmath>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/commands.hpp"
+#include "cli/groups.hpp"
 #include "cli/stream_run.hpp"
 #include "input/checks.hpp"
 
@@ -16,35 +16,12 @@ namespace quadmill::detail::cli {
 
 namespace {
 
-// Mean and spread of all values. Source: Chan, Golub and LeVeque, 1979: blocks are added by their own means.
-struct Moments {
-    double n = 0, mean = 0, squares = 0;  // squares: the sum of (x - mean)^2
-
-    template <class T>
-    void add(std::span<const T> values) {
-        Moments block;
-        double near = 0;  // a value: sums of differences to it are rounded less
-        for (const auto value : values) {
-            const auto x = double_of(value);
-            if (std::isnan(x)) continue;
-            if (block.n++ == 0 && std::isfinite(x)) near = x;
-            block.mean += x - near;
-        }
-        if (block.n == 0) return;
-        block.mean = near + block.mean / block.n;
-        for (const auto value : values) {
-            const auto above = double_of(value) - block.mean;
-            if (!std::isnan(above)) block.squares += above * above;
-        }
-        const double all = n + block.n, apart = block.mean - mean;
-        squares += block.squares + apart * apart * n * block.n / all;
-        mean += apart * block.n / all;
-        n = all;
-    }
-    [[nodiscard]] double deviation() const { return n < 2 ? 0 : std::sqrt(squares / (n - 1)); }
-    static double double_of(Half value) { return value.value(); }
-    static double double_of(auto value) { return static_cast<double>(value); }
-};
+double double_of(Half value) {
+    return value.value();
+}
+double double_of(auto value) {
+    return static_cast<double>(value);
+}
 
 template <class T>
 T value_near(double number) {
@@ -64,6 +41,7 @@ struct QuantilesCommand {
     std::vector<std::string> ranks{};
     std::size_t bars = 0;
     bool stats = false;
+    Tail tail = Tail::None;
     std::uint64_t max_groups = 10'000;
 
     void run() const;
@@ -72,6 +50,13 @@ struct QuantilesCommand {
 
   private:
     void check() const;
+    [[nodiscard]] QuantileOptions options() const {
+        return {.eps = eps,
+                .n = n,
+                .window = stream.window,
+                .tail = tail,
+                .moments = stats ? Moments::Kept : Moments::None};
+    }
     template <class T>
     void run_groups() const;
     template <class T>
@@ -88,7 +73,7 @@ std::vector<T> QuantilesCommand::values_to_rank() const {
         for (const auto& word : input::comma_separated(list)) {
             T value{};
             auto fault = stream.reading.parse<T>()(word, value);
-            if (!fault && std::isnan(Moments::double_of(value))) fault = "has no rank";
+            if (!fault && std::isnan(double_of(value))) fault = "has no rank";
             if (fault) throw CLI::ValidationError("--rank", input::in_quotes(word) + " " + fault);
             values.push_back(value);
         }
@@ -122,7 +107,7 @@ void QuantilesCommand::add_rows(Answer& answer, const Quantiles<T>& summary, con
     }
     if (bars == 0) return;
     const auto min = summary.quantile(0).value, max = summary.quantile(1).value;
-    const double first = Moments::double_of(min), last = Moments::double_of(max);
+    const double first = double_of(min), last = double_of(max);
     if (!std::isfinite(first) || !std::isfinite(last))
         throw InvalidArgument("--histogram: there are infinite values, so bars cannot have the same width");
     std::vector<T> ends;
@@ -142,64 +127,12 @@ void QuantilesCommand::add_rows(Answer& answer, const Quantiles<T>& summary, con
             bar_row(json_of(i == 0 ? min : ends[i - 1]), json_of(ends[i]), counts[i], counts[i + 1], most));
 }
 
-// A summary for each group. They stay small while a group has few values.
-template <class T>
-class Groups {
-  public:
-    Groups(const QuantileOptions& options, std::uint64_t max) : options_(options), max_(max) {}
-    [[nodiscard]] Quantiles<T>& of(std::string_view name) {
-        if (const auto found = groups_.find(name); found != groups_.end()) return found->second;
-        if (groups_.size() == max_) {
-            throw input::BadInput(fmt::format("{} would be group {}; --groups allows {}", input::in_quotes(name),
-                                              max_ + 1, max_));
-        }
-        return groups_.emplace(name, Quantiles<T>(options_)).first->second;
-    }
-    [[nodiscard]] Answer answer(const std::vector<double>& phis) const {
-        std::uint64_t n = 0;
-        for (const auto& [name, summary] : groups_) n += summary.n();
-        Answer answer{.head = head_of(n, options_.eps), .rows_of = "quantiles"};
-        answer.head["groups"] = groups_.size();
-        for (const auto& [name, summary] : groups_) {
-            if (summary.n() == 0) continue;
-            for (auto& row : rows_of(summary.quantiles(phis))) {
-                Json all{{"group", name}, {"n", summary.n()}};
-                all.update(row);
-                answer.rows.push_back(std::move(all));
-            }
-        }
-        return answer;
-    }
-    [[nodiscard]] std::uint64_t nans() const { return sum_of(&Quantiles<T>::nans); }
-    [[nodiscard]] std::uint64_t bytes() const { return sum_of(&Quantiles<T>::bytes); }
-
-  private:
-    [[nodiscard]] std::uint64_t sum_of(auto number) const {
-        std::uint64_t sum = 0;
-        for (const auto& [name, summary] : groups_) sum += (summary.*number)();
-        return sum;
-    }
-    QuantileOptions options_;
-    std::uint64_t max_;
-    std::map<std::string, Quantiles<T>, std::less<>> groups_;
-};
-
 template <class T>
 void QuantilesCommand::run_groups() const {
     StreamRun run(stream, sizeof(T));
-    Groups<T> groups({.eps = eps, .n = {}, .window = stream.window}, max_groups);
-    const AnySummary any{.ask = [&] { return groups.answer(phis); },
-                         .save = {},
-                         .nans = [&] { return groups.nans(); },
-                         .bytes = [&] { return groups.bytes(); },
-                         .times = [] { return StreamTimes(); }};
-    using Record = std::pair<Quantiles<T>*, T>;
-    run.use_cpu();
-    run.run_grouped<T, Record>(
-        any, [&](T value, std::string_view group) { return Record(&groups.of(group), value); },
-        [](std::span<const Record> records) {
-            for (const auto& [summary, value] : records) summary->add(value);
-        });
+    Groups<Quantiles<T>> groups([this] { return Quantiles<T>(options()); }, max_groups);
+    const Question question{.phis = phis};
+    groups.template run<T>(run, [&](const Quantiles<T>& some) { return answer_of(some, question); });
 }
 
 template <class T>
@@ -208,8 +141,6 @@ void QuantilesCommand::run_as() const {
     const auto values = values_to_rank<T>();
     StreamRun run(stream, sizeof(T));
     const Question question{.phis = phis, .width = sliding.asked()};
-    if (stats && run.are_several())
-        throw CLI::ValidationError("--stats", "does not go with mpirun: ranks do not share the mean");
     if (sliding.on()) {
         auto sorter = run.sorter();
         const auto saved = run.resumed();
@@ -225,42 +156,38 @@ void QuantilesCommand::run_as() const {
     }
     auto sorter = run.sorter();
     const auto saved = run.resumed();
-    auto summary = saved ? Quantiles<T>::load(saved->span(), std::move(sorter))
-                         : Quantiles<T>({.eps = eps, .n = n, .window = stream.window}, std::move(sorter));
-    Moments moments;
+    auto summary =
+        saved ? Quantiles<T>::load(saved->span(), std::move(sorter)) : Quantiles<T>(options(), std::move(sorter));
     const auto ask = [&](const Quantiles<T>& some) {
         auto answer = answer_of(some, question);
         add_rows(answer, some, values);
         if (stats && some.n() > 0) {
-            answer.head["min"] = json_of(some.quantile(0).value);
-            answer.head["max"] = json_of(some.quantile(1).value);
-            answer.head["mean"] = json_of(moments.mean);
-            answer.head["sd"] = json_of(moments.deviation());
+            const auto all = some.stats();
+            answer.head["min"] = json_of(all.min);
+            answer.head["max"] = json_of(all.max);
+            answer.head["mean"] = json_of(all.mean);
+            answer.head["sd"] = json_of(std::sqrt(all.variance));
         }
         return answer;
     };
-    run.run<T>(any_summary<Quantiles<T>>(summary, ask), [&](std::span<const T> some) {
-        summary.add(some);
-        if (stats) moments.add(some);
-    });
+    run.run<T>(any_summary<Quantiles<T>>(summary, ask), [&](std::span<const T> some) { summary.add(some); });
 }
 
 void QuantilesCommand::check() const {
     sliding.check(eps, stream);
     if (n && sliding.on()) throw CLI::ValidationError("--n", "does not go with --sliding");
-    if (stats && (sliding.on() || !stream.resume.empty()))
-        throw CLI::ValidationError("--stats", "does not go with --sliding or --resume: its mean is of all values read");
-    if (!stream.column.by.empty()) {
-        for (const auto* option : {"--sliding", "--save", "--resume", "--stats", "--rank", "--histogram", "--n"}) {
-            if (stream.verb->count(option) > 0) throw CLI::ValidationError("--by", fmt::format("does not go with {}", option));
-        }
-    }
-    if (stream.verb->count("--phi") == 0) return;
+    if (stats && sliding.on())
+        throw CLI::ValidationError("--stats", "does not go with --sliding: its mean is of all values");
+    if (tail != Tail::None && sliding.on()) throw CLI::ValidationError("--tail", "does not go with --sliding");
+    if (tail != Tail::None && n) throw CLI::ValidationError("--n", "does not go with --tail, which does not use it");
+    refuse_with_groups(stream, {"--sliding", "--save", "--resume", "--stats", "--rank", "--histogram", "--n"});
+    if (stream.verb->count("--phi") == 0 || tail != Tail::None) return;
     for (const double phi : phis) {
-        const double tail = std::min(phi, 1 - phi);
-        if (tail <= 0 || tail >= eps * (1 - 1e-9)) continue;
-        fmt::print(stderr, "quadmill: --eps {} is coarser than the tail at --phi {}; take --eps {:.1g} or less\n", eps, phi,
-                   tail / 10);
+        const double part = std::min(phi, 1 - phi);
+        if (part <= 0 || part >= eps * (1 - 1e-9)) continue;
+        fmt::print(stderr,
+                   "quadmill: --eps {} is coarser than the tail at --phi {}; take --eps {:.1g} or less, or --tail\n",
+                   eps, phi, part / 10);
         break;
     }
 }
@@ -277,6 +204,12 @@ void add_quantiles_command(CLI::App& app) {
     auto* verb = app.add_subcommand("quantiles",
                                     "Approximate percentiles of a file or pipe, with guaranteed bounds of their ranks");
     add_eps_option(*verb, command->eps);
+    verb->add_option(
+            "--tail", command->tail,
+            "The end near which quantiles are more exact: high, low, or both. The error of a rank is then at most "
+            "E times its distance from that end, instead of E * N (default of E with --tail: 0.01)")
+        ->transform(input::one_of(input::Words<Tail>{{"high", Tail::High}, {"low", Tail::Low}, {"both", Tail::Both}}))
+        ->type_name("high|low|both");
     add_phi_option(*verb, command->phis);
     auto* rank = verb->add_option("--rank", command->ranks,
                                   "Instead: for each of these values, separated by commas, how many values are at most "
@@ -295,29 +228,24 @@ void add_quantiles_command(CLI::App& app) {
     add_sliding_options(*verb, command->sliding);
     add_stream_options(*verb, command->stream, input::type_words);
     auto* column = add_column_options(*verb, command->stream);
-    auto* by = verb->add_option("--by", command->stream.column.by,
-                                "With --column: quantiles for each value of this column, on one CPU thread")
-                   ->check(input::file_name())
-                   ->needs(column)
-                   ->type_name("NAME|N");
-    verb->add_option("--groups", command->max_groups, "With --by: more groups than this are an error in the input")
-        ->transform(input::count_up_to(100'000'000))
-        ->needs(by)
-        ->type_name("N")
-        ->capture_default_str();
+    add_group_options(*verb, command->stream, command->max_groups, column, "quantiles");
     add_resume_options(*verb, command->stream);
     verb->footer(
         "For each printed value: its true rank among all N values is between rank_lower and rank_upper, and differs "
-        "from phi * N by at most E * N.\n"
+        "from phi * N by at most E * N (with --tail by at most E times the distance from the end).\n"
         "\n"
         "Examples:\n"
         "  quadmill quantiles latencies.f32 --eps 0.0001 --phi 0.5,0.99,0.999\n"
         "  quadmill quantiles requests.csv.gz --column seconds --phi p50,p99 --stats\n"
+        "  quadmill quantiles latencies.f32 --tail high --phi p99,p99.99\n"
         "  quadmill quantiles requests.csv.gz --column seconds --phi p99 --by path\n"
         "  tail -n +1 -f latencies.log | quadmill quantiles --text --sliding 100000 --every 10000 "
         "--json\n"
         "  quadmill quantiles monday.f64 --type f64 --save monday.summary");
-    verb->callback([command] { command->run(); });
+    verb->callback([command, verb] {
+        if (command->tail != Tail::None && verb->count("--eps") == 0) command->eps = 0.01;
+        command->run();
+    });
 }
 
 }  // namespace quadmill::detail::cli

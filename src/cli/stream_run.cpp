@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "cli/commands.hpp"
+#include "cli/groups.hpp"
 #include "cli/help.hpp"
 #include "cli/passes.hpp"
 #include "cli/pbsn_options.hpp"
@@ -165,6 +166,28 @@ CLI::Option* add_column_options(CLI::App& verb, StreamOptions& options) {
     for (const auto* option : {"--header", "--skip-bad"})
         verb.get_option(option)->remove_needs(verb.get_option("--text"));
     return column;
+}
+
+void add_group_options(CLI::App& verb, StreamOptions& options, std::uint64_t& max_groups, CLI::Option* column,
+                       const std::string& what) {
+    auto* by = verb.add_option("--by", options.column.by,
+                               "With --column: " + what + " for each value of this column, on one CPU thread")
+                   ->check(input::file_name())
+                   ->needs(column)
+                   ->type_name("NAME|N");
+    verb.add_option("--groups", max_groups, "With --by: more groups than this are an error in the input")
+        ->transform(input::count_up_to(100'000'000))
+        ->needs(by)
+        ->type_name("N")
+        ->capture_default_str();
+}
+
+void refuse_with_groups(const StreamOptions& options, std::initializer_list<const char*> refused) {
+    if (options.column.by.empty()) return;
+    for (const auto* option : refused) {
+        if (options.verb->count(option) > 0)
+            throw CLI::ValidationError("--by", fmt::format("does not go with {}", option));
+    }
 }
 
 void add_resume_options(CLI::App& verb, StreamOptions& options) {

@@ -244,13 +244,32 @@ class StreamRun {
         };
         run_all(summary, [&] {
             const auto take = [&](std::span<const T> values) {
-                take_parts(summary, values.size(), [&](std::size_t first, std::size_t count) {
-                    return add_all(values.subspan(first, count));
-                });
+                take_parts(summary, values.size(),
+                           [&](std::size_t first, std::size_t count) { return add_all(values.subspan(first, count)); });
             };
             if (options_.column.which.empty())
                 return input::read_stream<T, T>(*input_, reading(), raw, parse, skipped_, take);
-            read_column<T>(parse, [](T value, std::string_view /*group*/) { return value; }, take);
+            read_column<T>(
+                parse, [](T value, std::string_view /*group*/) { return value; }, take);
+        });
+    }
+    // The same for names: lines of text, or the fields of a column.
+    void run_names(const AnySummary& summary, const std::function<void(std::span<const std::string>)>& add) {
+        const auto parse = +[](std::string_view word, std::string& name) -> input::Fault {
+            name = word;
+            return nullptr;
+        };
+        run_all(summary, [&] {
+            const auto take = [&](std::span<const std::string> names) {
+                take_parts(summary, names.size(), [&](std::size_t first, std::size_t count) {
+                    add(names.subspan(first, count));
+                    return Taken{count};
+                });
+            };
+            if (options_.column.which.empty())
+                return input::read_text<std::string>(*input_, parse, reading().lines, skipped_, take);
+            read_column<std::string>(
+                parse, [](std::string name, std::string_view /*group*/) { return name; }, take);
         });
     }
     // The same for values with groups, of which `grouped` makes a record.

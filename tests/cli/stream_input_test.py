@@ -2,7 +2,9 @@
 
 usage: stream_input_test.py QUADMILL [unittest arguments]
 """
+import bisect
 import bz2
+import collections
 import contextlib
 import csv
 import gzip
@@ -465,6 +467,86 @@ class Groups(Stream):
         self.fails(1, "there is no column 'x'", "quantiles", "--column", "v", "--by", "x", stdin=rows)
         self.fails(2, "does not go with --save", "quantiles", "--column", "v", "--by", "k", "--save", self.path("s"), stdin=rows)
         self.fails(2, "--by", "quantiles", "--by", "k", stdin=rows)
+
+
+    def test_frequent_values_of_each_group(self):
+        chance = random.Random(13)
+        rows = [(group, min(int(chance.paretovariate(1)), 99)) for group in "ab" for _ in range(4000)] + [("c", 7)]
+        chance.shuffle(rows)
+        text = "group,value\n" + "".join(f"{group},{value}\n" for group, value in rows)
+        for asked, top in ((("--support", "5%"), None), (("-k", "3"), 3)):
+            answer = self.answer("frequent", "--column", "value", "--by", "group", "--type", "u32", *asked,
+                                 stdin=text.encode())
+            self.assertEqual((answer["n"], answer["groups"]), (len(rows), 3))
+            for group in "abc":
+                exact = collections.Counter(value for name, value in rows if name == group)
+                found = [row for row in answer["items"] if row["group"] == group]
+                if top:
+                    self.assertEqual([row["estimate"] for row in found], [count for _, count in exact.most_common(3)])
+                for row in found:
+                    self.assertTrue(row["lower"] <= exact[row["value"]] <= row["upper"], row)
+                if not top:
+                    must = {value for value, count in exact.items() if count >= 0.05 * sum(exact.values())}
+                    self.assertLessEqual(must, {row["value"] for row in found})
+        self.fails(2, "does not go with --save", "frequent", "--column", "v", "--by", "k", "-k", "1", "--save",
+                   self.path("s"), stdin=b"")
+
+
+class Tails(Stream):
+    """--tail: errors are relative to the distance from an end."""
+    def test_high_low_and_both(self):
+        chance = random.Random(14)
+        values = [float(chance.randrange(10 ** 7)) for _ in range(200_000)]
+        ordered, n = sorted(values), len(values)
+        saved = self.path("saved")
+        for tail in ("high", "low", "both"):
+            for part in (values[:70_000], values[70_000:]):
+                answer = self.answer("quantiles", "--type", "f64", "--tail", tail, "--phi", "0,0.0001,0.01,0.5,0.99,0.9999,1",
+                                     "--stats", "--save", f"{saved}-{len(part)}", stdin=raw(part, "f64"))
+            merged = self.report("merge", f"{saved}-70000", f"{saved}-130000", "--phi", "0,0.0001,0.01,0.5,0.99,0.9999,1")
+            self.assertEqual((merged["n"], merged["eps"]), (n, 0.01))
+            for row in merged["quantiles"]:
+                rank = max(1, math.ceil(row["phi"] * n - 1e-9))
+                far = {"low": rank, "high": n + 1 - rank, "both": min(rank, n + 1 - rank)}[tail]
+                low, high = bisect.bisect_left(ordered, row["value"]) + 1, bisect.bisect_right(ordered, row["value"])
+                self.assertLessEqual(max(low - rank, rank - high, 0), 0.01 * far, row)
+                self.assertTrue(row["rank_lower"] <= high and row["rank_upper"] >= low, row)
+            part = values[70_000:]
+            self.assertAlmostEqual(answer["mean"], sum(part) / len(part), places=3)
+            resumed = self.answer("quantiles", "--type", "f64", "--tail", tail, "--stats", "--resume", f"{saved}-70000",
+                                  stdin=raw(part, "f64"))
+            self.assertAlmostEqual(resumed["mean"], sum(values) / n, places=3)
+            self.assertEqual((resumed["n"], resumed["min"], resumed["max"]), (n, ordered[0], ordered[-1]))
+        self.fails(2, "does not go with --sliding", "quantiles", "--tail", "high", "--sliding", "5", stdin=b"")
+        self.answer("quantiles", "--type", "f64", "--save", saved, stdin=raw(values[:10], "f64"))
+        self.fails(2, "only one kind and type", "merge", saved, f"{saved}-70000", stdin=b"")
+        self.answer("quantiles", "--type", "f64", "--sliding", "5", "--save", f"{saved}-5", stdin=raw(values[:10], "f64"))
+        self.fails(2, "has forgotten those before its window", "merge", saved, f"{saved}-5", stdin=b"")
+
+
+class Names(Stream):
+    """frequent --names: the values are text."""
+    def test_lines_and_fields(self):
+        chance = random.Random(15)
+        names = [f"/page/{int(chance.paretovariate(0.8))}, \u00e9" for _ in range(30_000)]
+        exact = collections.Counter(names)
+        top = exact.most_common(5)
+        saved = self.path("saved")
+        answer = self.answer("frequent", "--text", "--names", "-k", "5", "--save", saved, stdin="\n".join(names).encode())
+        self.assertEqual([row["value"] for row in answer["items"]], [name for name, _ in top])
+        for row in answer["items"]:
+            self.assertTrue(row["lower"] <= exact[row["value"]] <= row["upper"], row)
+        text = io.StringIO()
+        csv.writer(text).writerows([("id", "page"), *enumerate(names)])
+        fields = self.answer("frequent", "--column", "page", "--names", "-k", "5", stdin=text.getvalue().encode())
+        self.assertEqual(fields["items"], answer["items"])
+        merged = self.report("merge", saved, saved, "-k", "1")
+        self.assertEqual((merged["n"], len(merged["items"])), (2 * len(names), 1))
+        self.assertTrue(merged["items"][0]["lower"] <= 2 * top[0][1] <= merged["items"][0]["upper"])
+        more = self.answer("frequent", "--text", "--names", "-k", "1", "--resume", saved, stdin=b"x\n")
+        self.assertEqual(more["n"], len(names) + 1)
+        for option in (["--sliding", "5"], ["--type", "u32"], ["--by", "id", "--column", "page"]):
+            self.fails(2, "does not go with", "frequent", "--names", "-k", "5", *option, stdin=b"")
 
 
 class Monitors(Stream):

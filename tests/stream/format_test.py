@@ -71,6 +71,42 @@ class Format(unittest.TestCase):
         self.assertEqual(len(s["buckets"]), 1)
         self.check_ranks(s["buckets"][0][1], values)
 
+    def test_a_tail(self):
+        values = array.array("f", (random.expovariate(1) for _ in range(150000)))
+        ordered, n = sorted(values), len(values)
+        for number, name in ((1, "low"), (2, "high"), (3, "both")):
+            for count in (100, n):
+                s = self.saved("quantiles", "f", values[:count], "--eps", "0.02", "--tail", name, "--stats")
+                self.assertEqual((s["tail"], s["nans"]), (number, 0))
+                self.assertAlmostEqual(s["mean"], sum(values[:count]) / count, places=9)
+                if count == 100:
+                    self.assertEqual(s["rest"], sorted(values[:100]))
+                    continue
+                ((id_, summary),) = s["buckets"]
+                self.check_ranks(summary, ordered)
+                self.assertGreater(id_, 32)
+                before = None
+                for value, low, high in summary[1]:
+                    if before is not None:
+                        k = (high - before) // 2
+                        far = min(before + k if number != 2 else n, n + 1 - high + k if number != 1 else n)
+                        self.assertLessEqual(k, 0.02 * far)
+                    before = low
+
+    def test_names(self):
+        names = [b"page " + str(int(random.paretovariate(1))).encode() for _ in range(20000)] + [b"\xff"] * 900
+        random.shuffle(names)
+        path = os.path.join(self.folder.name, "names")
+        subprocess.run([QUADMILL, "frequent", "--names", "--text", "--support", "0.02", "--save", path], check=True,
+                       stdout=subprocess.DEVNULL, input=b"\n".join(names))
+        s, exact = read_summary.read(path), collections.Counter(names)
+        self.assertEqual((s["eps"], s["n"]), (0.002, len(names)))
+        self.assertLessEqual(len(s["counts"]), 1000)
+        self.assertEqual(list(s["counts"]), sorted(s["counts"]))
+        for name, count in exact.items():
+            self.assertTrue(s["counts"].get(name, 0) <= count <= s["counts"].get(name, 0) + s["missed"], name)
+        self.assertLessEqual(s["missed"], 0.002 * (len(names) - sum(s["counts"].values())))
+
     def test_frequencies(self):
         values = [int(random.paretovariate(1)) for _ in range(100000)]
         s = self.saved("frequent", "I", values, "--type", "u32", "--support", "0.01", "--eps", "0.001")
