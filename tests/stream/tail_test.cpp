@@ -22,12 +22,12 @@ double distance_of(Tail tail, std::uint64_t rank, std::uint64_t n) {
 
 // Ranks at all distances from both ends.
 std::vector<double> phis_of(std::size_t n) {
-    std::vector<double> phis{0, 0.5, 1};
+    std::vector<double> parts{0, 0.5, 1};
     for (double d = 1; d < static_cast<double>(n); d = std::floor(d * 1.03) + 1) {
-        phis.push_back(d / static_cast<double>(n));
-        phis.push_back(1 - d / static_cast<double>(n));
+        parts.push_back(d / static_cast<double>(n));
+        parts.push_back(1 - d / static_cast<double>(n));
     }
-    return phis;
+    return parts;
 }
 
 // The worst error of a rank, as a fraction of eps d. Checks the bounds of each answer, too.
