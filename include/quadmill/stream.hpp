@@ -53,6 +53,8 @@ template <class Bits>
 struct FrequenciesState;
 template <class Bits>
 struct QuantilesState;
+template <class Bits>
+struct HeavyPrefixesState;
 template <class Bits, class Summary>
 class SlidingState;
 
@@ -197,6 +199,7 @@ class QUADMILL_API Quantiles {
     template <class>
     friend class SlidingQuantiles;
     using State = detail::stream::QuantilesState<detail::BitsOf<T>>;
+    friend detail::Access;
     explicit Quantiles(std::unique_ptr<State> state);
     std::unique_ptr<State> state_;
 };
@@ -301,6 +304,7 @@ class QUADMILL_API Frequencies {
     template <class>
     friend class SlidingFrequencies;
     using State = detail::stream::FrequenciesState<detail::BitsOf<T>>;
+    friend detail::Access;
     explicit Frequencies(std::unique_ptr<State> state);
     std::unique_ptr<State> state_;
 };
@@ -376,6 +380,7 @@ class QUADMILL_API SlidingQuantiles {
 
   private:
     using State = detail::stream::SlidingState<detail::BitsOf<T>, detail::stream::QuantileSummary>;
+    friend detail::Access;
     explicit SlidingQuantiles(std::unique_ptr<State> state);
     std::unique_ptr<State> state_;
 };
@@ -421,6 +426,7 @@ class QUADMILL_API SlidingFrequencies {
 
   private:
     using State = detail::stream::SlidingState<detail::BitsOf<T>, detail::stream::FrequencySummary>;
+    friend detail::Access;
     explicit SlidingFrequencies(std::unique_ptr<State> state);
     std::unique_ptr<State> state_;
 };
@@ -497,7 +503,9 @@ class QUADMILL_API HeavyPrefixes {
     [[nodiscard]] StreamTimes times() const;          ///< since it was made or loaded
 
   private:
-    struct State;
+    friend detail::Access;
+    using State = detail::stream::HeavyPrefixesState<T>;
+    explicit HeavyPrefixes(std::unique_ptr<State> state);
     std::unique_ptr<State> state_;
 };
 

@@ -40,7 +40,7 @@ void load(int start, int begin, int end, out KEY v[KEYS]) {
 }
 
 void main() {
-    int pair = min(pair_of(ivec2(gl_FragCoord.xy) - ivec2(0, FIRST_ROW)), pairs - 1);
+    int pair = min(pair_of(ivec2(gl_FragCoord.xy) - ivec2(0, FIRST_ROW)), level.w - 1);
     Runs runs = runs_of(pair);
     int cut = cut_of(pair);
     ivec2 start = ivec2(cut, sum_of_cut(runs) - cut);

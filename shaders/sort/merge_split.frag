@@ -10,7 +10,7 @@ KEY key_at(int e) {
 }
 
 void main() {
-    int pair = min(pair_of(ivec2(gl_FragCoord.xy)) << stride_log2, pairs - 1);
+    int pair = min(pair_of(ivec2(gl_FragCoord.xy)) << stride_log2, level.w - 1);
     Runs runs = runs_of(pair);
     int sum = sum_of_cut(runs);
     int from = max(runs.begin * KEYS, sum - runs.end * KEYS);
@@ -23,7 +23,7 @@ void main() {
         from = max(from, known);
         to = min(to, known + (pair - before) * 2 * KEYS);
     }
-    if (runs.before + 2 * (after - pair) < min(kept, runs.end - runs.begin)) {
+    if (runs.before + 2 * (after - pair) < min(level.z, runs.end - runs.begin)) {
         int known = cut_of(after >> coarse_log2);
         from = max(from, known - (after - pair) * 2 * KEYS);
         to = min(to, known);

@@ -4,10 +4,7 @@
 // blocks are written: all, or only the length of one run if the rest cannot be among the first keys that are wanted.
 uniform highp usampler2DArray texture0;  // keys in runs, banked
 uniform highp usampler2D texture1;       // cuts
-uniform int blocks;
-uniform int run;
-uniform int kept;
-uniform int pairs;  // pairs that are written; later fragments repeat the last one
+uniform ivec4 level;  // blocks, run, kept, and the pairs that are written: later fragments repeat the last one
 #ifdef SEGMENTS
 uniform highp usampler2D texture2;
 #endif
@@ -20,7 +17,9 @@ struct Runs {
 };
 
 Runs runs_of(int pair) {
-    ivec2 segment = ivec2(0, blocks);
+    int run = level.y;
+    int kept = level.z;
+    ivec2 segment = ivec2(0, level.x);
 #ifdef SEGMENTS
     segment = ivec2(texelFetch(texture2, place_of_pair(pair), 0).xy);
 #endif

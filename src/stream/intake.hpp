@@ -82,8 +82,8 @@ class Intake {
         constexpr std::size_t max = (std::size_t{1} << 27U) / sizeof(Bits);
         const auto by_threads = std::min(sorter_->batch_windows(), max / window_);
         batch_ = std::max({sorter_->batch_bytes() / sizeof(Bits) / window_, by_threads, std::size_t{1}}) * window_;
-        const auto* by_cpu = dynamic_cast<const cpu::CpuWindowSorter*>(sorter_.get());
-        long_ = by_cpu && by_cpu->threads() == 1 ? 16 * std::uint64_t{batch_} : 0;
+        const bool on_this_thread = sorter_->name() == "cpu" && sorter_->batch_windows() == 1;
+        long_ = on_this_thread ? 16 * std::uint64_t{batch_} : 0;
     }
     Intake(const Intake&) = delete;
     Intake& operator=(const Intake&) = delete;
@@ -174,7 +174,7 @@ class Intake {
     [[nodiscard]] const KeyRule<Bits>& rule() const { return rule_; }
     [[nodiscard]] WindowSorter& sorter() { return *sorter_; }
     // Lets the sorter's threads share the work on windows.
-    [[nodiscard]] Share share() {
+    [[nodiscard]] auto share() {
         return [sorter = sorter_.get()](std::size_t count, const Work& work) { sorter->share(count, work); };
     }
     [[nodiscard]] const WindowSorter& sorter() const { return *sorter_; }
@@ -198,7 +198,7 @@ class Intake {
     [[nodiscard]] bool is_nan(const Bits& value) const { return rule_.is_nan(bits_at(&value)); }
     [[nodiscard]] std::size_t count_nans(std::span<const Bits> values) const {
         if (rule_.max_magnitude == static_cast<Bits>(~Bits{0})) return 0;  // integers
-        using Signed = std::make_signed_t<Bits>;  // which vector instructions compare
+        using Signed = std::make_signed_t<Bits>;                           // which vector instructions compare
         std::size_t nans = 0;
         const auto max = static_cast<Signed>(rule_.max_magnitude);
         for (const auto& value : values) {

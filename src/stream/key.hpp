@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -51,9 +52,12 @@ struct KeyRule {
     Bits minus_zero, zero;          // the bits of -0, which counts as 0, and their key
     Bits max_magnitude;             // of a number; greater ones are NaNs
     Bits greatest;                  // the largest key of a number
+    // Numbers of 64 bits may stand for values of 32 bits, in their order (see wide_rule_of). This is then the rule of the
+    // values.
+    const KeyRule<std::uint32_t>* narrow = nullptr;
 
     // The total order, in which -0 is below 0.
-    [[nodiscard]] Bits order(Bits bits) const {
+    [[nodiscard]] constexpr Bits order(Bits bits) const {
         return static_cast<Bits>(static_cast<Bits>(bits ^ ((bits & sign) != 0 ? if_negative : if_positive)) - minus);
     }
     [[nodiscard]] Key key(Bits bits) const { return bits == minus_zero ? zero : order(bits); }
@@ -62,7 +66,18 @@ struct KeyRule {
         return static_cast<Bits>(bits ^ ((bits & sign) != 0 ? if_positive : if_negative));
     }
     [[nodiscard]] bool is_nan(Bits bits) const { return static_cast<Bits>(bits & ~sign) > max_magnitude; }
+    // The bits of a value as they are saved, and their bytes.
+    [[nodiscard]] Bits raw(Bits bits) const { return narrow ? static_cast<Bits>(narrow->bits(bits)) : bits; }
+    [[nodiscard]] std::size_t raw_bytes() const { return narrow ? sizeof(std::uint32_t) : sizeof(Bits); }
+    [[nodiscard]] Bits of_raw(Bits raw) const {
+        if (!narrow) return raw;
+        const auto value = static_cast<std::uint32_t>(raw);
+        return narrow->is_nan(value) ? static_cast<Bits>(~sign) : static_cast<Bits>(narrow->order(value));
+    }
     [[nodiscard]] Keys keys(std::span<Bits> values) const {
+        if constexpr (sizeof(Bits) == sizeof(std::uint64_t)) {
+            if (narrow) return values;
+        }
         return cpu::visit_key_type(type, [&]<class T>(const T* /*type*/) {
             return Keys(std::span(reinterpret_cast<T*>(values.data()), values.size()));
         });
@@ -101,6 +116,29 @@ constexpr KeyRule<BitsOf<T>> make_rule() {
 }
 template <class T>
 inline constexpr KeyRule<BitsOf<T>> rule_of = make_rule<T>();
+
+// The rule of values of any type as numbers of 64 bits: of their bits or, for 32 bits, of their order. With it, code for
+// one width serves all types.
+template <class T>
+constexpr KeyRule<std::uint64_t> make_wide_rule() {
+    constexpr const auto& narrow = rule_of<T>;
+    if constexpr (sizeof(T) == sizeof(std::uint64_t)) {
+        return narrow;
+    } else {
+        constexpr auto ones = ~std::uint64_t{0};
+        return {narrow.type,
+                0,
+                0,
+                0,
+                narrow.order(narrow.minus_zero),
+                narrow.zero,
+                cpu::is_float<T> ? std::uint64_t{std::numeric_limits<std::uint32_t>::max()} : ones,
+                narrow.greatest,
+                &narrow};
+    }
+}
+template <class T>
+inline constexpr KeyRule<std::uint64_t> wide_rule_of = make_wide_rule<T>();
 
 template <class Bits>
 [[nodiscard]] Bits bits_at(const Bits* value) {

@@ -179,7 +179,7 @@ class LevelSorts {
     }
 
     void write(Writer& to) const {
-        to.values(last(longest_wait()));
+        to.values(last(longest_wait()), rule_);
         for (const auto& level : levels_) {
             to.u64(level.waiting);
             level.block.write(to);

@@ -51,11 +51,11 @@ struct QuantilesState final : WindowSink<Bits> {
     // A tail is saved as one summary.
     [[nodiscard]] Histogram compacted(const Histogram& buckets, const Window<Bits>& rest);
     // Calls `work` with all values, for a query of that many ranks.
-    using Ask = std::function<void(const QuantileParts&)>;
+    using Ask = Callable<void(const QuantileParts&)>;
     void ask(std::size_t ranks, const Ask& work);
     // Calls `work` with the state to save: the histogram, with a sample of a long incomplete window or with a short one
     // unchanged.
-    using Use = std::function<void(const Histogram&, const Window<Bits>&)>;
+    using Use = Callable<void(const Histogram&, const Window<Bits>&)>;
     void compact(const Use& use);
 
     [[nodiscard]] std::uint64_t n() const { return intake.n(); }

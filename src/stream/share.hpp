@@ -1,17 +1,36 @@
 // Work that may be shared among threads: a sorter's threads (WindowSorter::share), or only the caller's.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
-#include <functional>
+#include <type_traits>
+#include <utility>
 
 namespace quadmill::detail::stream {
 
-using Work = std::function<void(std::size_t index)>;
-// Runs work(0) .. work(count - 1) in any order, possibly at the same time.
-using Share = std::function<void(std::size_t count, const Work& work)>;
+// Refers to something callable, for the length of a call. A std::function would compile five functions for each lambda.
+template <class Call>
+class Callable;
+template <class... Args>
+class Callable<void(Args...)> {
+  public:
+    template <class Called>
+    requires(!std::same_as<std::remove_cvref_t<Called>, Callable>)
+        Callable(const Called& called)  // NOLINT(google-explicit-constructor): as std::function
+        : called_(&called),
+          call_([](const void* it, Args... args) { (*static_cast<const Called*>(it))(std::forward<Args>(args)...); }) {}
+    void operator()(Args... args) const { call_(called_, std::forward<Args>(args)...); }
 
-// Runs all work on the caller's thread. A class, because std::function of a plain function would leave foreign symbols
-// in the library.
+  private:
+    const void* called_;
+    void (*call_)(const void*, Args...);
+};
+
+using Work = Callable<void(std::size_t index)>;
+// Runs work(0) .. work(count - 1) in any order, possibly at the same time.
+using Share = Callable<void(std::size_t count, const Work& work)>;
+
+// Runs all work on the caller's thread.
 struct Alone {
     void operator()(std::size_t count, const Work& work) const {
         for (std::size_t i = 0; i < count; ++i) work(i);

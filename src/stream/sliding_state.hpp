@@ -225,7 +225,7 @@ class SlidingState : public WindowSink<Bits> {
                (options_.paper.blocks == SlidingBlocks::Sorted ? level_sorts : 0));
         to.u64(n());
         to.u64(nans());
-        to.values(last_.last(std::min(n(), plan_.exact)));
+        to.values(last_.last(std::min(n(), plan_.exact)), intake_.rule());
         if (plan_.is_exact()) return to.take();
         blocks_.write(to);
         plan_.sorted ? sorts_.write(to) : write_sorted(to, rest);

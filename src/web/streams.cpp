@@ -1,16 +1,18 @@
 // Summaries of streams for JavaScript (web/package/streams.js). A summary is a handle. Values and answers pass through
 // memory that malloc() gave, or that the module keeps until the next call.
+#include <algorithm>
 #include <array>
-#include <bit>
-#include <cstring>
 #include <memory>
 #include <optional>
 #include <span>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "quadmill/stream.hpp"
+#include "stream/frequencies_state.hpp"
+#include "stream/heavy_prefixes_state.hpp"
+#include "stream/quantiles_state.hpp"
+#include "stream/sliding_state.hpp"
 #include "web/call.hpp"
 
 namespace quadmill::detail::web {
@@ -43,44 +45,45 @@ class Stream {
     [[nodiscard]] virtual std::vector<std::byte> save() const = 0;
 };
 
-template <class T>
-std::uint64_t bits(T value) {
-    if constexpr (sizeof(T) == 4) return std::bit_cast<std::uint32_t>(value);
-    if constexpr (sizeof(T) == 8) return std::bit_cast<std::uint64_t>(value);
-}
-
 void put(Answer& to, const Count& count) {
     to.insert(to.end(), {count.lower, count.upper});
 }
 
-template <class T>
-void answer(const Quantiles<T>& of, double phi, std::optional<std::uint64_t> /*width*/, Answer& to) {
+// Summaries of all types are compiled for numbers of 64 bits alone, whose answers are keys (stream/key.hpp).
+using Cell = std::uint64_t;
+using Rule = stream::KeyRule<Cell>;
+
+const Rule& rule_of_type(int type) {
+    static constexpr std::array rules{stream::wide_rule_of<float>,        stream::wide_rule_of<double>,
+                                      stream::wide_rule_of<std::int32_t>, stream::wide_rule_of<std::uint32_t>,
+                                      stream::wide_rule_of<std::int64_t>, stream::wide_rule_of<std::uint64_t>};
+    if (type < 1 || type > static_cast<int>(rules.size()))
+        throw InvalidArgument("a summary's values are f32, f64, i32, u32, i64 or u64");
+    return rules[static_cast<std::size_t>(type - 1)];
+}
+
+void answer(const Quantiles<Cell>& of, double phi, std::optional<std::uint64_t> /*width*/, Answer& to) {
     const auto found = of.quantile(phi);
-    to = {bits(found.value), found.rank_lower, found.rank_upper};
+    to = {found.value, found.rank_lower, found.rank_upper};
 }
-template <class T>
-void answer(const SlidingQuantiles<T>& of, double phi, std::optional<std::uint64_t> width, Answer& to) {
+void answer(const SlidingQuantiles<Cell>& of, double phi, std::optional<std::uint64_t> width, Answer& to) {
     const auto found = of.quantile(phi, width);
-    to = {bits(found.value), found.rank_lower, found.rank_upper};
+    to = {found.value, found.rank_lower, found.rank_upper};
 }
-template <class T>
-void put_frequent(const std::vector<Frequent<T>>& all, Answer& to) {
+void put_frequent(const std::vector<Frequent<Cell>>& all, Answer& to) {
     to.clear();
     for (const auto& one : all) {
-        to.push_back(bits(one.value));
+        to.push_back(one.value);
         put(to, one.count);
     }
 }
-template <class T>
-void answer(const Frequencies<T>& of, double support, std::optional<std::uint64_t> /*width*/, Answer& to) {
+void answer(const Frequencies<Cell>& of, double support, std::optional<std::uint64_t> /*width*/, Answer& to) {
     put_frequent(of.frequent(support), to);
 }
-template <class T>
-void answer(const SlidingFrequencies<T>& of, double support, std::optional<std::uint64_t> width, Answer& to) {
+void answer(const SlidingFrequencies<Cell>& of, double support, std::optional<std::uint64_t> width, Answer& to) {
     put_frequent(of.frequent(support, width), to);
 }
-template <class T>
-void answer(const HeavyPrefixes<T>& of, double support, std::optional<std::uint64_t> /*width*/, Answer& to) {
+void answer(const HeavyPrefixes<Cell>& of, double support, std::optional<std::uint64_t> /*width*/, Answer& to) {
     to.clear();
     for (const auto& one : of.heavy(support)) {
         to.push_back(one.value);
@@ -90,18 +93,25 @@ void answer(const HeavyPrefixes<T>& of, double support, std::optional<std::uint6
     }
 }
 
-// A summary of that class for values of type T.
-template <class Summary, class T>
+// A summary of that class.
+template <class Summary>
 class StreamOf final : public Stream {
   public:
-    template <class Made>
-    explicit StreamOf(Made&& made) : summary_(std::forward<Made>(made)) {}
+    StreamOf(const Rule& rule, std::size_t each, Summary made) : rule_(rule), each_(each), summary_(std::move(made)) {}
     void add(const void* values, std::size_t count) override {
-        summary_.add(std::span(static_cast<const T*>(values), count));
+        if (!rule_.narrow) return summary_.add(std::span(static_cast<const Cell*>(values), count));
+        std::array<Cell, 4096> cells;
+        for (const auto* from = static_cast<const std::uint32_t*>(values); count > 0;) {
+            const auto part = std::span(cells).first(std::min(count, cells.size()));
+            for (auto& cell : part) cell = rule_.of_raw(*from++);
+            summary_.add(std::span<const Cell>(part));
+            count -= part.size();
+        }
     }
     [[nodiscard]] std::uint64_t n() const override { return summary_.n(); }
     void ask(double at, std::optional<std::uint64_t> width, Answer& to) const override {
         answer(summary_, at, width, to);
+        for (std::size_t i = 0; i < to.size(); i += each_) to[i] = rule_.raw(rule_.bits(to[i]));
     }
     // Pre: the same class.
     void merge(const Stream& other) override {
@@ -114,63 +124,51 @@ class StreamOf final : public Stream {
     [[nodiscard]] std::vector<std::byte> save() const override { return summary_.save(); }
 
   private:
+    const Rule& rule_;
+    std::size_t each_;  // numbers of a row of an answer
     Summary summary_;
 };
 
 using Made = std::unique_ptr<Stream>;
 
-template <class Summary, class T, class Options>
-Made make(const Options& options, std::span<const std::byte> saved) {
-    using Result = StreamOf<Summary, T>;
-    return saved.empty() ? std::make_unique<Result>(Summary(options)) : std::make_unique<Result>(Summary::load(saved));
-}
-
-// Calls make_of.operator()<T>() for the type with that number.
-template <class MakeOf>
-Made with_type(int type, const MakeOf& make_of) {
-    switch (type) {
-        case 1:
-            return make_of.template operator()<float>();
-        case 2:
-            return make_of.template operator()<double>();
-        case 3:
-            return make_of.template operator()<std::int32_t>();
-        case 4:
-            return make_of.template operator()<std::uint32_t>();
-        case 5:
-            return make_of.template operator()<std::int64_t>();
-        case 6:
-            return make_of.template operator()<std::uint64_t>();
-        default:
-            throw InvalidArgument("a summary's values are f32, f64, i32, u32, i64 or u64");
-    }
-}
-
 // A new summary, or a saved one if there are bytes.
 Made make(Kind kind, int type, const Options& options, std::span<const std::byte> saved) {
-    const SlidingOptions sliding{.eps = options.eps, .window = options.window};
+    const auto& rule = rule_of_type(type);
+    const auto made = [&]<class Summary, class State>(std::size_t each, std::unique_ptr<State> state) -> Made {
+        return std::make_unique<StreamOf<Summary>>(rule, each, Access::make<Summary>(std::move(state)));
+    };
+    const auto plain = [&]<class Summary, class State>(const auto& wanted) {
+        return made.template operator()<Summary>(3, saved.empty()
+                                                        ? std::make_unique<State>(rule, wanted, cpu_window_sorter(1))
+                                                        : State::load(rule, saved, cpu_window_sorter(1)));
+    };
+    const auto sliding = [&]<class Summary, class State>(const char* name) {
+        const SlidingOptions wanted{.eps = options.eps, .window = options.window};
+        return made.template operator()<Summary>(
+            3, saved.empty()
+                   ? std::make_unique<State>(rule, name, wanted, cpu_window_sorter(1))
+                   : State::load(rule, name, saved, static_cast<SavedSummary::Kind>(kind), cpu_window_sorter(1)));
+    };
     switch (kind) {
         case Kind::Quantiles:
-            return with_type(
-                type, [&]<class T>() { return make<Quantiles<T>, T>(QuantileOptions{.eps = options.eps}, saved); });
+            return plain.operator()<Quantiles<Cell>, stream::QuantilesState<Cell>>(QuantileOptions{.eps = options.eps});
         case Kind::Frequencies:
-            return with_type(
-                type, [&]<class T>() { return make<Frequencies<T>, T>(FrequencyOptions{.eps = options.eps}, saved); });
+            return plain.operator()<Frequencies<Cell>, stream::FrequenciesState<Cell>>(
+                FrequencyOptions{.eps = options.eps});
         case Kind::SlidingQuantiles:
-            return with_type(type, [&]<class T>() { return make<SlidingQuantiles<T>, T>(sliding, saved); });
+            return sliding.operator()<SlidingQuantiles<Cell>, stream::SlidingState<Cell, stream::QuantileSummary>>(
+                "SlidingQuantiles");
         case Kind::SlidingFrequencies:
-            return with_type(type, [&]<class T>() { return make<SlidingFrequencies<T>, T>(sliding, saved); });
+            return sliding.operator()<SlidingFrequencies<Cell>, stream::SlidingState<Cell, stream::FrequencySummary>>(
+                "SlidingFrequencies");
         case Kind::HeavyPrefixes: {
+            if (type != 4 && type != 6) throw InvalidArgument("HeavyPrefixes takes values of u32 or u64");
             HeavyPrefixOptions prefixes{.eps = options.eps, .support = options.support};
-            if (type == 4) {
-                for (int length = 0; length <= 32; length += 8) prefixes.lengths.push_back(length);
-                return make<HeavyPrefixes<std::uint32_t>, std::uint32_t>(prefixes, saved);
-            }
-            if (type == 6) {
-                for (int length = 0; length <= 64; length += 8) prefixes.lengths.push_back(length);
-                return make<HeavyPrefixes<std::uint64_t>, std::uint64_t>(prefixes, saved);
-            }
-            throw InvalidArgument("HeavyPrefixes takes values of u32 or u64");
+            for (int length = 0; length <= (type == 4 ? 32 : 64); length += 8) prefixes.lengths.push_back(length);
+            using State = stream::HeavyPrefixesState<Cell>;
+            return made.operator()<HeavyPrefixes<Cell>>(
+                6, saved.empty() ? std::make_unique<State>(rule, prefixes, cpu_window_sorter(1))
+                                 : State::load(rule, saved, cpu_window_sorter(1)));
         }
     }
     throw InvalidArgument("these bytes are not a summary that quadmill/streams reads");

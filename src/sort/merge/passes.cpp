@@ -185,11 +185,7 @@ void MergePasses::sort_blocks(const Job& job, const Slice& slice) {
 }
 
 gl::Uniforms MergePasses::uniforms(const Job& job, const Level& level) {
-    return uniforms(job)
-        .set("blocks", static_cast<int>(level.blocks))
-        .set("run", static_cast<int>(level.run))
-        .set("kept", static_cast<int>(level.kept))
-        .set("pairs", static_cast<int>(level.pairs_out()));
+    return uniforms(job).set("level", glm::ivec4(level.blocks, level.run, level.kept, level.pairs_out()));
 }
 
 void MergePasses::search(const Job& job, const Level& level, const Slice& slice, const Cuts& cuts, const Cuts* before) {
