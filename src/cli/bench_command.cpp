@@ -143,6 +143,7 @@ void write_plot(files::OutputFile& file, const std::vector<bench::Panel>& panels
 void add_bench_command(CLI::App& app, const std::string& command_line) {
     auto* bench = app.add_subcommand("bench", "Measure the engines, and other libraries");
     bench->require_subcommand(1);
+    add_bench_csv_command(*bench, command_line);
     add_bench_devices_command(*bench, command_line);
     add_bench_external_command(*bench, command_line);
     add_bench_figures_command(*bench, command_line);

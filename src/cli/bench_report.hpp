@@ -216,6 +216,7 @@ class RatePlot {
     std::vector<bench::Panel> panels_;
 };
 
+void add_bench_csv_command(CLI::App& bench, const std::string& command_line);
 void add_bench_devices_command(CLI::App& bench, const std::string& command_line);
 void add_bench_external_command(CLI::App& bench, const std::string& command_line);
 void add_bench_figures_command(CLI::App& bench, const std::string& command_line);

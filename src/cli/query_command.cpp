@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <deque>
+#include <iterator>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -17,6 +20,7 @@
 #include "cli/stream_run.hpp"
 #include "cpu/stopwatch.hpp"
 #include "files/files.hpp"
+#include "input/binary_table.hpp"
 #include "input/checks.hpp"
 #include "input/csv.hpp"
 #include "input/printable.hpp"
@@ -39,9 +43,20 @@ using sql::SqlQuery;
 struct Source {
     std::optional<input::CsvFile> file{};
     std::optional<input::CsvStream> stream{};
+    std::optional<input::BinaryTable> binary{};
+    const input::CsvFile* shared = nullptr;
     input::CsvColumns columns{};
 
-    [[nodiscard]] const ColumnNames& names() const { return file ? file->names() : stream->names(); }
+    [[nodiscard]] const ColumnNames& names() const {
+        return binary ? binary->names : shared ? shared->names() : file ? file->names() : stream->names();
+    }
+};
+
+// A file that several statements read: all columns that they need.
+struct SharedFile {
+    std::optional<input::CsvFile> file{};
+    std::set<std::size_t> columns{}, compared{};  // compared: those that are not only printed
+    std::optional<input::CsvTable> table{};
 };
 
 enum class Explain { No, Text, Dot };
@@ -54,8 +69,10 @@ struct QueryCommand {
     Explain explain = Explain::No;
     bool profile = false, explain_engine = false;
     std::uint64_t batch = 0;
-    std::string delimiter = "auto", null;
+    std::string delimiter = "auto";
     bool no_header = false;
+    std::vector<std::string> given_types;
+    input::CsvForm csv_form;
     int device = -1;
     QueryOptions options;
     sql::RunOptions how;
@@ -67,7 +84,12 @@ struct QueryCommand {
   private:
     void parse();
     void check_options() const;
+    void read_types();
+    void check_type_names() const;
+    void share_files();
     void statement();
+    [[nodiscard]] SharedFile* shared(const std::string& path);
+    [[nodiscard]] input::CsvTable read(std::size_t source);
     void open_sources();
     void choose_columns();
     [[nodiscard]] bool is_stream(std::size_t source) const;
@@ -81,7 +103,8 @@ struct QueryCommand {
 
     std::vector<SqlQuery> statements_;
     SqlQuery query_;
-    std::deque<Source> sources_;  // a deque, because streams cannot be moved
+    std::deque<Source> sources_;                // a deque, because streams cannot be moved
+    std::map<std::string, SharedFile> shared_;  // by path
     std::optional<files::OutputFile> output_;
     std::optional<Context> context_;
     std::optional<Session> session_;
@@ -103,7 +126,33 @@ void QueryCommand::parse() {
     if (delimiter == "\\t" || delimiter == "tab") delimiter = "\t";
     if (delimiter != "auto" && (delimiter.size() != 1 || delimiter.find_first_of("\"\r\n") == 0))
         throw CLI::ValidationError("--delimiter", "must be one character, and no quote or line end");
+    csv_form.delimiter = delimiter == "auto" ? '\0' : delimiter[0];
+    csv_form.has_names = !no_header;
+    read_types();
     check_options();
+}
+
+// Words such as id:text.
+void QueryCommand::read_types() {
+    using Kind = input::Cells::Kind;
+    const input::Words<Kind> words{{"text", Kind::Texts}, {"i64", Kind::Integers}, {"f64", Kind::Floats}};
+    for (const auto& one : given_types) {
+        const auto colon = one.rfind(':');
+        const auto word = colon == std::string::npos ? std::string() : one.substr(colon + 1);
+        const auto known = std::ranges::find(words, word, &std::pair<std::string, Kind>::first);
+        if (known == words.end())
+            throw CLI::ValidationError("--types", "must be NAME:TYPE, where TYPE is text, i64 or f64, not " + one);
+        csv_form.types.emplace(one.substr(0, colon), known->second);
+    }
+}
+
+void QueryCommand::check_type_names() const {
+    for (const auto& [name, type] : csv_form.types) {
+        const auto has = [&](const Source& source) {
+            return !source.binary && std::ranges::find(source.names().unique, name) != source.names().unique.end();
+        };
+        if (std::ranges::none_of(sources_, has)) throw InvalidArgument("--types: no table has a column " + name);
+    }
 }
 
 void QueryCommand::check_options() const {
@@ -120,6 +169,7 @@ void QueryCommand::check_options() const {
     only_with(*verb, {"--join-block"}, how.join != JoinMethod::SortMerge, "--join loops or auto");
     only_with(*verb, {"--execution"}, on_gpu, "--engine depth or bitmap");
     only_with(*verb, {"--batch"}, statements_.size() == 1, "one statement");
+    only_with(*verb, {"--comment", "--skip-bad"}, batch == 0, "a whole input, not with --batch");
 }
 
 // The stream is standard input or, without it, the first table.
@@ -134,7 +184,8 @@ bool QueryCommand::is_stream(std::size_t source) const {
 bool QueryCommand::takes_first_rows() const {
     return query_.limit && !query_.join && !query_.where && !query_.groups() && !query_.distinct &&
            query_.order_by.empty() && batch == 0 && explain == Explain::No &&
-           !input::is_pattern(query_.sources[0].path);
+           !input::is_pattern(query_.sources[0].path) && !input::is_binary_name(query_.sources[0].path) &&
+           !csv_form.is_careful() && !shared_.contains(query_.sources[0].path);
 }
 
 void QueryCommand::open_sources() {
@@ -143,12 +194,15 @@ void QueryCommand::open_sources() {
     for (const auto& source : query_.sources) input::refuse_inputs("FROM", output, {source.path});
     for (std::size_t i = 0; i < sources_.size(); ++i) {
         const auto& path = query_.sources[i].path;
-        const input::CsvForm form{
-            .delimiter = delimiter == "auto" ? '\0' : delimiter[0], .has_names = !no_header, .null = null};
-        if (is_stream(i) || takes_first_rows()) {
-            sources_[i].stream.emplace(path, form);
+        if (const auto* one = shared(path)) {
+            sources_[i].shared = &*one->file;
+        } else if (input::is_binary_name(path)) {
+            if (is_stream(i)) throw InvalidArgument("--batch reads CSV, and " + path + " is not");
+            sources_[i].binary.emplace(input::read_binary_table(path));
+        } else if (is_stream(i) || takes_first_rows()) {
+            sources_[i].stream.emplace(path, csv_form);
         } else {
-            sources_[i].file.emplace(path, form);
+            sources_[i].file.emplace(path, csv_form);
         }
     }
 }
@@ -200,9 +254,24 @@ void QueryCommand::print_plan(const SqlQuery& query, const std::vector<Table>& t
 }
 
 sql::SourceTypes types_of(const input::CsvTable& from) {
-    sql::SourceTypes types{.why_text = from.why_text};
+    sql::SourceTypes types{.why_text = from.why_text, .printed = from.printed};
     for (const auto& info : from.table.columns()) types.types.emplace(info.name, info.type);
     return types;
+}
+
+// MIN and MAX of numbers that became text because of one value are rarely what was meant.
+void note_texts(const SqlQuery& query, const std::vector<input::CsvTable>& from) {
+    using Kind = QueryAggregate::Kind;
+    for (const auto& one : query.aggregates) {
+        if ((one.what.kind != Kind::Min && one.what.kind != Kind::Max) || one.argument.empty()) continue;
+        const auto column = std::ranges::find(query.columns, one.argument[0].leaf, &sql::SqlColumn::leaf);
+        if (column == query.columns.end() || !column->source) continue;
+        const auto& table = from[*column->source];
+        const auto why = table.why_text.find(column->name);
+        if (why == table.why_text.end() || !table.mostly_numbers.contains(column->name)) continue;
+        fmt::print(stderr, "quadmill query: {} compares texts, although most values are numbers: {}\n",
+                   input::printable(one.leaf), input::printable(why->second));
+    }
 }
 
 void QueryCommand::answer(const std::vector<input::CsvTable>& from) {
@@ -212,6 +281,7 @@ void QueryCommand::answer(const std::vector<input::CsvTable>& from) {
     const auto known = sql::types_in(query, types);
     checked([&] { check_types(query, known); });
     take_types(query, known);
+    if (explain == Explain::No) note_texts(query, from);
     std::vector<Table> tables;
     for (std::size_t i = 0; i < from.size(); ++i) {
         std::vector<std::string> texts;
@@ -255,6 +325,7 @@ void QueryCommand::run() {
         for (const auto& source : one.sources) input::refuse_inputs("-o", output, {source.path});
     }
     output_.emplace(output);
+    share_files();
     for (auto& one : statements_) {
         query_ = std::move(one);
         statement();
@@ -262,23 +333,83 @@ void QueryCommand::run() {
     if (output != "-") output_->commit();
 }
 
+SharedFile* QueryCommand::shared(const std::string& path) {
+    const auto found = shared_.find(path);
+    return found == shared_.end() ? nullptr : &found->second;
+}
+
+// Files that several statements name are read once, and so is what can only be read once.
+void QueryCommand::share_files() {
+    if (batch > 0) return;
+    std::map<std::string, std::size_t> users;
+    for (const auto& one : statements_) {
+        for (const auto& source : one.sources) ++users[source.path];
+    }
+    for (const auto& [path, count] : users) {
+        const bool once = statements_.size() > 1 && !files::is_regular(path);
+        if ((count > 1 || once) && !input::is_binary_name(path)) shared_[path].file.emplace(path, csv_form);
+    }
+    for (const auto& one : statements_) {
+        if (shared_.empty()) return;
+        query_ = one;
+        if (std::ranges::none_of(one.sources, [&](const auto& source) { return shared(source.path) != nullptr; }))
+            continue;
+        open_sources();
+        choose_columns();
+        for (std::size_t i = 0; i < sources_.size(); ++i) {
+            auto* const of = shared(query_.sources[i].path);
+            if (!of) continue;
+            const auto printed = columns_printed(query_, i, sources_[i].names());
+            for (const auto column : sources_[i].columns) {
+                of->columns.insert(column);
+                if (!printed.contains(column)) of->compared.insert(column);
+            }
+        }
+    }
+}
+
+// The rows of a file, which is read unless an earlier statement has read it.
+input::CsvTable QueryCommand::read(std::size_t source) {
+    auto* const all = shared(query_.sources[source].path);
+    if (all && all->table) return *all->table;
+    auto columns = sources_[source].columns;
+    std::set<std::size_t> printed;
+    if (all) {
+        columns.assign(all->columns.begin(), all->columns.end());
+        std::ranges::set_difference(all->columns, all->compared, std::inserter(printed, printed.end()));
+    } else if (batch == 0) {
+        printed = columns_printed(query_, source, sources_[source].names());
+    }
+    if (explain != Explain::No) printed.clear();
+    auto& file = all ? all->file : sources_[source].file;
+    auto table = file->table(columns, options.threads, printed);
+    if (table.skipped > 0)
+        fmt::print(stderr, "quadmill query: skipped {} bad row{}; the first: {}\n", table.skipped,
+                   table.skipped == 1 ? "" : "s", input::printable(table.first_skipped));
+    if (all) return all->table.emplace(std::move(table));
+    file.reset();
+    return table;
+}
+
 void QueryCommand::statement() {
     open_sources();
     for (const auto& source : sources_)
         if (source.names().written.empty()) throw CLI::RuntimeError(source.stream->interrupt_status());
+    check_type_names();
     choose_columns();
     std::vector<input::CsvTable> tables(sources_.size());
     std::optional<std::size_t> stream;
     constexpr auto most_rows = std::numeric_limits<std::uint64_t>::max();
     for (std::size_t i = 0; i < tables.size(); ++i) {
-        if (takes_first_rows()) {
+        if (sources_[i].binary) {
+            tables[i] = std::move(sources_[i].binary->rows);
+        } else if (takes_first_rows()) {
             const auto rows = *query_.limit > most_rows - query_.offset ? most_rows : *query_.limit + query_.offset;
             tables[i] = *sources_[i].stream->next(sources_[i].columns, std::max<std::uint64_t>(rows, 1));
         } else if (sources_[i].stream) {
             stream = i;
         } else {
-            tables[i] = sources_[i].file->table(sources_[i].columns, options.threads);
-            sources_[i].file.reset();
+            tables[i] = read(i);
         }
     }
     if (stream) {
@@ -336,8 +467,19 @@ void add_options(CLI::App& verb, QueryCommand& command) {
         ->capture_default_str();
     verb.add_flag("--no-header", command.no_header,
                   "The first line is a row; columns are called column1, column2, ...");
-    verb.add_option("--null", command.null, "A field that stands for NULL, such as NA, next to empty fields")
+    verb.add_option("--null", command.csv_form.null, "A field that stands for NULL, such as NA, next to empty fields")
         ->type_name("TEXT");
+    verb.add_option("--types", command.given_types,
+                    "Types of columns, instead of those that their values have: text, i64 or f64")
+        ->delimiter(',')
+        ->type_name("NAME:TYPE,...");
+    verb.add_option("--comment", command.csv_form.comment, "Skip lines that begin with this text, such as #")
+        ->type_name("TEXT");
+    verb.add_flag(
+        "--skip-bad", command.csv_form.skips_bad,
+        "Skip rows with a wrong number of fields, wrong quotes, or values that --types does not allow, and say "
+        "how many");
+    verb.add_flag("--ragged", command.csv_form.is_ragged, "Fields that are missing at the end of a row are NULL");
     verb.add_option("--engine", command.options.engine,
                     "cpu: CPU threads; depth: depth and stencil tests and occlusion queries on the GPU; bitmap: "
                     "fragment programs on the GPU that write the bits of 32 rows together; auto: cpu, because copying "
@@ -382,7 +524,10 @@ void add_query_command(CLI::App& app) {
         "- SELECT [DISTINCT] *, t.* or expressions of columns and aggregates with + - * / %; each may have AS name\n"
         "- Aggregates: COUNT(*), COUNT(c), COUNT(DISTINCT c), SUM, AVG, MIN, MAX, MEDIAN, STDDEV, VARIANCE (also "
         "..._POP), QUANTILE(c, phi), KTH_LARGEST(c, k), KTH_SMALLEST(c, k)\n"
-        "- FROM path, in quotes if it has blanks; - is standard input, 'logs/*.csv' several files\n"
+        "- FROM path, in quotes if it has blanks; - is standard input; 'logs/*.csv' is several files, whose paths are "
+        "in "
+        "the column file; data.f32 (or .f64, .i32, .u32, .i64) are raw values in the column value; .npy is an array of "
+        "NumPy\n"
         "- [LEFT] JOIN path ON x.k = y.k, or USING (k), or ON ABS(x.k - y.k) <= d\n"
         "- WHERE with AND, OR, NOT, =, !=, <, <=, >, >=, BETWEEN, IN, LIKE, ILIKE, IS NULL, and expressions\n"
         "- GROUP BY columns, expressions, names or positions of outputs; HAVING condition\n"

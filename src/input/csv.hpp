@@ -14,24 +14,34 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "files/files.hpp"
+#include "input/csv_cells.hpp"
 #include "quadmill/table.hpp"
 #include "query/table/column_names.hpp"
+#include "query/table/text_numbers.hpp"
 
 namespace quadmill::detail::input {
 
 // How a file is written.
 struct CsvForm {
-    char delimiter = '\0';  // '\0': the one of , ; tab | that is most frequent in the first line
-    bool has_names = true;  // otherwise columns are called column1, column2, ...
-    std::string null{};     // a field that stands for NULL, too, also in quotes
+    char delimiter = '\0';                       // '\0': the one of , ; tab | that is most frequent in the first line
+    bool has_names = true;                       // otherwise columns are called column1, column2, ...
+    std::string null{};                          // a field that stands for NULL, too, also in quotes
+    std::string comment{};                       // lines that begin with it are skipped
+    bool skips_bad = false;                      // whether bad rows are skipped
+    bool is_ragged = false;                      // whether fields that are missing at the end of a row are NULL
+    std::map<std::string, Cells::Kind> types{};  // types of columns by name: texts, integers or floats
+
+    // Whether rows must be read one at a time, by one thread.
+    [[nodiscard]] bool is_careful() const { return skips_bad || !comment.empty(); }
 };
 
 [[nodiscard]] bool is_pattern(const std::string& path);
@@ -45,35 +55,42 @@ struct CsvTable {
     std::vector<std::string> empty{};
     std::size_t rows = 0;
     std::map<std::string, std::string> why_text{};  // the reason that a column is text: "line 3 has 'x'"
+    std::set<std::string> printed{};                // columns of text that are I64 columns of query::PrintedTexts
+    std::vector<query::TextMemory> memory{};        // of printed texts
+    std::set<std::string> mostly_numbers{};         // columns of text of which most values are numbers
+    std::uint64_t skipped = 0;                      // bad rows
+    std::string first_skipped{};                    // the error of the first one
 };
 
 // Adds the columns without a value: as text if named in `texts`, otherwise as integers.
 [[nodiscard]] Table filled(const CsvTable& from, const std::vector<std::string>& texts = {});
 
-// Whole files or all of standard input, in memory. A path with * ? or [ that is not a file is a pattern of several
-// files with the same columns, which are one after the other in the order of their names.
+// Whole files or all of standard input. Files are read in blocks, of which only the columns stay in memory; what is
+// compressed or comes from a pipe is in memory. A path with * ? or [ that is not a file is a pattern of several
+// files with the same columns, which are one after the other in the order of their names; its last column, file, has
+// the path of each row's file.
 class CsvFile {
   public:
     explicit CsvFile(const std::string& path, CsvForm form = {});
+    CsvFile(const CsvFile&) = delete;
+    CsvFile& operator=(const CsvFile&) = delete;
+    ~CsvFile();
 
     [[nodiscard]] const query::ColumnNames& names() const { return names_; }
     [[nodiscard]] char delimiter() const { return form_.delimiter; }
-    // 0 threads: all.
-    [[nodiscard]] CsvTable table(const CsvColumns& columns, unsigned threads) const;
+    // 0 threads: all. Texts of the columns `printed` are not made comparable.
+    [[nodiscard]] CsvTable table(const CsvColumns& columns, unsigned threads,
+                                 const std::set<std::size_t>& printed = {}) const;
+
+    class Piece;
 
   private:
-    struct Piece {
-        std::string path;
-        files::Bytes bytes;
-        std::size_t data = 0;    // offset of the first row
-        std::uint64_t line = 1;  // its line
-        [[nodiscard]] std::string_view text() const { return {bytes.as<const char>().data(), bytes.size()}; }
-    };
     // Returns the names of its columns.
     [[nodiscard]] std::vector<std::string> open(Piece& piece);
 
     CsvForm form_;
-    std::vector<Piece> pieces_;
+    std::deque<Piece> pieces_;
+    std::vector<std::string> in_file_;  // names of the columns that a file has
     query::ColumnNames names_;
 };
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <iterator>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -40,39 +39,43 @@ bool is_code(std::string_view word) {
     return whole && (mantissa.size() > 1 || has_leading_zero(exponent));
 }
 
-// The integer, if it has at most 15 digits and no other form: no sign +, no leading zero.
-std::optional<std::int64_t> short_integer(std::string_view word) {
-    const bool minus = word.starts_with('-');
-    const auto digits = word.substr(minus ? 1 : 0);
-    if (digits.empty() || digits.size() > 15 || (digits[0] == '0' && digits.size() > 1)) return {};
-    std::int64_t value = 0;
-    for (const char c : digits) {
-        if (!is_digit(c)) return {};
-        value = 10 * value + (c - '0');
-    }
-    return minus ? -value : value;
-}
+// A number with at most 15 digits, perhaps with a point between them, and no other form: no sign +, no leading zero.
+struct ShortNumber {
+    std::int64_t digits = 0;
+    std::size_t decimals = 0;
+    bool is_good = false, has_point = false, is_minus = false;
 
-// The number, if it has at most 15 digits, perhaps with a point between them. It is their integer over a power of ten,
-// which is rounded correctly because doubles have both.
-std::optional<double> short_decimal(std::string_view word) {
-    const bool minus = word.starts_with('-');
-    const auto digits = word.substr(minus ? 1 : 0);
-    const auto point = std::min(digits.find('.'), digits.size());
-    if (point == 0 || digits.size() > (point < digits.size() ? 16U : 15U) || point + 1 == digits.size() ||
-        has_leading_zero(digits))
-        return {};
-    std::int64_t value = 0;
-    for (std::size_t i = 0; i < digits.size(); ++i) {
-        if (i == point) continue;
-        if (!is_digit(digits[i])) return {};
-        value = 10 * value + (digits[i] - '0');
+    explicit ShortNumber(std::string_view word) {
+        const char *at = word.data(), *const end = at + word.size();
+        is_minus = at != end && *at == '-';
+        if (is_minus) ++at;
+        const auto* const first = at;
+        const char* point = end;
+        for (; at != end; ++at) {
+            const auto digit = static_cast<unsigned>(*at) - '0';
+            if (digit <= 9) {
+                digits = 10 * digits + digit;
+            } else if (*at == '.' && point == end) {
+                point = at;
+            } else {
+                return;
+            }
+            if (at - first > 15) return;
+        }
+        has_point = point != end;
+        decimals = has_point ? static_cast<std::size_t>(end - point) - 1 : 0;
+        const bool has_zero = point - first > 1 && *first == '0';
+        is_good = point != first && !has_zero && (has_point ? decimals > 0 : end - first <= 15);
     }
-    constexpr std::array<double, 16> powers{1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                            1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
-    const auto size = static_cast<double>(value) / powers.at(point < digits.size() ? digits.size() - point - 1 : 0);
-    return minus ? -size : size;
-}
+    [[nodiscard]] std::int64_t integer() const { return is_minus ? -digits : digits; }
+    // Rounded correctly, because doubles have both the digits and the power of ten.
+    [[nodiscard]] double value() const {
+        constexpr std::array<double, 16> powers{1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                                1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+        const auto size = static_cast<double>(digits) / powers[decimals];
+        return is_minus ? -size : size;
+    }
+};
 
 // The nearest double. Nothing for a number that would become infinity or 0, such as 1e999 and 1e-999.
 std::optional<double> number_of(std::string_view word) {
@@ -83,35 +86,11 @@ std::optional<double> number_of(std::string_view word) {
     return value;
 }
 
-template <class T>
-bool fit(const std::vector<std::int64_t>& values) {
-    using Limits = std::numeric_limits<T>;
-    return std::ranges::all_of(values, [](std::int64_t v) { return v >= Limits::min() && v <= Limits::max(); });
-}
-
 bool fit_float(const std::vector<double>& values) {
     return std::ranges::all_of(values, [](double v) {
         if (!std::isfinite(v)) return true;
         return std::abs(v) <= std::numeric_limits<float>::max() && static_cast<double>(static_cast<float>(v)) == v;
     });
-}
-
-template <class T>
-void add_as(Table& table, std::string name, const auto& values, std::vector<bool> valid) {
-    std::vector<T> column;
-    column.reserve(values.size());
-    for (const auto value : values) column.push_back(static_cast<T>(value));
-    table.add(std::move(name), std::move(column), std::move(valid));
-}
-
-template <class T>
-void append(std::vector<T>& all, std::vector<T>& part) {
-    if (all.empty()) {
-        all = std::move(part);
-    } else {
-        all.insert(all.end(), std::make_move_iterator(part.begin()), std::make_move_iterator(part.end()));
-    }
-    part = {};
 }
 
 }  // namespace
@@ -121,25 +100,37 @@ std::string_view without_blanks(std::string_view text) {
     return text.substr(begin, text.find_last_not_of(" \t") + 1 - begin);
 }
 
-void Cells::count(bool valid) {
-    if (!valid && valid_.empty()) valid_.assign(rows_, true);
-    if (!valid || !valid_.empty()) valid_.push_back(valid);
-    ++rows_;
-    values_ += valid ? 1 : 0;
-}
-
 void Cells::add_null() {
     count(false);
     if (kind_ == Kind::Integers) integers_.push_back(0);
     if (kind_ == Kind::Floats) floats_.push_back(0);
-    if (kind_ == Kind::Texts && !forgot_) texts_.add_empty(1);
+    if (kind_ == Kind::Texts && !forgot_) is_printed_ ? printed_.add_empty(1) : texts_.add_empty(1);
+}
+
+bool Cells::add_integer(std::int64_t value) {
+    widen(Kind::Integers);
+    integers_.push_back(value);
+    count(true);
+    return true;
+}
+
+bool Cells::add_float(double value) {
+    if (is_strict_ && kind_ == Kind::Integers) return false;
+    widen(Kind::Floats);
+    floats_.push_back(value);
+    count(true);
+    return true;
 }
 
 bool Cells::add(std::string_view field, std::uint64_t line) {
     if (kind_ == Kind::Texts) {
-        if (!forgot_) texts_.add(field);
+        if (!forgot_) is_printed_ ? printed_.add(field) : texts_.add(field);
         count(true);
         return true;
+    }
+    if (const ShortNumber number(field); number.is_good) {
+        if (number.has_point || kind_ == Kind::Floats) return add_float(number.value());
+        return add_integer(number.integer());
     }
     const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
     const bool has_blanks = field.empty() || is_blank(field.front()) || is_blank(field.back());
@@ -153,27 +144,15 @@ bool Cells::add(std::string_view field, std::uint64_t line) {
     if (is_fixed_) return false;
     text_ = {line, std::string(word)};
     forgot_ = has_blanks_ || values_ > 0;
+    numbers_ = values_;
     widen(Kind::Texts);
     return add(field, line);
 }
 
 bool Cells::add_number(std::string_view word, std::uint64_t line) {
-    if (kind_ == Kind::Nothing || kind_ == Kind::Integers) {
-        if (const auto integer = short_integer(word)) {
-            widen(Kind::Integers);
-            integers_.push_back(*integer);
-            count(true);
-            return true;
-        }
-    }
-    if (kind_ == Kind::Floats || word.find('.') != std::string_view::npos) {
-        if (const auto value = short_decimal(word)) {
-            widen(Kind::Floats);
-            floats_.push_back(*value);
-            count(true);
-            return true;
-        }
-    }
+    // Blanks are around it.
+    if (const ShortNumber number(word); number.is_good)
+        return number.has_point || kind_ == Kind::Floats ? add_float(number.value()) : add_integer(number.integer());
     if (is_code(word)) return false;
     std::int64_t integer = 0;
     const bool is_integer = parse_number(word, integer) == nullptr;
@@ -181,21 +160,12 @@ bool Cells::add_number(std::string_view word, std::uint64_t line) {
         if (is_fixed_ && kind_ == Kind::Floats) return false;
         if (long_integer_.line == 0) long_integer_ = {line, std::string(word)};
     }
-    if (is_integer && kind_ != Kind::Floats) {
-        widen(Kind::Integers);
-        integers_.push_back(integer);
-        count(true);
-        return true;
-    }
+    if (is_integer && kind_ != Kind::Floats) return add_integer(integer);
     // An integer that is too long for a number is a code, too.
     const bool too_long = !is_integer && std::ranges::all_of(digits_of(word), is_digit);
     if (too_long) return false;
     const auto value = number_of(word);
-    if (!value) return false;
-    widen(Kind::Floats);
-    floats_.push_back(*value);
-    count(true);
-    return true;
+    return value && add_float(*value);
 }
 
 void Cells::shorten(std::uint64_t rows) {
@@ -209,22 +179,40 @@ void Cells::shorten(std::uint64_t rows) {
     drop(floats_);
     drop(valid_);
     if (texts_.rows().size() > rows) texts_.cut(rows);
+    if (printed_.rows().size() > rows) printed_.cut(rows);
 }
 
 void Cells::widen(Kind kind) {
     if (kind_ == kind) return;
     kind_ = kind;
-    if (kind == Kind::Integers) integers_.resize(rows_);
+    if (kind == Kind::Integers) {
+        integers_.reserve(expected_);
+        integers_.resize(rows_);
+    }
     if (kind == Kind::Floats) {
+        floats_.reserve(std::max<std::size_t>(expected_, rows_));
+        integers_.insert(integers_.end(), narrow_.begin(), narrow_.end());
+        narrow_ = {};
         floats_.assign(integers_.begin(), integers_.end());  // exact, except for a long integer
         floats_.resize(rows_);
         integers_ = {};
     }
     if (kind == Kind::Texts) {
         integers_ = {};
+        narrow_ = {};
         floats_ = {};
-        if (!forgot_) texts_.add_empty(rows_);
+        if (!forgot_) is_printed_ ? printed_.add_empty(rows_) : texts_.add_empty(rows_);
     }
+}
+
+void Cells::pack() {
+    constexpr std::int64_t least = std::numeric_limits<std::int32_t>::min();
+    constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+    const auto [min, max] = std::minmax_element(integers_.begin(), integers_.end());
+    if (integers_.empty() || *min < least || *max > most) return;
+    narrow_.reserve(integers_.size());
+    for (const auto value : integers_) narrow_.push_back(static_cast<std::int32_t>(value));
+    integers_ = {};
 }
 
 Cells::Kind Cells::common_kind(std::span<const Cells> parts) {
@@ -256,18 +244,43 @@ Cells Cells::narrowed(std::span<const std::uint64_t> lines) const {
     return texts;
 }
 
-void Cells::add_to(Table& table, std::vector<query::NumberedTexts>& texts, std::string name, std::span<Cells> parts,
-                   Widths widths) {
+// Consumes each part as soon as it is copied.
+template <class T>
+std::vector<T> Cells::all_of(std::span<Cells> parts, std::uint64_t rows) {
+    std::vector<T> all;
+    all.reserve(rows);
+    for (auto& part : parts) {
+        const auto take = [&](auto& values) {
+            for (const auto value : values) all.push_back(static_cast<T>(value));
+            values = {};
+        };
+        take(part.integers_);
+        take(part.narrow_);
+        take(part.floats_);
+        take(part.printed_.rows());
+    }
+    return all;
+}
+
+void Cells::add_to(Table& table, TextParts& texts, std::string name, std::span<Cells> parts, Widths widths) {
     const auto kind = common_kind(parts);
     std::uint64_t rows = 0, values = 0;
     for (const auto& part : parts) {
         rows += part.rows_;
         values += part.values_;
     }
-    Cells all;
     std::vector<query::TextNumbers> numbers;
     std::vector<bool> valid;
     valid.reserve(values < rows ? rows : 0);
+    auto min = std::numeric_limits<std::int64_t>::max(), max = std::numeric_limits<std::int64_t>::min();
+    bool floats_fit = true;
+    const auto widest = [&](const auto& list) {
+        if (list.empty()) return;
+        const auto [least, most] = std::minmax_element(list.begin(), list.end());
+        min = std::min<std::int64_t>(min, *least);
+        max = std::max<std::int64_t>(max, *most);
+    };
+    const bool is_printed = kind == Kind::Texts && parts.front().is_printed_;
     for (auto& part : parts) {
         if (values < rows && part.valid_.empty()) {
             valid.insert(valid.end(), part.rows_, true);
@@ -275,24 +288,28 @@ void Cells::add_to(Table& table, std::vector<query::NumberedTexts>& texts, std::
             valid.insert(valid.end(), part.valid_.begin(), part.valid_.end());
         }
         part.widen(kind);
-        append(all.integers_, part.integers_);
-        append(all.floats_, part.floats_);
-        if (kind == Kind::Texts) numbers.push_back(std::exchange(part.texts_, {}));
+        widest(part.integers_);
+        widest(part.narrow_);
+        floats_fit = floats_fit && fit_float(part.floats_);
+        if (is_printed) texts.printed.push_back(part.printed_.memory());
+        if (kind == Kind::Texts && !is_printed) numbers.push_back(std::exchange(part.texts_, {}));
     }
-    if (kind == Kind::Texts) {
-        texts.push_back({std::move(name), std::move(numbers), std::move(valid)});
+    using Narrow = std::numeric_limits<std::int32_t>;
+    if (kind == Kind::Texts && !is_printed) {
+        texts.numbered.push_back({std::move(name), std::move(numbers), std::move(valid)});
     } else if (kind == Kind::Floats) {
-        if (widths == Widths::Wide || !fit_float(all.floats_)) {
-            table.add(std::move(name), std::move(all.floats_), std::move(valid));
+        if (widths == Widths::Wide || !floats_fit) {
+            table.add(std::move(name), all_of<double>(parts, rows), std::move(valid));
         } else {
-            add_as<float>(table, std::move(name), all.floats_, std::move(valid));
+            table.add(std::move(name), all_of<float>(parts, rows), std::move(valid));
         }
-    } else if (widths == Widths::Narrow && fit<std::int32_t>(all.integers_)) {
-        add_as<std::int32_t>(table, std::move(name), all.integers_, std::move(valid));
-    } else if (widths == Widths::Narrow && fit<std::uint32_t>(all.integers_)) {
-        add_as<std::uint32_t>(table, std::move(name), all.integers_, std::move(valid));
+    } else if (!is_printed && widths == Widths::Narrow && min >= Narrow::min() && max <= Narrow::max()) {
+        table.add(std::move(name), all_of<std::int32_t>(parts, rows), std::move(valid));
+    } else if (!is_printed && widths == Widths::Narrow && min >= 0 &&
+               max <= std::numeric_limits<std::uint32_t>::max()) {
+        table.add(std::move(name), all_of<std::uint32_t>(parts, rows), std::move(valid));
     } else {
-        table.add(std::move(name), std::move(all.integers_), std::move(valid));
+        table.add(std::move(name), all_of<std::int64_t>(parts, rows), std::move(valid));
     }
 }
 

@@ -27,12 +27,27 @@ class Cells {
     Cells() = default;
     // Takes only values of that kind. Integers widen to floats.
     explicit Cells(Kind kind) : kind_(kind), is_fixed_(true) {}
+    // What becomes of texts: they are numbered, or kept as they are.
+    enum class Texts { Numbered, Printed };
+    Cells(Kind kind, Texts texts)
+        : kind_(kind), is_fixed_(kind != Kind::Nothing), is_printed_(texts == Texts::Printed) {}
+
+    // Makes space for that many numbers.
+    void expect(std::size_t rows) { expected_ = rows; }
+    // Makes integers narrow if all of them are. Pre: all values are there.
+    void pack();
 
     [[nodiscard]] Kind kind() const { return kind_; }
     [[nodiscard]] std::uint64_t rows() const { return rows_; }
     void add_null();
     // Adds a field that is not empty or is in quotes. False if it does not fit the kind.
     [[nodiscard]] bool add(std::string_view field, std::uint64_t line);
+    [[nodiscard]] bool is_printed() const { return is_printed_; }
+    // The number of values that are numbers, in a column of text those before the first text.
+    [[nodiscard]] std::uint64_t numbers() const { return kind_ == Kind::Texts ? numbers_ : values_; }
+    [[nodiscard]] std::uint64_t values() const { return values_; }
+    // Refuses fractions in a column of integers.
+    void be_strict() { is_strict_ = true; }
     struct Mark {
         std::uint64_t line = 0;  // 0 if there is none
         std::string word{};
@@ -42,7 +57,10 @@ class Cells {
     [[nodiscard]] const Mark& text() const { return text_; }
 
     // For cells that are read again as texts: keeps the mark of the first value that is not a number.
-    void keep_mark(const Cells& before) { text_ = before.text_; }
+    void keep_mark(const Cells& before) {
+        text_ = before.text_;
+        numbers_ = before.numbers();
+    }
     // Drops rows beyond that number. Pre: at most one.
     void shorten(std::uint64_t rows);
 
@@ -52,23 +70,39 @@ class Cells {
     [[nodiscard]] bool forgets_texts() const;
     // Texts as the narrowest kind that fits them all. Pre: the kind is Texts. `lines` has the line of each.
     [[nodiscard]] Cells narrowed(std::span<const std::uint64_t> lines) const;
+    // What the columns of text need besides the table.
+    struct TextParts {
+        std::vector<query::NumberedTexts> numbered{};  // so that they can be added together
+        std::vector<query::TextMemory> printed{};      // memory of printed texts
+    };
     // Makes a column of all parts and consumes them. Pre: there are values; if one part has Texts, all keep their
-    // spelling. Text columns go to `texts`, so that they can be added together.
-    static void add_to(Table& table, std::vector<query::NumberedTexts>& texts, std::string name, std::span<Cells> parts,
-                       Widths widths);
+    // spelling.
+    static void add_to(Table& table, TextParts& texts, std::string name, std::span<Cells> parts, Widths widths);
 
   private:
     [[nodiscard]] bool add_number(std::string_view field, std::uint64_t line);
+    bool add_integer(std::int64_t value);
+    bool add_float(double value);
     void widen(Kind kind);
-    void count(bool valid);
+    void count(bool valid) {
+        if (!valid && valid_.empty()) valid_.assign(rows_, true);
+        if (!valid || !valid_.empty()) valid_.push_back(valid);
+        ++rows_;
+        values_ += valid ? 1 : 0;
+    }
+    template <class T>
+    [[nodiscard]] static std::vector<T> all_of(std::span<Cells> parts, std::uint64_t rows);
 
     Kind kind_ = Kind::Nothing;
-    bool is_fixed_ = false, forgot_ = false;
+    bool is_fixed_ = false, is_strict_ = false, is_printed_ = false, forgot_ = false;
     bool has_blanks_ = false;  // blank fields, which are texts in a column of text and NULL in one of numbers
-    std::uint64_t rows_ = 0, values_ = 0;
-    std::vector<std::int64_t> integers_{};  // one of the three vectors has the rows
+    std::uint64_t rows_ = 0, values_ = 0, numbers_ = 0;
+    std::size_t expected_ = 0;
+    std::vector<std::int64_t> integers_{};  // one of these vectors has the rows
+    std::vector<std::int32_t> narrow_{};
     std::vector<double> floats_{};
     query::TextNumbers texts_{};
+    query::PrintedTexts printed_{};
     std::vector<bool> valid_{};  // empty: all are valid
     Mark long_integer_{}, text_{};
 };

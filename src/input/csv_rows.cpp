@@ -36,23 +36,17 @@ std::vector<std::string> CsvHeader::names() const {
 
 CsvRows::CsvRows(std::vector<std::string> names, const std::vector<std::size_t>& positions, std::vector<Cells> cells,
                  std::string null)
-    : names_(std::move(names)), kept_(names_.size()), cells_(std::move(cells)), null_(std::move(null)) {
+    : names_(std::move(names)), kept_(names_.size(), none), cells_(std::move(cells)), null_(std::move(null)) {
     for (std::size_t i = 0; i < positions.size(); ++i) kept_.at(positions[i]) = i;
 }
 
-void CsvRows::field(std::optional<std::string_view> field) {
-    if (field_ == 0) row_line_ = line();
-    const auto index = field_ < kept_.size() ? kept_[field_] : std::nullopt;
-    if (index) {
-        auto& cells = cells_[*index];
-        if (!field || (!null_.empty() && *field == null_)) {
-            cells.add_null();
-        } else if (!cells.add(*field, line())) {
-            refuse_field(*field, cells.kind());
-        }
+void CsvRows::keep(std::optional<std::string_view> field) {
+    auto& cells = cells_[kept_[field_]];
+    if (!field || (!null_.empty() && *field == null_)) {
+        cells.add_null();
+    } else if (!cells.add(*field, line())) {
+        refuse_field(*field, cells.kind());
     }
-    if (field) lines_.pass(*field);
-    ++field_;
 }
 
 void CsvRows::refuse_field(std::string_view field, Cells::Kind kind) const {
@@ -62,22 +56,30 @@ void CsvRows::refuse_field(std::string_view field, Cells::Kind kind) const {
                             kind == Cells::Kind::Floats ? " that a double has" : "", in_quotes(names_[field_]))};
 }
 
-void CsvRows::line_end() {
+void CsvRows::check_fields(std::size_t fields) const {
+    if (fields == names_.size() || (is_ragged_ && fields < names_.size() && fields > 0)) return;
+    throw CsvFault{row_line_,
+                   fmt::format("has {} field{}, and the first line {}", fields, fields == 1 ? "" : "s", names_.size())};
+}
+
+void CsvRows::odd_line_end() {
     const bool is_blank = field_ == 0;
     if (is_blank && names_.size() == 1) {
-        if (kept_[0]) cells_[0].add_null();
+        if (kept_[0] != none) cells_[0].add_null();
     } else if (is_blank) {
         if (!blank_) blank_ = line();
-        return lines_.pass_end();
+        lines_.pass_end();
+        row_line_ = line();
+        return;
     } else {
         if (blank_) throw CsvFault{*blank_, "is blank"};
-        if (field_ != names_.size())
-            throw CsvFault{row_line_, fmt::format("has {} field{}, and the first line {}", field_,
-                                                  field_ == 1 ? "" : "s", names_.size())};
+        check_fields(field_);
+        while (field_ < names_.size()) plain_field({});
     }
     lines_.pass_end();
     field_ = 0;
     ++rows_;
+    row_line_ = line();
 }
 
 void CsvRows::restart(std::vector<Cells> cells) {

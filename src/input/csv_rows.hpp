@@ -111,6 +111,7 @@ class CsvLines {
         for (auto at = field.find('\n'); at != std::string_view::npos; at = field.find('\n', at + 1)) ++line_;
     }
     void pass_end() { ++line_; }
+    void go_to(std::uint64_t line) { line_ = line; }
 
   private:
     std::uint64_t line_ = 1;
@@ -132,6 +133,20 @@ class CsvHeader {
     bool complete_ = false;
 };
 
+// The fields of one row.
+class CsvRow {
+  public:
+    explicit CsvRow(std::uint64_t line) : line_(line) {}
+    void field(std::optional<std::string_view> field) { fields_.emplace_back(field); }
+    void line_end() {}
+    [[nodiscard]] std::uint64_t line() const { return line_; }
+    [[nodiscard]] const std::vector<std::optional<std::string>>& fields() const { return fields_; }
+
+  private:
+    std::uint64_t line_;
+    std::vector<std::optional<std::string>> fields_;
+};
+
 // The rows after the line of names.
 class CsvRows {
   public:
@@ -139,21 +154,39 @@ class CsvRows {
     // to `null`, which is not empty, is NULL.
     CsvRows(std::vector<std::string> names, const std::vector<std::size_t>& positions, std::vector<Cells> cells,
             std::string null = {});
+    // Missing fields at the end of a row are NULL.
+    void be_ragged() { is_ragged_ = true; }
+    // Continues at that line.
+    void at_line(std::uint64_t line) {
+        lines_.go_to(line);
+        row_line_ = line;
+    }
 
-    void field(std::optional<std::string_view> field);
+    void field(std::optional<std::string_view> field) {
+        if (kept()) keep(field);
+        if (field) lines_.pass(*field);
+        ++field_;
+    }
     // A field without quotes and line ends, which is NULL if it is empty.
     void plain_field(std::string_view text) {
-        if (field_ < kept_.size() && !kept_[field_]) {
-            if (field_++ == 0) row_line_ = line();
-        } else if (text.empty()) {
-            field(std::nullopt);
-        } else {
-            field(text);
-        }
+        if (kept()) keep(text.empty() ? std::nullopt : std::optional(text));
+        ++field_;
+    }
+    // Adds a whole row. Before anything is kept, throws a fault if it has another number of fields.
+    void row(const CsvRow& row) {
+        check_fields(row.fields().size());
+        for (const auto& field : row.fields()) this->field(field);
+        line_end();
     }
     // Whether the next field is the first of a row.
     [[nodiscard]] bool at_row_end() const { return field_ == 0; }
-    void line_end();
+    void line_end() {
+        if (field_ != kept_.size() || blank_) return odd_line_end();
+        lines_.pass_end();
+        field_ = 0;
+        ++rows_;
+        row_line_ = line();
+    }
     [[nodiscard]] std::uint64_t line() const { return lines_.line(); }
     [[nodiscard]] std::uint64_t rows() const { return rows_; }
     // The line of the first of the blank lines at the end so far.
@@ -166,13 +199,19 @@ class CsvRows {
     void drop_unfinished();
 
   private:
+    static constexpr auto none = ~std::size_t{0};
+    [[nodiscard]] bool kept() const { return field_ < kept_.size() && kept_[field_] != none; }
+    void keep(std::optional<std::string_view> field);
+    void odd_line_end();
+    void check_fields(std::size_t fields) const;
     [[noreturn]] void refuse_field(std::string_view field, Cells::Kind kind) const;
 
     CsvLines lines_;
     std::vector<std::string> names_;
-    std::vector<std::optional<std::size_t>> kept_;  // by field: its index in cells_
+    std::vector<std::size_t> kept_;  // by field: its index in cells_
     std::vector<Cells> cells_;
     std::string null_;
+    bool is_ragged_ = false;
     std::size_t field_ = 0;
     std::uint64_t rows_ = 0, row_line_ = 1;
     std::optional<std::uint64_t> blank_;

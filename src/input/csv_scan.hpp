@@ -64,9 +64,10 @@ class CsvScanner {
                 const auto bit = static_cast<std::size_t>(std::countr_zero(found));
                 if (!field_to(base_ + bit, ((ends >> bit) & 1U) != 0)) return false;
             }
+            has_quote_ = has_quote_ || (quotes_ != 0 && begin_ < base_ + 64 && has_quote(base_ + 64));
         }
         if (inside != 0) return false;
-        base_ = text_.size();
+        quotes_ = 0;
         return begin_ == text_.size() ? rows_.at_row_end() : field_to(text_.size(), true);
     }
 
@@ -82,18 +83,23 @@ class CsvScanner {
     [[nodiscard]] bool field_to(std::size_t at, bool ends_row) {
         auto end = at;
         if (ends_row && end > begin_ && text_[end - 1] == '\r') --end;
-        const auto field = text_.substr(begin_, end - begin_);
-        const bool blank = ends_row && field.empty() && rows_.at_row_end();
-        if (!blank && !take(field)) return false;
+        const std::string_view field(text_.data() + begin_, end - begin_);
+        if (has_quote_ || (quotes_ != 0 && has_quote(at))) {
+            if (!take_quoted(field)) return false;
+        } else if (!(ends_row && field.empty() && rows_.at_row_end())) {
+            rows_.plain_field(field);
+        }
+        has_quote_ = false;
         begin_ = at + 1 < text_.size() ? at + 1 : text_.size();
         if (ends_row) rows_.line_end();
         return true;
     }
-    [[nodiscard]] bool take(std::string_view field) {
-        if (field.empty() || !has_quotes(field)) {
-            rows_.plain_field(field);
-            return true;
-        }
+    // Whether this block has a quote in the field, which ends there.
+    [[nodiscard]] bool has_quote(std::size_t end) const {
+        const auto from = begin_ > base_ ? begin_ - base_ : 0, size = end - base_ - from;
+        return size > 0 && (quotes_ >> from) << (64 - size) != 0;
+    }
+    [[nodiscard]] bool take_quoted(std::string_view field) {
         if (field.size() < 2 || field.front() != '"' || field.back() != '"') return false;
         auto inner = field.substr(1, field.size() - 2);
         if (inner.find('"') != std::string_view::npos) {
@@ -107,18 +113,13 @@ class CsvScanner {
         rows_.field(inner);
         return true;
     }
-    [[nodiscard]] bool has_quotes(std::string_view field) const {
-        // Most fields are within this block.
-        if (begin_ >= base_ && begin_ < base_ + 64) return (quotes_ >> (begin_ - base_)) != 0 && has_quote(field);
-        return has_quote(field);
-    }
-    static bool has_quote(std::string_view field) { return field.find('"') != std::string_view::npos; }
 
     CsvRows& rows_;
     std::string_view text_;
     char delimiter_;
     std::size_t base_ = 0, begin_ = 0;  // of the block and of the field
     std::uint64_t quotes_ = 0;
+    bool has_quote_ = false;  // whether an earlier block has a quote in the field
     std::string unescaped_{};
 };
 

@@ -451,6 +451,29 @@ std::vector<std::size_t> columns_read(const SqlQuery& query, std::size_t source,
     return {columns.begin(), columns.end()};
 }
 
+std::set<std::size_t> columns_printed(const SqlQuery& query, std::size_t source, const ColumnNames& names) {
+    std::set<std::size_t> columns;
+    if (query.groups() || query.distinct) return columns;
+    std::unordered_set<std::string> used;
+    const auto take = [&](const SqlSteps& steps) {
+        for (const auto& step : steps) used.insert(step.leaf);
+    };
+    for (const auto& one : query.computed) take(one.steps);
+    for (const auto& one : query.order_by) take(one.steps);
+    if (query.where) {
+        for (const auto& name : query::columns_of(detail::Access::of(*query.where))) used.insert(name);
+    }
+    if (query.join) {
+        for (const auto side : {query.join->left, query.join->right}) used.insert(query.columns[side].leaf);
+    }
+    for (const auto& column : query.columns) {
+        if (column.source == source && !used.contains(column.leaf))
+            columns.insert(
+                static_cast<std::size_t>(std::ranges::find(names.unique, column.name) - names.unique.begin()));
+    }
+    return columns;
+}
+
 std::string text_of(const SqlSteps& steps) {
     struct Part {
         std::string text;

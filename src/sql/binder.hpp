@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,22 +24,27 @@ using query::ColumnNames;
 // The columns of one source that the statement reads, as indices in its names; the first one if it reads none.
 [[nodiscard]] std::vector<std::size_t> columns_read(const SqlQuery& query, std::size_t source,
                                                     const ColumnNames& names);
+// The columns of one source that are only printed, as indices in its names.
+[[nodiscard]] std::set<std::size_t> columns_printed(const SqlQuery& query, std::size_t source,
+                                                    const ColumnNames& names);
 
 // Facts about the columns of a statement, in the order of `columns`.
 struct SqlTypes {
     std::vector<ColumnType> types{};
     std::vector<std::string> why{};  // why it is text; empty if that is not known
+    std::vector<bool> printed{};     // whether it has query::PrintedTexts
 };
 // What is known about the columns of a source that have values, and the reason why a column is text.
 struct SourceTypes {
     std::map<std::string, ColumnType, std::less<>> types{};
     std::map<std::string, std::string> why_text{};
+    std::set<std::string> printed{};  // columns of query::PrintedTexts
 };
 // A column without a value is text if it is compared with text, otherwise an integer.
 [[nodiscard]] SqlTypes types_in(const SqlQuery& query, std::span<const SourceTypes> sources);
 // Throws SqlError.
 void check_types(const SqlQuery& query, const SqlTypes& known);
-// Replaces texts that are compared with a numeric column by numbers. Pre: check_types() passed.
+// Replaces texts that are compared with a numeric column by numbers, and marks printed columns. Pre: check_types() passed.
 void take_types(SqlQuery& query, const SqlTypes& known);
 
 // The expression as text.

@@ -21,7 +21,7 @@ struct Advice {
 constexpr std::string_view out_of_scope =
     "is not supported: quadmill query answers conditions, groups, orders and joins; use a full SQL engine for the rest";
 constexpr std::string_view joins = "is not supported; a join is FROM x.csv [LEFT] JOIN y.csv ON x.k = y.k";
-constexpr std::array<Advice, 22> not_offered{{{"GLOB", "is not supported; use LIKE"},
+constexpr std::array<Advice, 23> not_offered{{{"GLOB", "is not supported; use LIKE"},
                                               {"REGEXP", "is not supported; use LIKE"},
                                               {"SIMILAR", "is not supported; use LIKE"},
                                               {"UNION", out_of_scope},
@@ -42,6 +42,7 @@ constexpr std::array<Advice, 22> not_offered{{{"GLOB", "is not supported; use LI
                                               {"ISNULL", "is written IS NULL"},
                                               {"NOTNULL", "is written IS NOT NULL"},
                                               {"::", out_of_scope},
+                                              {"FETCH", "is not supported; write LIMIT at the end"},
                                               {"||", out_of_scope}}};
 
 const Advice* advice_for(const SqlToken& token) {
@@ -158,7 +159,7 @@ void SqlCursor::check_function(const SqlToken& name) const {
     for (const auto* word :
          {"CAST",   "TRY_CAST", "EXTRACT",  "COALESCE",   "IF",     "IIF",       "NULLIF", "ROW_NUMBER",
           "RANK",   "DATE",     "STRFTIME", "DATE_TRUNC", "SUBSTR", "SUBSTRING", "LOWER",  "UPPER",
-          "LENGTH", "ROUND",    "ABS",      "CONCAT",     "TRIM",   "REPLACE"}) {
+          "LENGTH", "ROUND",    "ABS",      "CONCAT",     "TRIM",   "REPLACE",   "ROLLUP", "CUBE"}) {
         if (name.is_word(word)) fail(name.text + "() " + std::string(out_of_scope), name.begin);
     }
 }
@@ -174,8 +175,12 @@ void SqlCursor::check_type(const SqlToken& type) {
 void SqlCursor::check_offered(const std::string& hint) {
     if (token().is_word("SELECT"))
         fail("a sub-query " + std::string(out_of_scope) + ", or pipe its answer: FROM -", token().begin);
-    if (const auto* advice = advice_for(token()))
-        fail(std::string(advice->word) + " " + std::string(advice->advice) + hint, token().begin);
+    if (const auto* advice = advice_for(token())) {
+        const bool is_cast = advice->word == "::";
+        fail((is_cast ? "a cast" : std::string(advice->word)) + " " + std::string(advice->advice) +
+                 (advice->advice == out_of_scope ? "" : hint),
+             token().begin);
+    }
 }
 
 void SqlCursor::refuse(const std::string& expected) {

@@ -1,6 +1,7 @@
 #include "sql/run.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -27,16 +28,8 @@ using query::TableData;
 
 constexpr const char* rows_of_all = "COUNT of all";  // if only aggregates that the library does not have are wanted
 
-const TableData& data_of(const Table& table) {
-    return *detail::Access::of(table);
-}
-
 const std::string& leaf_of(const SqlSteps& steps) {
     return steps[0].leaf;
-}
-
-ColumnType wide(ColumnType type) {
-    return type == ColumnType::Text ? type : query::is_float(type) ? ColumnType::F64 : ColumnType::I64;
 }
 
 ColumnType type_in(const Table& table, const std::string& name) {
@@ -49,25 +42,6 @@ void add(Table& table, const std::string& name, Numbers numbers) {
     } else {
         table.add(name, std::move(numbers.doubles), std::move(numbers.valid));
     }
-}
-
-// The cells of the rows of a table that were selected.
-Table gathered(const Table& from, const RowList& rows, const std::string& prefix) {
-    const auto& data = data_of(from);
-    std::vector<ColumnInfo> infos;
-    std::vector<query::Cells> cells;
-    for (std::size_t i = 0; i < data.columns.size(); ++i) {
-        infos.push_back({prefix + data.infos[i].name, wide(data.infos[i].type)});
-        cells.emplace_back(data, i);
-    }
-    constexpr auto none = std::numeric_limits<std::uint64_t>::max();
-    TableMaker maker(infos);
-    std::vector<Value> row(cells.size());
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        for (std::size_t k = 0; k < cells.size(); ++k) row[k] = rows[i] == none ? Value() : cells[k].value(rows[i]);
-        maker.add(row);
-    }
-    return maker.table();
 }
 
 // ---- Parts of a statement
@@ -143,6 +117,18 @@ Query plain_rows(const SqlQuery& query) {
     return plan;
 }
 
+bool is_printed(const SqlQuery& query, const std::string& leaf) {
+    const auto column = std::ranges::find(query.columns, leaf, &SqlColumn::leaf);
+    return column != query.columns.end() && column->printed;
+}
+
+std::vector<bool> printed_outputs(const SqlQuery& query) {
+    std::vector<bool> printed;
+    for (const auto& output : query.outputs)
+        printed.push_back(is_leaf(output.steps) && is_printed(query, leaf_of(output.steps)));
+    return printed;
+}
+
 std::uint64_t rows_wanted(const SqlQuery& query) {
     const auto limit = query.limit.value_or(std::numeric_limits<std::uint64_t>::max());
     return limit > std::numeric_limits<std::uint64_t>::max() - query.offset ? limit : limit + query.offset;
@@ -168,6 +154,7 @@ ColumnType type_of(const SqlQuery& query, const std::vector<Table>& tables, cons
     if (const auto one = std::ranges::find(query.computed, leaf, &SqlComputed::leaf); one != query.computed.end())
         return one->pattern ? ColumnType::I64 : type_of(query, tables, one->steps);
     const auto& column = *std::ranges::find(query.columns, leaf, &SqlColumn::leaf);
+    if (column.printed) return ColumnType::Text;
     return wide(type_in(tables[*column.source], column.name));
 }
 
@@ -186,13 +173,27 @@ ColumnType type_of(const SqlQuery& query, const std::vector<Table>& tables, cons
 
 Numbers distinct_counts(const TableData& table, const RowList& rows, std::size_t column, const GroupNumbers& groups,
                         std::vector<std::size_t> by, unsigned threads) {
+    const auto& data = *table.columns[column];
+    if (by.empty() && data.max - data.min < 64 * rows.size()) {
+        // A bit per key between the smallest and the largest one, all NaNs together.
+        const query::Cells cells(table, column);
+        std::vector<bool> seen(data.max - data.min + 1);
+        std::int64_t count = 0;
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            if (!cells.has_value(rows[i])) continue;
+            auto bit = seen[std::min(cells.key(rows[i]), std::max(data.min, query::first_nan(data.type))) - data.min];
+            count += bit ? 0 : 1;
+            bit = true;
+        }
+        return {.integers = {count}, .valid = {true}};
+    }
     // Groups of the keys and the value: each is counted at the first of its rows.
     by.push_back(column);
     const auto finer = group_numbers(table, rows, by, threads);
     Numbers counts{.integers = std::vector<std::int64_t>(groups.groups), .valid = std::vector(groups.groups, true)};
     std::vector<bool> seen(finer.groups);
     for (std::size_t i = 0; i < rows.size(); ++i) {
-        if (seen[finer.of_row[i]] || !query::has_value(*table.columns[column], rows[i])) continue;
+        if (seen[finer.of_row[i]] || !query::has_value(data, rows[i])) continue;
         seen[finer.of_row[i]] = true;
         ++counts.integers[groups.of_row[i]];
     }
@@ -335,13 +336,13 @@ class Run {
             pairs.outputs.push_back({query_.sources[i].name + "." + row_column, std::to_string(i)});
         }
         if (!outer && plain) pairs.where = std::exchange(where_, {});
-        std::vector<std::uint64_t> left, right;
-        constexpr auto none = std::numeric_limits<std::uint64_t>::max();
+        std::array<std::vector<std::uint64_t>, 2> found;
+        auto& [left, right] = found;
         std::uint64_t next = 0;  // the first left row that has not been seen
         const auto up_to = [&](std::uint64_t row) {
             for (; outer && next < row; ++next) {
                 left.push_back(next);
-                right.push_back(none);
+                right.push_back(no_row);
             }
             next = std::max(next, row + 1);
         };
@@ -355,13 +356,10 @@ class Run {
             }
         });
         if (outer) up_to(tables_[0].rows());
-        auto all = gathered(tables_[0], RowList(std::move(left)), query_.sources[0].name + ".");
-        const auto more = gathered(tables_[1], RowList(std::move(right)), query_.sources[1].name + ".");
-        tables_ = {joined(all, more)};
+        tables_ = {gathered(tables_, found, query_.sources)};
         note(std::string(outer ? "left " : "") + "join " + query_.sources[0].name + " and " + query_.sources[1].name,
              tables_[0].rows(), time);
     }
-    static Table joined(const Table& a, const Table& b);
 
     // Pairs as they come.
     void stream_pairs() {
@@ -369,6 +367,7 @@ class Run {
         plan.limit = rows_wanted(query_);
         std::uint64_t skip = query_.offset;
         std::vector<SqlCell> cells;
+        const auto printed = printed_outputs(query_);
         take(processor_.run(plan_of(plan, query_, tables_, options_), tables_[0], tables_[1],
                             [&](std::span<const std::vector<Value>> rows) {
                                 for (const auto& row : rows) {
@@ -376,14 +375,18 @@ class Run {
                                         --skip;
                                         continue;
                                     }
-                                    to_cells(row, cells);
+                                    to_cells(row, printed, cells);
                                     take_(cells);
                                 }
                             }));
     }
-    static void to_cells(const std::vector<Value>& row, std::vector<SqlCell>& cells) {
+    static void to_cells(const std::vector<Value>& row, const std::vector<bool>& printed, std::vector<SqlCell>& cells) {
         cells.clear();
-        for (const auto& value : row) cells.push_back(std::visit([](const auto& v) -> SqlCell { return v; }, value));
+        for (const auto& value : row) {
+            const auto* text = printed[cells.size()] ? std::get_if<std::int64_t>(&value) : nullptr;
+            cells.push_back(text ? SqlCell(query::PrintedTexts::text(*text))
+                                 : std::visit([](const auto& v) -> SqlCell { return v; }, value));
+        }
     }
 
     // The groups as a table.
@@ -435,11 +438,10 @@ class Run {
         const auto found = ordered(data, rows, query_.order_by, query_.offset,
                                    query_.limit.value_or(std::numeric_limits<std::uint64_t>::max()), options_.threads);
         if (!query_.order_by.empty()) note("order", found.size(), time);
-        emit(query_.outputs, data, found, take_);
+        emit(data, found, take_);
         note("result", found.size(), time);
     }
-    static void emit(const std::vector<SqlOutput>& outputs, const TableData& data, const RowList& rows,
-                     const TakeRow& take);
+    void emit(const TableData& data, const RowList& rows, const TakeRow& take) const;
 
     const SqlQuery& query_;
     const std::vector<Table>& given_;
@@ -471,8 +473,10 @@ SqlCell cell_of(const TableData& table, const query::ColumnData& column, std::si
     });
 }
 
-void Run::emit(const std::vector<SqlOutput>& outputs, const TableData& data, const RowList& rows, const TakeRow& take) {
+void Run::emit(const TableData& data, const RowList& rows, const TakeRow& take) const {
     constexpr std::size_t at_once = 4096;
+    const auto& outputs = query_.outputs;
+    const auto printed = printed_outputs(query_);
     std::vector<SqlCell> cells(outputs.size());
     for (std::size_t begin = 0; begin < rows.size(); begin += at_once) {
         const auto n = std::min(at_once, rows.size() - begin);
@@ -489,26 +493,14 @@ void Run::emit(const std::vector<SqlOutput>& outputs, const TableData& data, con
             }
         }
         for (std::size_t i = 0; i < n; ++i) {
-            for (std::size_t k = 0; k < outputs.size(); ++k)
+            for (std::size_t k = 0; k < outputs.size(); ++k) {
                 cells[k] = columns[k] ? cell_of(data, *columns[k], rows[begin + i]) : cell_of(*numbers[k], i);
+                if (printed[k] && cells[k].index() != 0)
+                    cells[k] = query::PrintedTexts::text(std::get<std::int64_t>(cells[k]));
+            }
             take(cells);
         }
     }
-}
-
-// The columns of both. Text columns are made together, because they share a dictionary.
-Table Run::joined(const Table& a, const Table& b) {
-    auto all = a;
-    std::vector<TextColumn> texts;
-    const auto& data = data_of(b);
-    for (std::size_t i = 0; i < data.columns.size(); ++i) {
-        const query::Cells cells(data, i);
-        ColumnMaker maker({data.infos[i].name, wide(data.infos[i].type)});
-        for (std::size_t row = 0; row < data.rows; ++row) maker.add(cells.value(row));
-        maker.add_to(all, texts);
-    }
-    if (!texts.empty()) all.add(texts);
-    return all;
 }
 
 void Run::distinct(const Table& grouped, const RowList& rows) {
@@ -529,7 +521,7 @@ void Run::distinct(const Table& grouped, const RowList& rows) {
         again.order_by.push_back(std::move(by));
     }
     TableMaker maker(infos);
-    emit(query_.outputs, data_of(grouped), rows, [&](std::span<const SqlCell> row) { maker.add(row); });
+    emit(data_of(grouped), rows, [&](std::span<const SqlCell> row) { maker.add(row); });
     for (const auto& info : infos) again.columns.push_back({.leaf = info.name, .name = info.name, .source = 0U});
     const auto matched = answer_.matched;
     const std::vector<Table> outputs{maker.table()};

@@ -56,6 +56,7 @@ struct SqlColumn {
     std::vector<std::string> texts{};     // texts that it is compared with
     enum class Alias { No, Second, First };
     Alias alias = Alias::No;  // whether it may be the name of an output, and what goes first
+    bool printed = false;     // whether it is an I64 column of query::PrintedTexts
 };
 
 // A step of an expression in postfix order. Leaf: a column, an aggregate, or a computed column.

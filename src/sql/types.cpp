@@ -81,6 +81,8 @@ SqlTypes types_in(const SqlQuery& query, std::span<const SourceTypes> sources) {
         empty.push_back(there && found == there->types.end());
         known.types.push_back(there && !empty.back() ? found->second : ColumnType::I32);
         const bool beside_text = empty.back() && (column.use == SqlUse::WithText || column.use == SqlUse::Pattern);
+        known.printed.push_back(there && there->printed.contains(column.name));
+        if (known.printed.back()) known.types.back() = ColumnType::Text;
         text.push_back(known.types.back() == ColumnType::Text || beside_text);
         const auto why = there ? there->why_text.find(column.name) : decltype(there->why_text.end()){};
         known.why.push_back(there && why != there->why_text.end() ? why->second : "");
@@ -112,7 +114,7 @@ void check_types(const SqlQuery& query, const SqlTypes& known) {
         return words + (std::ranges::any_of(columns, chosen) ? " (it has no value and is compared with text)" : "");
     };
     for (std::size_t i = 0; i < columns.size(); ++i) {
-        const auto& [written, leaf, name, source, use, beside, texts, alias] = columns[i];
+        const auto& [written, leaf, name, source, use, beside, texts, alias, printed] = columns[i];
         if (!source) continue;
         const auto offset = written.offset;
         if (!is_text(i) && use == SqlUse::Pattern) throw SqlError("LIKE needs text, and " + has_type(i), text, offset);
@@ -147,7 +149,8 @@ static Predicate with_numbers(const query::Expression& expression, const std::se
 void take_types(SqlQuery& query, const SqlTypes& known) {
     std::set<std::string> numbers;  // names of leaves
     for (std::size_t i = 0; i < query.columns.size(); ++i) {
-        const auto& column = query.columns[i];
+        auto& column = query.columns[i];
+        column.printed = known.printed[i];
         if (known.types[i] != ColumnType::Text && !column.texts.empty()) numbers.insert(column.leaf);
     }
     if (numbers.empty()) return;

@@ -1,4 +1,4 @@
-"""`quadmill bench query`: its report, whether its numbers add up, and wrong calls.
+"""`quadmill bench query` and `bench csv`: their reports, whether numbers add up, and wrong calls.
 
 usage: bench_query_test.py QUADMILL [unittest arguments]
 """
@@ -104,6 +104,19 @@ class BenchQuery(Command):
         self.assertEqual((report["renderer"], report["limits"]), ("none", []))
         ran = {one["name"]: one["ran"] for one in report["cases"][0]["contenders"]}
         self.assertEqual(ran, {"depth": False, "bitmap": False, "cpu": True})
+
+
+class BenchCsv(Command):
+    def test_statements(self):
+        report = self.report("bench", "csv", self.folder, "--rows", "1000")
+        self.assertEqual((report["rows"], report["threads_used"], len(report["statements"])), (1000, 2, 16))
+        table = self.read(self.path("big-1000.csv"))
+        self.assertEqual((table.count(b"\n"), len(table)), (1001, report["bytes"]))
+        self.assertEqual(len(set(line.split(b",")[1] for line in table.splitlines()[1:])), 20)
+        for statement in report["statements"]:
+            self.assertGreater(statement["ours"]["cpu_s"], 0)
+            self.assertGreater(statement["ours"]["peak_mib"], 1)
+        self.fails(1, "--duckdb", "bench", "csv", self.folder, "--rows", "1000", "--duckdb", self.path("big-1000.csv"))
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ import time
 import zlib
 import unittest
 
-from command import QUADMILL, run
+from command import QUADMILL, floats, npy, run
 
 from query_command import Query, csv_of
 
@@ -310,11 +310,83 @@ class Csv(Query):
         self.path("[q].csv", b"a\n5\n")
         self.assertEqual(self.value("SELECT a FROM '[q].csv'"), 5)
 
+    def test_given_types(self):
+        self.path("a.csv", b"id,price,n\n12E1,1,3\n7,2,4\n")
+        self.assertEqual(self.rows("SELECT * FROM a.csv", "--types", "id:text,price:f64"), [["12E1", 1.0, 3], ["7", 2.0, 4]])
+        self.assertEqual(self.rows("SELECT MIN(n), MAX(n) FROM a.csv", "--types", "n:text"), [["3", "4"]])
+        self.assertEqual(self.rows("SELECT n FROM a.csv LIMIT 1", "--types", "n:text"), [["3"]])
+        self.refuses(1, "a.csv, line 2: '12E1' is not an integer", "SELECT id FROM a.csv", "--types", "id:i64")
+        self.path("b.csv", b"a\n1\n2.5\n")
+        self.refuses(1, "b.csv, line 3: '2.5' is not an integer", "SELECT a FROM b.csv", "--types", "a:i64")
+        self.refuses(1, "no table has a column x", "SELECT a FROM b.csv", "--types", "x:i64")
+        self.refuses(2, "must be NAME:TYPE", "SELECT a FROM b.csv", "--types", "a:date")
+
+    def test_comments_and_bad_rows(self):
+        content = b'# made by "x\nid,t\n1,a\n# 2,b\n3,c,more\nrubbish\n4,x"y\n5,"e\n6,f\n7,"g\nh"\n8,"i"\n'
+        self.path("a.csv", content)
+        for query in ("SELECT * FROM a.csv", "SELECT * FROM a.csv LIMIT 9"):
+            result = run("query", query, "--comment", "#", "--skip-bad", "--csv", cwd=self.folder)
+            self.assertEqual(result.stdout, b'id,t\n1,a\n6,f\n7,"g\nh"\n8,i\n')
+            self.assertIn(b"skipped 4 bad rows; the first: a.csv, line 5: has 3 fields", result.stderr)
+        self.assertEqual(self.value("SELECT SUM(id) FROM a.csv", "--comment", "#", "--skip-bad"), 22)
+        self.refuses(1, "a.csv, line 5: has 3 fields", "SELECT id FROM a.csv", "--comment", "#")
+        self.path("b.csv", b"a,b\n1,2\n3\n\n")
+        self.assertEqual(self.rows("SELECT * FROM b.csv", "--ragged"), [[1, 2], [3, None]])
+        self.assertEqual(self.rows("SELECT * FROM b.csv LIMIT 5", "--ragged"), [[1, 2], [3, None]])
+        self.refuses(1, "b.csv, line 3: has 1 field", "SELECT * FROM b.csv")
+        self.path("c.csv", b"a,b\n1,2,3\n")
+        self.refuses(1, "c.csv, line 2: has 3 fields", "SELECT * FROM c.csv", "--ragged")
+
+    def test_binary_tables(self):
+        self.path("a.f32", floats([1.5, -2, 4]))
+        self.assertEqual(self.rows("SELECT COUNT(*), SUM(value) FROM a.f32 WHERE value > 0"), [[2, 5.5]])
+        self.assertEqual(self.rows("SELECT * FROM a.f32 LIMIT 1"), [[1.5]])
+        self.path("m.npy", npy("'<i8'", (2, 3), struct.pack("<6q", 1, 2, 3, 4, 5, -6)))
+        self.assertEqual(self.rows("SELECT * FROM m.npy ORDER BY column3"), [[4, 5, -6], [1, 2, 3]])
+        self.path("x.csv", b"k,name\n4,four\n")
+        self.assertEqual(self.rows("SELECT name FROM m.npy JOIN x.csv ON m.column1 = x.k"), [["four"]])
+        self.path("b.i64", b"123456789")
+        self.refuses(1, "b.i64' has 9 bytes, which is not a multiple of 8", "SELECT value FROM b.i64")
+        self.path("c.npy", npy("'<u8'", (1,), struct.pack("<Q", 1)))
+        self.refuses(1, "has values of type u64", "SELECT value FROM c.npy")
+        self.refuses(1, "--batch reads CSV", "SELECT COUNT(*) FROM a.f32", "--batch", "2")
+
+    def test_note_on_numbers_that_are_text(self):
+        self.path("a.csv", b"a,b\n10,x\n9,y\nn/a,1\n")
+        result = run("query", "SELECT MAX(a), MAX(b) FROM a.csv", "--csv", cwd=self.folder)
+        self.assertEqual(result.stdout, b"MAX(a),MAX(b)\nn/a,y\n")
+        self.assertEqual(result.stderr, b"quadmill query: MAX(a) compares texts, although most values are numbers: "
+                                        b"line 4 has 'n/a'\n")
+        self.assertEqual(self.output("SELECT MAX(a) FROM a.csv", "--null", "n/a", "--csv"), b"MAX(a)\n10\n")
+
+    def test_ids_are_not_numbers(self):
+        """They come back as they were written from every kind of statement."""
+        ids = ["12E12", "00123", "1E05", "0x1F", "18446744073709551616", "123", "7"]
+        self.path("a.csv", csv_of(["id", "n"], [[one, i] for i, one in enumerate(ids + ids[:3])]))
+        self.path("b.csv", csv_of(["id", "m"], [[one, 1] for one in ids[2:]]))
+        self.assertEqual(self.rows("SELECT id FROM a.csv"), [[one] for one in ids + ids[:3]])
+        self.assertEqual(self.rows("SELECT DISTINCT id FROM a.csv ORDER BY id"), [[one] for one in sorted(ids)])
+        self.assertEqual(self.rows("SELECT id, COUNT(*) FROM a.csv GROUP BY id"),
+                         [[one, 2 if one in ids[:3] else 1] for one in sorted(ids)])
+        self.assertEqual(self.rows("SELECT id FROM a.csv ORDER BY id DESC LIMIT 2"), [[one] for one in sorted(ids)[:-3:-1]])
+        self.assertEqual(self.rows("SELECT a.id FROM a.csv JOIN b.csv ON a.id = b.id WHERE n < 7 ORDER BY n"),
+                         [[one] for one in ids[2:]])
+        self.assertEqual(self.rows("SELECT n FROM a.csv WHERE id = '00123'"), [[1], [8]])
+        self.assertEqual(self.rows("SELECT MIN(id), MAX(id), COUNT(DISTINCT id) FROM a.csv"), [["00123", "7", 7]])
+
     def test_several_statements(self):
         self.path("s.csv", b"a\n1\n2\n")
         self.path("q.sql", b"SELECT SUM(a) AS s FROM s.csv; -- one\nSELECT MAX(a) FROM s.csv WHERE a < 2;\n")
         result = run("query", "-f", "q.sql", cwd=self.folder)
         self.assertEqual((result.stdout, result.stderr), (b"s\n3\nMAX(a)\n1\n", b""))
+        # Tables stay loaded: columns of any statement, texts that only some compare, standard input.
+        self.path("t.csv", b"k,t,u\n1,x,p\n2,,q\n3,x,\n")
+        statements = ("SELECT t FROM t.csv WHERE k > 1; SELECT t, COUNT(*) FROM t.csv GROUP BY t; SELECT COUNT(*) FROM -;"
+                      "SELECT u FROM t.csv ORDER BY k DESC LIMIT 2; SELECT u FROM t.csv JOIN - AS s ON t.k = s.a LIMIT 1;"
+                      "SELECT * FROM t.csv LIMIT 1")
+        self.assertEqual(self.output(statements, "--ndjson", stdin=b"a\n2\n7\n"),
+                         b'{"t":null}\n{"t":"x"}\n{"t":null,"COUNT(*)":1}\n{"t":"x","COUNT(*)":2}\n{"COUNT(*)":2}\n'
+                         b'{"u":null}\n{"u":"q"}\n{"u":"q"}\n{"k":1,"t":"x","u":"p"}\n')
         self.fails(2, "QUERY", "query", "SELECT 1", "-f", "q.sql", cwd=self.folder)
         self.refuses(2, "one statement", "SELECT a FROM -; SELECT a FROM s.csv", "--batch", "2")
 
@@ -344,6 +416,38 @@ class Csv(Query):
                             (b"1,\"y,2\n", "has a quote that is not closed"), (b"\n1,2,3\n", "is blank")):
             self.path("big.csv", content + line)
             self.refuses(1, f"big.csv, line {lines + 1}: {words}", "SELECT COUNT(*) FROM big.csv")
+
+    def test_texts_that_are_only_printed(self):
+        """They are not compared, so they are kept as they are: NULLs, empty, long and quoted ones, across blocks."""
+        long = "long \"text\",\n" * 7000
+        texts = ["pear", None, "", long, 'a "b"', "x,y", "é"]
+        rows = [[i, texts[i % len(texts)] if i % 1000 < 7 else f"text {i}"] for i in range(120000)]
+        self.path("x.csv", csv_of(["i", "t"], rows))
+        self.path("y.csv", csv_of(["k", "u"], [[3, "three"], [5, None], [5, long], [-1, "none"]]))
+        self.assertEqual(self.rows("SELECT t, i FROM x.csv WHERE i < 2000 OR i >= 119000"),
+                         [[t, i] for i, t in rows if i < 2000 or i >= 119000])
+        self.assertEqual(self.rows("SELECT * FROM x.csv ORDER BY i DESC LIMIT 5 OFFSET 119994"),
+                         [list(row) for row in reversed(rows[1:6])])
+        self.assertEqual(self.rows("SELECT t, u FROM x.csv LEFT JOIN y.csv ON i = k WHERE i < 6 ORDER BY i"),
+                         [["pear", None], [None, None], ["", None], [long, "three"], ['a "b"', None], ["x,y", None],
+                          ["x,y", long]])
+        self.assertEqual(self.rows("SELECT u, x.t FROM x.csv JOIN y.csv ON x.i = y.k"),
+                         [["three", long], [None, "x,y"], [long, "x,y"]])
+        self.assertEqual(self.rows("SELECT t, t AS again FROM x.csv WHERE t LIKE 'p%'")[0], ["pear", "pear"])
+        self.refuses(1, "sums need numbers, but t is text", "SELECT t, t + 1 FROM x.csv")
+
+    def test_memory(self):
+        """Only the columns that a query needs stay in memory."""
+        content = b"i,price,t\n" + b"".join(b"%d,%d.5,a text that is long enough\n" % (i, i % 90) for i in range(20000)) * 120
+        self.assertGreater(len(content), 96 << 20)
+        self.path("big.csv", content)
+        for query, columns in (("SELECT COUNT(*) FROM big.csv", 0), ("SELECT SUM(price) FROM big.csv", 20)):
+            process = subprocess.Popen([QUADMILL, "query", query, "--threads", "2"], cwd=self.folder,
+                                       stdout=subprocess.DEVNULL)
+            _, status, used = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            self.assertEqual(process.returncode, 0)
+            self.assertLess(used.ru_maxrss, (64 + columns) << 10, query)
 
     def test_random_texts_come_back(self):
         chance = random.Random(11)

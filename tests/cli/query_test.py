@@ -196,6 +196,8 @@ class Refusals(Query):
         text = self.refuses(2, "FROM is expected here, not WHERE", "SELECT a WHERE b > 1")
         self.assertIn("\n  SELECT a WHERE b > 1\n           ^\n", text)
         self.assertIn("Try `quadmill query --help`", text)
+        self.refuses(2, "a cast is not supported", "SELECT a::int FROM x")
+        self.refuses(2, "for the rest\n", "SELECT CASE WHEN a > 1 THEN 2 END FROM x")
         self.refuses(2, "WITH is not supported", "WITH x AS (SELECT 1) SELECT a FROM x")
         self.fails(2, "QUERY", "query")
 

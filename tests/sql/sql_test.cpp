@@ -415,7 +415,9 @@ TEST_CASE("unsupported SQL is named in the error") {
     fails("@WITH x AS (SELECT a FROM t) SELECT a FROM x", "WITH" + scope);
     fails("SELECT @CASE WHEN a > 1 THEN 2 END FROM t", "CASE" + scope);
     fails("SELECT @CAST(a AS REAL) FROM t", "CAST()" + scope);
-    fails("SELECT a@::int FROM t", "::" + scope);
+    fails("SELECT a@::int FROM t", "a cast" + scope);
+    fails("SELECT a FROM t @FETCH FIRST 3 ROWS ONLY", "FETCH is not supported; write LIMIT at the end");
+    fails("SELECT a FROM t GROUP BY @ROLLUP (a)", "ROLLUP()" + scope);
     fails("SELECT SUM(a) @OVER (ORDER BY b) FROM t", "OVER" + scope);
     fails("SELECT SUM(a) @FILTER (WHERE b > 1) FROM t", "FILTER" + scope);
     fails("SELECT a FROM t WHERE b > @DATE '2024-01-01'", "DATE '...'" + scope);

@@ -93,6 +93,14 @@ std::optional<std::uint64_t> rank_in(const QueryAggregate& what, std::uint64_t n
 Groups::Groups(const Tables& tables, std::vector<ColumnPlace> by, std::span<const Wanted> wanted)
     : tables_(tables), by_(std::move(by)), width_(2 * by_.size()), slots_(std::size_t{1} << 10U) {
     for (const auto& one : wanted) measure(one);
+    constexpr Key few = Key{1} << 20U;
+    if (by_.size() == 1) {
+        const auto& column = tables_[by_[0]];
+        if (!is_float(column.type) && column.max - column.min < few) {
+            dense_ = column.min;
+            slots_.assign(column.max - column.min + 2, 0);
+        }
+    }
     if (by_.empty()) static_cast<void>(group_of(nullptr));  // so that there is a group even without rows
 }
 
@@ -162,21 +170,31 @@ void Groups::find_groups(std::size_t n) {
 }
 
 std::size_t Groups::group_of(const Key* label) {
+    if (dense_) {
+        auto& slot = slots_[label[0] == 0 ? 0 : label[1] - *dense_ + 1];
+        if (slot == 0) slot = add_group(label) + 1;
+        return slot - 1;
+    }
     const auto last = slots_.size() - 1;
     auto slot = hash_of(label, width_) & last;
     for (; slots_[slot] != 0; slot = (slot + 1) & last) {
         const auto group = slots_[slot] - 1;
         if (std::equal(label, label + width_, labels_.data() + group * width_)) return group;
     }
-    const auto group = rows_.size();
+    const auto group = add_group(label);
     slots_[slot] = group + 1;
+    if (2 * rows_.size() > slots_.size()) make_space();
+    return group;
+}
+
+std::size_t Groups::add_group(const Key* label) {
+    const auto group = rows_.size();
     labels_.insert(labels_.end(), label, label + width_);
     rows_.push_back(0);
     for (auto& of : measured_) {
         of.states.emplace_back();
         if (of.order) of.keys.emplace_back();
     }
-    if (2 * rows_.size() > slots_.size()) make_space();
     return group;
 }
 
@@ -283,6 +301,13 @@ class GroupMeasures : public Measures {
 };
 
 std::vector<std::size_t> Groups::ordered(std::uint64_t max) const {
+    if (dense_) {
+        std::vector<std::size_t> groups;
+        for (std::size_t i = 0; i < slots_.size() && groups.size() < max; ++i) {
+            if (slots_[i] != 0) groups.push_back(slots_[i] - 1);
+        }
+        return groups;
+    }
     // The first column is stored next to the group's number: most comparisons need only that, and it is in the cache.
     struct Entry {
         Key valid, key;

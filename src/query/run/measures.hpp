@@ -93,6 +93,7 @@ class Groups {
     void label(std::span<const RowPair> pairs);
     void find_groups(std::size_t n);
     [[nodiscard]] std::size_t group_of(const Key* label);
+    [[nodiscard]] std::size_t add_group(const Key* label);
     void make_space();
     void add_values(Measured& of, std::span<const RowPair> pairs);
     [[nodiscard]] std::vector<std::size_t> ordered(std::uint64_t max) const;
@@ -104,7 +105,8 @@ class Groups {
     std::size_t width_;                // words per label: for each group column, whether it has a value, and its key
     std::vector<Key> labels_;          // all labels, one after the other
     std::vector<std::uint64_t> rows_;  // by group
-    std::vector<std::size_t> slots_;   // group + 1; 0: free. The size is a power of two
+    std::vector<std::size_t> slots_;   // group + 1; 0: free. The size is a power of two, unless keys are dense
+    std::optional<Key> dense_;         // the min key of a single column with few keys: slot 0 is NULL, slot 1 this key
     // The labels and groups of the pairs being added.
     std::vector<Key> new_labels_;
     std::vector<std::size_t> groups_;

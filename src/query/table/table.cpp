@@ -1,6 +1,7 @@
 #include "query/table/table.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <iterator>
 #include <limits>
@@ -329,11 +330,11 @@ std::uint64_t hash_of(std::string_view text) {
     return hash;
 }
 
-// A distinct text of a part, with its first bytes as a number that has their order.
+// A distinct text, with its first bytes as a number that has their order.
 struct Entry {
     std::uint64_t prefix;
     std::string_view text;
-    std::uint32_t* number;  // receives its index in the dictionary
+    std::uint32_t* rank;  // receives its index in the dictionary
     bool operator<(const Entry& other) const {
         return prefix != other.prefix ? prefix < other.prefix : text < other.text;
     }
@@ -348,33 +349,35 @@ std::uint64_t prefix_of(std::string_view text) {
 
 }  // namespace
 
-void TextNumbers::add(std::string_view text) {
+void TextMemory::add_block(std::size_t bytes) {
+    constexpr std::size_t min = std::size_t{1} << 10U, max = std::size_t{1} << 18U;
+    size_ = std::max(std::clamp(2 * size_, min, max), bytes);
+    blocks_.push_back(std::make_shared_for_overwrite<char[]>(size_));
+    next_ = blocks_.back().get();
+    left_ = size_;
+}
+
+std::uint32_t TextNumbers::number(std::string_view text, std::uint64_t hash) {
     if (2 * texts_.size() >= slots_.size()) make_space();
-    const auto hash = hash_of(text);
     const auto last = slots_.size() - 1;
     auto slot = hash & last;
     for (; slots_[slot] != 0; slot = (slot + 1) & last) {
         const auto number = slots_[slot] - 1;
-        if (hashes_[number] == hash && texts_[number] == text) return rows_.push_back(number);
+        if (hashes_[number] == hash && texts_[number] == text) return number;
     }
     slots_[slot] = static_cast<std::uint32_t>(texts_.size() + 1);
-    rows_.push_back(static_cast<std::uint32_t>(texts_.size()));
     hashes_.push_back(hash);
-    texts_.push_back(copied(text));
+    texts_.push_back(text);
+    return slots_[slot] - 1;
 }
 
-std::string_view TextNumbers::copied(std::string_view text) {
-    constexpr std::size_t block = std::size_t{1} << 16U;
-    if (text.size() > left_) {
-        left_ = std::max(block, text.size());
-        memory_.push_back(std::make_shared<char[]>(left_));
-        next_ = memory_.back().get();
-    }
-    auto* const to = next_;
+void TextNumbers::add(std::string_view text) {
+    const auto before = texts_.size();
+    rows_.push_back(number(text, hash_of(text)));
+    if (texts_.size() == before) return;
+    auto* const to = memory_.space(text.size());
     if (!text.empty()) std::memcpy(to, text.data(), text.size());
-    next_ += text.size();
-    left_ -= text.size();
-    return {to, text.size()};
+    texts_.back() = {to, text.size()};
 }
 
 void TextNumbers::make_space() {
@@ -387,37 +390,91 @@ void TextNumbers::make_space() {
     }
 }
 
-void add_texts(Table& table, std::span<NumberedTexts> columns) {
-    const auto data = std::const_pointer_cast<TableData>(detail::Access::of(table));
-    std::vector<std::vector<std::uint32_t>> numbers;  // by part of a column: indices in the dictionary
-    std::vector<Entry> all;
-    for (const auto& column : columns) {
-        for (const auto& part : column.parts) numbers.emplace_back(std::max<std::size_t>(part.texts().size(), 1));
+namespace {
+
+// Distinct texts of all parts. Those with the same upper bits of their hash are found together, by one thread.
+class Merged {
+  public:
+    Merged(std::span<NumberedTexts> columns, const cpu::Workers& workers) : workers_(workers) {
+        for (const auto& column : columns) {
+            for (const auto& part : column.parts) {
+                parts_.push_back(&part);
+                numbers_.emplace_back(part.texts().size());
+            }
+        }
+        workers.for_each(shares_.size(), [this](std::size_t i) { find(i); });
     }
-    std::size_t at = 0;
-    for (const auto& column : columns) {
-        for (const auto& part : column.parts) {
-            auto& to = numbers[at++];
-            for (std::size_t i = 0; i < part.texts().size(); ++i)
-                all.push_back({prefix_of(part.texts()[i]), part.texts()[i], &to[i]});
+
+    // Sorted. Numbers become indices in it.
+    [[nodiscard]] std::shared_ptr<const Dictionary> dictionary() {
+        std::vector<Entry> all;
+        std::vector<std::vector<std::uint32_t>> ranks;
+        for (const auto& share : shares_) {
+            auto& to = ranks.emplace_back(share.texts().size());
+            for (std::size_t i = 0; i < to.size(); ++i)
+                all.push_back({prefix_of(share.texts()[i]), share.texts()[i], &to[i]});
+        }
+        sort(all);
+        Dictionary dictionary;
+        dictionary.reserve(all.size());
+        for (const auto& entry : all) {
+            *entry.rank = static_cast<std::uint32_t>(dictionary.size());
+            dictionary.emplace_back(entry.text);
+        }
+        workers_.for_each(numbers_.size(), [&](std::size_t k) {
+            for (std::size_t i = 0; i < numbers_[k].size(); ++i)
+                numbers_[k][i] = ranks[share_of(parts_[k]->hashes()[i])][numbers_[k][i]];
+        });
+        return std::make_shared<const Dictionary>(std::move(dictionary));
+    }
+    // By number of a text in that part: its index in the dictionary.
+    [[nodiscard]] const std::vector<std::uint32_t>& indices(std::size_t part) const { return numbers_[part]; }
+
+  private:
+    static std::size_t share_of(std::uint64_t hash) { return hash >> 60U; }
+    void find(std::size_t share) {
+        for (std::size_t k = 0; k < parts_.size(); ++k) {
+            const auto& hashes = parts_[k]->hashes();
+            for (std::size_t i = 0; i < hashes.size(); ++i) {
+                if (share_of(hashes[i]) == share)
+                    numbers_[k][i] = shares_[share].number(parts_[k]->texts()[i], hashes[i]);
+            }
         }
     }
-    std::sort(all.begin(), all.end());
-    Dictionary dictionary;
-    for (const auto& entry : all) {
-        if (dictionary.empty() || dictionary.back() != entry.text) dictionary.emplace_back(entry.text);
-        *entry.number = static_cast<std::uint32_t>(dictionary.size() - 1);
+    // Sorts pieces, then merges neighbours.
+    void sort(std::vector<Entry>& all) const {
+        constexpr std::size_t pieces = 8;
+        const auto cut = [&](std::size_t i) {
+            return all.begin() + static_cast<std::ptrdiff_t>(all.size() * std::min(i, pieces) / pieces);
+        };
+        workers_.for_each(pieces, [&](std::size_t i) { std::sort(cut(i), cut(i + 1)); });
+        for (std::size_t n = 1; n < pieces; n *= 2)
+            workers_.for_each(pieces / (2 * n), [&](std::size_t i) {
+                std::inplace_merge(cut(2 * i * n), cut((2 * i + 1) * n), cut((2 * i + 2) * n));
+            });
     }
-    data->dictionary = std::make_shared<const Dictionary>(std::move(dictionary));
-    at = 0;
+
+    const cpu::Workers& workers_;
+    std::vector<const TextNumbers*> parts_;
+    std::vector<std::vector<std::uint32_t>> numbers_;  // by part
+    std::array<TextNumbers, 16> shares_{};
+};
+
+}  // namespace
+
+void add_texts(Table& table, std::span<NumberedTexts> columns, const cpu::Workers& workers) {
+    const auto data = std::const_pointer_cast<TableData>(detail::Access::of(table));
+    Merged merged(columns, workers);
+    data->dictionary = merged.dictionary();
+    std::size_t at = 0;
     for (auto& [name, parts, valid] : columns) {
         std::vector<std::uint32_t> codes;
         std::size_t rows = 0;
         for (const auto& part : parts) rows += part.rows().size();
         codes.reserve(rows);
         for (auto& part : parts) {
-            const auto& to = numbers[at++];
-            for (const auto number : part.rows()) codes.push_back(to[number]);
+            const auto& to = merged.indices(at++);
+            for (const auto number : part.rows()) codes.push_back(to.empty() ? 0 : to[number]);
             part = {};
         }
         require_fits(*data, "Table::add", name, rows);

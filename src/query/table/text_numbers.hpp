@@ -1,53 +1,103 @@
-// Texts of rows as numbers of distinct texts, found by hash. Only a table's dictionary is sorted.
+// Texts of rows: as numbers of distinct texts, found by hash, or, if they are only printed, as they are.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "cpu/workers.hpp"
 #include "quadmill/table.hpp"
 
 namespace quadmill::detail::query {
 
+// Memory of texts. A copy shares the texts, and puts further ones elsewhere.
+class TextMemory {
+  public:
+    TextMemory() = default;
+    TextMemory(const TextMemory& other) : blocks_(other.blocks_) {}
+    TextMemory(TextMemory&&) noexcept = default;
+    TextMemory& operator=(const TextMemory& other) { return *this = TextMemory(other); }
+    TextMemory& operator=(TextMemory&&) noexcept = default;
+    ~TextMemory() = default;
+
+    [[nodiscard]] char* space(std::size_t bytes) {
+        if (bytes > left_) add_block(bytes);
+        left_ -= bytes;
+        next_ += bytes;
+        return next_ - bytes;
+    }
+
+  private:
+    void add_block(std::size_t bytes);
+
+    std::vector<std::shared_ptr<char[]>> blocks_{};
+    std::size_t left_ = 0, size_ = 0;  // bytes of the last block
+    char* next_ = nullptr;
+};
+
 // Distinct texts in order of first appearance, and the number of each row's text.
 class TextNumbers {
   public:
-    TextNumbers() = default;
-    // A copy shares the texts, and puts further ones elsewhere.
-    TextNumbers(const TextNumbers& other)
-        : rows_(other.rows_),
-          texts_(other.texts_),
-          hashes_(other.hashes_),
-          slots_(other.slots_),
-          memory_(other.memory_) {}
-    TextNumbers(TextNumbers&&) noexcept = default;
-    TextNumbers& operator=(const TextNumbers& other) { return *this = TextNumbers(other); }
-    TextNumbers& operator=(TextNumbers&&) noexcept = default;
-    ~TextNumbers() = default;
-
     void add(std::string_view text);
+    // The number of a text that lives longer than this object.
+    [[nodiscard]] std::uint32_t number(std::string_view text, std::uint64_t hash);
     // Rows that have no text get number 0.
     void add_empty(std::size_t rows) { rows_.resize(rows_.size() + rows); }
     void cut(std::size_t rows) { rows_.resize(rows); }
 
     [[nodiscard]] const std::vector<std::uint32_t>& rows() const { return rows_; }
     [[nodiscard]] const std::vector<std::string_view>& texts() const { return texts_; }
+    [[nodiscard]] const std::vector<std::uint64_t>& hashes() const { return hashes_; }
     [[nodiscard]] std::string_view text(std::size_t row) const { return texts_[rows_[row]]; }
 
   private:
-    [[nodiscard]] std::string_view copied(std::string_view text);
     void make_space();
 
     std::vector<std::uint32_t> rows_{};
     std::vector<std::string_view> texts_{};
     std::vector<std::uint64_t> hashes_{};  // by number
     std::vector<std::uint32_t> slots_{};   // number + 1; 0: free. The size is a power of two
-    std::vector<std::shared_ptr<char[]>> memory_{};
-    std::size_t left_ = 0;  // bytes of the last block
-    char* next_ = nullptr;
+    TextMemory memory_{};
+};
+
+// Texts that are only printed. A row is an integer: the text's address, and its length in the lower 16 bits. The length
+// of a long text stands before it.
+class PrintedTexts {
+  public:
+    void add(std::string_view text) {
+        const bool is_long = text.size() >= longest;
+        auto* to = memory_.space(text.size() + (is_long ? sizeof(std::size_t) : 0));
+        if (is_long) {
+            const auto size = text.size();
+            std::memcpy(to, &size, sizeof size);
+            to += sizeof size;
+        }
+        if (!text.empty()) std::memcpy(to, text.data(), text.size());
+        const auto address = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(to));
+        rows_.push_back(static_cast<std::int64_t>(address << 16U | (is_long ? longest : text.size())));
+    }
+    void add_empty(std::size_t rows) { rows_.resize(rows_.size() + rows); }
+    void cut(std::size_t rows) { rows_.resize(rows); }
+    [[nodiscard]] std::vector<std::int64_t>& rows() { return rows_; }
+    [[nodiscard]] const TextMemory& memory() const { return memory_; }
+    [[nodiscard]] static std::string_view text(std::int64_t row) {
+        const auto bits = static_cast<std::uint64_t>(row);
+        const auto* const from = reinterpret_cast<const char*>(static_cast<std::uintptr_t>(bits >> 16U));
+        auto size = static_cast<std::size_t>(bits & longest);
+        if (size == longest) std::memcpy(&size, from - sizeof size, sizeof size);
+        return {from, size};
+    }
+
+  private:
+    static constexpr std::size_t longest = 0xffff;
+    static_assert(sizeof(void*) == 8 && sizeof(std::size_t) == 8, "addresses have 48 bits");
+    std::vector<std::int64_t> rows_{};
+    TextMemory memory_{};
 };
 
 // A column of text in parts, one after the other. A row is NULL if its element of `valid` is false; empty: none is.
@@ -57,6 +107,6 @@ struct NumberedTexts {
     std::vector<bool> valid;
 };
 // Adds the columns to a table without text columns, which no other Table shares.
-void add_texts(Table& table, std::span<NumberedTexts> columns);
+void add_texts(Table& table, std::span<NumberedTexts> columns, const cpu::Workers& workers);
 
 }  // namespace quadmill::detail::query
