@@ -134,12 +134,12 @@ void QueryCommand::parse() {
 
 // Words such as id:text.
 void QueryCommand::read_types() {
-    using Kind = input::Cells::Kind;
-    const input::Words<Kind> words{{"text", Kind::Texts}, {"i64", Kind::Integers}, {"f64", Kind::Floats}};
+    using Type = input::Cells::Kind;
+    const input::Words<Type> words{{"text", Type::Texts}, {"i64", Type::Integers}, {"f64", Type::Floats}};
     for (const auto& one : given_types) {
         const auto colon = one.rfind(':');
         const auto word = colon == std::string::npos ? std::string() : one.substr(colon + 1);
-        const auto known = std::ranges::find(words, word, &std::pair<std::string, Kind>::first);
+        const auto known = std::ranges::find(words, word, &std::pair<std::string, Type>::first);
         if (known == words.end())
             throw CLI::ValidationError("--types", "must be NAME:TYPE, where TYPE is text, i64 or f64, not " + one);
         csv_form.types.emplace(one.substr(0, colon), known->second);
@@ -261,9 +261,9 @@ sql::SourceTypes types_of(const input::CsvTable& from) {
 
 // MIN and MAX of numbers that became text because of one value are rarely what was meant.
 void note_texts(const SqlQuery& query, const std::vector<input::CsvTable>& from) {
-    using Kind = QueryAggregate::Kind;
+    using enum QueryAggregate::Kind;
     for (const auto& one : query.aggregates) {
-        if ((one.what.kind != Kind::Min && one.what.kind != Kind::Max) || one.argument.empty()) continue;
+        if ((one.what.kind != Min && one.what.kind != Max) || one.argument.empty()) continue;
         const auto column = std::ranges::find(query.columns, one.argument[0].leaf, &sql::SqlColumn::leaf);
         if (column == query.columns.end() || !column->source) continue;
         const auto& table = from[*column->source];
