@@ -300,7 +300,9 @@ class Csv(Query):
     def test_several_files(self):
         self.path("p1.csv", b"a,t\n1,x\n2,y\n")
         self.path("p2.csv", b"a,t\n7,z\n")
-        self.assertEqual(self.rows("SELECT * FROM 'p?.csv'"), [[1, "x"], [2, "y"], [7, "z"]])
+        self.assertEqual(self.rows("SELECT * FROM 'p?.csv'"),
+                         [[1, "x", "p1.csv"], [2, "y", "p1.csv"], [7, "z", "p2.csv"]])
+        self.assertEqual(self.rows("SELECT file, SUM(a) FROM 'p?.csv' GROUP BY file"), [["p1.csv", 3], ["p2.csv", 7]])
         self.assertEqual(self.rows("SELECT t FROM 'p*.csv' LIMIT 9"), [["x"], ["y"], ["z"]])
         self.path("p3.csv", b"a,t\n8,z\n9\n")
         self.refuses(1, "p3.csv, line 3: has 1 field", "SELECT COUNT(*) FROM 'p*.csv'")
@@ -428,7 +430,7 @@ class Csv(Query):
                          [[t, i] for i, t in rows if i < 2000 or i >= 119000])
         self.assertEqual(self.rows("SELECT * FROM x.csv ORDER BY i DESC LIMIT 5 OFFSET 119994"),
                          [list(row) for row in reversed(rows[1:6])])
-        self.assertEqual(self.rows("SELECT t, u FROM x.csv LEFT JOIN y.csv ON i = k WHERE i < 6 ORDER BY i"),
+        self.assertEqual(self.rows("SELECT t, u FROM x.csv LEFT JOIN y.csv ON x.i = y.k WHERE i < 6 ORDER BY i"),
                          [["pear", None], [None, None], ["", None], [long, "three"], ['a "b"', None], ["x,y", None],
                           ["x,y", long]])
         self.assertEqual(self.rows("SELECT u, x.t FROM x.csv JOIN y.csv ON x.i = y.k"),
