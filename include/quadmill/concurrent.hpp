@@ -102,7 +102,7 @@ class Recent {
     template <class... Values>
     void add(double time, const Values&... values) {
         const auto index = pane_at(time);
-        latest_ = std::max(latest_.value_or(time), time);
+        latest_ = (std::max)(latest_.value_or(time), time);
         if (!parts_.empty() && index < parts_.rbegin()->first - panes_) {
             ++late_;
             return;

@@ -63,10 +63,10 @@ class SlidingState;
 
 /// The ends of the order near which ranks are more exact. Let d be the distance of a rank from the end: n + 1 - rank for
 /// High, the rank itself for Low, and the smaller of both for Both.
-enum class Tail { None, Low, High, Both };
+enum class Tail { Off, Low, High, Both };
 
 /// Whether a summary also keeps the mean and the variance of all values.
-enum class Moments { None, Kept };
+enum class Moments { Off, Kept };
 
 /// Options of quantiles.
 struct QuantileOptions {
@@ -74,8 +74,8 @@ struct QuantileOptions {
     std::optional<std::uint64_t> n{};  ///< number of values of the whole stream, if known: the summary is smaller
     /// Values in a window, which are sorted together; at most 2^28. 0: the sorter's choice, WindowSorter::window(eps).
     std::size_t window = 0;
-    Tail tail = Tail::None;           ///< with a tail, n is not used
-    Moments moments = Moments::None;  ///< for stats()
+    Tail tail = Tail::Off;           ///< with a tail, n is not used
+    Moments moments = Moments::Off;  ///< for stats()
 };
 
 /// Count, mean and spread of all values.

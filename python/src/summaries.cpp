@@ -287,7 +287,7 @@ py::object quantiles(AnySummary& self, const py::object& phi, const Ask& ask) {
 using Width = std::optional<std::uint64_t>;
 
 const detail::input::Words<Tail> tail_words{
-    {"none", Tail::None}, {"low", Tail::Low}, {"high", Tail::High}, {"both", Tail::Both}};
+    {"none", Tail::Off}, {"low", Tail::Low}, {"high", Tail::High}, {"both", Tail::Both}};
 
 void bind_quantiles(py::module_& module) {
     auto made = define<AnyQuantiles, Quantiles>(module, "Quantiles", R"(
@@ -316,7 +316,7 @@ array([899., 989.])
                                                .n = n,
                                                .window = window,
                                                .tail = value_for(tail_words, "tail", tail),
-                                               .moments = moments ? Moments::Kept : Moments::None};
+                                               .moments = moments ? Moments::Kept : Moments::Off};
                  return std::make_unique<AnyQuantiles>("Quantiles", key_type(dtype),
                                                        sorter_for(engine, context, threads),
                                                        [&]<class T>(T, std::unique_ptr<WindowSorter> sorter) {

@@ -41,7 +41,7 @@ struct QuantilesCommand {
     std::vector<std::string> ranks{};
     std::size_t bars = 0;
     bool stats = false;
-    Tail tail = Tail::None;
+    Tail tail = Tail::Off;
     std::uint64_t max_groups = 10'000;
 
     void run() const;
@@ -55,7 +55,7 @@ struct QuantilesCommand {
                 .n = n,
                 .window = stream.window,
                 .tail = tail,
-                .moments = stats ? Moments::Kept : Moments::None};
+                .moments = stats ? Moments::Kept : Moments::Off};
     }
     template <class T>
     void run_groups() const;
@@ -178,10 +178,10 @@ void QuantilesCommand::check() const {
     if (n && sliding.on()) throw CLI::ValidationError("--n", "does not go with --sliding");
     if (stats && sliding.on())
         throw CLI::ValidationError("--stats", "does not go with --sliding: its mean is of all values");
-    if (tail != Tail::None && sliding.on()) throw CLI::ValidationError("--tail", "does not go with --sliding");
-    if (tail != Tail::None && n) throw CLI::ValidationError("--n", "does not go with --tail, which does not use it");
+    if (tail != Tail::Off && sliding.on()) throw CLI::ValidationError("--tail", "does not go with --sliding");
+    if (tail != Tail::Off && n) throw CLI::ValidationError("--n", "does not go with --tail, which does not use it");
     refuse_with_groups(stream, {"--sliding", "--save", "--resume", "--stats", "--rank", "--histogram", "--n"});
-    if (stream.verb->count("--phi") == 0 || tail != Tail::None) return;
+    if (stream.verb->count("--phi") == 0 || tail != Tail::Off) return;
     for (const double phi : phis) {
         const double part = std::min(phi, 1 - phi);
         if (part <= 0 || part >= eps * (1 - 1e-9)) continue;
@@ -243,7 +243,7 @@ void add_quantiles_command(CLI::App& app) {
         "--json\n"
         "  quadmill quantiles monday.f64 --type f64 --save monday.summary");
     verb->callback([command, verb] {
-        if (command->tail != Tail::None && verb->count("--eps") == 0) command->eps = 0.01;
+        if (command->tail != Tail::Off && verb->count("--eps") == 0) command->eps = 0.01;
         command->run();
     });
 }

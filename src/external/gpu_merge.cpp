@@ -13,7 +13,7 @@
 namespace quadmill::detail::external {
 namespace {
 
-constexpr const char* function = "GpuMerge::merge";
+constexpr const char* merge_name = "GpuMerge::merge";
 constexpr sort::KeyForm form{KeyType::U64, Order::Ascending};
 
 }  // namespace
@@ -33,7 +33,7 @@ GpuMerge::Shape GpuMerge::shape_of(std::span<const RunBlock> runs) {
     const auto places = runs.size() << run_log2;
     const auto max = sort::MergeTextures::max_pairs * form.pair_keys();
     if (longest > max || places > max) {
-        throw InvalidArgument(std::string(function) + ": " + std::to_string(runs.size()) + " blocks of up to " +
+        throw InvalidArgument(std::string(merge_name) + ": " + std::to_string(runs.size()) + " blocks of up to " +
                               std::to_string(longest) + " keys are more than the " + std::to_string(max) +
                               " keys that the engine holds");
     }
@@ -93,7 +93,7 @@ std::span<const RunPlace> GpuMerge::merge(std::span<const RunBlock> runs) {
     const cpu::Stopwatch merging;
     {
         auto& device = *detail::Access::of(context_);
-        const gl::Scope scope(device, function);
+        const gl::Scope scope(device, merge_name);
         if (!engine_) engine_.emplace(device, workers_);
         engine_->merge(items_, std::size_t{1} << shape.run_log2, Order::Ascending);
         scope.check();

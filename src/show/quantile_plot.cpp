@@ -16,14 +16,14 @@ namespace {
 constexpr int title_height = 24;
 
 // Maps phi to x.
-using Axis = std::function<float(double phi)>;
+using XOfPhi = std::function<float(double phi)>;
 
 void vertical(Canvas& canvas, const Box& box, int x, const std::string& words, const Font& font) {
     canvas.fill({x, box.y, 1, box.height}, shade);
     canvas.text(x, box.bottom() + 6, words, font, faint, Canvas::Align::Middle);
 }
 
-void draw_curve(Canvas& canvas, const std::vector<QuantileCurve::Point>& points, const Axis& x_of, const Scale& scale) {
+void draw_curve(Canvas& canvas, const std::vector<QuantileCurve::Point>& points, const XOfPhi& x_of, const Scale& scale) {
     for (std::size_t i = 1; i < points.size(); ++i) {
         const auto from = static_cast<int>(x_of(points[i - 1].phi)), to = static_cast<int>(x_of(points[i].phi));
         const auto high = static_cast<int>(scale.y(points[i].upper)),
@@ -51,7 +51,7 @@ void draw_tail(Canvas& canvas, Box box, const QuantileCurve& curve, const Scale&
     scale.draw(canvas, box, font);
     const double first = curve.tail.front().phi, last = curve.tail.back().phi;
     const double span = std::max(std::log((1 - first) / (1 - last)), 1e-9);
-    const Axis x_of = [&](double phi) {
+    const XOfPhi x_of = [&](double phi) {
         return static_cast<float>(box.x + box.width * std::log((1 - first) / (1 - phi)) / span);
     };
     vertical(canvas, box, box.x, fmt::format("{:.6g} %", 100 * (1 - first)), font);

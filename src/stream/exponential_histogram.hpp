@@ -29,7 +29,7 @@ struct ErrorPlan {
     double eps = 0.01;
     std::uint64_t levels = 1;
     double window = 0.5;  // fraction of eps that a new window may be off
-    Tail tail = Tail::None;
+    Tail tail = Tail::Off;
     static constexpr std::size_t live_ids = 32;  // with a tail
     static ErrorPlan of_stream(double eps, std::uint64_t levels) { return {eps, levels, 0.25}; }
 
@@ -40,8 +40,8 @@ struct ErrorPlan {
     }
     // For a stream of n values, if known.
     static ErrorPlan planned(double eps, const std::optional<std::uint64_t>& n, std::size_t window,
-                             Tail tail = Tail::None) {
-        auto plan = of_stream(eps, n && tail == Tail::None ? levels_for(*n / window + (*n % window > 0)) : 1);
+                             Tail tail = Tail::Off) {
+        auto plan = of_stream(eps, n && tail == Tail::Off ? levels_for(*n / window + (*n % window > 0)) : 1);
         plan.tail = tail;
         return plan;
     }
@@ -60,7 +60,7 @@ struct ErrorPlan {
     // Max error in ranks or counts, for n values.
     [[nodiscard]] double max_error(std::size_t id, std::uint64_t n) const {
         const auto values = static_cast<double>(n);
-        if (tail == Tail::None) return eps * (window + (1 - window) * used(id)) * values;
+        if (tail == Tail::Off) return eps * (window + (1 - window) * used(id)) * values;
         return eps * (id <= live_ids ? 0.5 * (window + (1 - window) * used(id)) : 0.8 + 0.2 * used(id - live_ids)) *
                values;
     }

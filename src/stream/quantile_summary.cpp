@@ -39,7 +39,7 @@ Reach::Reach(Tail tail, double max_error, std::uint64_t n)
       high_(error_ / (1 + error_)) {}
 
 bool Reach::worth_pruning(double error, std::uint64_t gap, std::size_t size) const {
-    if (tail_ == Tail::None) return gap_ > gap && n_ / (gap_ - gap) < size;
+    if (tail_ == Tail::Off) return gap_ > gap && n_ / (gap_ - gap) < size;
     const auto more = error_ - error;
     const auto ends = tail_ == Tail::Both ? 2 : 1;
     return more > 0 &&
@@ -178,7 +178,7 @@ void QuantileSummary::prune(double max_error, const Share& share) {
     const Reach reach(tail_, max_error, n_);
     if (!reach.worth_pruning(error_, gap_, size())) return;  // too few would go
     unpack();
-    if (tail_ != Tail::None && is_stepped()) {
+    if (tail_ != Tail::Off && is_stepped()) {
         QuantileSummary pruned;
         pruned.sample_tail(n_, max_error, tail_, [&](std::uint64_t i) { return keys_[static_cast<std::size_t>(i)]; });
         *this = std::move(pruned);
@@ -254,14 +254,14 @@ void QuantileSummary::write(Writer& to) const {
     if (n_ == 0) return;
     to.u64(is_stepped() ? gap_ : 0);
     if (!is_stepped()) {
-        if (tail_ == Tail::None) to.u64(gap_);
+        if (tail_ == Tail::Off) to.u64(gap_);
         to.u64(size());
     }
     to.keys(*this);
     for (std::size_t i = 1; i < size() && !is_stepped(); ++i) {
         const auto before = ranks_of(i - 1), ranks = ranks_of(i);
         to.u64(ranks.min - before.min);
-        to.u64(tail_ == Tail::None ? gap_ - (ranks.max - before.min) : ranks.max - ranks.min);
+        to.u64(tail_ == Tail::Off ? gap_ - (ranks.max - before.min) : ranks.max - ranks.min);
     }
 }
 
@@ -273,12 +273,12 @@ QuantileSummary QuantileSummary::read(Reader& from, Tail tail) {
     from.require(summary.n_ <= max, "the number of values");
     if (summary.n_ == 0) return summary;
     const auto step = from.u64();
-    from.require(step <= (tail == Tail::None ? std::max<std::uint64_t>(summary.n_ - 1, 1) : 1), "the step of a sample");
-    summary.gap_ = step > 0 ? step : tail == Tail::None ? from.u64() : 2;
+    from.require(step <= (tail == Tail::Off ? std::max<std::uint64_t>(summary.n_ - 1, 1) : 1), "the step of a sample");
+    summary.gap_ = step > 0 ? step : tail == Tail::Off ? from.u64() : 2;
     summary.keys_.resize(step > 0 ? from.count_of(steps(summary.n_, step)) : from.count());
     Key before = 0;
     for (auto& key : summary.keys_) key = before = from.key(before);
-    if (step == 0) tail == Tail::None ? summary.read_ranks(from) : summary.read_tail_ranks(from);
+    if (step == 0) tail == Tail::Off ? summary.read_ranks(from) : summary.read_tail_ranks(from);
     return summary;
 }
 

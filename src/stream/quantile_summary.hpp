@@ -23,7 +23,7 @@ class Reach {
     Reach(Tail tail, double max_error, std::uint64_t n);
     // The largest allowed rank_max of the next entry.
     [[nodiscard]] std::uint64_t operator()(std::uint64_t min) const {
-        if (tail_ == Tail::None) return min + gap_;
+        if (tail_ == Tail::Off) return min + gap_;
         auto k = ~std::uint64_t{0};
         if (tail_ != Tail::High) k = static_cast<std::uint64_t>(low_ * static_cast<double>(min));
         if (tail_ != Tail::Low) k = std::min(k, static_cast<std::uint64_t>(high_ * static_cast<double>(n_ - min)));
@@ -55,7 +55,7 @@ class QuantileSummary {
     // `max_error` of a sampled one (section 5.2). With a tail, max_error is that of the rank most distant from the end.
     template <class Bits>
     static QuantileSummary of(const Window<Bits>& sorted, double max_error, const Share& share = alone,
-                              Tail tail = Tail::None) {
+                              Tail tail = Tail::Off) {
         return of_keys(
             sorted.size(), [&](std::uint64_t i) { return sorted[i]; }, max_error, share, tail);
     }
@@ -63,7 +63,7 @@ class QuantileSummary {
     template <class At>
     static QuantileSummary of_keys(std::uint64_t n, At at, double max_error, const Share& share, Tail tail) {
         QuantileSummary summary;
-        if (tail != Tail::None && max_error > 0) {
+        if (tail != Tail::Off && max_error > 0) {
             summary.sample_tail(n, max_error, tail, at);
         } else {
             summary.sample(n, gap_for(max_error), at, share);
@@ -100,7 +100,7 @@ class QuantileSummary {
     [[nodiscard]] std::uint64_t n() const { return n_; }
     // Max error of an answer in ranks; with a tail, at the rank most distant from the end.
     [[nodiscard]] std::uint64_t max_error() const {
-        return tail_ == Tail::None ? gap_ / 2 : static_cast<std::uint64_t>(error_ * static_cast<double>(n_));
+        return tail_ == Tail::Off ? gap_ / 2 : static_cast<std::uint64_t>(error_ * static_cast<double>(n_));
     }
     [[nodiscard]] std::size_t size() const { return keys_.size() + short_keys_.size(); }
     [[nodiscard]] Entry entry(std::size_t i) const {
@@ -132,7 +132,7 @@ class QuantileSummary {
     [[nodiscard]] bool is_exact() const { return gap_ == 1; }
 
     void write(Writer& to) const;
-    static QuantileSummary read(Reader& from, Tail tail = Tail::None);
+    static QuantileSummary read(Reader& from, Tail tail = Tail::Off);
 
   private:
     struct Ranks {
@@ -205,7 +205,7 @@ class QuantileSummary {
     List<ShortRanks> short_ranks_;
     Key base_ = 0;
     std::uint64_t n_ = 0, gap_ = 1;
-    Tail tail_ = Tail::None;
+    Tail tail_ = Tail::Off;
     double error_ = 0;  // with a tail, a bound of k / d
 };
 

@@ -18,7 +18,7 @@ Count middle_of(const Bounds& bounds) {
 template <class Bits>
 QuantilesState<Bits>::QuantilesState(const KeyRule<Bits>& rule, const QuantileOptions& wanted,
                                      std::unique_ptr<WindowSorter> sorter)
-    : window(window_for("Quantiles", wanted.eps, wanted.window, *sorter, wanted.tail == Tail::None ? 1 : 8)),
+    : window(window_for("Quantiles", wanted.eps, wanted.window, *sorter, wanted.tail == Tail::Off ? 1 : 8)),
       intake(rule, std::move(sorter), window, *this),
       histogram(ErrorPlan::planned(wanted.eps, wanted.n, window, wanted.tail)) {
     if (wanted.moments == Moments::Kept) sums.emplace();
@@ -27,7 +27,7 @@ QuantilesState<Bits>::QuantilesState(const KeyRule<Bits>& rule, const QuantileOp
 
 template <class Bits>
 void QuantilesState<Bits>::plan_samples() {
-    if (tail() != Tail::None) return;
+    if (tail() != Tail::Off) return;
     const auto gap = QuantileSummary::gap_for(histogram.plan().max_error(1, window));
     intake.sample(std::min<std::uint64_t>(gap, std::max<std::size_t>(window, 2) - 1));
 }
@@ -100,7 +100,7 @@ template <class Bits>
 void QuantilesState<Bits>::add_sample(std::uint64_t n, std::uint64_t nans, std::uint64_t step,
                                       std::span<const Bits> values) {
     const std::string function = "Quantiles::add_sample";
-    if (tail() != Tail::None || sums)
+    if (tail() != Tail::Off || sums)
         throw InvalidArgument(function + ": a summary with a tail or moments takes all values, not a sample of them");
     check_merge(function, intake.n(), n);
     check_merge(function, intake.nans(), nans);
@@ -183,7 +183,7 @@ auto QuantilesState<Bits>::compacted(const Histogram& buckets, const Window<Bits
 
 template <class Bits>
 std::vector<std::byte> QuantilesState<Bits>::save() {
-    const bool is_tail = tail() != Tail::None;
+    const bool is_tail = tail() != Tail::Off;
     Writer to({is_tail ? Kind::TailQuantiles : Kind::Quantiles, intake.rule().type});
     compact([&](const Histogram& buckets, const Window<Bits>& rest) {
         to.f64(buckets.plan().eps);
@@ -214,7 +214,7 @@ std::unique_ptr<QuantilesState<Bits>> QuantilesState<Bits>::load(const KeyRule<B
     const double eps = read_eps(from, 1e-9);
     const auto levels = from.u64();
     from.require(levels >= 1 && levels <= (is_tail ? 3 : ErrorPlan::max_ids), "the levels");
-    const auto tail = is_tail ? static_cast<Tail>(levels) : Tail::None;
+    const auto tail = is_tail ? static_cast<Tail>(levels) : Tail::Off;
     const auto window = read_window(from);
     const auto nans = from.u64();
     auto loaded = std::make_unique<QuantilesState>(

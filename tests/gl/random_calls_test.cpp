@@ -229,15 +229,15 @@ class ObjectCalls {
         QueryAggregate what;
     };
     static Asked ask(Random& random, const InBuffer& made) {
-        using Kind = QueryAggregate::Kind;
+        using What = QueryAggregate::Kind;
         Asked asked;
         asked.table.add_buffer("x", made.where, made.keys.size());
         asked.in_memory.add("x", made.keys);
-        asked.what = {.kind = random.one_of({Kind::Count, Kind::Min, Kind::Max, Kind::Quantile, Kind::KthLargest,
-                                             Kind::KthSmallest, Kind::CountRows}),
+        asked.what = {.kind = random.one_of({What::Count, What::Min, What::Max, What::Quantile, What::KthLargest,
+                                             What::KthSmallest, What::CountRows}),
                       .phi = random.real(0, 1),
                       .k = 1 + random.index(400)};
-        if (asked.what.kind != Kind::CountRows) asked.what.column = "x";
+        if (asked.what.kind != What::CountRows) asked.what.column = "x";
         return asked;
     }
     QueryProcessor& processor(Random& random) {

@@ -15,7 +15,7 @@ using namespace quadmill::test;  // NOLINT(google-build-using-namespace)
 namespace {
 
 double distance_of(Tail tail, std::uint64_t rank, std::uint64_t n) {
-    if (tail == Tail::None) return static_cast<double>(n);
+    if (tail == Tail::Off) return static_cast<double>(n);
     const auto low = static_cast<double>(rank), high = static_cast<double>(n + 1 - rank);
     return tail == Tail::Low ? low : tail == Tail::High ? high : std::min(low, high);
 }
@@ -184,7 +184,7 @@ TEST_CASE("Moments beside quantiles") {
         CHECK(stats.mean == doctest::Approx(mean).epsilon(1e-12));
         CHECK(stats.variance == doctest::Approx(variance).epsilon(1e-12));
     };
-    for (const auto tail : {Tail::None, Tail::High}) {
+    for (const auto tail : {Tail::Off, Tail::High}) {
         const QuantileOptions options{.eps = 0.05, .window = 1000, .tail = tail, .moments = Moments::Kept};
         Quantiles<double> summary(options), one_by_one(options), first(options), second(options), empty(options);
         summary.add(values);
