@@ -331,16 +331,17 @@ array([899., 989.])
             [](AnyQuantiles& self) {
                 return self.visit([&]<class T>(Quantiles<T>& summary) {
                     using Row = Stats<T>;
-                    const std::vector<Row> found{self.alone([&] { return summary.stats(); })};
-                    return py::object(
-                        records(found, {{"n", dtype_of<std::uint64_t>(), offsetof(Row, n)},
-                                        {"min", dtype_of<T>(), offsetof(Row, min)},
-                                        {"max", dtype_of<T>(), offsetof(Row, max)},
-                                        {"mean", dtype_of<double>(), offsetof(Row, mean)},
-                                        {"variance", dtype_of<double>(), offsetof(Row, variance)}})[py::int_(0)]);
+                    const Row found = self.alone([&] { return summary.stats(); });
+                    py::dict all;  // not a record, which has methods min, max and mean
+                    all["n"] = found.n;
+                    all["min"] = py::cast(found.min);
+                    all["max"] = py::cast(found.max);
+                    all["mean"] = found.mean;
+                    all["variance"] = found.variance;
+                    return all;
                 });
             },
-            "With moments=True: a record of n, min, max, mean and variance (divided by n - 1).")
+            "With moments=True: a dict of n, min, max, mean and variance (divided by n - 1).")
         .def(
             "quantile",
             [](AnyQuantiles& self, const py::object& phi) {

@@ -176,6 +176,11 @@ Json to_json(const Used& used) {
 }
 
 void BenchCsv::run() {
+    if (!duckdb.empty()) {  // opened in a process of its own for each statement; here, only whether it can be
+        void* const library = dlopen(duckdb.c_str(), RTLD_LAZY | RTLD_LOCAL);
+        if (!library) throw InvalidArgument("--duckdb: " + std::string(dlerror()));
+        dlclose(library);
+    }
     const auto big = table("big", rows), small = table("small", std::max<std::size_t>(1, rows / 10));
     auto report = facts(std::nullopt, {});
     report["rows"] = rows;

@@ -45,8 +45,8 @@ class HeaderReader {
     }
 
   public:
-    HeaderReader(const std::string& path, char delimiter)
-        : path_(path), parser_(header_, delimiter, CsvParser<CsvHeader>::Blanks::Some) {}
+    HeaderReader(std::string path, char delimiter)
+        : path_(std::move(path)), parser_(header_, delimiter, CsvParser<CsvHeader>::Blanks::Some) {}
 
     // Returns how much of the text it has taken: all of it if the line is not complete.
     [[nodiscard]] std::size_t read(std::string_view text) {

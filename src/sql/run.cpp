@@ -337,7 +337,7 @@ class Run {
         }
         if (!outer && plain) pairs.where = std::exchange(where_, {});
         std::array<std::vector<std::uint64_t>, 2> found;
-        auto& [left, right] = found;
+        auto &left = found[0], &right = found[1];  // not a structured binding, which lambdas do not capture in clang 14
         std::uint64_t next = 0;  // the first left row that has not been seen
         const auto up_to = [&](std::uint64_t row) {
             for (; outer && next < row; ++next) {

@@ -46,7 +46,7 @@ template <class Bits>
 struct KeyRule {
     static constexpr Bits sign = static_cast<Bits>(Bits{1} << (8 * sizeof(Bits) - 1));
 
-    KeyType type;
+    KeyType type{};
     Bits if_negative, if_positive;  // masks of the bits, by their sign
     Bits minus;                     // is then subtracted
     Bits minus_zero, zero;          // the bits of -0, which counts as 0, and their key

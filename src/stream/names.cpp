@@ -130,7 +130,8 @@ Frequencies<std::string> Frequencies<std::string>::load(std::span<const std::byt
 }
 
 std::size_t Frequencies<std::string>::bytes() const {
-    constexpr std::size_t node = 4 * sizeof(void*), in_place = std::string().capacity();
+    constexpr std::size_t node = 4 * sizeof(void*);
+    const std::size_t in_place = std::string().capacity();
     auto bytes = sizeof *this + counts_.bucket_count() * sizeof(void*);
     for (const auto& [name, count] : counts_)
         bytes += node + sizeof name + (name.capacity() > in_place ? name.capacity() : 0);

@@ -87,6 +87,7 @@ class PrintedTexts {
     [[nodiscard]] const TextMemory& memory() const { return memory_; }
     [[nodiscard]] static std::string_view text(std::int64_t row) {
         const auto bits = static_cast<std::uint64_t>(row);
+        // NOLINTNEXTLINE(performance-no-int-to-ptr): a row is an address and a length
         const auto* const from = reinterpret_cast<const char*>(static_cast<std::uintptr_t>(bits >> 16U));
         auto size = static_cast<std::size_t>(bits & longest);
         if (size == longest) std::memcpy(&size, from - sizeof size, sizeof size);
