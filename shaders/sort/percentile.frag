@@ -1,4 +1,5 @@
-// Of n sorted keys (banked.glsl or tiles.glsl), the one whose index is nearest to phi / 2^32 (n - 1).
+// Finds a percentile of n sorted keys (banked.glsl or tiles.glsl). It writes the key with the index phi / 2^32 * (n - 1),
+// rounded to the nearest integer.
 //     texture0   the keys
 //     texture1   with HAS_NANS, n: the number of keys that are not NaNs
 uniform highp usampler2DArray texture0;

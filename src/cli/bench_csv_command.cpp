@@ -231,10 +231,8 @@ void add_bench_csv_command(CLI::App& bench, const std::string& command_line) {
     verb->add_flag("--json", work->json, "One JSON object on standard output");
     verb->footer(
         "The table has the columns id, city (20 texts), price (two decimals), count (0 to 99), code (500,000 texts) "
-        "and\n"
-        "note (a text per row). Next to other work, compare CPU seconds. npm's @duckdb/node-bindings contains "
-        "DuckDB's\n"
-        "library.\n"
+        "and note (a text per row). Next to other work, compare CPU seconds. npm's @duckdb/node-bindings contains "
+        "DuckDB's library.\n\n"
         "Examples:\n"
         "  quadmill bench csv .\n"
         "  quadmill bench csv . --rows 1000000 --json");

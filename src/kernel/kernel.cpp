@@ -1,7 +1,7 @@
 // The C interface, include/quadmill/quadmill.h: sorts and percentiles of an application's textures and buffers.
 #include <algorithm>
+#include <array>
 #include <cstdio>
-#include <cstring>
 #include <memory>
 #include <new>
 #include <optional>
@@ -43,15 +43,10 @@ struct qm_context {
 
 namespace {
 
-char* last_message() {
-    constexpr std::size_t max = 512;
-    thread_local char message[max] = "";  // NOLINT(cppcoreguidelines-avoid-c-arrays): of C's interface
-    return message;
-}
+thread_local std::array<char, 512> last_message{};
 
 qm_status failed(qm_status status, const char* what) noexcept {
-    constexpr std::size_t max = 512;
-    std::snprintf(last_message(), max, "%s", what);
+    std::snprintf(last_message.data(), last_message.size(), "%s", what);
     return status;
 }
 
@@ -98,10 +93,10 @@ Order order_of(const char* function, qm_order order) {
 }
 
 KeyType type_of(const char* function, qm_type type) {
-    constexpr KeyType types[]{KeyType::F32, KeyType::F64, KeyType::I32, KeyType::U32,  // NOLINT(*-avoid-c-arrays)
-                              KeyType::I64, KeyType::U64, KeyType::F16};
+    constexpr std::array types{KeyType::F32, KeyType::F64, KeyType::I32, KeyType::U32,
+                               KeyType::I64, KeyType::U64, KeyType::F16};
     if (type < QM_F32 || type > QM_F16) refuse(function, "there is no type " + std::to_string(type));
-    return types[type - QM_F32];
+    return types.at(static_cast<std::size_t>(type - QM_F32));
 }
 
 template <class Given>
@@ -158,16 +153,12 @@ void argsort_texture(qm_context& context, const char* function, const qm_texture
                      Order order) {
     auto& device = context.device;
     const auto from = keys_in(device, function, "keys", keys);
-    const auto to = gl::host_texture(device, index, {gl::Format::R32ui}, function, "index");
-    const auto texels = static_cast<std::size_t>(to.width()) * static_cast<std::size_t>(to.height());
+    const auto to = index_texture(device, index, from.count, function, "the index");
     if (keys->texture == index) refuse(function, "keys and index must be different textures");
-    if (from.count > texels)
-        refuse(function,
-               std::to_string(from.count) + " keys do not fit: the index has " + std::to_string(texels) + " texels");
     check_count(device, function, from.form(order, true), from.count);
     if (from.count == 0) return;
     const gl::PlainAccess write(device, to);
-    context.caller().argsort(from, write.texture(), index_write(write, function, "index"), order, {});
+    context.caller().argsort(from, write.texture(), index_write(write, function, "the index"), order, {});
 }
 
 void sort_texture(qm_context& context, const char* function, const qm_texture* from, const qm_texture* to,
@@ -215,9 +206,7 @@ void rehearse(qm_context& context, const char* function, qm_call what, KeyType t
     }
     if (type != KeyType::F32 && type != KeyType::I32 && type != KeyType::U32)
         refuse(function, "keys in textures are QM_F32, QM_I32 or QM_U32");
-    const auto format = type == KeyType::F32   ? gl::Format::R32f
-                        : type == KeyType::I32 ? gl::Format::R32i
-                                               : gl::Format::R32ui;
+    const auto format = texel_format(type);
     constexpr std::size_t max_width = 4096;
     const auto width = std::min(count, max_width), height = (count + max_width - 1) / max_width;
     const auto size = [](std::size_t texels) { return static_cast<int>(texels); };
@@ -239,7 +228,7 @@ void rehearse(qm_context& context, const char* function, qm_call what, KeyType t
 }  // namespace
 
 const char* qm_message() {
-    return last_message();
+    return last_message.data();
 }
 
 qm_status qm_adopt(qm_load load, void* user, qm_context** context) {

@@ -1,11 +1,23 @@
 #include "sort/caller_argsort.hpp"
 
+#include <cstdint>
 #include <string>
 
 #include "gl/pass.hpp"
 #include "quadmill/error.hpp"
 
 namespace quadmill::detail::sort {
+
+gl::Texture index_texture(gl::Device& device, std::uint32_t id, std::size_t count, const char* function,
+                          const char* what) {
+    auto index = gl::host_texture(device, id, {gl::Format::R32ui}, function, what);
+    const auto texels = static_cast<std::size_t>(index.width()) * static_cast<std::size_t>(index.height());
+    if (count > texels) {
+        throw InvalidArgument(std::string(function) + ": " + std::to_string(count) + " keys do not fit: " + what +
+                              " has " + std::to_string(texels) + " texels");
+    }
+    return index;
+}
 
 IndexWrite index_write(const gl::PlainAccess& index, const char* function, const char* what) {
     if (!index.hides_level_zero()) return IndexWrite::Drawn;

@@ -1,6 +1,8 @@
 // Argsorts between textures of the application, for every engine.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 
 #include "gl/objects.hpp"
@@ -8,6 +10,11 @@
 #include "pass/target.hpp"
 
 namespace quadmill::detail::sort {
+
+// The application's texture `id`, for the indices of `count` keys. `what` names it in messages. Throws InvalidArgument if
+// it is not a texture of R32UI, or too small.
+[[nodiscard]] gl::Texture index_texture(gl::Device& device, std::uint32_t id, std::size_t count, const char* function,
+                                        const char* what);
 
 // How indices get into a texture of the application: drawn into it, or drawn elsewhere and copied if a draw into it
 // would have no effect.

@@ -76,7 +76,8 @@ const gl::Texture* CallerKeys::number(const std::optional<Counter>& counter) {
 }
 
 // Draws in parts: rows, or texels of a row if their keys are that far apart.
-void CallerKeys::draw(const KeysInBuffer& keys, std::uint64_t padding, const pass::Target& source, std::size_t rows) {
+void CallerKeys::draw(const KeysInBuffer& keys, const gl::Texture* number, std::uint64_t padding,
+                      const pass::Target& source, std::size_t rows) {
     const auto width = static_cast<std::size_t>(source.texture.width());
     const auto texel_keys = 4 / static_cast<std::size_t>(keys.key_words), key_bytes = keys.stride * keys.texel_bytes();
     const auto max_bytes = gl::BufferTexels::max(device_, keys.format);
@@ -85,8 +86,7 @@ void CallerKeys::draw(const KeysInBuffer& keys, std::uint64_t padding, const pas
     const auto max_rows = max_texels / width;
     const auto& program = programs_.get(
         "sort/keys_of_buffer.frag", shaders::sort_keys_of_buffer_frag,
-        "#define KEY_WORDS " + std::to_string(keys.key_words) + "\n" + (keys.counter ? "#define COUNTED\n" : ""));
-    const auto* const counted = number(keys.counter);
+        "#define KEY_WORDS " + std::to_string(keys.key_words) + "\n" + (number ? "#define COUNTED\n" : ""));
     // Draws texels [left, right) of rows [row, end_row). The first `texels` of them have keys, beginning with key
     // number `first`.
     const auto draw_part = [&](std::size_t left, std::size_t row, std::size_t right, std::size_t end_row,
@@ -100,7 +100,7 @@ void CallerKeys::draw(const KeysInBuffer& keys, std::uint64_t padding, const pas
                                                          static_cast<int>(right), static_cast<int>(end_row))});
         gl::draw(device_, {.name = "keys of buffer",
                            .program = &program,
-                           .inputs = {&part, counted},
+                           .inputs = {&part, number},
                            .uniforms = {{"first_key", static_cast<int>(first)},
                                         {"stride", static_cast<int>(keys.stride)},
                                         {"count", static_cast<int>(keys.count)},
@@ -127,6 +127,10 @@ void CallerKeys::draw(const KeysInBuffer& keys, std::uint64_t padding, const pas
             ++row;
         }
     }
+}
+
+gl::Format texel_format(KeyType type) {
+    return type == KeyType::F32 ? gl::Format::R32f : type == KeyType::I32 ? gl::Format::R32i : gl::Format::R32ui;
 }
 
 KeysInTexture::KeysInTexture(gl::Device& device, const char* function, const char* what, const TextureRegion& region,

@@ -40,6 +40,9 @@ struct KeysInBuffer {
 // Whether they overlap in one buffer, including the bytes between keys.
 [[nodiscard]] bool overlap(const KeysInBuffer& a, const KeysInBuffer& b);
 
+// The format of a texture with one key of that type in a texel. Pre: F32, I32 or U32.
+[[nodiscard]] gl::Format texel_format(KeyType type);
+
 // Keys in a texture, checked.
 struct KeysInTexture {
     KeysInTexture(gl::Device& device, const char* function, const char* what, const TextureRegion& region, int channel);
@@ -74,11 +77,13 @@ class CallerKeys {
   public:
     explicit CallerKeys(gl::Device& device) : device_(device), programs_(device) {}
 
-    // A copy of the count, for passes to read, until the next one; null without a counter.
+    // A copy of the count, for passes to read, until the next one; null without a counter. A call needs one.
     const gl::Texture* number(const std::optional<Counter>& counter);
 
     // Draws keys to the first rows of the target, followed by padding. Pre: at least one key.
-    void draw(const KeysInBuffer& keys, std::uint64_t padding, const pass::Target& to, std::size_t rows);
+    // `number` is that of keys.counter.
+    void draw(const KeysInBuffer& keys, const gl::Texture* number, std::uint64_t padding, const pass::Target& to,
+              std::size_t rows);
 
     // Copies the part's texels in that format, for later calls.
     const gl::Texture& copy(const KeysInTexture& keys, gl::Format format);

@@ -120,9 +120,7 @@ SortStats CallerSort::percentiles(const char* function, const KeysInTexture& fro
         if (!(each >= 0 && each <= 1)) refuse("a fraction is from 0 to 1, not " + std::to_string(each));
     }
     const KeyForm form{.type = from.form(Order::Ascending, true).type};
-    const auto format = form.type == KeyType::F32   ? gl::Format::R32f
-                        : form.type == KeyType::I32 ? gl::Format::R32i
-                                                    : gl::Format::R32ui;
+    const auto format = texel_format(form.type);
     const gl::HostPart to(device_, {.texture = output, .width = static_cast<int>(phi.size()), .height = 1}, {format},
                           function, "the output texture");
     return timed(from.count, [&] {
@@ -204,8 +202,9 @@ SortStats CallerSort::timed(std::size_t count, const Work& work) {
 SortStats CallerSort::argsort(const KeysInBuffer& keys, const gl::HostBuffer& index, std::size_t offset, Order order) {
     return timed(keys.count, [&] {
         const auto of = form(keys, order, true);
+        const auto* const number = keys_.number(keys.counter);
         const auto sorted = merge_.sort_drawn(of, keys.count, [&](const pass::Target& source, std::size_t rows) {
-            keys_.draw(keys, of.padding(), source, rows);
+            keys_.draw(keys, number, of.padding(), source, rows);
         });
         copy_to_buffer(device_, merge_.index_of(sorted, keys.count), keys.count, index, offset);
     });
@@ -214,8 +213,9 @@ SortStats CallerSort::argsort(const KeysInBuffer& keys, const gl::HostBuffer& in
 SortStats CallerSort::sort(const KeysInBuffer& keys, Order order) {
     return timed(keys.count, [&] {
         const auto of = form(keys, order, false);
+        const auto* const number = keys_.number(keys.counter);
         const auto sorted = merge_.sort_drawn(of, keys.count, [&](const pass::Target& source, std::size_t rows) {
-            keys_.draw(keys, of.padding(), source, rows);
+            keys_.draw(keys, number, of.padding(), source, rows);
         });
         // Each key is copied with the bytes up to the next one. The last key is copied alone: the buffer may end after
         // it.
@@ -232,8 +232,7 @@ SortStats CallerSort::sort(const KeysInBuffer& keys, Order order) {
             words_ = pass::Target(device_, keys.format, static_cast<int>(width), height);
         const auto& program =
             programs_.get("sort/keys_to_buffer.frag", shaders::sort_keys_to_buffer_frag,
-                          sorted.prelude + key_words_macro(keys.key_words) + (keys.counter ? "#define COUNTED\n" : ""));
-        const auto* const number = keys_.number(keys.counter);
+                          sorted.prelude + key_words_macro(keys.key_words) + (number ? "#define COUNTED\n" : ""));
         for (std::size_t first = 0; first < words; first += piece) {
             const auto count = std::min(piece, words - first), byte = keys.offset + first * keys.texel_bytes();
             const auto& texels = texels_.copy(device_, keys.buffer, keys.format, byte, count * keys.texel_bytes());

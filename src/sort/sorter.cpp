@@ -194,9 +194,7 @@ void Sorter::State::rehearse(SortCall call, KeyType type, std::size_t count) {
             sort({what, "Sorter::prepare", keys, options.order, index});
         });
     } else if (call == SortCall::ArgsortTexture) {
-        const auto format = type == KeyType::F32   ? gl::Format::R32f
-                            : type == KeyType::I32 ? gl::Format::R32i
-                                                   : gl::Format::R32ui;
+        const auto format = texel_format(type);
         const auto width = static_cast<int>(std::min<std::size_t>(std::max<std::size_t>(count, 1), 4096));
         const auto height = static_cast<int>(std::max<std::size_t>((count + 4095) / 4096, 1));
         const gl::Texture keys(device, format, width, height), index(device, gl::Format::R32ui, width, height);

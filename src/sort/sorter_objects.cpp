@@ -53,14 +53,9 @@ SortStats Sorter::State::argsort_texture(const TextureRegion& keys, std::uint32_
     auto& device = *detail::Access::of(context);
     const gl::Scope scope(device, function);
     const KeysInTexture from(device, function, "the texture of keys", keys, channel);
-    const auto to = gl::host_texture(device, index, {gl::Format::R32ui}, function, index_name);
-    const auto max = static_cast<std::size_t>(to.width()) * static_cast<std::size_t>(to.height());
+    const auto to = index_texture(device, index, from.count, function, index_name);
     if (keys.texture == index)
         throw InvalidArgument(std::string(function) + ": keys and index must be different textures");
-    if (from.count > max) {
-        throw InvalidArgument(std::string(function) + ": " + std::to_string(from.count) +
-                              " keys do not fit: the texture of the index has " + std::to_string(max) + " texels");
-    }
     if (by_bitonic) from.refuse_counter(function);
     if (by_bitonic && from.copied_to(true) != gl::Format::R32ui) {
         throw InvalidArgument(std::string(function) + ": Engine::Bitonic sorts R32F, R32I and R32UI, not " +

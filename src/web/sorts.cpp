@@ -85,12 +85,7 @@ void argsort_texture(std::uint32_t keys, std::uint32_t index, std::size_t count,
     constexpr const char* function = "argsortTexture";
     auto& device = page->device;
     const sort::KeysInTexture from(device, function, "the texture of keys", {.texture = keys, .count = count}, 0);
-    const auto to = gl::host_texture(device, index, {gl::Format::R32ui}, function, "the texture of the index");
-    const auto texels = static_cast<std::size_t>(to.width()) * static_cast<std::size_t>(to.height());
-    if (count > texels) {
-        throw InvalidArgument("argsortTexture: " + std::to_string(count) +
-                              " keys do not fit: the texture of the index has " + std::to_string(texels) + " texels");
-    }
+    const auto to = sort::index_texture(device, index, count, function, "the texture of the index");
     if (count == 0) return;
     const gl::PlainAccess write(device, to);
     page->sorts().caller.argsort(from, write.texture(), sort::IndexWrite::Drawn, order, {});
@@ -169,9 +164,7 @@ void rehearse(bool texture, KeyType type, std::size_t count, bool indexed) {
         });
         return;
     }
-    const auto format = type == KeyType::F32   ? gl::Format::R32f
-                        : type == KeyType::I32 ? gl::Format::R32i
-                                               : gl::Format::R32ui;
+    const auto format = sort::texel_format(type);
     const int width = 4096, height = static_cast<int>((count + 4095) / 4096);
     const gl::Texture keys(device, format, width, height), index(device, gl::Format::R32ui, width, height);
     argsort_texture(keys.id(), index.id(), count, Order::Ascending);

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <cstdlib>
+#include <limits>
 #include <numeric>
 #include <span>
 #include <string>
@@ -289,6 +290,40 @@ TEST_CASE("In each version of OpenGL, the texels of an application's texture are
     }
 }
 
+TEST_CASE("In each version of OpenGL, percentiles of floats are exact and do not count NaNs") {
+    constexpr GLint width = 50, height = 40;
+    std::vector<float> keys(width * height, std::numeric_limits<float>::quiet_NaN()), numbers;
+    for (std::size_t i = 0; i < keys.size(); i += 2) numbers.push_back(keys[i] = static_cast<float>(i * 7919 % 2000));
+    std::ranges::sort(numbers);
+    for (const auto& version : versions) {
+        CAPTURE(version.name);
+        const OlderHost host(version);
+        const auto& gl = host.gl;
+        Sorter sorter(Context::adopt(), {.engine = Engine::Merge});
+        std::array<GLuint, 2> made{};
+        gl.GenTextures(2, made.data());
+        for (const auto id : made) {
+            gl.BindTexture(GL_TEXTURE_2D, id);
+            gl.TexImage2D(GL_TEXTURE_2D, 0, GL_R32F, width, height, 0, GL_RED, GL_FLOAT, keys.data());
+            gl.TexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+        }
+        gl.BindTexture(GL_TEXTURE_2D, 0);
+        sorter.percentiles_texture({.texture = made[0]}, std::array{0.0, 0.5, 1.0}, made[1]);
+        GLuint framebuffer = 0;
+        gl.GenFramebuffers(1, &framebuffer);
+        gl.BindFramebuffer(GL_READ_FRAMEBUFFER, framebuffer);
+        gl.FramebufferTexture2D(GL_READ_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, made[1], 0);
+        std::array<float, 12> found{};
+        gl.ReadPixels(0, 0, 3, 1, GL_RGBA, GL_FLOAT, found.data());
+        CHECK(found[0] == numbers.front());
+        CHECK(found[4] == numbers[500]);
+        CHECK(found[8] == numbers.back());
+        gl.DeleteFramebuffers(1, &framebuffer);
+        gl.DeleteTextures(2, made.data());
+        CHECK(gl.GetError() == GL_NO_ERROR);
+    }
+}
+
 TEST_CASE("In each version of OpenGL, the size and the format of an application's textures are known") {
     struct Case {
         GLenum target, internal, format, type;
@@ -387,6 +422,10 @@ TEST_CASE("In each version of OpenGL, keys in an application's buffer are sorted
         auto order = order_of({keys.begin(), keys.begin() + number});
         for (auto i = number; i < keys.size(); ++i) order.push_back(i);
         CHECK(content(buffers[1]) == order);
+        const auto texels = texture_of(gl, 50, 100, keys.data()), indices = texture_of(gl, 50, 100, nullptr);
+        sorter.argsort_texture({.texture = texels, .counted = counted.counted}, indices);
+        CHECK(texels_of(gl, indices, 50, 100) == order);
+        for (const auto id : {texels, indices}) gl.DeleteTextures(1, &id);
         sorter.sort_buffer(counted, keys.size());
         auto some_sorted = keys;
         std::ranges::sort(some_sorted.begin(), some_sorted.begin() + number);

@@ -193,6 +193,10 @@ TEST_CASE("objects that cannot be columns are refused with the reason") {
         return Table().add_texture("x", region, type, channel);
     };
     has("not number 0", [&] { of_buffer({}, 3); });
+    const CountInBuffer counted{buffer.id(), 0};
+    has("that the CPU knows", [&] { of_buffer({.buffer = buffer.id(), .counted = counted}, 3); });
+    has("that the CPU knows",
+        [&] { of_texture({.texture = texture, .count = 3, .counted = counted}, ColumnType::I32); });
     has("no column is", [&] { of_buffer({.buffer = buffer.id(), .type = KeyType::U64}, 3); });
     has("not number 0", [&] { of_texture({.count = 3}, ColumnType::I32); });
     has("how many rows", [&] { of_texture({.texture = texture}, ColumnType::I32); });

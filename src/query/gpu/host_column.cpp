@@ -50,7 +50,7 @@ const gl::Texture& HostColumn::draw(std::size_t first, std::size_t rows, pass::T
         auto some = *buffer_;
         some.offset += first * some.stride * some.texel_bytes();
         some.count = rows;
-        keys_.draw(some, 0, words, lines);
+        keys_.draw(some, nullptr, 0, words, lines);
     } else {
         keys_.draw({rows, texels_->channel, 1, first}, 0, words, lines);
     }

@@ -272,7 +272,19 @@ Table& Table::add_textures(std::string name, std::vector<std::uint32_t> textures
     return *this;
 }
 
+namespace {
+
+// A plan needs the number of rows before the GPU knows it.
+void refuse_counted(const char* function, const std::string& name, const std::optional<CountInBuffer>& counted) {
+    if (!counted) return;
+    throw InvalidArgument(std::string(function) + ": column '" + name +
+                          "' must have a number of rows that the CPU knows; only sorts take it from a buffer");
+}
+
+}  // namespace
+
 Table& Table::add_texture(std::string name, const TextureRegion& texels, ColumnType type, int channel) {
+    refuse_counted("Table::add_texture", name, texels.counted);
     const bool sized = texels.width > 0 && texels.height > 0;
     if (!texels.count && !sized)
         throw InvalidArgument("Table::add_texture: column '" + name +
@@ -287,6 +299,7 @@ Table& Table::add_texture(std::string name, const TextureRegion& texels, ColumnT
 
 Table& Table::add_buffer(std::string name, const BufferKeys& values, std::size_t rows) {
     constexpr const char* function = "Table::add_buffer";
+    refuse_counted(function, name, values.counted);
     require_fits(*data_, function, name, rows);
     if (values.buffer == 0)
         throw InvalidArgument(std::string(function) + ": column '" + name + "' must be a buffer, not number 0");
