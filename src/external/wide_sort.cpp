@@ -5,7 +5,6 @@
 #include <atomic>
 #include <limits>
 #include <numeric>
-#include <ranges>
 #include <string>
 #include <vector>
 
@@ -187,7 +186,7 @@ void Argsort::sort_short_run(std::span<std::uint32_t> places, std::size_t from) 
 // The keys are equal in bits before `done`, where zeros follow the end of a key.
 void Argsort::settle_equal(std::span<std::uint32_t> places, std::size_t done) const {
     const auto size = [&](std::uint32_t key) { return keys_[key].size(); };
-    const auto shortest = std::ranges::min(places | std::views::transform(size));
+    const auto shortest = size(*std::ranges::min_element(places, {}, size));
     if (8 * shortest >= done) return sort_short_run(places, done);
     const bool have_one_size = std::ranges::all_of(places, [&](std::uint32_t key) { return size(key) == shortest; });
     if (!have_one_size) compare_run(places, 0);
