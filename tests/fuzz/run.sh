@@ -14,8 +14,10 @@ export ASAN_OPTIONS=allocator_may_return_null=1
 for name in "${names[@]}"; do
     echo "== fuzz $name: $seconds s =="
     mkdir -p "build/fuzz/corpus/$name"
+    seeds=("tests/fuzz/seeds/$name")
+    [ "$name" != summaries ] || seeds+=(tests/stream/golden)
     [ "$name" != programs ] || export ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 # a driver keeps what it likes
     "build/fuzz/tests/fuzz/fuzz_$name" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=4096 -malloc_limit_mb=4096 \
         -verbosity=0 -print_final_stats=1 -artifact_prefix="build/fuzz/failures/$name-" \
-        "build/fuzz/corpus/$name" "tests/fuzz/seeds/$name" 2>&1 | grep -v ': 0$'
+        "build/fuzz/corpus/$name" "${seeds[@]}" 2>&1 | grep -v ': 0$'
 done

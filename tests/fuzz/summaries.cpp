@@ -2,6 +2,7 @@
 #include <zlib.h>
 
 #include "fuzz.hpp"
+#include "quadmill/names.hpp"
 #include "quadmill/stream.hpp"
 
 namespace quadmill::fuzz {
@@ -34,6 +35,8 @@ void run(std::span<const std::byte> bytes) {
     load<SlidingFrequencies<float>>(whole);
     load<HeavyPrefixes<std::uint32_t>>(whole);
     load<CorrelatedSums<float>>(whole);
+    load<Frequencies<std::string>>(whole);
+    load<Distinct>(whole);
 }
 
 }  // namespace quadmill::fuzz
