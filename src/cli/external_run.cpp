@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <csignal>
 #include <new>
 #include <system_error>
 
@@ -34,7 +33,6 @@ std::optional<Context> external_context(const std::string& verb, Engine engine, 
 
 void with_output(const std::string& output, std::uint64_t memory, const std::function<int()>& stopped,
                  const std::function<void(files::OutputFile* out)>& work) try {
-    std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is then an error like a full disk
     std::optional<files::OutputFile> out;
     if (!output.empty()) out.emplace(output, files::OutputFile::OnSignal::LeaveAlone).must_be_open();
     work(out ? &*out : nullptr);

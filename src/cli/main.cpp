@@ -2,6 +2,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
@@ -18,6 +20,7 @@
 #include "cli/help.hpp"
 #include "cli/ranks.hpp"
 #include "files/files.hpp"
+#include "input/line_keys.hpp"
 #include "input/printable.hpp"
 #include "input/standard_files.hpp"
 #include "input/text.hpp"
@@ -66,19 +69,33 @@ std::string unknown_option(const CLI::App& app, const std::string& given) {
                                         : "");
 }
 
-// Options of other sort programs, and their equivalents here.
+// An option of another program, and what to type instead.
+struct Hint {
+    std::string_view verb, option, instead;
+};
+constexpr std::string_view output_is_second = "the output is the second file, as in `quadmill terasort IN OUT`";
+constexpr std::array hints{
+    Hint{"terasort", "-o", output_is_second},
+    Hint{"terasort", "--output", output_is_second},
+    Hint{"sort", "-R", input::for_random_order},
+    Hint{"sort", "--random-sort", input::for_random_order},
+    Hint{"sort", "--random-source", input::for_random_order},
+    Hint{"sort", "-V", input::for_versions},
+    Hint{"sort", "--version-sort", input::for_versions},
+    Hint{"sort", "--version", "`quadmill --version` prints the version"},
+    Hint{"sort", "--debug", "`cut` with the same fields shows what a key compares"},
+    Hint{"sort", "--batch-size", "--memory SIZE sets how many temporary files are merged at once"},
+    Hint{"sort", "--compress-program", "temporary files are not compressed; --temp DIR names a folder with more room"},
+    Hint{"sort", "--json", "--stats prints a line of JSON on standard error"}};
+
 std::optional<std::string> hint_for(const CLI::App& app, const std::string& word) {
     const auto* parent = app.get_parent();
     const auto verb = parent != nullptr && parent->get_parent() == nullptr ? app.get_name() : "";  // not `bench sort`
-    const auto say = [&](const char* hint) { return fmt::format("unknown option {}; {}", word, hint); };
-    if (verb == "terasort" && (word == "-o" || word == "--output"))
-        return say("the output is the second file, as in `quadmill terasort IN OUT`");
-    if (verb != "sort") return {};
-    if (word == "-R" || word == "--random-sort") return say("`shuf` gives a random order");
-    if (word == "-V" || word == "--version-sort") return say("sorting by version numbers is not supported");
-    if (word.starts_with("--parallel")) return say("--threads N sets the number of threads");
-    if (word == "--json") return say("--stats prints a line of JSON on standard error");
-    return {};
+    const auto option = word.substr(0, word.find('='));
+    const auto found =
+        std::ranges::find_if(hints, [&](const Hint& hint) { return hint.verb == verb && hint.option == option; });
+    if (found == hints.end()) return {};
+    return fmt::format("unknown option {}; {}", input::in_quotes(option), found->instead);
 }
 
 std::string names_of_verbs(const CLI::App& app) {
@@ -175,10 +192,11 @@ void refuse_options_as_values(CLI::App& app) {
     for (auto* verb : app.get_subcommands([](const CLI::App*) { return true; })) refuse_options_as_values(*verb);
 }
 
-// "--json=false" would turn some flags on and others off. `--explain` of a query has an optional value.
+// "--json=false" would turn some flags on and others off. `query --explain` and `sort --check` have an optional value.
 void refuse_values_of_flags(CLI::App& app) {
     const auto takes_none = [](const CLI::Option* option) {
-        return option->get_items_expected_max() == 0 && !option->check_lname("explain");
+        return option->get_items_expected_max() == 0 && !option->check_lname("explain") &&
+               !option->check_lname("check");
     };
     for (auto* option : app.get_options(takes_none)) option->disable_flag_override();
     for (auto* verb : app.get_subcommands([](const CLI::App*) { return true; })) refuse_values_of_flags(*verb);
@@ -258,6 +276,7 @@ int main(int argc, char** argv) {
         quadmill::detail::cli::let_first_rank_speak();
         static_cast<void>(std::fprintf(stderr, "quadmill: %s\n", words));
     };
+    std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is then an error like a full disk
     try {
         quadmill::detail::input::open_standard_files();
         quadmill::detail::files::note_hook = [](const std::string& note) {

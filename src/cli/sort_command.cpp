@@ -511,7 +511,8 @@ void add_engine_options(CLI::App& verb, SortOptions& sort) {
 
 void add_sort_command(CLI::App& app) {
     auto command = std::make_shared<SortCommand>();
-    auto* verb = app.add_subcommand("sort", "Sort numbers or lines of a file or pipe\n"
+    auto* verb = app.add_subcommand("sort",
+                                    "Sort numbers or lines of a file or pipe\n"
                                     "It takes:\n"
                                     "- raw values, 32-bit floats unless --type says otherwise;\n"
                                     "- NumPy's .npy files, whose header says the type;\n"
@@ -558,7 +559,7 @@ void add_sort_command(CLI::App& app) {
         ->transform(input::count_up_to(std::uint64_t{1} << 48U))
         ->type_name("K");
     add_engine_options(*verb, command->sort);
-    verb->add_option("--threads", command->sort.threads,
+    verb->add_option("--threads,--parallel", command->sort.threads,
                      "CPU threads for packing, merging and hybrid sorting (default: all)")
         ->check(input::thread_count());
     verb->add_flag("--stats", command->stats,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <queue>
@@ -44,7 +45,7 @@ class LineSorter {
   public:
     LineSorter(const LineSort& sort, const LineRun& run, input::Interrupt& interrupt)
         : sort_(sort), run_(run), interrupt_(interrupt) {
-        read_headers();
+        read_first_header();
     }
 
     void check();
@@ -53,9 +54,10 @@ class LineSorter {
 
   private:
     [[nodiscard]] input::LineEnds ends() const;
-    [[nodiscard]] std::unique_ptr<LineSource> open(const std::string& path);
+    [[nodiscard]] std::unique_ptr<LineSource> open(const std::string& path, std::string& header);
+    [[nodiscard]] std::unique_ptr<LineSource> open_next();
     [[nodiscard]] KeyMaker maker() const;
-    void read_headers();
+    void read_first_header();
     void push_all(external::Sorting& sorting, const KeyMaker& keys);
     void push_all_here(external::Sorting& sorting, KeyMaker keys, KeyIs where);
     [[nodiscard]] unsigned key_threads(const KeyMaker& keys) const;
@@ -73,7 +75,8 @@ class LineSorter {
     const LineRun& run_;
     input::Interrupt& interrupt_;
     std::size_t longest_ = sort_.memory / 64;
-    std::vector<std::unique_ptr<LineSource>> sources_;  // after their headers
+    std::size_t opened_ = 0;             // inputs so far
+    std::unique_ptr<LineSource> first_;  // after its header
     std::string header_;
     std::vector<std::string> names_;
     Progress progress_;
@@ -91,32 +94,43 @@ input::LineEnds LineSorter::ends() const {
     return ends;
 }
 
-std::unique_ptr<LineSource> LineSorter::open(const std::string& path) {
-    return std::make_unique<LineSource>(path, ends(), longest_, [this](int descriptor) {
-        interrupt_.wait_for(descriptor);
-        must_go_on();
-    });
+// Names of columns need a header, which the first line is unless --header says more.
+bool is_name(const std::string& column) {
+    return column.find_first_not_of("0123456789") < column.find(':');
 }
 
-// Names of columns need a header, which the first line is unless --header says more.
-void LineSorter::read_headers() {
-    const auto is_name = [](const std::string& spec) { return spec.find_first_not_of("0123456789") < spec.find(':'); };
-    const bool has_names = std::ranges::any_of(sort_.columns, is_name);
-    const auto lines = std::max<std::uint64_t>(run_.header, has_names ? 1 : 0);
-    for (const auto& path : run_.inputs) {
-        auto& source = *sources_.emplace_back(open(path));
-        std::string header;
-        for (std::uint64_t i = 0; i < lines; ++i) header += source.next().value_or("");
-        if (sources_.size() == 1) {
-            header_ = header;
-        } else if (header != header_ && !header.empty()) {
-            throw InvalidArgument(
-                fmt::format("{} has another header than {}; files that are sorted together must "
-                            "have the same one",
-                            source.name(), sources_.front()->name()));
-        }
-    }
-    if (!has_names || header_.empty()) return;
+// Merged files are open together.
+std::unique_ptr<LineSource> LineSorter::open(const std::string& path, std::string& header) {
+    constexpr std::size_t min_memory = std::size_t{16} << 10U;
+    const auto share = sort_.memory / 4 / run_.inputs.size();
+    auto source = std::make_unique<LineSource>(
+        path, ends(), longest_,
+        [this](int descriptor) {
+            interrupt_.wait_for(descriptor);
+            must_go_on();
+        },
+        sort_.merge ? std::clamp<std::size_t>(share, min_memory, LineSource::usual_memory) : LineSource::usual_memory);
+    const auto lines = std::max<std::uint64_t>(run_.header, std::ranges::any_of(sort_.columns, is_name) ? 1 : 0);
+    for (std::uint64_t i = 0; i < lines; ++i) header += source->next().value_or("");
+    return source;
+}
+
+// The next input after its header; nothing after the last one.
+std::unique_ptr<LineSource> LineSorter::open_next() {
+    if (opened_ == run_.inputs.size()) return {};
+    if (++opened_ == 1) return std::move(first_);
+    std::string header;
+    auto source = open(run_.inputs[opened_ - 1], header);
+    if (header == header_ || header.empty()) return source;
+    throw InvalidArgument(
+        fmt::format("{} has another header than {}; files that are sorted together must have the same one",
+                    source->name(), files::input_name(run_.inputs.front())));
+}
+
+void LineSorter::read_first_header() {
+    first_ = open(run_.inputs.front(), header_);
+    const auto lines = run_.header;
+    if (header_.empty() || std::ranges::none_of(sort_.columns, is_name)) return;
     std::string_view first = header_;
     first.remove_suffix(1);
     if (lines > 1) first = first.substr(0, *input::csv_line_end(first, *ends().csv_separator, ends().end));
@@ -137,7 +151,7 @@ KeyMaker LineSorter::maker() const {
 void LineSorter::check() {
     auto keys = maker();
     std::string before;
-    auto& source = *sources_.front();
+    auto& source = *first_;
     std::uint64_t bytes = 0;
     for (bool first = true; const auto line = source.next(); first = false) {
         bytes += line->size();
@@ -228,9 +242,13 @@ class SortedLines final : public Lines {
 // Merges sources in order. Equal keys are in the order of the sources.
 class MergedLines final : public Lines {
   public:
-    MergedLines(std::string_view header, std::vector<std::unique_ptr<LineSource>>& sources, KeyMaker keys, bool unique)
-        : Lines(header), sources_(sources), keys_(std::move(keys)), unique_(unique), heads_(sources.size()) {
-        for (std::size_t i = 0; i < sources.size(); ++i) advance(i);
+    MergedLines(std::string_view header, std::vector<std::unique_ptr<LineSource>> sources, KeyMaker keys, bool unique)
+        : Lines(header),
+          sources_(std::move(sources)),
+          keys_(std::move(keys)),
+          unique_(unique),
+          heads_(sources_.size()) {
+        for (std::size_t i = 0; i < sources_.size(); ++i) advance(i);
     }
 
   private:
@@ -271,7 +289,7 @@ class MergedLines final : public Lines {
         }
     }
 
-    std::vector<std::unique_ptr<LineSource>>& sources_;
+    std::vector<std::unique_ptr<LineSource>> sources_;
     KeyMaker keys_;
     bool unique_;
     std::vector<Head> heads_;
@@ -281,7 +299,9 @@ class MergedLines final : public Lines {
 };
 
 void LineSorter::merge(files::OutputFile& out) {
-    MergedLines merged(header_, sources_, maker(), sort_.unique);
+    std::vector<std::unique_ptr<LineSource>> sources;
+    while (auto source = open_next()) sources.push_back(std::move(source));
+    MergedLines merged(header_, std::move(sources), maker(), sort_.unique);
     external::StageClock writing, merging;
     constexpr std::size_t block = std::size_t{1} << 20;
     external::write_stream(merged, out, block, writing, merging, [&] {
@@ -291,13 +311,18 @@ void LineSorter::merge(files::OutputFile& out) {
     progress_.hide();
 }
 
+// 0 if it is not known. Throws if an input cannot be opened.
 std::uint64_t LineSorter::input_bytes() const {
     std::uint64_t bytes = 0;
+    bool is_known = true;
     for (const auto& path : run_.inputs) {
-        if (path == "-" || !files::is_regular(path)) return 0;
-        bytes += files::InputFile(path).size().value_or(0);
+        std::error_code error;
+        const bool is_file = path != "-" && !std::filesystem::is_fifo(path, error);
+        const auto size = is_file ? files::InputFile(path).size() : std::nullopt;
+        bytes += size.value_or(0);
+        is_known = is_known && size;
     }
-    return bytes;
+    return is_known ? bytes : 0;
 }
 
 ExternalSortOptions LineSorter::options() {
@@ -357,7 +382,7 @@ void LineSorter::push_all(external::Sorting& sorting, const KeyMaker& keys) {
         std::vector<char> records{};
     };
     std::vector<Part> parts(workers.threads(), {keys});
-    for (const auto& source : sources_) {
+    while (const auto source = open_next()) {
         for (; source->next(lines, batch_bytes); lines.clear()) {
             const auto count = std::clamp<std::size_t>(lines.size() / min_lines, 1, parts.size());
             workers.for_each(count, [&](std::size_t i) {
@@ -381,7 +406,7 @@ void LineSorter::push_all_here(external::Sorting& sorting, KeyMaker keys, KeyIs 
     constexpr std::size_t usual = 4096;
     std::vector<std::string_view> lines;
     std::vector<char> cut;
-    for (const auto& source : sources_) {
+    while (const auto source = open_next()) {
         for (; source->next(lines, batch_bytes); lines.clear()) {
             auto& filler = sorting.filler();
             auto space = filler.space();
@@ -457,6 +482,36 @@ void check_rules(const LineSort& sort) {
     if (sort.merge && sort.check != LineSort::Check::No) wrong("--merge", "does not go with --check");
 }
 
+// Sets the comparison by its word in `--sort=WORD`, of which the first letters are enough.
+std::string set_order(LineSort& sort, const std::string& given) {
+    constexpr std::array<std::pair<std::string_view, char>, 4> orders{
+        {{"general-numeric", 'g'}, {"human-numeric", 'h'}, {"month", 'M'}, {"numeric", 'n'}}};
+    const auto is_given = [&](std::string_view word) { return !given.empty() && word.starts_with(given); };
+    for (const auto& [word, letter] : orders) {
+        if (is_given(word)) input::add_rules(sort.rules, {&letter, 1});
+        if (is_given(word)) return {};
+    }
+    const auto hint = is_given("version")  ? input::for_versions
+                      : is_given("random") ? input::for_random_order
+                                           : "the words are numeric, general-numeric, human-numeric and month";
+    return fmt::format("there is no order {}; {}", input::in_quotes(given), hint);
+}
+
+std::vector<std::string> names_in(const std::string& file) {
+    const auto bytes = files::read_file(file);
+    std::string_view text(bytes.as<const char>().data(), bytes.size());
+    std::vector<std::string> names;
+    while (!text.empty()) {
+        const auto end = std::min(text.find('\0'), text.size());
+        names.emplace_back(text.substr(0, end));
+        text.remove_prefix(std::min(end + 1, text.size()));
+        if (names.back().empty())
+            throw InvalidArgument(fmt::format("{}: name {} is empty", files::input_name(file), names.size()));
+    }
+    if (names.empty()) throw InvalidArgument(fmt::format("{} has no names of files", files::input_name(file)));
+    return names;
+}
+
 // Adds a flag that is an option letter of a key.
 void add_rule(CLI::App& verb, LineSort& sort, const char* names, char letter, const char* words) {
     verb.add_flag(
@@ -500,8 +555,18 @@ void add_line_options(CLI::App& verb, LineSort& sort) {
         ->group(lines_group);
     add_rule(verb, sort, "-n,--numeric-sort", 'n', "Compare numbers of any length exactly; other text counts as 0");
     add_rule(verb, sort, "-g,--general-numeric-sort", 'g', "Compare numbers such as 1e9, inf and nan, as long double");
-    add_rule(verb, sort, "--human-numeric-sort", 'h', "Compare numbers with units, such as 2K and 1G");
+    add_rule(verb, sort, "--human-numeric-sort", 'h', "Compare numbers with units, such as 2K and 1G (-h of GNU sort)");
     add_rule(verb, sort, "-M,--month-sort", 'M', "Compare names of months");
+    verb.add_option(
+            "--sort",
+            [&sort](const CLI::results_t& words) {
+                const auto wrong = set_order(sort, words.back());
+                if (!wrong.empty()) throw CLI::ValidationError("--sort", wrong);
+                return true;
+            },
+            "The same comparisons in a word: numeric, general-numeric, human-numeric or month")
+        ->type_name("WORD")
+        ->group(lines_group);
     add_rule(verb, sort, "-r,--reverse", 'r', "Reverse the order; equal lines keep the order of the input");
     add_rule(verb, sort, "-b,--ignore-leading-blanks", 'b', "Ignore blanks before a key");
     add_rule(verb, sort, "-d,--dictionary-order", 'd', "Compare only blanks, letters and digits");
@@ -511,10 +576,19 @@ void add_line_options(CLI::App& verb, LineSort& sort) {
     verb.add_flag(
             "-s,--stable", [](std::int64_t) {}, "Equal lines keep the order of the input, as they always do here")
         ->group(lines_group);
-    auto* check = verb.add_flag(
-                          "-c,--check", [&sort](std::int64_t) { sort.check = LineSort::Check::Names; },
-                          "Sort nothing; name the first line that is out of order, and exit with 1")
-                      ->group(lines_group);
+    auto* check =
+        flag("-c,--check", sort.check,
+             "Sort nothing; name the first line that is out of order, and exit with 1. --check=quiet is -C")
+            ->transform(CLI::Validator(
+                [](std::string& word) -> std::string {
+                    const bool quiet = word == "quiet" || word == "silent";
+                    if (!quiet && word != "true" && word != "diagnose-first")
+                        return fmt::format("{} is not quiet, silent or diagnose-first", input::in_quotes(word));
+                    word = std::to_string(static_cast<int>(quiet ? LineSort::Check::Quiet : LineSort::Check::Names));
+                    return {};
+                },
+                ""))
+            ->take_last();
     verb.add_flag(
             "-C,--check-quiet", [&sort](std::int64_t) { sort.check = LineSort::Check::Quiet; },
             "Like --check, without a message")
@@ -522,9 +596,16 @@ void add_line_options(CLI::App& verb, LineSort& sort) {
         ->group(lines_group);
     flag("-m,--merge", sort.merge, "Merge files that are sorted already")->excludes(check)->excludes("--check-quiet");
     flag("-z,--zero-terminated", sort.zero, "Lines end with a zero byte");
-    verb.add_option("-S,--memory,--buffer-size", sort.memory,
-                    "Max memory of the program, such as 1G. What does not fit is sorted by way of temporary files "
-                    "(default: 256M for lines, for numbers 3/4 of the machine)")
+    verb.add_option("--files0-from", sort.files_from,
+                    "Read the names of the inputs from this file, in which a zero byte ends each, as `find -print0` "
+                    "writes them; - is standard input")
+        ->excludes("FILE")
+        ->type_name("FILE")
+        ->group(lines_group);
+    verb.add_option(
+            "-S,--memory,--buffer-size", sort.memory,
+            "Max memory of the program, such as 1G or 50%. What does not fit is sorted by way of temporary files "
+            "(default: 256M for lines, for numbers 3/4 of the machine)")
         ->transform(input::byte_count())
         ->type_name("SIZE");
     verb.add_option("-T,--temp,--temporary-directory", sort.temp,
@@ -549,14 +630,17 @@ void refuse_options_of_numbers(const CLI::App& verb) {
     }
 }
 
-void sort_lines(const LineSort& given, const LineRun& run) {
+void sort_lines(const LineSort& given, const LineRun& shared) {
     auto sort = given;
+    auto run = shared;
     if (sort.separator == "\\t") sort.separator = "\t";
     if (sort.separator == "\\0") sort.separator = std::string(1, '\0');
     check_rules(sort);
     if (run.output.empty()) throw CLI::ValidationError("-o", "the name of the output file is empty");
     if (run.devices.several()) throw CLI::ValidationError("--device", "lines are sorted on one device");
-    if (std::ranges::count(run.inputs, "-") > 1) throw CLI::ValidationError("FILE", "standard input can be read once");
+    if (!sort.files_from.empty()) run.inputs = names_in(sort.files_from);
+    if (std::ranges::count(run.inputs, "-") + (sort.files_from == "-" ? 1 : 0) > 1)
+        throw CLI::ValidationError("FILE", "standard input can be read once");
     if (run.output == "-") input::refuse_inputs("-o", run.output, run.inputs);
     const bool checks = sort.check != LineSort::Check::No;
     if (checks && run.inputs.size() > 1) throw CLI::ValidationError("--check", "takes one file");

@@ -19,6 +19,7 @@ struct LineSort {
     std::string separator;
     input::KeyRules rules;  // for keys without rules of their own
     bool unique = false, zero = false, merge = false;
+    std::string files_from;  // the file with the names of the inputs, each with a zero byte at its end
     enum class Check { No, Names, Quiet } check = Check::No;
     std::vector<std::string> temp;
     std::uint64_t memory = std::uint64_t{256} << 20U;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <csignal>
 #include <memory>
 #include <new>
 #include <nlohmann/json.hpp>
@@ -175,8 +174,7 @@ void TerasortCommand::run_alone() {
         throw CLI::ValidationError("--json", "goes to standard output, where the records go; name an output file");
     if (output == "-" && !lines) refuse_terminal("OUT", files::OutputFile(output));
     const auto records = record_format();
-    input::Interrupt interrupt;     // before threads start, which inherit the signals that it blocks
-    std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is then an error like a full disk
+    input::Interrupt interrupt;  // before threads start, which inherit the signals that it blocks
     if (devices.several() && engine == Engine::Cpu)
         throw CLI::ValidationError("--device", "several devices sort by an engine of the GPU, not by cpu");
     if (devices.several() && profile) throw CLI::ValidationError("--profile", "goes with one device");
@@ -283,7 +281,6 @@ void TerasortCommand::run_on_ranks() {
         throw CLI::ValidationError("--device", "each rank takes one device; start a rank per device");
     const auto records = record_format();
     input::Interrupt interrupt;
-    std::signal(SIGXFSZ, SIG_IGN);
     try {
         sort_on_ranks(records, interrupt);
     } catch (const SortStopped&) {

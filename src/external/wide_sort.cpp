@@ -152,7 +152,7 @@ std::size_t Argsort::sort_short_runs(std::size_t below) {
     std::atomic<std::size_t> compared = 0;
     for_runs(ties_, tools_.workers, [&](Run run) {
         if (run.size() >= below) return;
-        sort_short_run(order_.subspan(run.begin, run.size()), bits_done());
+        settle_equal(order_.subspan(run.begin, run.size()), bits_done());
         ties_.settle(run);
         compared += run.size();
     });
@@ -261,12 +261,15 @@ void Argsort::sort_gathered() {
 }
 
 // Among keys with equal words so far, those that have ended come first, shorter ones before longer ones: the zeros
-// after their ends may equal bytes of other keys.
+// after their ends may equal bytes of other keys. Short runs are settled where they are sorted, since each look at a key
+// is a miss of the cache.
 void Argsort::settle_ended() {
     const cpu::Stopwatch watch;
     const auto done = bits_done();
     const auto length = [&](std::uint32_t key) { return std::min(8 * keys_[key].size(), done + 1); };
+    const auto short_run = tools_.engine.worth_a_round();
     for_runs(ties_, tools_.workers, [&](Run run) {
+        if (run.size() < short_run) return;
         const auto places = order_.subspan(run.begin, run.size());
         const auto goes_on = [&](std::uint32_t key) { return length(key) > done; };
         if (std::all_of(places.begin(), places.end(), goes_on)) return;

@@ -42,7 +42,8 @@ std::uint64_t parse_count(std::string_view given) {
         return good && number == std::floor(number) ? static_cast<std::uint64_t>(number) : 0;
     }
     const bool power = text.starts_with("2^");
-    if (parse_number(std::string_view(text).substr(power ? 2 : 0), value) != nullptr || (power && value >= 64)) return 0;
+    if (parse_number(std::string_view(text).substr(power ? 2 : 0), value) != nullptr || (power && value >= 64))
+        return 0;
     return power ? std::uint64_t{1} << value : value;
 }
 
@@ -78,11 +79,19 @@ CLI::Validator thread_count() {
 
 CLI::Validator byte_count() {
     const auto convert = [size = CLI::AsSizeValue(false)](std::string& text) -> std::string {
+        if (double percent = 0; text.ends_with('%')) {
+            if (parse_number(std::string_view(text).substr(0, text.size() - 1), percent) != nullptr ||
+                !(percent > 0 && percent <= 100))
+                return fmt::format("'{}' is not a share of the machine's memory such as 50%", text);
+            text = std::to_string(
+                static_cast<std::uint64_t>(static_cast<double>(files::machine_memory()) * percent / 100));
+            return {};
+        }
         try {
             if (!text.empty() && text.find_first_not_of("0123456789.") > 0 && size(text).empty()) return {};
         } catch (const CLI::ValidationError&) {  // NOLINT(bugprone-empty-catch): its words are about units
         }
-        return fmt::format("'{}' is not a size such as 256M or 4G", text);
+        return fmt::format("'{}' is not a size such as 256M, 4G or 50%", text);
     };
     return {convert, ""};
 }

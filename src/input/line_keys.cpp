@@ -297,10 +297,10 @@ void add_rules(KeyRules& rules, std::string_view letters, KeyEnd end) {
                 throw InvalidArgument(
                     fmt::format("{} is not a letter of a key; they are n (numbers), g (general numbers), h (2K, 1G), M "
                                 "(months), r (reverse), b (without blanks before), f (ignore case), d (letters and "
-                                "digits), i (printable){}",
-                                in_quotes(std::string(1, letter)),
-                                letter == 'V'   ? "; there are no versions here"
-                                : letter == 'R' ? "; `shuf` gives a random order"
+                                "digits), i (printable){}{}",
+                                in_quotes(std::string(1, letter)), letter == 'V' || letter == 'R' ? "; " : "",
+                                letter == 'V'   ? for_versions
+                                : letter == 'R' ? for_random_order
                                                 : ""));
         }
     }

@@ -39,6 +39,11 @@ struct LineKey {
     KeyRules rules{};
 };
 
+// What users of other programs can type for orders that do not exist here.
+inline constexpr std::string_view for_random_order = "`shuf` gives a random order";
+inline constexpr std::string_view for_versions =
+    "for versions such as 1.10.2, -t. -k1,1n -k2,2n -k3,3n compares their numbers";
+
 // Adds rules by their letters. Throws InvalidArgument for a letter that does not exist.
 enum class KeyEnd { Begin, End };
 void add_rules(KeyRules& rules, std::string_view letters, KeyEnd end = KeyEnd::Begin);

@@ -11,14 +11,14 @@
 
 namespace quadmill::detail::input {
 
-namespace {
-
-constexpr std::size_t block_bytes = std::size_t{256} << 10;
-
-}  // namespace
-
-LineSource::LineSource(const std::string& path, LineEnds ends, std::size_t longest, BeforeRead before_read)
-    : file_(path), ends_(ends), longest_(longest), before_read_(std::move(before_read)), memory_(2 * block_bytes) {}
+LineSource::LineSource(const std::string& path, LineEnds ends, std::size_t longest, BeforeRead before_read,
+                       std::size_t memory)
+    : file_(path),
+      ends_(ends),
+      longest_(longest),
+      before_read_(std::move(before_read)),
+      block_(memory / 2),
+      memory_(memory) {}
 
 bool LineSource::read_more() {
     if (ended_) return false;
@@ -30,7 +30,7 @@ bool LineSource::read_more() {
     std::memmove(memory_.data(), memory_.data() + at_, to_ - at_);
     offset_ += at_;
     to_ -= std::exchange(at_, 0);
-    if (memory_.size() - to_ < block_bytes) memory_.resize(2 * memory_.size());
+    if (memory_.size() - to_ < block_) memory_.resize(2 * memory_.size());
     before_read_(file_.descriptor());
     const auto got = file_.read(std::as_writable_bytes(std::span(memory_)).subspan(to_, memory_.size() - to_ - 1));
     to_ += got;

@@ -23,8 +23,11 @@ class LineSource {
   public:
     // Called before each read with the descriptor. It may wait, or throw to end the work.
     using BeforeRead = std::function<void(int descriptor)>;
+    // Memory of the usual buffer.
+    static constexpr std::size_t usual_memory = std::size_t{512} << 10U;
     // `longest` limits the bytes of a line.
-    LineSource(const std::string& path, LineEnds ends, std::size_t longest, BeforeRead before_read);
+    LineSource(const std::string& path, LineEnds ends, std::size_t longest, BeforeRead before_read,
+               std::size_t memory = usual_memory);
 
     // The next line with its end, which the last line gets if it is missing; nothing at the end. Valid until the next
     // call. Throws IoError, also for a line that is too long and for quotes that are not closed.
@@ -45,6 +48,7 @@ class LineSource {
     LineEnds ends_;
     std::size_t longest_;
     BeforeRead before_read_;
+    std::size_t block_;  // of a read
     std::vector<char> memory_;
     std::size_t at_ = 0, to_ = 0, searched_ = 0;  // searched_: bytes from at_ on without an end
     std::uint64_t number_ = 0, next_number_ = 1, offset_ = 0;

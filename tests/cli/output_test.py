@@ -231,17 +231,22 @@ class Files(Command):
         self.fails(1, "No space left", "sort", "-o", "/dev/full", stdin=floats([1, 2]))
         self.assertTrue(stat.S_ISCHR(os.stat("/dev/full").st_mode))
 
+    def test_a_file_that_may_not_grow(self):
         def small_files():
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536))
 
-        data = self.path("data", floats(range(100000)))
-        self.fails(1, "File too large", "sort", data, "-o", self.path("out"), "--engine", "cpu", preexec_fn=small_files)
-        self.only("data")
-        result = run("sort", data, "-o", self.path("out"), "--engine", "cpu", restore_signals=True,
-                     preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536)))
-        self.assertEqual(result.returncode, -signal.SIGXFSZ)
-        self.only("data")
+        data, out = self.path("data", floats(range(100000))), self.path("out", b"old")
+        text = self.path("text", "\n".join(map(str, range(100000))).encode())
+        for options in ([data], [text, "--text"], [data, "--window", "1000"], [data, "--top", "50000"],
+                        [data, "--with-index", self.path("index")], [text, "--lines"], [text, "-m", "-n"]):
+            self.fails(1, "'%s' at byte 65536: File too large" % out, "sort", *options, "-o", out, "--engine", "cpu",
+                       preexec_fn=small_files)
+            self.assertEqual(self.read(out), b"old")
+            self.only("data", "out", "text")
+        with open(self.path("given"), "wb") as given:
+            result = subprocess.run([QUADMILL, "sort", data], stdout=given, stderr=subprocess.PIPE, preexec_fn=small_files)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn(b"cannot write standard output at byte 65536: File too large", result.stderr)
 
     def test_out_of_memory(self):
         data = self.path("data")
