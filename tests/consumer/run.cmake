@@ -23,13 +23,13 @@ function(run)
 endfunction()
 function(build from to)
     run("${CMAKE_COMMAND}" -S "${from}" -B "${to}" -G "${GENERATOR}" "-DCMAKE_C_COMPILER=${C}"
-        "-DCMAKE_CXX_COMPILER=${CXX}" "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG" -DBUILD_SHARED_LIBS=${SHARED} --no-warn-unused-cli ${ARGN})
+        "-DCMAKE_CXX_COMPILER=${CXX}" "-DCMAKE_CXX_FLAGS_RELEASE=-O0 -DNDEBUG" -DBUILD_SHARED_LIBS=${SHARED} --no-warn-unused-cli ${ARGN})
     run("${CMAKE_COMMAND}" --build "${to}" --parallel ${jobs})
 endfunction()
 
 # 1. As a part of another project, where nothing is installed unless that project requests it. This compiles the
 # library, so it is done for the kind that is not built already.
-set(flags -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON)
+set(flags -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=20)
 if(NOT BUILT)
     build("${CMAKE_CURRENT_LIST_DIR}/subdirectory" "${WORK_DIR}/subdirectory" ${flags} -UQUADMILL_INSTALL -UINSTALL)
     run("${WORK_DIR}/subdirectory/consumer")
@@ -139,8 +139,7 @@ foreach(pair "quadmill;sort_floats.cpp" "quadmill_summary;summary/main.cpp")
 endforeach()
 
 # 4. Summaries alone: of the installation above, and of one that was built without OpenGL.
-build("${source}" "${WORK_DIR}/summary_library" -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON -DQUADMILL_GL=OFF
-    -DQUADMILL_BUILD_TESTS=OFF)
+build("${source}" "${WORK_DIR}/summary_library" ${flags} -DQUADMILL_GL=OFF -DQUADMILL_BUILD_TESTS=OFF)
 run("${CMAKE_COMMAND}" --install "${WORK_DIR}/summary_library" --prefix "${prefix}_summary")
 file(GLOB_RECURSE shown "${prefix}_summary/*quadmill.*" "${prefix}_summary/*query.hpp")
 if(shown)

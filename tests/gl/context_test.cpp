@@ -65,7 +65,8 @@ TEST_CASE("Context::headless works with either surface and reports which") {
     using Surface = HeadlessOptions::Surface;
     for (const auto& [surface, name] :
          {std::pair{Surface::Surfaceless, "none"}, std::pair{Surface::Pbuffer, "pbuffer"}}) {
-        CAPTURE(name);
+        const auto* wanted = name;
+        CAPTURE(wanted);
         HeadlessOptions options;
         options.surface = surface;
         const auto context = Context::headless(options);

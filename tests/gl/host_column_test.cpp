@@ -134,7 +134,8 @@ TEST_CASE("a channel of a rectangle, layer or face gives the same answers as a c
          {Format{GL_R32F, GL_RED, 1}, Format{GL_RGBA32F, GL_RGBA, 4}, Format{GL_RGBA16F, GL_RGBA, 4},
           Format{GL_R16F, GL_RED, 1}, Format{GL_R16, GL_RED, 1}, Format{GL_R8, GL_RED, 1}, Format{GL_RGBA8, GL_RGBA, 4},
           Format{GL_DEPTH_COMPONENT32F, GL_DEPTH_COMPONENT, 1}, Format{GL_DEPTH_COMPONENT16, GL_DEPTH_COMPONENT, 1}}) {
-        CAPTURE(internal);
+        const auto stored = internal;
+        CAPTURE(stored);
         constexpr int side = 40, layers = 6;
         const bool cube = random.flag() && format != GL_DEPTH_COMPONENT;
         GLuint id = 0;

@@ -111,7 +111,7 @@ TEST_CASE("a Texture that is too large is a GlError with the bytes, and leaves n
     for (const auto& [format, name] : {std::pair{Format::Rgba32f, "RGBA32F"}, std::pair{Format::Rgba16f, "RGBA16F"},
                                        std::pair{Format::Rgba32ui, "RGBA32UI"}}) {
         const Scope scope(device, "test");
-        const auto message = gl_error_of([&] { const Texture texture(device, format, width, 3); });
+        const auto message = gl_error_of([&, wanted = format] { const Texture texture(device, wanted, width, 3); });
         const auto bytes = static_cast<std::size_t>(width) * 3 * info(format).bytes;
         CHECK_MESSAGE(has(message, std::to_string(bytes) + " bytes"), message);
         CHECK_MESSAGE(has(message, name), message);

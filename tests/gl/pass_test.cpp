@@ -118,7 +118,8 @@ void check_drawing(Format format) {
     for (const auto& [width, height] : {std::pair{16, 16}, std::pair{33, 7}, std::pair{5, 64}, std::pair{6, 6}}) {
         for (const auto blend : {Blend::None, Blend::Min, Blend::Max, Blend::Add}) {
             if (blend == Blend::Add && format == Format::Rgba16f) continue;  // the sums are not halves
-            CAPTURE(width);
+            const int columns = width;
+            CAPTURE(columns);
             CAPTURE(static_cast<int>(blend));
             const DrawnTexture source(device, format, width, height), target(device, format, width, height);
             const Image from{width, height, random_texels(random, width, height)};

@@ -161,7 +161,8 @@ TEST_CASE("the poison reaches every name in the snapshot") {
         return;
     }
     for (const auto& [name, values] : seen) {
-        CAPTURE(name);
+        const auto& state = name;
+        CAPTURE(state);
         if (!may_stay.contains(name)) CHECK(values.size() > 1);
     }
 }
@@ -339,10 +340,11 @@ TEST_CASE("an application's texture that no sampler could read is sorted neverth
         GLenum name;
         GLint value;
     };
-    for (const auto& [name, value] :
+    for (const auto [name, value] :
          {Parameter{GL_TEXTURE_MIN_FILTER, GL_LINEAR_MIPMAP_LINEAR}, Parameter{GL_TEXTURE_BASE_LEVEL, 1},
           Parameter{GL_TEXTURE_MAX_LEVEL, 0}, Parameter{GL_TEXTURE_COMPARE_MODE, GL_COMPARE_REF_TO_TEXTURE}}) {
-        CAPTURE(name);
+        const auto parameter = name;
+        CAPTURE(parameter);
         const auto before = sample_keys<float>(random, std::size_t{4} * 6 * 5, Specials::None);
         GLuint id = 0;
         gl.GenTextures(1, &id);

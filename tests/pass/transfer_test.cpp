@@ -38,8 +38,8 @@ TEST_CASE("Uploads are read back unchanged: every format and size, also with reu
             const gl::Texture texture(device, format, width, height);
             std::vector<std::byte> sent(texture.bytes()), got(texture.bytes());
             for (auto& byte : sent) byte = static_cast<std::byte>(random());
+            const auto row = texture.bytes() / static_cast<std::size_t>(height);
             uploader.send(device, texture, workers, [&](std::size_t first, std::size_t rows, auto memory) {
-                const auto row = texture.bytes() / static_cast<std::size_t>(height);
                 REQUIRE(memory.size() == rows * row);
                 std::memcpy(memory.data(), sent.data() + first * row, memory.size());
             });
@@ -67,9 +67,9 @@ TEST_CASE("Parts of an upload are reported in order, each when it is in flight")
     };
     uploader.send(device, texture, rows, workers, fill, [&](std::size_t end) {
         ends.push_back(end);
-        readback.request(device, texture);
+        transfers.readback.request(transfers.device, texture);
         std::vector<std::byte> got(texture.bytes());
-        readback.copy_to(got, workers);
+        transfers.readback.copy_to(got, transfers.workers);
         CHECK(got[end * row_bytes - 1] == byte(end - 1));
     });
     CHECK(ends.size() == 5);
@@ -88,11 +88,11 @@ TEST_CASE("Copies are timed without waiting, and only those of the last upload")
     constexpr auto wait = std::chrono::milliseconds(25);
     const auto send = [&](const gl::Texture& texture, std::chrono::milliseconds each) {
         const cpu::Stopwatch time;
-        uploader.send(device, texture, workers, [each](std::size_t /*first*/, std::size_t /*rows*/, auto memory) {
+        uploader.send(transfers.device, texture, transfers.workers, [each](std::size_t /*first*/, std::size_t /*rows*/, auto memory) {
             std::this_thread::sleep_for(each);
             std::memset(memory.data(), 1, memory.size());
         });
-        gl::Fence(device).wait();
+        gl::Fence(transfers.device).wait();
         return time.ms();
     };
     send(large, {});

@@ -173,7 +173,8 @@ bool refused(const Use& use, const Bytes& bytes) {
 
 TEST_CASE("Damaged bytes are refused: every byte, every length") {
     for (const auto& [name, bytes, use] : one_of_each()) {
-        CAPTURE(name);
+        const auto& summary = name;
+        CAPTURE(summary);
         CHECK(!refused(use, bytes));
         CHECK(sealed(bytes) == bytes);  // the checksum is the CRC-32 of zlib and PNG
         bool all = true;
@@ -196,7 +197,8 @@ TEST_CASE("Forged bytes with a right checksum are refused or usable") {
     const char* wanted = std::getenv("QUADMILL_FUZZ_ROUNDS");  // NOLINT(concurrency-mt-unsafe): one thread
     const int rounds = wanted != nullptr ? std::stoi(wanted) : 400;
     for (const auto& [name, bytes, use] : one_of_each()) {
-        CAPTURE(name);
+        const auto& summary = name;
+        CAPTURE(summary);
         for (int round = 0; round < rounds; ++round) {
             auto damaged = bytes;
             const auto body = bytes.size() - 12;

@@ -141,7 +141,7 @@ void expect_quantiles(const Summary& summary, std::span<const float> sorted, std
     const auto n = static_cast<double>(sorted.size()), max = summary_eps * n + static_cast<double>(missing) + 1;
     for (int i = 0; i <= 10; ++i) {
         const double phi = i / 10.0;
-        const auto [from, to] = std::ranges::equal_range(sorted, summary.quantile(phi).value);
+        const auto [from, to] = std::equal_range(sorted.begin(), sorted.end(), summary.quantile(phi).value);
         CHECK(static_cast<double>(to - sorted.begin()) >= phi * n - max);
         CHECK(static_cast<double>(from - sorted.begin()) <= phi * n + max);
     }
@@ -271,7 +271,7 @@ TEST_CASE("Memory that ends while values come is never more than lost where a wi
             allocations_left = 0;
             for (int i = 0; i <= 10; ++i) {
                 const auto value = summary.quantile(i / 10.0, sorted.size()).value;
-                const auto [from, to] = std::ranges::equal_range(sorted, value);
+                const auto [from, to] = std::equal_range(sorted.begin(), sorted.end(), value);
                 CHECK(to - from > 0);
                 CHECK(static_cast<double>(to - sorted.begin()) >= i / 10.0 * static_cast<double>(sorted.size()));
                 CHECK(static_cast<double>(from - sorted.begin()) <= i / 10.0 * static_cast<double>(sorted.size()));
