@@ -20,6 +20,7 @@
 
 #include "cpu/sample_keys.hpp"
 #include "quadmill/sort.hpp"
+#include "sanitized.hpp"
 
 namespace quadmill::test {
 
@@ -68,14 +69,13 @@ void reference_sort(Float* begin, Float* end, Order order) {
     std::stable_sort(begin, end, [order](Float a, Float b) { return rank(a, order) < rank(b, order); });
 }
 
-// Those whose bits a version of OpenGL could change, where QUADMILL_API asks for one; all of them in 4.5, which runs the
-// same comparisons.
+// Those whose bits a version of OpenGL could change, where QUADMILL_API asks for one, and with sanitizers; else all.
 inline const std::vector<std::string>& distributions() {
     static const std::vector<std::string> all{"uniform", "gauss",     "sorted",    "reversed", "nearly",
                                               "few",     "equal",     "any bits",  "specials", "all NaN",
                                               "zeros",   "denormals", "infinities"};
     static const std::vector<std::string> of_bits{"nearly", "any bits", "specials", "all NaN", "denormals"};
-    return std::getenv("QUADMILL_API") ? of_bits : all;  // NOLINT(concurrency-mt-unsafe): one thread
+    return sanitized || std::getenv("QUADMILL_API") ? of_bits : all;  // NOLINT(concurrency-mt-unsafe): one thread
 }
 
 template <class Float>
