@@ -23,7 +23,7 @@ TEST_CASE("Threads fill one summary while another reads it") {
         std::vector<double> values;
         std::vector<std::vector<double>> of_thread;
         for (std::size_t t = 0; t < threads; ++t) {
-            of_thread.push_back(stream(orders[t], each, t));
+            of_thread.push_back(stream(orders[t % orders.size()], each, t));
             values.insert(values.end(), of_thread[t].begin(), of_thread[t].end());
         }
         std::vector<std::thread> running;
