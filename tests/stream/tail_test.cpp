@@ -106,7 +106,7 @@ TEST_CASE("Trees of merges of a tail, with saves between") {
         std::vector<double> all;
         std::vector<Quantiles<double>> level;
         for (std::size_t i = 0; i < parts; ++i) {
-            const auto values = stream(orders[i % orders.size()], part + i, i);
+            const auto values = stream(all_orders[i % all_orders.size()], part + i, i);
             all.insert(all.end(), values.begin(), values.end());
             Quantiles<double> summary({.eps = 0.02, .window = 100, .tail = tail});
             summary.add(values);
