@@ -1,8 +1,10 @@
 /// Summaries of names, such as paths, users or words: the frequent ones with bounds of their counts, and the number of
-/// different ones. Both can be copied, merged, saved and loaded. One thread at a time may change a summary; while none
+/// different ones; and the prefixes of IPv6 addresses that many values share. All can be copied, merged, saved and loaded. One thread at a time may change a summary; while none
 /// does, any number of threads may call its const functions.
 #pragma once
 
+#include <array>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -38,7 +40,7 @@ class QUADMILL_API Frequencies<std::string> {
     explicit Frequencies(const FrequencyOptions& options = {});
 
     /// Adds a name.
-    /// Throws: InvalidArgument if all weights were more than 2^60.
+    /// Throws: InvalidArgument if all weights were more than 2^60; std::bad_alloc (the name is not added).
     void add(std::string_view name, std::uint64_t weight = 1);
     void add(std::span<const std::string> names);  ///< each with the weight 1
 
@@ -74,6 +76,51 @@ class QUADMILL_API Frequencies<std::string> {
     double eps_;
     std::uint64_t n_ = 0, missed_ = 0;  // missed_: a bound of what any name has more than its count
     std::unordered_map<std::string, std::uint64_t, Hash, std::equal_to<>> counts_;
+};
+
+/// An IPv6 address, in the order of the network.
+struct Ipv6 {
+    std::array<std::uint8_t, 16> bytes{};
+    auto operator<=>(const Ipv6&) const = default;
+};
+
+/// Hierarchical heavy hitters of IPv6 addresses.
+///
+/// Guarantee: as for other HeavyPrefixes.
+/// Memory: at most 2 (1 + 2 / support) / eps prefixes of each length, each with about 80 bytes. They are counted as names,
+/// without a sorter.
+///
+///     HeavyPrefixes<Ipv6> networks({.eps = 0.001, .support = 0.01, .lengths = {0, 32, 48, 64, 128}});
+///     networks.add(addresses);
+///     for (const auto& p : networks.heavy(0.05)) print(p.value, p.length, p.count.estimate);
+template <>
+class QUADMILL_API HeavyPrefixes<Ipv6> {
+  public:
+    /// An empty summary. Lengths are up to 128; the window is not used.
+    /// Throws: InvalidArgument for options out of range.
+    explicit HeavyPrefixes(const HeavyPrefixOptions& options);
+
+    /// Adds addresses.
+    /// Throws: std::bad_alloc (the summary must not be used any more).
+    void add(std::span<const Ipv6> addresses);
+    [[nodiscard]] std::uint64_t n() const { return levels_.front().n(); }         ///< addresses so far
+    [[nodiscard]] const HeavyPrefixOptions& options() const { return options_; }  ///< after merges, those of both
+    /// The prefixes that are heavy, with the class's guarantee: longest first, those of one length by value.
+    /// Pre: options().support <= support <= 1.
+    [[nodiscard]] std::vector<HeavyPrefix<Ipv6>> heavy(double support, HeavyRule rule = HeavyRule::Discounted) const;
+    /// Adds the other summary. eps and support become the larger of both.
+    /// Pre: the same lengths.
+    void merge(const HeavyPrefixes& other);
+    [[nodiscard]] std::vector<std::byte> save() const;  ///< as Quantiles::save()
+    /// Loads the bytes of save().
+    /// Throws: InvalidArgument if the bytes are damaged, or hold another kind of summary.
+    [[nodiscard]] static HeavyPrefixes load(std::span<const std::byte> bytes);
+    [[nodiscard]] std::size_t bytes() const;                 ///< of memory, about
+    [[nodiscard]] static StreamTimes times() { return {}; }  ///< there is no sorter
+
+  private:
+    HeavyPrefixOptions options_;
+    std::vector<Frequencies<std::string>> levels_;  // the prefixes of each length
 };
 
 /// The number of different values or names of a stream.

@@ -127,6 +127,10 @@ class QUADMILL_API Quantiles {
     /// Adds the values. May return before all are sorted; later calls wait if they must.
     void add(std::span<const T> values);
     void add(T value);  ///< one value
+    /// Adds each value as often as its weight says; n is the sum of all weights. The values are one window of the
+    /// stream: with fewer than 1 / eps of them in each call, more time is spent for each.
+    /// Throws: InvalidArgument for different lengths, or if all weights were more than 2^60.
+    void add(std::span<const T> values, std::span<const std::uint64_t> weights);
 
     /// Adds values that were sorted elsewhere, given by a sample. -0 counts as 0.
     /// Guarantee: as for add().
@@ -273,8 +277,9 @@ class QUADMILL_API Frequencies {
     Frequencies& operator=(Frequencies&&) noexcept;
     ~Frequencies();
 
-    void add(std::span<const T> values);  ///< as for Quantiles
-    void add(T value);                    ///< one value
+    void add(std::span<const T> values);                                          ///< as for Quantiles
+    void add(T value);                                                            ///< one value
+    void add(std::span<const T> values, std::span<const std::uint64_t> weights);  ///< as for Quantiles
 
     [[nodiscard]] std::uint64_t n() const;     ///< values so far, without NaNs
     [[nodiscard]] std::uint64_t nans() const;  ///< NaNs so far
@@ -607,7 +612,8 @@ struct SavedSummary {
         CorrelatedSums = 6,
         TailQuantiles = 7,    ///< Quantiles with a tail
         NameFrequencies = 8,  ///< of names.hpp; the type is KeyType{}, as for the next one
-        Distinct = 9
+        Distinct = 9,
+        Ipv6Prefixes = 10  ///< HeavyPrefixes of names.hpp; the type is KeyType{}
     };
     Kind kind;     ///< which summary
     KeyType type;  ///< of its values

@@ -1,5 +1,6 @@
 #include "cli/answer.hpp"
 
+#include <arpa/inet.h>
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -97,6 +98,12 @@ std::string prefix_text(std::uint64_t value, int length, int value_bits, Notatio
     if (notation == Notation::Hexadecimal) return fmt::format("0x{:0{}x}/{}", value, value_bits / 4, length);
     const auto part = [value](int shift) { return (value >> static_cast<unsigned>(shift)) & 255U; };
     return fmt::format("{}.{}.{}.{}/{}", part(24), part(16), part(8), part(0), length);
+}
+
+std::string prefix_text(const Ipv6& address, int length, int /*value_bits*/, Notation /*notation*/) {
+    std::array<char, INET6_ADDRSTRLEN> text{};
+    inet_ntop(AF_INET6, address.bytes.data(), text.data(), text.size());
+    return fmt::format("{}/{}", text.data(), length);
 }
 
 std::string dumped(const Json& json) {

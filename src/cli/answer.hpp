@@ -43,7 +43,9 @@ template <class T>
     }
 }
 [[nodiscard]] Json json_of(const Count& count);
-[[nodiscard]] inline Json json_of(const std::string& text) { return text; }
+[[nodiscard]] inline Json json_of(const std::string& text) {
+    return text;
+}
 
 // On one line. Bytes that are not UTF-8 become U+FFFD, because JSON must be UTF-8.
 [[nodiscard]] std::string dumped(const Json& json);
@@ -55,7 +57,7 @@ enum class Notation { Ipv4, Hexadecimal };
 struct Question {
     std::vector<double> phis{};
     double support = 0;
-    std::size_t top = 0;  // of frequent values; 0: all that have the support
+    std::size_t top = 0;                   // of frequent values; 0: all that have the support
     std::optional<std::uint64_t> width{};  // for a sliding window
     Notation notation = Notation::Hexadecimal;
     Aggregate aggregate{};
@@ -75,6 +77,7 @@ template <class Summary>
 
 // `value_bits`: bits of the type.
 [[nodiscard]] std::string prefix_text(std::uint64_t value, int length, int value_bits, Notation notation);
+[[nodiscard]] std::string prefix_text(const Ipv6& address, int length, int value_bits, Notation notation);
 
 [[nodiscard]] Json quantile_row(double phi, Json value, std::uint64_t rank_lower, std::uint64_t rank_upper);
 [[nodiscard]] Json counted_row(Json value, const Count& count);

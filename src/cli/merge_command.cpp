@@ -31,7 +31,8 @@ const std::vector<KindWords> kinds{{Kind::Quantiles, "quantiles", {"--phi"}},
                                    {Kind::CorrelatedSums, "correlated sums", {"--agg", "--scale", "--offset", "--f"}},
                                    {Kind::TailQuantiles, "quantiles with a tail", {"--phi"}},
                                    {Kind::NameFrequencies, "frequencies of names", {"--support", "-k"}},
-                                   {Kind::Distinct, "a number of different values", {}}};
+                                   {Kind::Distinct, "a number of different values", {}},
+                                   {Kind::Ipv6Prefixes, "IPv6 prefixes", {"--support", "--all-prefixes"}}};
 
 const KindWords& words_of(Kind kind) {
     return *std::ranges::find(kinds, kind, &KindWords::kind);
@@ -143,6 +144,9 @@ void MergeCommand::run_as(Kind kind) {
         asked.top = top;
         print(summary, asked);
     };
+    const auto answer_prefixes = [this](const auto& summary) {
+        print(summary, question(summary.options().support, summary.options().support));
+    };
     using View = std::span<const std::byte>;
     switch (kind) {
         case Kind::Quantiles:
@@ -160,13 +164,13 @@ void MergeCommand::run_as(Kind kind) {
             return answer_frequencies(merged([](View b) { return Frequencies<std::string>::load(b); }));
         case Kind::Distinct:
             return print(merged([](View b) { return Distinct::load(b); }), {});
+        case Kind::Ipv6Prefixes:
+            return answer_prefixes(merged([](View b) { return HeavyPrefixes<Ipv6>::load(b); }));
         case Kind::HeavyPrefixes:
             break;
     }
-    if constexpr (std::is_same_v<T, std::uint32_t> || std::is_same_v<T, std::uint64_t>) {
-        const auto all = merged([](View b) { return HeavyPrefixes<T>::load(b); });
-        return print(all, question(all.options().support, all.options().support));
-    }
+    if constexpr (std::is_same_v<T, std::uint32_t> || std::is_same_v<T, std::uint64_t>)
+        return answer_prefixes(merged([](View b) { return HeavyPrefixes<T>::load(b); }));
     throw InvalidArgument(files::input_name(files.front()) + " has prefixes of values without prefixes; it is damaged");
 }
 

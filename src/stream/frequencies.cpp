@@ -70,6 +70,20 @@ Count FrequenciesState<Bits>::count(Key key) {
 }
 
 template <class Bits>
+void FrequenciesState<Bits>::add_weighted(std::span<const Bits> values, std::span<const std::uint64_t> weights) {
+    const std::string function = "Frequencies::add";
+    const WeightedKeys keys(function, intake.rule(), values, weights);
+    check_merge(function, intake.n(), keys.n());
+    check_merge(function, intake.nans(), keys.nans());
+    intake.settle();
+    auto all = FrequencySummary::merged(summary, FrequencySummary::of_counts(keys));
+    all.prune(eps * static_cast<double>(all.n()));
+    summary = std::move(all);
+    with_rest.reset();
+    intake.add_counted(keys.n(), keys.nans());
+}
+
+template <class Bits>
 void FrequenciesState<Bits>::merge(FrequenciesState& other) {
     check_merge("Frequencies::merge", intake.n(), other.intake.n());
     const std::lock_guard lock(other.mutex);
@@ -107,8 +121,8 @@ std::unique_ptr<FrequenciesState<Bits>> FrequenciesState<Bits>::load(const KeyRu
     const auto window = read_window(from);
     const auto nans = from.u64();
     from.require(nans <= max_values, "the number of NaNs");
-    auto loaded = std::make_unique<FrequenciesState>(rule, FrequencyOptions{.eps = eps, .window = window},
-                                                     std::move(sorter));
+    auto loaded =
+        std::make_unique<FrequenciesState>(rule, FrequencyOptions{.eps = eps, .window = window}, std::move(sorter));
     auto& summary = loaded->summary = FrequencySummary::read(from);
     from.require(static_cast<double>(summary.max_error()) <= eps * static_cast<double>(summary.n()),
                  "the error of a count");
@@ -178,6 +192,11 @@ void Frequencies<T>::add(std::span<const T> values) {
 template <class T>
 void Frequencies<T>::add(T value) {
     state_->intake.add_one(detail::cpu::KeyBits<T>::of(value));
+}
+
+template <class T>
+void Frequencies<T>::add(std::span<const T> values, std::span<const std::uint64_t> weights) {
+    state_->add_weighted(as_bits(values), weights);
 }
 
 template <class T>

@@ -33,6 +33,8 @@ struct FrequenciesState final : WindowSink<Bits> {
     // What is saved.
     std::pair<FrequencySummary, Window<Bits>> compact();
     [[nodiscard]] Count count(Key key);
+    // As Frequencies::add() with weights.
+    void add_weighted(std::span<const Bits> values, std::span<const std::uint64_t> weights);
     void merge(FrequenciesState& other);
 
     [[nodiscard]] std::size_t summary_bytes();

@@ -39,13 +39,23 @@ class FrequencySummary {
         return summary;
     }
 
+    // Keeps all keys: WeightedKeys of parts.hpp.
+    template <class Weighted>
+    static FrequencySummary of_counts(const Weighted& keys) {
+        FrequencySummary summary;
+        summary.n_ = keys.n();
+        keys.each_key([&](Key key, std::uint64_t count) { summary.entries_.push_back({key, count, 0}); });
+        return summary;
+    }
+
     // Counts the window's keys that have an entry, or occur so often that they must have one, exactly. Then drops what
     // max_error, a count, permits. `prefix` maps the window's keys monotonically. Adds the times of the three
     // operations of section 5.1. (In a window of 1 / eps values every key must have an entry, so the histogram is the
     // paper's, of all keys.) Cost: about 2 log(m) reads per entry and per m keys of the window, where m is the growth
     // of max_error().
     template <class Bits, class Prefix>
-    void add(const Window<Bits>& sorted, double max_error, Prefix prefix, StreamTimes& times, const Share& share = alone) {
+    void add(const Window<Bits>& sorted, double max_error, Prefix prefix, StreamTimes& times,
+             const Share& share = alone) {
         *this = with(sorted, max_error, prefix, times, share);
     }
     // The error after add().

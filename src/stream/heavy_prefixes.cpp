@@ -13,6 +13,8 @@ unsigned bits_of(const KeyRule<Bits>& rule) {
     return static_cast<unsigned>(8 * rule.raw_bytes());
 }
 
+}  // namespace
+
 const HeavyPrefixOptions& checked(const HeavyPrefixOptions& options, unsigned bits) {
     check_eps("HeavyPrefixes", options.eps, 1e-6);
     check_part("HeavyPrefixes", "support", options.support, 2 * options.eps);
@@ -24,14 +26,6 @@ const HeavyPrefixOptions& checked(const HeavyPrefixOptions& options, unsigned bi
     }
     return options;
 }
-
-// A heavy prefix that no shorter heavy prefix covers yet.
-struct Heavy {
-    Key first, last;  // values that have the prefix
-    Bounds count;
-};
-
-}  // namespace
 
 double each_eps(const HeavyPrefixOptions& options) {
     return options.eps / (1 + 2 / options.support);
@@ -67,43 +61,17 @@ void PrefixLevels::read(Reader& from) {
     from.keys_up_to(greatest());
 }
 
-// Starts with the longest prefixes. From each prefix, the min count of heavy prefixes below it is subtracted; those
-// that may still be heavy are reported, and cover all that is below them from then on.
 std::vector<HeavyPrefix<Key>> PrefixLevels::heavy(double support, HeavyRule rule) const {
-    const auto min = min_count(support, n());
-    std::vector<HeavyPrefix<Key>> out;
-    std::vector<Heavy> covered;  // ascending
-    for (std::size_t i = counts_.size(); i-- > 0;) {
+    const auto of_length = [&](std::size_t i) {
         const auto under = greatest() - first_of(prefix(greatest(), lengths_[i]), lengths_[i]);
-        std::vector<Heavy> next;
-        auto at = covered.begin();
+        std::vector<Counted<Key>> all;
         for (const auto& entry : counts_[i].entries()) {
             const auto first = first_of(entry.key, lengths_[i]);
-            const auto last = first + under;
-            for (; at != covered.end() && at->first < first; ++at) next.push_back(*at);
-            const auto from = at;
-            Bounds off;
-            for (; at != covered.end() && at->last <= last; ++at) {
-                off.lower += at->count.lower;
-                off.upper += at->count.upper;
-            }
-            const Bounds count{entry.count, entry.count + entry.missed};
-            if (count.upper < min + (rule == HeavyRule::Discounted ? off.lower : 0)) {
-                next.insert(next.end(), from, at);
-                continue;
-            }
-            const Bounds rest{saturating_sub(count.lower, off.upper), saturating_sub(count.upper, off.lower)};
-            out.push_back(
-                {first,
-                 lengths_[i],
-                 count_of(count),
-                 {rest.lower, std::clamp(saturating_sub(count.lower, off.lower), rest.lower, rest.upper), rest.upper}});
-            next.push_back({first, last, count});
+            all.push_back({first, first + under, {entry.count, entry.count + entry.missed}});
         }
-        next.insert(next.end(), at, covered.end());
-        covered = std::move(next);
-    }
-    return out;
+        return all;
+    };
+    return heavy_of<Key>(lengths_, of_length, min_count(support, n()), rule);
 }
 
 template <class Bits>

@@ -11,13 +11,10 @@
 
 #include "quadmill/stream.hpp"
 #include "stream/frequency_summary.hpp"
+#include "stream/heavy_rule.hpp"
 #include "stream/parts.hpp"
 
 namespace quadmill::detail::stream {
-
-// The error of each length. Heavy prefixes that are subtracted have at least (support - eps) n values each, so there
-// are at most 2 / support of them.
-[[nodiscard]] double each_eps(const HeavyPrefixOptions& options);
 
 // One lossy count per length. Values that are sorted are also sorted by each prefix.
 class PrefixLevels {

@@ -8,6 +8,7 @@
 #include <numbers>
 
 #include "stream/bytes.hpp"
+#include "stream/heavy_rule.hpp"
 #include "stream/parts.hpp"
 
 namespace quadmill {
@@ -27,11 +28,19 @@ void Frequencies<std::string>::add(std::string_view name, std::uint64_t weight) 
     if (weight == 0) return;
     if (const auto found = counts_.find(name); found != counts_.end()) {
         found->second += weight;
-    } else {
-        counts_.emplace(name, weight);
+        n_ += weight;
+        return;
     }
+    const auto added = counts_.emplace(name, weight).first;
     n_ += weight;
-    if (counts_.size() > max_names()) drop();
+    if (counts_.size() <= max_names()) return;
+    try {
+        drop();
+    } catch (...) {
+        counts_.erase(added);
+        n_ -= weight;
+        throw;
+    }
 }
 
 void Frequencies<std::string>::add(std::span<const std::string> names) {
@@ -140,6 +149,117 @@ std::size_t Frequencies<std::string>::bytes() const {
 
 namespace {
 
+constexpr int address_bits = 128;
+
+std::string prefix_of(const Ipv6& address, int length) {
+    const auto whole = static_cast<std::size_t>(length) / 8, rest = static_cast<std::size_t>(length) % 8;
+    std::string prefix(reinterpret_cast<const char*>(address.bytes.data()), whole);
+    if (rest > 0) prefix += static_cast<char>(address.bytes[whole] & 0xffU << (8 - rest));
+    return prefix;
+}
+
+// The address that begins with the prefix, and then has only that bit.
+Ipv6 with_prefix(const std::string& prefix, int length, bool bit) {
+    Ipv6 address;
+    std::ranges::transform(prefix, address.bytes.begin(), [](char c) { return static_cast<std::uint8_t>(c); });
+    if (!bit) return address;
+    for (auto i = static_cast<std::size_t>(length); i < address_bits; ++i)
+        address.bytes[i / 8] = static_cast<std::uint8_t>(address.bytes[i / 8] | 0x80U >> (i % 8));
+    return address;
+}
+
+}  // namespace
+
+HeavyPrefixes<Ipv6>::HeavyPrefixes(const HeavyPrefixOptions& options) : options_(checked(options, address_bits)) {
+    for (std::size_t i = 0; i < options.lengths.size(); ++i)
+        levels_.emplace_back(FrequencyOptions{.eps = each_eps(options)});
+}
+
+void HeavyPrefixes<Ipv6>::add(std::span<const Ipv6> addresses) {
+    for (const auto& address : addresses) {
+        for (std::size_t i = 0; i < levels_.size(); ++i) levels_[i].add(prefix_of(address, options_.lengths[i]));
+    }
+}
+
+std::vector<HeavyPrefix<Ipv6>> HeavyPrefixes<Ipv6>::heavy(double support, HeavyRule rule) const {
+    check_part("HeavyPrefixes::heavy", "support", support, options_.support);
+    const auto of_length = [&](std::size_t i) {
+        auto prefixes = levels_[i].top(std::numeric_limits<std::size_t>::max());
+        std::ranges::sort(prefixes, {}, &Frequent<std::string>::value);
+        std::vector<Counted<Ipv6>> all;
+        for (const auto& [prefix, count] : prefixes) {
+            all.push_back({with_prefix(prefix, options_.lengths[i], false),
+                           with_prefix(prefix, options_.lengths[i], true),
+                           {count.lower, count.upper}});
+        }
+        return all;
+    };
+    return heavy_of<Ipv6>(options_.lengths, of_length, min_count(support, n()), rule);
+}
+
+void HeavyPrefixes<Ipv6>::merge(const HeavyPrefixes& other) {
+    if (options_.lengths != other.options_.lengths)
+        throw InvalidArgument("HeavyPrefixes::merge: both must have the same lengths of prefixes");
+    auto merged = *this;
+    for (std::size_t i = 0; i < levels_.size(); ++i) merged.levels_[i].merge(other.levels_[i]);
+    merged.options_.support = std::max(options_.support, other.options_.support);
+    merged.options_.eps = std::max(options_.eps, other.options_.eps);
+    *this = std::move(merged);
+}
+
+std::vector<std::byte> HeavyPrefixes<Ipv6>::save() const {
+    Writer to({Kind::Ipv6Prefixes, KeyType{}});
+    to.f64(options_.eps);
+    to.f64(options_.support);
+    to.u64(levels_.size());
+    for (std::size_t i = 0; i < levels_.size(); ++i) {
+        to.u64(static_cast<std::uint64_t>(options_.lengths[i]));
+        const auto level = levels_[i].save();
+        to.text({reinterpret_cast<const char*>(level.data()), level.size()});
+    }
+    return to.take();
+}
+
+HeavyPrefixes<Ipv6> HeavyPrefixes<Ipv6>::load(std::span<const std::byte> bytes) {
+    auto from = open("HeavyPrefixes::load", bytes, Kind::Ipv6Prefixes, KeyType{});
+    HeavyPrefixOptions options;
+    options.eps = read_eps(from, 1e-6);
+    options.support = from.f64();
+    from.require(options.support >= 2 * options.eps && options.support <= 1, "the support");
+    const auto count = from.count(2);
+    from.require(count >= 1 && count <= address_bits + 1, "the number of lengths");
+    std::vector<Frequencies<std::string>> levels;
+    options.lengths.clear();
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto length = from.u64();
+        from.require(length <= address_bits && (i == 0 || static_cast<int>(length) > options.lengths.back()),
+                     "a length");
+        options.lengths.push_back(static_cast<int>(length));
+        const auto level = from.text();
+        auto& names = levels.emplace_back(Frequencies<std::string>::load(std::as_bytes(std::span(level))));
+        from.require(names.n() == levels.front().n(), "the number of addresses");
+        for (const auto& prefix : names.top(std::numeric_limits<std::size_t>::max())) {
+            from.require(prefix.value.size() == (length + 7) / 8 &&
+                             prefix_of(with_prefix(prefix.value, 0, false), options.lengths.back()) == prefix.value,
+                         "a prefix");
+        }
+    }
+    from.end();
+    HeavyPrefixes loaded(options);
+    for (const auto& level : levels)
+        from.require(level.eps() <= each_eps(options) * (1 + 1e-9), "the error of a count");
+    loaded.levels_ = std::move(levels);
+    return loaded;
+}
+
+std::size_t HeavyPrefixes<Ipv6>::bytes() const {
+    auto bytes = sizeof *this;
+    for (const auto& level : levels_) bytes += level.bytes();
+    return bytes;
+}
+
+namespace {
+
 constexpr unsigned min_bits = 4, max_bits = 18;
 
 double deviation(unsigned bits) {
@@ -211,11 +331,14 @@ void Distinct::add_hash(std::uint64_t hash) {
     if (!is_exact()) return set(hash);
     const auto at = std::ranges::lower_bound(few_, hash);
     if (at != few_.end() && *at == hash) return;
-    few_.insert(at, hash);
-    if (few_.size() <= std::size_t{1} << (bits_ - 3)) return;
+    if (few_.size() < std::size_t{1} << (bits_ - 3)) {
+        few_.insert(at, hash);
+        return;
+    }
     registers_.resize(std::size_t{1} << bits_);
     for (const auto one : few_) set(one);
-    few_ = {};
+    few_ = std::vector<std::uint64_t>();  // {} would keep its memory
+    set(hash);
 }
 
 // A register has the max number of leading zeros, plus one, in the hashes whose first bits are its index.
@@ -249,7 +372,7 @@ void Distinct::merge(const Distinct& other) {
     if (other.is_exact()) return;
     registers_.resize(other.registers_.size());
     for (const auto hash : few_) set(hash);
-    few_ = {};
+    few_ = std::vector<std::uint64_t>();
     for (std::size_t i = 0; i < registers_.size(); ++i) registers_[i] = std::max(registers_[i], other.registers_[i]);
 }
 

@@ -87,6 +87,51 @@ inline Count count_of(const Bounds& bounds) {
     return {bounds.lower, bounds.lower, bounds.upper};
 }
 
+// Values with weights, as the sorted keys of a window in which each value occurs as often as its weight says.
+class WeightedKeys {
+  public:
+    template <class Bits>
+    WeightedKeys(const std::string& function, const KeyRule<Bits>& rule, std::span<const Bits> values,
+                 std::span<const std::uint64_t> weights) {
+        if (values.size() != weights.size())
+            throw InvalidArgument(function + ": there are " + std::to_string(values.size()) + " values, but " +
+                                  std::to_string(weights.size()) + " weights");
+        ends_.reserve(values.size());
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            const auto bits = bits_at(&values[i]);
+            const bool is_nan = rule.is_nan(bits);
+            auto& sum = is_nan ? nans_ : n_;
+            check_merge(function, sum, weights[i]);
+            sum += weights[i];
+            if (!is_nan && weights[i] > 0) ends_.push_back({rule.key(bits), weights[i]});
+        }
+        std::ranges::sort(ends_, {}, &End::key);
+        for (std::size_t i = 1; i < ends_.size(); ++i) ends_[i].end += ends_[i - 1].end;
+    }
+    [[nodiscard]] std::uint64_t n() const { return n_; }
+    [[nodiscard]] std::uint64_t nans() const { return nans_; }
+    // The key at that index, from 0.
+    [[nodiscard]] Key operator[](std::uint64_t i) const {
+        return std::ranges::upper_bound(ends_, i, {}, &End::end)->key;
+    }
+    // Calls use(key, count) for each key, in ascending order.
+    void each_key(const auto& use) const {
+        for (std::size_t i = 0, first = 0; i < ends_.size(); ++i) {
+            if (i + 1 < ends_.size() && ends_[i + 1].key == ends_[i].key) continue;
+            use(ends_[i].key, ends_[i].end - (first > 0 ? ends_[first - 1].end : 0));
+            first = i + 1;
+        }
+    }
+
+  private:
+    struct End {
+        Key key;
+        std::uint64_t end;  // sum of the weights up to here
+    };
+    std::vector<End> ends_;
+    std::uint64_t n_ = 0, nans_ = 0;
+};
+
 // The values of an incomplete window, sorted: their order does not change answers.
 template <class Bits>
 struct SortedKeys {

@@ -130,6 +130,22 @@ void QuantilesState<Bits>::add_sample(std::uint64_t n, std::uint64_t nans, std::
 }
 
 template <class Bits>
+void QuantilesState<Bits>::add_weighted(std::span<const Bits> values, std::span<const std::uint64_t> weights) {
+    const std::string function = "Quantiles::add";
+    const WeightedKeys keys(function, intake.rule(), values, weights);
+    check_merge(function, intake.n(), keys.n());
+    check_merge(function, intake.nans(), keys.nans());
+    intake.settle();
+    if (keys.n() > 0) {
+        const auto error = histogram.plan().max_error(1, keys.n());
+        const auto at = [&](std::uint64_t i) { return keys[i]; };
+        histogram.add(QuantileSummary::of_keys(keys.n(), at, error, intake.share(), tail()), 1, intake.share());
+    }
+    of_rest.reset();
+    intake.add_counted(keys.n(), keys.nans());
+}
+
+template <class Bits>
 void QuantilesState<Bits>::merge(std::span<QuantilesState* const> others) {
     auto merged = histogram;
     auto all = sums;
@@ -376,6 +392,15 @@ template <class T>
 void Quantiles<T>::add(T value) {
     state_->intake.add_one(detail::cpu::KeyBits<T>::of(value));
     if (state_->sums) state_->sums->add(std::span<const T>(&value, 1));
+}
+
+template <class T>
+void Quantiles<T>::add(std::span<const T> values, std::span<const std::uint64_t> weights) {
+    state_->add_weighted(as_bits(values), weights);
+    if (!state_->sums) return;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        if (const auto value = number(values[i]); !std::isnan(value)) state_->sums->add({weights[i], value, 0});
+    }
 }
 
 template <class T>

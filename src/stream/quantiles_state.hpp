@@ -45,6 +45,8 @@ struct QuantilesState final : WindowSink<Bits> {
     }
     // As Quantiles::add_sample(): a sample of n values, with the keys at those values.
     void add_sample(std::uint64_t n, std::uint64_t nans, std::uint64_t step, std::span<const Bits> values);
+    // As Quantiles::add() with weights, except for the moments.
+    void add_weighted(std::span<const Bits> values, std::span<const std::uint64_t> weights);
     void merge(std::span<QuantilesState* const> others);
     // The values of the incomplete window.
     const QuantileSummary& summary_of_rest();

@@ -74,6 +74,16 @@ TEST_CASE("names.hpp: frequent names, and the number of different ones") {
     CHECK(number == Count{1, 1, 1});
 }
 
+TEST_CASE("names.hpp: prefixes of IPv6 addresses") {
+    const std::vector<Ipv6> addresses(100, Ipv6{{0x20, 0x01, 0x0d, 0xb8}});
+    std::vector<int> lengths;
+    const auto print = [&](const Ipv6&, int length, std::uint64_t) { lengths.push_back(length); };
+    HeavyPrefixes<Ipv6> networks({.eps = 0.001, .support = 0.01, .lengths = {0, 32, 48, 64, 128}});
+    networks.add(addresses);
+    for (const auto& p : networks.heavy(0.05)) print(p.value, p.length, p.count.estimate);
+    CHECK(lengths == std::vector<int>{128});
+}
+
 TEST_CASE("concurrent.hpp: threads") {
     Concurrent<Quantiles<float>> latencies([] { return Quantiles<float>({.eps = 0.001}); });
     latencies.add(3.5F);  // in any thread

@@ -37,6 +37,7 @@ void run(std::span<const std::byte> bytes) {
     load<CorrelatedSums<float>>(whole);
     load<Frequencies<std::string>>(whole);
     load<Distinct>(whole);
+    load<HeavyPrefixes<Ipv6>>(whole);
 }
 
 }  // namespace quadmill::fuzz

@@ -79,6 +79,17 @@ std::vector<Saved> one_of_each() {
                        static_cast<void>(loaded.top(3));
                        static_cast<void>(loaded.save());
                    }});
+    HeavyPrefixes<Ipv6> addresses({.eps = 0.02, .support = 0.1, .lengths = {0, 12, 128}});
+    for (std::size_t i = 0; i < floats.size(); ++i)
+        addresses.add(std::array{Ipv6{{0x20, static_cast<std::uint8_t>(i % 20), 0, static_cast<std::uint8_t>(i)}}});
+    all.push_back({"ipv6 prefixes", addresses.save(), [](const Bytes& bytes) {
+                       auto loaded = HeavyPrefixes<Ipv6>::load(bytes);
+                       loaded.add(std::array{Ipv6{}});
+                       loaded.merge(HeavyPrefixes<Ipv6>::load(bytes));
+                       static_cast<void>(loaded.heavy(1));
+                       static_cast<void>(loaded.heavy(loaded.options().support, HeavyRule::All));
+                       static_cast<void>(loaded.save());
+                   }});
     const auto use_distinct = [](const Bytes& bytes) {
         auto loaded = Distinct::load(bytes);
         loaded.add(std::span<const float>(floats));

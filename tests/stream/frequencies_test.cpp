@@ -2,6 +2,7 @@
 // operations.
 #include <doctest/doctest.h>
 
+#include <array>
 #include <chrono>
 #include <limits>
 
@@ -44,6 +45,37 @@ double worst_count(const Summary& summary, const std::vector<double>& values, do
 }
 
 }  // namespace
+
+TEST_CASE("Frequencies count a value as often as its weight says") {
+    std::mt19937_64 random(45);
+    for (const auto& order : orders) {
+        const auto values = stream(order, 2'000, 9);
+        std::vector<std::uint64_t> weights;
+        std::vector<double> all;
+        for (const double value : values) {
+            weights.push_back(random() % 50 == 0 ? random() % 3'000 : random() % 4);
+            all.insert(all.end(), weights.back(), value);
+        }
+        for (const std::size_t part : {1U, 100U, 2'000U}) {
+            CAPTURE(order);
+            CAPTURE(part);
+            Frequencies<double> summary({.eps = 0.002, .window = 600});
+            auto expected = all;
+            for (std::size_t i = 0; i < values.size(); i += part)
+                summary.add(std::span(values).subspan(i, part), std::span(weights).subspan(i, part));
+            CHECK(summary.n() == all.size());
+            worst_count(summary, expected, 0.01);
+            summary.add(std::span(values));
+            expected.insert(expected.end(), values.begin(), values.end());
+            summary.merge(copy_of(summary));
+            expected.insert(expected.end(), expected.begin(), expected.end());
+            CHECK(summary.summary_bytes() < 24 * 500 * std::log(0.002 * static_cast<double>(expected.size())));
+            worst_count(copy_of(summary), expected, 0.01);
+        }
+    }
+    Frequencies<std::uint32_t> summary;
+    CHECK_THROWS_AS(summary.add(std::array{1U}, std::span<const std::uint64_t>()), InvalidArgument);
+}
 
 TEST_CASE("Frequencies keep eps, miss nothing frequent and stay small, for every order, eps and window") {
     constexpr std::size_t n = 50'000;

@@ -1,7 +1,10 @@
 // Heavy prefixes: none is missed, and bounds are compared with exact counts.
 #include <doctest/doctest.h>
 
+#include <array>
+
 #include "quadmill/error.hpp"
+#include "quadmill/names.hpp"
 #include "quadmill/stream.hpp"
 #include "stream/orders.hpp"
 
@@ -32,6 +35,18 @@ std::map<Node, std::uint64_t> discounted(const std::vector<std::uint32_t>& value
         }
     }
     return counts;
+}
+
+// The IPv6 address that begins with the value, and the value of an address.
+Ipv6 address(std::uint32_t value) {
+    Ipv6 out;
+    for (unsigned i = 0; i < 4; ++i) out.bytes[i] = static_cast<std::uint8_t>(value >> (24 - 8 * i));
+    return out;
+}
+std::uint32_t first_bits(const Ipv6& address) {
+    std::uint32_t value = 0;
+    for (unsigned i = 0; i < 4; ++i) value = value << 8U | address.bytes[i];
+    return value;
 }
 
 }  // namespace
@@ -65,8 +80,7 @@ TEST_CASE("Heavy prefixes: none is missed, bounds of counts and of discounted co
                 summary.merge(HeavyPrefixes<std::uint32_t>::load(other.save()));
                 REQUIRE(summary.n() == values.size());
                 const auto n = static_cast<double>(values.size());
-                for (const double s : {support, 0.1, 0.3}) {
-                    const auto found = summary.heavy(s);
+                const auto check = [&](double s, const std::vector<HeavyPrefix<std::uint32_t>>& found) {
                     std::vector<Node> heavy;
                     for (const auto& p : found) heavy.push_back({p.length, p.value});
                     std::sort(heavy.begin(), heavy.end());
@@ -88,9 +102,25 @@ TEST_CASE("Heavy prefixes: none is missed, bounds of counts and of discounted co
                         if (static_cast<double>(count) >= s * n)
                             CHECK(std::binary_search(heavy.begin(), heavy.end(), node));
                     }
-                }
+                };
+                for (const double s : {support, 0.1, 0.3}) check(s, summary.heavy(s));
                 const auto bytes = summary.save();
                 CHECK(HeavyPrefixes<std::uint32_t>::load(bytes).save() == bytes);
+                if (window > 0 || eps < 0.01) continue;
+                HeavyPrefixes<Ipv6> addresses({.eps = eps, .support = support, .lengths = lengths});
+                HeavyPrefixes<Ipv6> others({.eps = eps / 2, .support = support, .lengths = lengths});
+                for (std::size_t i = 0; i < values.size(); ++i)
+                    (i < 20'000 ? addresses : others).add(std::array{address(values[i])});
+                addresses.merge(HeavyPrefixes<Ipv6>::load(others.save()));
+                REQUIRE(addresses.n() == values.size());
+                for (const double s : {support, 0.1, 0.3}) {
+                    std::vector<HeavyPrefix<std::uint32_t>> found;
+                    for (const auto& [value, length, count, rest] : addresses.heavy(s)) {
+                        CHECK(value == address(first_bits(value)));
+                        found.push_back({first_bits(value), length, count, rest});
+                    }
+                    check(s, found);
+                }
             }
         }
     }

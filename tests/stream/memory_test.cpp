@@ -12,8 +12,9 @@
 
 #include "cpu/sort.hpp"
 #include "cpu/workers.hpp"
-#include "quadmill/sort.hpp"
 #include "quadmill/error.hpp"
+#include "quadmill/names.hpp"
+#include "quadmill/sort.hpp"
 #include "quadmill/stream.hpp"
 #include "sanitized.hpp"
 
@@ -329,6 +330,49 @@ TEST_CASE_TEMPLATE("Memory that ends while pairs come: correlated sums are right
     CHECK(refused > 0);
 }
 
+TEST_CASE("Memory that ends while names come loses the name that came") {
+    std::size_t failures = 0;
+    bool enough = false;
+    for (std::size_t at = 1; !enough; at += 1 + at / 20) {
+        CAPTURE(at);
+        Frequencies<std::string> names({.eps = 0.1});
+        Distinct distinct(0.25);
+        std::map<std::string, std::uint64_t> exact;
+        std::vector<std::string> words;
+        for (int i = 0; i < 300; ++i) words.push_back("a name of many letters " + std::to_string(i % 7 == 0 ? 0 : i));
+        std::vector<bool> is_in(words.size());
+        allocations_left = at;
+        bool failed = false;
+        std::size_t added = 0, counted = 0;
+        const auto try_to = [&](const auto& work) {
+            try {
+                work();
+                return true;
+            } catch (const std::bad_alloc&) {
+                failed = true;
+                return false;
+            }
+        };
+        for (std::size_t i = 0; i < words.size(); ++i) {
+            is_in[i] = try_to([&] { names.add(words[i]); });
+            added += is_in[i] ? 1U : 0U;
+            counted += try_to([&] { distinct.add(words[i]); }) ? 1U : 0U;
+        }
+        enough = allocations_left.exchange(0) > 0;
+        failures += failed ? 1 : 0;
+        CHECK(counted >= words.size() - 1);
+        CHECK(names.n() == added);
+        for (std::size_t i = 0; i < words.size(); ++i) exact[words[i]] += is_in[i] ? 1U : 0U;
+        const auto again = copy_of(names);
+        for (const auto& [name, count] : exact) {
+            CHECK(again.count(name).lower <= count);
+            CHECK(count <= again.count(name).upper);
+        }
+        CHECK(copy_of(distinct).save() == distinct.save());
+    }
+    CHECK(failures > 10);
+}
+
 TEST_CASE("Memory that ends in a merge changes nothing") {
     const auto values = some_values(20'000);
     const auto half = std::span(values).first(10'000), other = std::span(values).last(10'000);
@@ -369,4 +413,9 @@ TEST_CASE("Memory that ends in a merge changes nothing") {
     some_sums.add(other, ones);
     some_sums.merge(some_sums);
     CHECK(some_sums.n() == 20'000);
+    const auto names = [] { return Frequencies<std::string>({.eps = summary_eps}); };
+    auto some_names = names();
+    for (const auto value : other) some_names.add(std::to_string(value));
+    expect_unchanged(
+        names, [&](auto& to) { to.add("one", 5); }, some_names);
 }

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -73,6 +74,7 @@ TEST_CASE("Names keep eps for every order, with weights, merged in trees and sav
                 parts[i % parts.size()].add(name, weight);
             }
             check_names(whole, exact);
+            CHECK(static_cast<double>(whole.bytes()) <= 1000 + 80 * std::ceil(2 / eps));  // names are short
             for (; parts.size() > 1; parts.resize((parts.size() + 1) / 2)) {
                 for (std::size_t i = 0; i < parts.size() / 2; ++i) {
                     auto& other = parts[parts.size() - 1 - i];
@@ -115,6 +117,7 @@ TEST_CASE("The number of different ones is exact while few and within its bounds
             auto merged = copy_of(one);
             merged.merge(other);
             CHECK(merged.save() == both.save());
+            CHECK(both.bytes() <= 100 + std::bit_ceil(static_cast<std::size_t>(1.0816 / (error * error))));
             merged.merge(merged);
             const auto count = copy_of(merged).count();
             CHECK(count.lower <= count.estimate);

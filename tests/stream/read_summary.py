@@ -163,6 +163,9 @@ class Reader:
         elif self.kind == 8:
             s = dict(eps=self.real(), n=self.number(), missed=self.number(),
                      counts=dict((self.raw(self.number()), self.number()) for _ in range(self.number())))
+        elif self.kind == 10:
+            s = dict(eps=self.real(), support=self.real(), lengths=dict(
+                (self.number(), Reader(self.raw(self.number())).body()) for _ in range(self.number())))
         elif self.kind == 9:
             s = dict(p=self.number(), whole=self.number())
             s.update(hashes=self.keys(self.number())) if s["whole"] else s.update(

@@ -1,6 +1,7 @@
 // Quantiles with a tail, and what is kept beside quantiles: compares every answer with exact ranks.
 #include <doctest/doctest.h>
 
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <limits>
@@ -54,6 +55,47 @@ double worst_tail_error(const Quantiles<T>& summary, std::vector<double> values)
 constexpr Tail tails[] = {Tail::Low, Tail::High, Tail::Both};
 
 }  // namespace
+
+TEST_CASE("A weight counts a value that many times, with and without a tail") {
+    std::mt19937_64 random(44);
+    for (const auto& order : {"random", "many ties"}) {
+        const auto values = stream(order, 1'200, 8);
+        std::vector<std::uint64_t> weights;
+        std::vector<double> all;
+        for (const double value : values) {
+            weights.push_back(random() % 50 == 0 ? random() % 3'000 : random() % 4);
+            all.insert(all.end(), weights.back(), value);
+        }
+        for (const auto tail : {Tail::Off, Tail::Low, Tail::High, Tail::Both}) {
+            for (const std::size_t part : {1U, 100U, 1'200U}) {
+                CAPTURE(order);
+                CAPTURE(static_cast<int>(tail));
+                CAPTURE(part);
+                Quantiles<double> summary({.eps = 0.02, .window = 300, .tail = tail, .moments = Moments::Kept});
+                auto expected = all;
+                for (std::size_t i = 0; i < values.size(); i += part)
+                    summary.add(std::span(values).subspan(i, part), std::span(weights).subspan(i, part));
+                CHECK(worst_tail_error(summary, expected) <= 1);
+                double mean = 0;
+                for (const double value : all) mean += value / static_cast<double>(all.size());
+                CHECK(summary.stats().mean == doctest::Approx(mean));
+                summary.add(std::span(values));
+                expected.insert(expected.end(), values.begin(), values.end());
+                summary.merge(copy_of(summary));
+                expected.insert(expected.end(), expected.begin(), expected.end());
+                CHECK(worst_tail_error(copy_of(summary), expected) <= 1);
+            }
+        }
+    }
+    Quantiles<float> summary;
+    const std::array values{1.0F, std::numeric_limits<float>::quiet_NaN()};
+    summary.add(values, std::array{std::uint64_t{3}, std::uint64_t{5}});
+    CHECK(summary.n() == 3);
+    CHECK(summary.nans() == 5);
+    CHECK_THROWS_AS(summary.add(values, std::array{std::uint64_t{3}}), InvalidArgument);
+    CHECK_THROWS_AS(summary.add(values, std::array{~std::uint64_t{0}, std::uint64_t{0}}), InvalidArgument);
+    CHECK(summary.n() == 3);
+}
 
 TEST_CASE("A tail keeps eps d for every order, saved or not") {
     constexpr std::size_t n = 60'000;
