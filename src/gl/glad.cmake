@@ -21,7 +21,7 @@ set(glad_extensions
     EGL_MESA_platform_surfaceless EGL_KHR_surfaceless_context EGL_KHR_create_context_no_error)
 list(JOIN glad_extensions "," glad_extensions)
 # The dialects of src/gl are compiled against the functions of their lowest version only.
-set(glad_lower_extensions GL_KHR_robustness)
+set(glad_lower_extensions GL_KHR_robustness,GL_ARB_texture_storage)
 set(glad_es_extensions GL_KHR_robustness,GL_EXT_disjoint_timer_query)
 set(glad_stamp "${glad_apis} ${glad_extensions} ${glad_lower_extensions} ${glad_es_extensions} ${GLAD_EXECUTABLE}")
 set(glad_known "")

@@ -497,16 +497,13 @@ export class PageGl {
       },
       ShaderSource: (shader, count, at) =>
         gl.shaderSource(of(shader), Array.from(words(at, count), (string) => module().text(string)).join('')),
-      TexImage2D: (target, level, internal, width, height, border, format, type, at) => {
-        this.levels.set(this.bound, { width, height, internal });
-        this.unpacks();
-        gl.texImage2D(target, level, internal, width, height, border, format, type, texels(type, at));
-      },
-      TexImage3D: (target, level, internal, width, height, depth, border, format, type, at) => {
-        this.unpacks();
-        gl.texImage3D(target, level, internal, width, height, depth, border, format, type, texels(type, at));
-      },
       TexParameteri: (target, name, value) => gl.texParameteri(target, name, value),
+      TexStorage2D: (target, levels, internal, width, height) => {
+        this.levels.set(this.bound, { width, height, internal });
+        gl.texStorage2D(target, levels, internal, width, height);
+      },
+      TexStorage3D: (target, levels, internal, width, height, depth) =>
+        gl.texStorage3D(target, levels, internal, width, height, depth),
       TexSubImage2D: (target, level, x, y, width, height, format, type, at) => {
         this.unpacks();
         if (this.unpacked > 0 && this.upload) {

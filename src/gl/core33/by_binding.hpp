@@ -34,12 +34,7 @@ class ByBinding : public Dialect {
                                           {GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE},
                                           {GL_TEXTURE_MAX_LEVEL, 0}})
             gl_.TexParameteri(target, name, value);
-        const auto internal = static_cast<GLint>(its.internal);
-        if (layers > 0) {
-            gl_.TexImage3D(target, 0, internal, width, height, layers, 0, its.format, its.type, nullptr);
-        } else {
-            gl_.TexImage2D(target, 0, internal, width, height, 0, its.format, its.type, nullptr);
-        }
+        allocate(target, its, width, height, layers);
         return id;
     }
 
@@ -350,6 +345,11 @@ class ByBinding : public Dialect {
         }
     }
 
+    // Makes the storage of the texture that is bound. It is immutable, so that drivers check less in each pass.
+    virtual void allocate(GLenum target, const FormatInfo& its, int width, int height, int layers) {
+        if (layers > 0) return gl_.TexStorage3D(target, 1, its.internal, width, height, layers);
+        gl_.TexStorage2D(target, 1, its.internal, width, height);
+    }
     // Desktop OpenGL can be told to clamp what is read.
     virtual void do_not_clamp() {}
 

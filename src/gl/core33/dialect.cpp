@@ -50,6 +50,16 @@ class Core33 final : public ByBinding<QuadmillGL33Context> {
     }
 
   private:
+    // Core from OpenGL 4.2 on.
+    void allocate(GLenum target, const FormatInfo& its, int width, int height, int layers) override {
+        if (gl_.ARB_texture_storage) return ByBinding::allocate(target, its, width, height, layers);
+        const auto internal = static_cast<GLint>(its.internal);
+        if (layers > 0) {
+            gl_.TexImage3D(target, 0, internal, width, height, layers, 0, its.format, its.type, nullptr);
+        } else {
+            gl_.TexImage2D(target, 0, internal, width, height, 0, its.format, its.type, nullptr);
+        }
+    }
     void do_not_clamp() override {
         if (clamped_) return;
         GLint before = 0;

@@ -21,9 +21,9 @@
     X(ClearBufferiv) X(ClearBufferuiv) X(ColorMask) X(DeleteBuffers) X(DeleteFramebuffers) X(DepthMask) X(Disable)    \
     X(DrawArraysInstanced) X(DrawBuffers) X(Enable) X(EnableVertexAttribArray) X(EndQuery) X(FramebufferTexture2D)    \
     X(FramebufferTextureLayer) X(GenBuffers) X(GenFramebuffers) X(GenQueries) X(GenTextures) X(GenVertexArrays)       \
-    X(GetIntegerv) X(GetQueryObjectuiv) X(GetStringi) X(GetTexParameteriv) X(MapBufferRange) X(ReadBuffer) X(ReadPixels)            \
-    X(Scissor) X(TexImage2D) X(TexImage3D) X(TexParameteri) X(TexSubImage2D) X(TexSubImage3D) X(UnmapBuffer)          \
-    X(VertexAttribDivisor) X(VertexAttribPointer) X(Viewport)
+    X(GetIntegerv) X(GetQueryObjectuiv) X(GetStringi) X(GetTexParameteriv) X(MapBufferRange) X(ReadBuffer)            \
+    X(ReadPixels) X(Scissor) X(TexParameteri) X(TexStorage2D) X(TexStorage3D) X(TexSubImage2D) X(TexSubImage3D)       \
+    X(UnmapBuffer) X(VertexAttribDivisor) X(VertexAttribPointer) X(Viewport)
 
 // Declares web_NAME, which the page defines. Table is glad's type of a table of functions.
 #define QUADMILL_WEB_IMPORT(Table, name)                                                                              \
