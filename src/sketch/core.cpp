@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "gl/float_blending.hpp"
 #include "gl/pixels.hpp"
 #include "quadmill/error.hpp"
 #include "sketch/choose.hpp"
@@ -43,6 +44,26 @@ SketchEngine Core::device_engine() const {
     if (shape_.options().engine != SketchEngine::Auto) return shape_.options().engine;
     const auto best = gpu_engine(shape_.kind());
     return DeviceTable::refusal(*detail::Access::of(*context_), shape_, best) ? SketchEngine::BlendCounters : best;
+}
+
+SketchEngine Core::unless_inexact(const char* function, SketchEngine engine, Weights weights) {
+    const bool blends = engine != SketchEngine::Cpu && (engine != SketchEngine::Sort || weights == Weights::Some);
+    if (!blends) return engine;
+    auto& device = *detail::Access::of(*context_);
+    if (!blends_) {
+        const gl::Scope scope(device, function);
+        blends_ = device.features.float_blending && gl::blends_exactly(device, gl::Format::R32f, gl::Blended::Sum) &&
+                  gl::blends_exactly(device, gl::Format::Rgba32f, gl::Blended::Sum);
+    }
+    if (*blends_) return engine;
+    const auto asked = shape_.options().engine;
+    if (asked != SketchEngine::Auto && asked != SketchEngine::Sort) {
+        refuse(function,
+               "this driver does not add 32-bit floats exactly by blending (a test drawing came out wrong); use Auto, "
+               "Sort or Cpu");
+    }
+    const bool sorts = weights == Weights::None && !DeviceTable::refusal(device, shape_, SketchEngine::Sort);
+    return sorts ? SketchEngine::Sort : SketchEngine::Cpu;
 }
 
 SketchEngine Core::chosen(const DeviceTable& table, SketchEngine usual, std::size_t keys) const {
@@ -136,7 +157,7 @@ void Core::add(const char* function, const Batch& batch, Sign sign) {
     }
     const auto n = n_after(function, batch.weight(0, batch.size), sign);
     if (batch.size == 0) return;
-    auto engine = engine_for(batch, n);
+    auto engine = unless_inexact(function, engine_for(batch, n), batch.weights.empty() ? Weights::None : Weights::Some);
     if (engine == SketchEngine::Cpu) {
         cpu_table().add(batch, sign, std::max(n, n_), workers_);
         side_ = Side::Host;
@@ -216,7 +237,9 @@ void Core::add_texture(const char* function, std::uint32_t keys, std::optional<s
     if (n > max_32 || n_ > max_32) refuse(function, "the GPU counts up to 2^32 - 1; insert from memory instead");
     if (shape_.kind() == SketchKind::Sf) refuse(function, "the table of Sf is filled by the CPU; insert from memory");
     if (count == 0) return;
-    auto engine = device_engine();
+    auto engine = unless_inexact(function, device_engine(), Weights::None);
+    if (engine == SketchEngine::Cpu)
+        refuse(function, "this driver does not add 32-bit floats exactly by blending; insert from memory");
     change_device(function, [&](DeviceTable& table) {
         engine = chosen(table, engine, count);
         table.add(copied, count, sign, engine);

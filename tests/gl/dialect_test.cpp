@@ -19,6 +19,7 @@
 #include "gl/host_level.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill/query.hpp"
+#include "quadmill/sketch.hpp"
 #include "quadmill/sort.hpp"
 
 using namespace quadmill;        // NOLINT(google-build-using-namespace)
@@ -54,6 +55,7 @@ class OlderHost {
     OlderHost(const OlderHost&) = delete;
     OlderHost& operator=(const OlderHost&) = delete;
     ~OlderHost() { release_current(); }
+    [[nodiscard]] void (*proc_address(const char* name) const)() { return opened_.proc_address(name); }
 
   private:
     Context opened_;
@@ -459,6 +461,104 @@ TEST_CASE("Pbsn is refused if the driver does not blend floats") {
     std::vector<float> keys(1000);
     CHECK_THROWS_WITH_AS(Sorter(context, {.engine = Engine::Pbsn}).sort(keys), doctest::Contains("blends floats"),
                          InvalidArgument);
+}
+
+namespace {
+
+// The driver's glBlendEquation, which takes the wrong equation while `is_wrong`.
+struct WrongBlending {
+    static inline bool is_wrong = false;
+    static inline const Api* right = nullptr;
+    static GLenum of(GLenum mode) {
+        return !is_wrong ? mode : mode == GL_MIN ? GL_MAX : mode == GL_MAX ? GL_MIN : GL_FUNC_SUBTRACT;
+    }
+    static void GLAD_API_PTR equation(GLenum mode) { right->BlendEquation(of(mode)); }
+    static void GLAD_API_PTR equation_of(GLuint target, GLenum mode) { right->BlendEquationi(target, of(mode)); }
+};
+
+}  // namespace
+
+TEST_CASE("If a driver does not blend exactly, what blends is refused with the reason, and Auto takes another engine") {
+    for (const auto& version : versions) {
+        CAPTURE(version.name);
+        const OlderHost host(version);
+        WrongBlending::right = &host.gl;
+        // The driver may give a newer version than was asked for, which has an equation for each target.
+        const auto context = Context::adopt([&](const char* name) {
+            const std::string_view wanted(name);
+            return wanted == "glBlendEquation"    ? reinterpret_cast<void (*)()>(&WrongBlending::equation)
+                   : wanted == "glBlendEquationi" ? reinterpret_cast<void (*)()>(&WrongBlending::equation_of)
+                                                  : host.proc_address(name);
+        });
+        const std::vector<float> keys{3, 1, 2};
+        const std::vector<Half> halves{Half{0x4200}, Half{0x3c00}, Half{0x4000}};
+        const std::vector<std::uint32_t> items(5000, 7);
+        const auto estimate = [&](SketchEngine engine, std::uint32_t weight = 0) {
+            Sketch<std::uint32_t> sketch(context, {.width = 4096, .engine = engine});
+            const std::vector<std::uint32_t> weights(items.size(), weight);
+            weight == 0 ? sketch.insert(items) : sketch.insert(items, weights);
+            return sketch.query(items[0]).estimate;
+        };
+        const Disturbed disturbed(host.gl);
+        const auto before = state_of(host.gl);
+        {
+            WrongBlending::is_wrong = true;
+            auto sorted = keys;
+            CHECK_THROWS_WITH_AS(Sorter(context, {.engine = Engine::Pbsn}).sort(sorted),
+                                 doctest::Contains("does not blend 32-bit floats exactly"), InvalidArgument);
+            CHECK_THROWS_WITH_AS(window_sorter(context, {.engine = Engine::Pbsn})->begin(sorted, 3),
+                                 doctest::Contains("does not blend 32-bit floats exactly"), InvalidArgument);
+            CHECK(sorted == keys);
+            for (const auto engine : {SketchEngine::BlendCounters, SketchEngine::BlendBuckets}) {
+                CHECK_THROWS_WITH_AS(estimate(engine), doctest::Contains("does not add 32-bit floats exactly"),
+                                     InvalidArgument);
+            }
+            CHECK(estimate(SketchEngine::Sort) == 5000);
+            CHECK(estimate(SketchEngine::Sort, 2) == 10'000);
+        }
+        WrongBlending::is_wrong = false;
+        Sorter sorter(context, {.engine = Engine::Pbsn});
+        auto sorted = keys;
+        sorter.sort(sorted);
+        CHECK(sorted == std::vector<float>{1, 2, 3});
+        if (context.info().renderer.find("softpipe") == std::string::npos) {
+            CHECK(estimate(SketchEngine::BlendCounters, 2) == 10'000);
+        } else {  // it loses points
+            CHECK_THROWS_WITH_AS(estimate(SketchEngine::BlendCounters, 2),
+                                 doctest::Contains("does not add 32-bit floats exactly"), InvalidArgument);
+        }
+        WrongBlending::is_wrong = true;
+        auto sorted_halves = halves;
+        CHECK_THROWS_WITH_AS(sorter.sort(sorted_halves), doctest::Contains("does not blend 16-bit floats exactly"),
+                             InvalidArgument);
+        WrongBlending::is_wrong = false;
+        sorter.sort(sorted_halves);
+        CHECK(sorted_halves[0].bits == 0x3c00);
+        CHECK(state_of(host.gl) == before);
+        CHECK(host.gl.GetError() == GL_NO_ERROR);
+    }
+}
+
+TEST_CASE("The library's textures have immutable storage if the version or an extension offers it") {
+    for (const auto& version : versions) {
+        CAPTURE(version.name);
+        const auto context = Context::headless({.api = version.api});
+        auto& device = *detail::Access::of(context);
+        const detail::gl::Scope scope(device, "test");
+        GLint extensions = 0;
+        bool expected = version.api == OpenGl::Es3;
+        device.gl.GetIntegerv(GL_NUM_EXTENSIONS, &extensions);
+        for (GLuint i = 0; i < static_cast<GLuint>(extensions); ++i) {
+            const auto* const name = reinterpret_cast<const char*>(device.gl.GetStringi(GL_EXTENSIONS, i));
+            expected |= name == std::string_view("GL_ARB_texture_storage");
+        }
+        for (const int layers : {0, 3}) {
+            const detail::gl::Texture texture(device, detail::gl::Format::Rgba32ui, 5, 7, layers);
+            const GLenum target = layers == 0 ? GL_TEXTURE_2D : GL_TEXTURE_2D_ARRAY;
+            CHECK((device.dialect->texture_parameter(texture.id(), target, GL_TEXTURE_IMMUTABLE_FORMAT) != 0) ==
+                  expected);
+        }
+    }
 }
 
 TEST_CASE("A context of any version can be made for debugging") {

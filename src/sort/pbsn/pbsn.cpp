@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "gl/device.hpp"
+#include "gl/float_blending.hpp"
 #include "gl/pixels.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill_shaders.hpp"
@@ -12,15 +13,31 @@
 
 namespace quadmill::detail::sort {
 
+namespace {
+
+void require(gl::Device& device, gl::Format format) {
+    if (const auto why = Pbsn::refusal(device, format)) throw InvalidArgument(*why);
+}
+
+}  // namespace
+
+std::optional<std::string> Pbsn::refusal(gl::Device& device, gl::Format format) {
+    if (!device.features.float_blending) {
+        return "Engine::Pbsn blends floats, which this OpenGL ES driver cannot do (GL_EXT_color_buffer_float and "
+               "GL_EXT_float_blend); use Auto, Merge or Cpu";
+    }
+    if (gl::blends_exactly(device, format, gl::Blended::Order)) return {};
+    return std::string("Engine::Pbsn sorts using blending, and this driver does not blend ") +
+           (format == gl::Format::Rgba16f ? "16" : "32") +
+           "-bit floats exactly (a test drawing came out wrong); use Auto, Merge or Cpu";
+}
+
 Pbsn::Pbsn(gl::Device& device)
     : device_(device),
       fetch_(device, "pass/fetch.frag", shaders::pass_fetch_frag),
       out_of_order_(device, "sort/out_of_order.frag", shaders::sort_out_of_order_frag),
       compare_(device, "sort/compare.frag", shaders::sort_compare_frag) {
-    if (device.features.float_blending) return;
-    throw InvalidArgument(
-        "Engine::Pbsn blends floats, which this OpenGL ES driver cannot do (GL_EXT_color_buffer_float "
-        "and GL_EXT_float_blend); use Auto, Merge or Cpu");
+    require(device, gl::Format::Rgba32f);
 }
 
 const Pbsn::Plan& Pbsn::plan(int width, int height, int k) {
@@ -112,6 +129,10 @@ void Pbsn::issue_stage(PbsnTextures& textures, const Plan& plan, const Request& 
 }
 
 void Pbsn::sort(PbsnTextures& textures, const Request& request, const std::function<void()>& meanwhile) {
+    if (textures.now.texture.format() == gl::Format::Rgba16f && !halves_tested_) {
+        require(device_, gl::Format::Rgba16f);
+        halves_tested_ = true;
+    }
     const auto& plan = this->plan(textures.now.texture.width(), textures.now.texture.height(), request.k);
     last_ = &textures;
     last_checked_ = request.early_stop == EarlyStop::Yes;

@@ -3,6 +3,8 @@
 
 #include <functional>
 #include <map>
+#include <optional>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -24,6 +26,10 @@ struct PbsnTextures : pass::PingPong {
 
 class Pbsn {
   public:
+    // The reason why the device cannot sort texels of that format; nothing if it can. Draws a test. Pre: a session is
+    // open.
+    [[nodiscard]] static std::optional<std::string> refusal(gl::Device& device, gl::Format format);
+    // Throws InvalidArgument if the device cannot sort 32-bit floats.
     explicit Pbsn(gl::Device& device);
 
     struct Request {
@@ -67,6 +73,7 @@ class Pbsn {
     const PbsnTextures* last_ = nullptr;
     int last_issued_ = 0;
     bool last_checked_ = false;
+    bool halves_tested_ = false;
 };
 
 }  // namespace quadmill::detail::sort
