@@ -216,7 +216,7 @@ CaseResult SortBench::run(const SortCase& which) {
         auto input = make_data(which, seed);
         for (auto* group : {&gpu, &cpu}) {
             if (group->empty()) continue;
-            std::ranges::rotate(*group, group->begin() + 1);  // so that none is always first
+            std::rotate(group->begin(), group->begin() + 1, group->end());  // so that none is always first
             for (const auto i : *group) {
                 if (which.n <= learned_keys) input = make_data(which, ++seed);
                 wake(i, which.sorted, which.n <= warmed_keys ? make_data(which, ~seed - i) : input);

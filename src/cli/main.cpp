@@ -251,7 +251,7 @@ int run(int argc, char** argv) {
     try {
         // `help sort` means `sort --help`.
         std::vector<std::string> words(argv + 1, argv + argc);
-        if (!words.empty() && words[0] == "help") std::ranges::rotate(words, words.begin() + 1);
+        if (!words.empty() && words[0] == "help") std::rotate(words.begin(), words.begin() + 1, words.end());
         if (!words.empty() && words.back() == "help" && std::string_view(argv[1]) == "help") words.back() = "--help";
         std::ranges::reverse(words);  // CLI11 takes them in reverse order
         app.parse(std::move(words));

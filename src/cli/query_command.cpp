@@ -148,8 +148,8 @@ void QueryCommand::read_types() {
 
 void QueryCommand::check_type_names() const {
     for (const auto& [name, type] : csv_form.types) {
-        const auto has = [&](const Source& source) {
-            return !source.binary && std::ranges::find(source.names().unique, name) != source.names().unique.end();
+        const auto has = [&, &column = name](const Source& source) {
+            return !source.binary && std::ranges::find(source.names().unique, column) != source.names().unique.end();
         };
         if (std::ranges::none_of(sources_, has)) throw InvalidArgument("--types: no table has a column " + name);
     }

@@ -69,7 +69,8 @@ TEST_CASE("no texel is read before a pass wrote it") {
     for (const auto& [name, options] : ways()) {
         for (const auto& [rows, columns] :
              std::vector<std::pair<std::size_t, std::size_t>>{{45, 45}, {41, 70}, {70, 41}}) {
-            INFO(std::string(name), ", ", rows, " x ", columns);
+            const auto shown = text_of(name, ", ", rows, " x ", columns);
+            INFO(shown);
             auto a = random_matrix(rows, columns, 8);
             if (options.pivot == Pivot::Diagonal) a = dominant(a);
             Lu lu(opened, options);
@@ -104,7 +105,8 @@ TEST_CASE("factors multiply to the matrix for every shape and method") {
                                                                                             {32, 32},
                                                                                             {64, 64},
                                                                                             {65, 65}}) {
-            INFO(std::string(name), ", ", rows, " x ", columns);
+            const auto shown = text_of(name, ", ", rows, " x ", columns);
+            INFO(shown);
             auto a = random_matrix(rows, columns, 7);
             if (options.pivot == Pivot::Diagonal) a = dominant(a);
             const auto stats = lu.factor(a.view());
@@ -123,7 +125,8 @@ TEST_CASE("larger matrices") {
     for (const auto& [name, options] : ways()) {
         Lu lu(context(), options);
         const std::size_t n = options.pivot == Pivot::Full ? 130 : 257;
-        INFO(std::string(name));
+        const auto shown = text_of(name);
+        INFO(shown);
         auto a = random_matrix(n, n, 11);
         if (options.pivot == Pivot::Diagonal) a = dominant(a);
         CHECK(lu.factor(a.view()).info == 0);
@@ -145,7 +148,8 @@ TEST_CASE("a matrix of 2,048 rows") {
 TEST_CASE("tall and wide matrices: searches of any number of parts") {
     for (const auto& [rows, columns] : std::vector<std::pair<std::size_t, std::size_t>>{
              {255, 9}, {257, 9}, {1023, 40}, {1025, 40}, {4097, 35}, {5000, 9}, {9, 5000}, {40, 1025}}) {
-        INFO(rows, " x ", columns);
+        const auto shown = text_of(rows, " x ", columns);
+        INFO(shown);
         const auto a = random_matrix(rows, columns, 15);
         Lu lu(context());
         CHECK(lu.factor(a.view()).info == 0);
@@ -197,7 +201,8 @@ TEST_CASE("quotients are within the 2.5 units in the last place that GLSL allows
 TEST_CASE("pivots equal Eigen's") {
     for (const auto& [name, options] : ways()) {
         if (options.pivot != Pivot::Partial) continue;
-        INFO(std::string(name));
+        const auto shown = text_of(name);
+        INFO(shown);
         const std::size_t n = 60;
         const auto a = random_matrix(n, n, 3);
         Lu lu(context(), options);
@@ -237,7 +242,8 @@ TEST_CASE("among equal pivots the first row in the current order wins") {
                 wanted[static_cast<std::size_t>(oracle.permutationP().indices()(static_cast<Eigen::Index>(i)))] = i;
             for (const auto& [name, options] : ways()) {
                 if (options.pivot != Pivot::Partial) continue;
-                INFO(std::string(name), ", n = ", n, ", seed ", seed);
+                const auto shown = text_of(name, ", n = ", n, ", seed ", seed);
+                INFO(shown);
                 Lu lu(context(), options);
                 CHECK(lu.factor(a.view()).info == 0);
                 CHECK(lu.factors().rows == wanted);
@@ -281,11 +287,12 @@ TEST_CASE("matrices of LAPACK's tests") {
     for (const auto& [name, options] : ways()) {
         if (options.pivot == Pivot::Diagonal) continue;
         Lu lu(context(), options);
-        const auto check = [&](const char* kind, const Matrix& a, std::size_t info) {
-            INFO(std::string(name), ": ", std::string(kind));
+        const auto check = [&, &called = name, &way = options](const char* kind, const Matrix& a, std::size_t info) {
+            const auto shown = text_of(called, ": ", kind);
+            INFO(shown);
             const auto stats = lu.factor(a.view());
             const auto factors = lu.factors();
-            if (options.pivot == Pivot::Full) {
+            if (way.pivot == Pivot::Full) {
                 CHECK((stats.info != 0) == (info != 0));
             } else {
                 CHECK(stats.info == info);
@@ -341,7 +348,8 @@ TEST_CASE("without pivoting, a zero on the diagonal is reported and gives no NaN
 TEST_CASE("denormals count as zero") {
     // For the scaled matrix: 1e-40 next to 1 is scaled to 0, but not the remainders of elimination.
     for (const auto& [name, options] : ways()) {
-        INFO(std::string(name));
+        const auto shown = text_of(name);
+        INFO(shown);
         Matrix a{2, 2};
         a.values = {1e-40F, 0, 0, 1};
         Lu lu(context(), options);
@@ -358,7 +366,8 @@ TEST_CASE("denormals count as zero") {
 TEST_CASE("solves, inverts, and finds determinants") {
     for (const auto& [name, options] : ways()) {
         for (const std::size_t n : {1U, 2U, 3U, 31U, 32U, 33U, 100U}) {
-            INFO(std::string(name), ", n = ", n);
+            const auto shown = text_of(name, ", n = ", n);
+            INFO(shown);
             auto a = random_matrix(n, n, 41);
             a = dominant(a);
             Lu lu(context(), options);
@@ -465,7 +474,8 @@ TEST_CASE("right-hand sides as long as a texture's side, in every form") {
             Lu lu(context(), {.block = block, .layout = layout});
             for (const auto& [rows, columns] : std::vector<std::pair<std::size_t, std::size_t>>{
                      {8, max}, {8, max * 4 / 5 + 1}, {7, max - 1}, {40, max}, {max, 8}, {max - 1, 40}}) {
-                INFO(rows, " x ", columns, ", block ", block, ", layout ", static_cast<int>(layout));
+                const auto shown = text_of(rows, " x ", columns, ", block ", block, ", layout ", static_cast<int>(layout));
+                INFO(shown);
                 const auto a = random_matrix(rows, columns, 16);
                 CHECK(lu.factor(a.view()).info == 0);
                 const auto factors = lu.factors();

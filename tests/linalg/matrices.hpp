@@ -5,12 +5,22 @@
 #include <cmath>
 #include <cstddef>
 #include <random>
+#include <sstream>
+#include <string>
 #include <vector>
 
 #include "gl/device.hpp"
 #include "quadmill/linalg.hpp"
 
 namespace quadmill::test {
+
+// For messages: Clang 14 lets INFO name no structured bindings.
+template <class... Parts>
+std::string text_of(const Parts&... parts) {
+    std::ostringstream text;
+    (text << ... << parts);
+    return text.str();
+}
 
 // One context for all tests.
 inline Context context() {

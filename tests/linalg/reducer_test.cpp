@@ -48,7 +48,8 @@ TEST_CASE("sums, dot products and norms are within their bound") {
         auto a = random_matrix(rows, columns, 1), b = random_matrix(rows, columns, 2);
         for (std::size_t i = 0; i < a.values.size(); i += 3) a.values[i] *= 1e6F;
         for (const auto along : {Along::All, Along::Rows, Along::Columns}) {
-            INFO(rows, " x ", columns, " along ", static_cast<int>(along));
+            const auto shown = text_of(rows, " x ", columns, " along ", static_cast<int>(along));
+            INFO(shown);
             std::vector<Sum> sums(results(rows, columns, along)), dots(sums.size()), squares(sums.size());
             for (std::size_t i = 0; i < rows; ++i) {
                 for (std::size_t j = 0; j < columns; ++j) {
@@ -88,7 +89,8 @@ TEST_CASE("extremes: the first of equal ones, NaNs ignored, zeros equal") {
         for (auto& x : a.values) x = std::round(x * 20);  // ties, and -0
         for (std::size_t i = 4; i < a.values.size(); i += 7) a.values[i] = std::numeric_limits<float>::quiet_NaN();
         for (const auto along : {Along::All, Along::Rows, Along::Columns}) {
-            INFO(rows, " x ", columns, " along ", static_cast<int>(along));
+            const auto shown = text_of(rows, " x ", columns, " along ", static_cast<int>(along));
+            INFO(shown);
             std::vector<std::optional<Extreme>> min(results(rows, columns, along)), max(min.size());
             for (std::size_t i = 0; i < rows; ++i) {
                 for (std::size_t j = 0; j < columns; ++j) {
@@ -121,7 +123,8 @@ TEST_CASE("sums of integers are exact, even beyond 32 bits") {
         for (std::size_t i = 0; i < values.size(); ++i)
             with_sign[i] = static_cast<std::int32_t>(values[i] ^ (i % 2 == 0 ? 0x80000000U : 0U));
         for (const auto along : {Along::All, Along::Rows, Along::Columns}) {
-            INFO(rows, " x ", columns, " along ", static_cast<int>(along));
+            const auto shown = text_of(rows, " x ", columns, " along ", static_cast<int>(along));
+            INFO(shown);
             std::vector<std::uint64_t> sums(results(rows, columns, along));
             std::vector<std::int64_t> signed_sums(sums.size());
             for (std::size_t i = 0; i < rows; ++i) {

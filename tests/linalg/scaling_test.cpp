@@ -241,7 +241,8 @@ TEST_CASE("the CPU's factorization equals Eigen's") {
     const detail::cpu::Workers workers;
     for (const auto& [rows, columns] : std::vector<std::pair<std::size_t, std::size_t>>{
              {1, 1}, {7, 7}, {64, 64}, {65, 65}, {200, 200}, {90, 150}, {150, 90}}) {
-        INFO(rows, " x ", columns);
+        const auto shown = text_of(rows, " x ", columns);
+        INFO(shown);
         const auto a = random_matrix(rows, columns, 77);
         Factors factors{.lu = a.values};
         factors.columns.resize(columns);

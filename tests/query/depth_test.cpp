@@ -139,7 +139,8 @@ TEST_CASE("two columns compare by the depth of their difference, floats too") {
             for (const bool negate : {false, true}) {
                 const auto one = column(a).compare(op, column(b));
                 const auto where = negate ? !one : one;
-                INFO(a << " and " << b << ", comparison " << static_cast<int>(op) << (negate ? ", negated" : ""));
+                const std::string columns = std::string(a) + " and " + b;
+                INFO(columns << ", comparison " << static_cast<int>(op) << (negate ? ", negated" : ""));
                 Passes passes(context);
                 const auto n = count_of(depth, table, where);
                 CHECK(passes.count["difference to depth"] == 1);

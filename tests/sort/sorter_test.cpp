@@ -105,8 +105,9 @@ TEST_CASE_TEMPLATE("Windows are sorted separately", Float, float, Half) {
                         reference_sort(expected.data() + begin, expected.data() + std::min(begin + window, n), order);
                     }
                     sorter.sort_windows(std::span(keys), window);
-                    CAPTURE(n);
-                    CAPTURE(window);
+                    const auto size = n, length = window;
+                    CAPTURE(size);
+                    CAPTURE(length);
                     CAPTURE(distribution);
                     REQUIRE(bits_of(keys) == bits_of(expected));
                 }

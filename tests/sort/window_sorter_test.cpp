@@ -212,7 +212,8 @@ TEST_CASE("Summaries from samples of the sorter equal those from whole windows, 
     for (const auto& [eps, window, n, worth_it] :
          {Case{0.01, 4096, {}, true}, Case{0.001, 30'000, 300'000, true}, Case{0.05, 1000, {}, true},
           Case{1e-5, 5000, {}, false}, Case{0.5, 2, {}, false}, Case{0.5, 3, 10, false}}) {
-        CAPTURE(eps);
+        const double error = eps;
+        CAPTURE(error);
         Quantiles<float> whole({.eps = eps, .n = n, .window = window}, cpu_window_sorter(2));
         whole.add(values);
         const auto saved = whole.save();
