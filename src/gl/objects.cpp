@@ -117,21 +117,21 @@ Framebuffer::Framebuffer(Device& device, NoColor /*no_color*/, const Texture& de
 
 void Framebuffer::make(Device& device, const Texture* color, const Texture* depth_or_stencil) {
     Dialect::Attachments attachments;
-    std::string formats;
+    std::string names;
     if (color) {
         attachments.color = color->id();
         attachments.layers = color->layers();
-        formats = info(color->format()).name;
+        names = info(color->format()).name;
     }
     if (depth_or_stencil) {
         attachments.depth_or_stencil = depth_or_stencil->id();
         attachments.format = depth_or_stencil->format();
-        formats += (color ? " with " : "") + std::string(info(attachments.format).name);
+        names += (color ? " with " : "") + std::string(info(attachments.format).name);
     }
     const auto [id, is_complete] = device.dialect->make_framebuffer(attachments);
     handle_ = handle<FramebufferTraits>(device, id);
     if (is_complete) return;
-    throw GlError("Framebuffer: the driver cannot render to " + formats + " of " + std::to_string(width_) + " x " +
+    throw GlError("Framebuffer: the driver cannot render to " + names + " of " + std::to_string(width_) + " x " +
                   std::to_string(height_) + " texels");
 }
 
