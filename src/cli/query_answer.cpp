@@ -3,7 +3,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <cmath>
+#include <cstdint>
 #include <utility>
 
 #include "input/printable.hpp"
@@ -21,19 +24,32 @@ namespace {
 
 using sql::SqlCell;
 
-void append_csv(std::string& to, std::string_view text, char delimiter) {
-    const auto special = [&](char c) { return c == '"' || c == '\n' || c == '\r' || c == delimiter || c == '\0'; };
-    if (!text.empty() && std::ranges::none_of(text, special)) {
-        to += text;
-        return;
+// Fields of CSV.
+class CsvFields {
+  public:
+    explicit CsvFields(char delimiter) : delimiter_(delimiter) {
+        for (const char c : {'"', '\n', '\r', '\0', delimiter}) is_special_.at(static_cast<unsigned char>(c)) = 1;
     }
-    to += '"';
-    for (const char c : text) {
-        if (c == '"') to += c;
-        to += c;
+    [[nodiscard]] char delimiter() const { return delimiter_; }
+    void add(std::string& to, std::string_view text) const {
+        unsigned special = text.empty() ? 1 : 0;
+        for (const char c : text) special |= is_special_[static_cast<unsigned char>(c)];
+        if (special == 0) {
+            to.append(text);
+            return;
+        }
+        to += '"';
+        for (const char c : text) {
+            if (c == '"') to += c;
+            to += c;
+        }
+        to += '"';
     }
-    to += '"';
-}
+
+  private:
+    char delimiter_;
+    std::array<std::uint8_t, 256> is_special_{};
+};
 
 std::string number_of(const SqlCell& cell) {
     if (const auto* number = std::get_if<double>(&cell)) return input::format_number(*number);
@@ -44,44 +60,59 @@ class CsvWriter final : public AnswerWriter {
   public:
     CsvWriter(files::OutputFile& out, char delimiter, Names names)
         : AnswerWriter(out),
-          delimiter_(delimiter),
+          fields_(delimiter),
           names_(names),
           is_in_numbers_(std::string_view("0123456789+-.einfa").find(delimiter) != std::string_view::npos) {}
 
     void begin(const std::vector<std::string>& columns) override {
         if (names_ == Names::Omit) return;
         for (std::size_t i = 0; i < columns.size(); ++i) {
-            if (i > 0) text() += delimiter_;
-            append_csv(text(), columns[i], delimiter_);
+            if (i > 0) text() += fields_.delimiter();
+            fields_.add(text(), columns[i]);
         }
         text() += '\n';
     }
     void row(std::span<const SqlCell> cells) override {
         for (std::size_t i = 0; i < cells.size(); ++i) {
-            if (i > 0) text() += delimiter_;
+            if (i > 0) text().push_back(fields_.delimiter());
             if (const auto* word = std::get_if<std::string_view>(&cells[i])) {
-                append_csv(text(), *word, delimiter_);
+                fields_.add(text(), *word);
             } else if (cells[i].index() != 0) {
                 number(cells[i]);
             }
         }
-        text() += '\n';
+        text().push_back('\n');
         flush_if_long();
     }
     void end(const sql::SqlAnswer& /*answer*/, double /*ms*/) override { flush(); }
 
   private:
     void number(const SqlCell& cell) {
-        if (is_in_numbers_) return append_csv(text(), number_of(cell), delimiter_);
+        if (is_in_numbers_) return fields_.add(text(), number_of(cell));
+        char word[24];
         if (const auto* integer = std::get_if<std::int64_t>(&cell)) {
-            char word[24];
             text().append(word, std::to_chars(word, word + sizeof word, *integer).ptr);
-        } else {
-            text() += number_of(cell);
+            return;
         }
+        // With at most 15 digits, a decimal number that is rounded to the double is the shortest one.
+        const auto value = std::get<double>(cell);
+        constexpr double most = 1e13;
+        const auto hundredths = static_cast<std::int64_t>(std::abs(value) < most ? std::nearbyint(100 * value) : 0);
+        if (hundredths == 0 || static_cast<double>(hundredths) / 100 != value) {
+            text() += number_of(cell);
+            return;
+        }
+        if (value < 0) text().push_back('-');
+        const auto size = std::abs(hundredths);
+        const auto tenths = size / 10 % 10, rest = size % 10;
+        text().append(word, std::to_chars(word, word + sizeof word, size / 100).ptr);
+        if (tenths == 0 && rest == 0) return;
+        text().push_back('.');
+        text().push_back(static_cast<char>('0' + tenths));
+        if (rest != 0) text().push_back(static_cast<char>('0' + rest));
     }
 
-    char delimiter_;
+    CsvFields fields_;
     Names names_;
     bool is_in_numbers_;
 };

@@ -19,6 +19,7 @@
 #include "cli/refusals.hpp"
 #include "cli/stream_run.hpp"
 #include "cpu/stopwatch.hpp"
+#include "external/plan.hpp"
 #include "files/files.hpp"
 #include "input/binary_table.hpp"
 #include "input/checks.hpp"
@@ -68,7 +69,7 @@ struct QueryCommand {
     bool ndjson = false, csv = false;
     Explain explain = Explain::No;
     bool profile = false, explain_engine = false;
-    std::uint64_t batch = 0;
+    std::uint64_t batch = 0, memory = files::machine_memory() / 4 * 3;
     std::string delimiter = "auto";
     bool no_header = false;
     std::vector<std::string> given_types;
@@ -128,6 +129,13 @@ void QueryCommand::parse() {
         throw CLI::ValidationError("--delimiter", "must be one character, and no quote or line end");
     csv_form.delimiter = delimiter == "auto" ? '\0' : delimiter[0];
     csv_form.has_names = !no_header;
+    csv_form.after_block = [this] {
+        if (external::resident_bytes() <= memory) return;
+        throw InvalidArgument(fmt::format(
+            "the columns that the query needs take more than {} bytes of memory: name fewer columns or give more "
+            "--memory; `quadmill sort --lines --column NAME` orders files that are larger than memory",
+            memory));
+    };
     read_types();
     check_options();
 }
@@ -135,13 +143,15 @@ void QueryCommand::parse() {
 // Words such as id:text.
 void QueryCommand::read_types() {
     using Type = input::Cells::Kind;
-    const input::Words<Type> words{{"text", Type::Texts}, {"i64", Type::Integers}, {"f64", Type::Floats}};
+    const input::Words<Type> words{
+        {"text", Type::Texts}, {"i64", Type::Integers}, {"i128", Type::WideIntegers}, {"f64", Type::Floats}};
     for (const auto& one : given_types) {
         const auto colon = one.rfind(':');
         const auto word = colon == std::string::npos ? std::string() : one.substr(colon + 1);
         const auto known = std::ranges::find(words, word, &std::pair<std::string, Type>::first);
         if (known == words.end())
-            throw CLI::ValidationError("--types", "must be NAME:TYPE, where TYPE is text, i64 or f64, not " + one);
+            throw CLI::ValidationError("--types",
+                                       "must be NAME:TYPE, where TYPE is text, i64, i128 or f64, not " + one);
         csv_form.types.emplace(one.substr(0, colon), known->second);
     }
 }
@@ -254,7 +264,7 @@ void QueryCommand::print_plan(const SqlQuery& query, const std::vector<Table>& t
 }
 
 sql::SourceTypes types_of(const input::CsvTable& from) {
-    sql::SourceTypes types{.why_text = from.why_text, .printed = from.printed};
+    sql::SourceTypes types{.why_text = from.why_text, .printed = from.printed, .wide = from.wide};
     for (const auto& info : from.table.columns()) types.types.emplace(info.name, info.type);
     return types;
 }
@@ -459,6 +469,11 @@ void add_options(CLI::App& verb, QueryCommand& command) {
             "standard input")
         ->transform(input::count_up_to(std::uint64_t{1} << 32U))
         ->type_name("N");
+    verb.add_option("--memory", command.memory,
+                    "Max memory while tables are read, such as 1G (default: 3/4 of the machine's). A query that needs "
+                    "more is refused")
+        ->transform(input::byte_count())
+        ->type_name("SIZE");
     verb.add_option(
             "--delimiter", command.delimiter,
             "Field separator of input and output; \\t or tab is a tab; auto: of , ; tab and | the one that is most "
@@ -470,7 +485,7 @@ void add_options(CLI::App& verb, QueryCommand& command) {
     verb.add_option("--null", command.csv_form.null, "A field that stands for NULL, such as NA, next to empty fields")
         ->type_name("TEXT");
     verb.add_option("--types", command.given_types,
-                    "Types of columns, instead of those that their values have: text, i64 or f64")
+                    "Types of columns, instead of those that their values have: text, i64, i128 or f64")
         ->delimiter(',')
         ->type_name("NAME:TYPE,...");
     verb.add_option("--comment", command.csv_form.comment, "Skip lines that begin with this text, such as #")

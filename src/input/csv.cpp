@@ -105,7 +105,8 @@ class CsvFile::Piece {
             const std::string_view all(bytes_.as<const char>().data(), bytes_.size());
             return all.substr(std::min<std::uint64_t>(offset, all.size()), size);
         }
-        memory.resize(size);
+        const auto known = file_->size().value_or(0);  // 0 also for a file that the system makes while it is read
+        memory.resize(known == 0 ? size : std::min<std::uint64_t>(size, known - std::min(known, offset)));
         const auto got = files::read_at(file_->descriptor(), std::as_writable_bytes(std::span(memory)), offset);
         if (got.error != 0)
             throw IoError(file_->name() + " cannot be read: " + files::reason_of(got.error), path_, offset + got.bytes);
@@ -141,7 +142,6 @@ class BlockReader {
 
     void read(const CsvColumns& columns, std::vector<Cells> cells, std::string_view text) {
         rows_.emplace(parsed(columns, std::move(cells), text));
-        for (auto& one : rows_->cells()) one.pack();
     }
     // The cells of columns that have turned out to be text. Pre: read() found no fault.
     [[nodiscard]] std::vector<Cells> texts(const CsvColumns& positions, std::vector<Cells> cells) {
@@ -352,6 +352,7 @@ CsvTable CsvFile::table(const CsvColumns& columns, unsigned threads, const std::
     std::mutex mutex;
     std::atomic<bool> faulty = false;
     std::atomic<std::size_t> expected = 0;  // rows of a block
+    query::SharedTexts shared;
     // The column with the file's path is not in the file.
     auto wanted = columns;
     if (!wanted.empty() && wanted.back() == in_file_.size()) wanted.pop_back();
@@ -378,7 +379,9 @@ CsvTable CsvFile::table(const CsvColumns& columns, unsigned threads, const std::
             std::vector<Cells> cells;
             for (const auto column : wanted) cells.push_back(cells_of(column, Cells::Kind::Nothing));
             reader->read(wanted, std::move(cells), text);
+            for (auto& one : reader->rows().cells()) one.pack(shared);
             if (reader->fault()) faulty = true;
+            if (form_.after_block) form_.after_block();
             expected = std::max<std::size_t>(expected, reader->rows().rows() + reader->rows().rows() / 16);
         }
     });
@@ -422,11 +425,12 @@ CsvTable CsvFile::table(const CsvColumns& columns, unsigned threads, const std::
         for (std::size_t j = 0; j < texts.size(); ++j) {
             auto& old = cells[again[k][j]][k];
             texts[j].keep_mark(old);
+            texts[j].pack(shared);
             old = std::move(texts[j]);
         }
     });
     parts.clear();
-    auto made = table_of(names_, columns, cells, lines, Widths::Narrow, workers);
+    auto made = table_of(names_, columns, cells, lines, Widths::Narrow, shared, workers);
     made.skipped = skipped;
     made.first_skipped = std::move(first_skipped);
     return made;

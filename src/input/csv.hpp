@@ -2,8 +2,9 @@
 // commas, line ends and quotes (written twice). Lines end with LF, CR LF or CR; the last one may have no end.
 //
 // A column's type is the narrowest that holds all its values: I32, U32, I64, F32 (if exact), F64, otherwise Text.
+// Integers of 65 to 128 bits are Text, too, as query::ordered_text() has them.
 // Numbers may be in quotes and have blanks around them; nan and inf are numbers. No value becomes another one: a column
-// is Text if it has codes (a leading zero as in 01234, an exponent as in 12E12 and 1E05), integers beyond 64 bits or
+// is Text if it has codes (a leading zero as in 01234, an exponent as in 12E12 and 1E05), integers beyond 128 bits or
 // numbers beyond a double's range (1e999, 1e-999). Fractions are rounded to the nearest double; integers beyond 2^53 in
 // a column of floats are refused. An empty field is NULL; "" is an empty text, and NULL in a column of numbers. A blank
 // line is refused, except at the end; in a CSV of one column it is a NULL. Blanks around names and a byte order mark
@@ -15,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -39,6 +41,7 @@ struct CsvForm {
     bool skips_bad = false;                      // whether bad rows are skipped
     bool is_ragged = false;                      // whether fields that are missing at the end of a row are NULL
     std::map<std::string, Cells::Kind> types{};  // types of columns by name: texts, integers or floats
+    std::function<void()> after_block{};         // called by any thread; may throw
 
     // Whether rows must be read one at a time, by one thread.
     [[nodiscard]] bool is_careful() const { return skips_bad || !comment.empty(); }
@@ -56,6 +59,7 @@ struct CsvTable {
     std::size_t rows = 0;
     std::map<std::string, std::string> why_text{};  // the reason that a column is text: "line 3 has 'x'"
     std::set<std::string> printed{};                // columns of text that are I64 columns of query::PrintedTexts
+    std::set<std::string> wide{};                   // columns of query::ordered_text()
     std::vector<query::TextMemory> memory{};        // of printed texts
     std::set<std::string> mostly_numbers{};         // columns of text of which most values are numbers
     std::uint64_t skipped = 0;                      // bad rows

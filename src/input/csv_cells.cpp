@@ -104,18 +104,26 @@ void Cells::add_null() {
     count(false);
     if (kind_ == Kind::Integers) integers_.push_back(0);
     if (kind_ == Kind::Floats) floats_.push_back(0);
-    if (kind_ == Kind::Texts && !forgot_) is_printed_ ? printed_.add_empty(1) : texts_.add_empty(1);
+    if (kind_ >= Kind::WideIntegers && !forgot_) put_empty(1);
 }
 
 bool Cells::add_integer(std::int64_t value) {
+    if (kind_ == Kind::WideIntegers) return add_wide(value);
     widen(Kind::Integers);
     integers_.push_back(value);
     count(true);
     return true;
 }
 
+bool Cells::add_wide(query::Integer value) {
+    widen(Kind::WideIntegers);
+    put_wide(value);
+    count(true);
+    return true;
+}
+
 bool Cells::add_float(double value) {
-    if (is_strict_ && kind_ == Kind::Integers) return false;
+    if ((is_strict_ && kind_ == Kind::Integers) || kind_ == Kind::WideIntegers) return false;
     widen(Kind::Floats);
     floats_.push_back(value);
     count(true);
@@ -124,13 +132,13 @@ bool Cells::add_float(double value) {
 
 bool Cells::add(std::string_view field, std::uint64_t line) {
     if (kind_ == Kind::Texts) {
-        if (!forgot_) is_printed_ ? printed_.add(field) : texts_.add(field);
+        if (!forgot_) put_text(field);
         count(true);
         return true;
     }
     if (const ShortNumber number(field); number.is_good) {
-        if (number.has_point || kind_ == Kind::Floats) return add_float(number.value());
-        return add_integer(number.integer());
+        if (number.has_point || kind_ == Kind::Floats ? add_float(number.value()) : add_integer(number.integer()))
+            return true;
     }
     const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
     const bool has_blanks = field.empty() || is_blank(field.front()) || is_blank(field.back());
@@ -161,9 +169,12 @@ bool Cells::add_number(std::string_view word, std::uint64_t line) {
         if (long_integer_.line == 0) long_integer_ = {line, std::string(word)};
     }
     if (is_integer && kind_ != Kind::Floats) return add_integer(integer);
-    // An integer that is too long for a number is a code, too.
-    const bool too_long = !is_integer && std::ranges::all_of(digits_of(word), is_digit);
-    if (too_long) return false;
+    if (!is_integer && std::ranges::all_of(digits_of(word), is_digit)) {
+        const auto wide = query::integer_of(word);  // otherwise it is a code, too
+        if (!wide || kind_ == Kind::Floats || (is_fixed_ && kind_ != Kind::WideIntegers)) return false;
+        if (text_.line == 0) text_ = {line, std::string(word)};
+        return add_wide(*wide);
+    }
     const auto value = number_of(word);
     return value && add_float(*value);
 }
@@ -197,15 +208,21 @@ void Cells::widen(Kind kind) {
         floats_.resize(rows_);
         integers_ = {};
     }
-    if (kind == Kind::Texts) {
+    if (kind >= Kind::WideIntegers) {
+        integers_.insert(integers_.end(), narrow_.begin(), narrow_.end());
+        texts_ = {};
+        printed_ = {};
+        if (integers_.empty() && !forgot_) put_empty(rows_);
+        for (std::size_t i = 0; i < integers_.size() && kind == Kind::WideIntegers; ++i)
+            valid_.empty() || valid_[i] ? put_wide(integers_[i]) : put_empty(1);
         integers_ = {};
         narrow_ = {};
         floats_ = {};
-        if (!forgot_) is_printed_ ? printed_.add_empty(rows_) : texts_.add_empty(rows_);
     }
 }
 
-void Cells::pack() {
+void Cells::pack(query::SharedTexts& texts) {
+    texts.take(texts_);
     constexpr std::int64_t least = std::numeric_limits<std::int32_t>::min();
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
     const auto [min, max] = std::minmax_element(integers_.begin(), integers_.end());
@@ -217,11 +234,13 @@ void Cells::pack() {
 
 Cells::Kind Cells::common_kind(std::span<const Cells> parts) {
     auto kind = Kind::Nothing;
-    bool blanks = false;
+    bool blanks = false, floats = false;
     for (const auto& part : parts) {
         kind = std::max(kind, part.kind_);
+        floats |= part.kind_ == Kind::Floats;
         blanks |= part.has_blanks_;
     }
+    if (kind == Kind::WideIntegers && floats) return Kind::Texts;
     return kind == Kind::Nothing && blanks ? Kind::Texts : kind;
 }
 
@@ -280,7 +299,7 @@ void Cells::add_to(Table& table, TextParts& texts, std::string name, std::span<C
         min = std::min<std::int64_t>(min, *least);
         max = std::max<std::int64_t>(max, *most);
     };
-    const bool is_printed = kind == Kind::Texts && parts.front().is_printed_;
+    const bool is_text = kind >= Kind::WideIntegers, is_printed = is_text && parts.front().is_printed_;
     for (auto& part : parts) {
         if (values < rows && part.valid_.empty()) {
             valid.insert(valid.end(), part.rows_, true);
@@ -292,10 +311,10 @@ void Cells::add_to(Table& table, TextParts& texts, std::string name, std::span<C
         widest(part.narrow_);
         floats_fit = floats_fit && fit_float(part.floats_);
         if (is_printed) texts.printed.push_back(part.printed_.memory());
-        if (kind == Kind::Texts && !is_printed) numbers.push_back(std::exchange(part.texts_, {}));
+        if (is_text && !is_printed) numbers.push_back(std::exchange(part.texts_, {}));
     }
     using Narrow = std::numeric_limits<std::int32_t>;
-    if (kind == Kind::Texts && !is_printed) {
+    if (is_text && !is_printed) {
         texts.numbered.push_back({std::move(name), std::move(numbers), std::move(valid)});
     } else if (kind == Kind::Floats) {
         if (widths == Widths::Wide || !floats_fit) {

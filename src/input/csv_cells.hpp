@@ -20,8 +20,8 @@ enum class Widths { Narrow, Wide };
 
 class Cells {
   public:
-    // A column widens in this order.
-    enum class Kind { Nothing, Integers, Floats, Texts };
+    // A column widens in this order, except that no float becomes a wide integer. Those are beyond 64 bits.
+    enum class Kind { Nothing, Integers, Floats, WideIntegers, Texts };
 
     // Takes all values. The type widens if needed.
     Cells() = default;
@@ -34,8 +34,8 @@ class Cells {
 
     // Makes space for that many numbers.
     void expect(std::size_t rows) { expected_ = rows; }
-    // Makes integers narrow if all of them are. Pre: all values are there.
-    void pack();
+    // Makes integers narrow if all of them are, and texts those of `texts`. Pre: all values are there.
+    void pack(query::SharedTexts& texts);
 
     [[nodiscard]] Kind kind() const { return kind_; }
     [[nodiscard]] std::uint64_t rows() const { return rows_; }
@@ -52,7 +52,8 @@ class Cells {
         std::uint64_t line = 0;  // 0 if there is none
         std::string word{};
     };
-    // The first integer beyond 2^53, which doubles may not represent; and the first value that made the column text.
+    // The first integer beyond 2^53, which doubles may not represent; and the first value that made the column text or
+    // wide integers.
     [[nodiscard]] const Mark& long_integer() const { return long_integer_; }
     [[nodiscard]] const Mark& text() const { return text_; }
 
@@ -82,6 +83,10 @@ class Cells {
   private:
     [[nodiscard]] bool add_number(std::string_view field, std::uint64_t line);
     bool add_integer(std::int64_t value);
+    bool add_wide(query::Integer value);
+    void put_text(std::string_view text) { is_printed_ ? printed_.add(text) : texts_.add(text); }
+    void put_wide(query::Integer value) { put_text(is_printed_ ? query::text_of(value) : query::ordered_text(value)); }
+    void put_empty(std::size_t rows) { is_printed_ ? printed_.add_empty(rows) : texts_.add_empty(rows); }
     bool add_float(double value);
     void widen(Kind kind);
     void count(bool valid) {

@@ -12,7 +12,7 @@ namespace quadmill::detail::input {
 namespace {
 
 const char* words_of(Cells::Kind kind) {
-    constexpr std::array words{"nothing", "an integer", "a number", "text"};
+    constexpr std::array words{"nothing", "an integer", "a number", "an integer", "text"};
     return words[static_cast<std::size_t>(kind)];
 }
 

@@ -63,7 +63,8 @@ class BatchRows {
             if (fault && kinds_[i] == Cells::Kind::Floats) throw CsvFault(*fault);
             parts.push_back({std::move(cells)});
         }
-        tables_.push_back(table_of(names_, columns_, parts, {first_line_ - 1}, Widths::Wide, Workers(1)));
+        query::SharedTexts shared;
+        tables_.push_back(table_of(names_, columns_, parts, {first_line_ - 1}, Widths::Wide, shared, Workers(1)));
         any_ = true;
         rows_.restart(fresh());
         lines_.clear();

@@ -40,7 +40,8 @@ std::optional<CsvFault> rounding(const Cells& cells, const std::string& name) {
 }
 
 CsvTable table_of(const ColumnNames& names, const CsvColumns& columns, std::vector<std::vector<Cells>>& parts,
-                  const std::vector<std::uint64_t>& lines, Widths widths, const Workers& workers) {
+                  const std::vector<std::uint64_t>& lines, Widths widths, query::SharedTexts& shared,
+                  const Workers& workers) {
     CsvTable all;
     Cells::TextParts texts;
     for (const auto& part : parts.front()) all.rows += part.rows();
@@ -60,12 +61,16 @@ CsvTable table_of(const ColumnNames& names, const CsvColumns& columns, std::vect
         if (kind == Cells::Kind::Nothing) {
             all.empty.push_back(name);
         } else {
-            if (kind == Cells::Kind::Texts && parts[i].front().is_printed()) all.printed.insert(name);
+            if (kind >= Cells::Kind::WideIntegers && parts[i].front().is_printed()) {
+                all.printed.insert(name);
+            } else if (kind == Cells::Kind::WideIntegers) {
+                all.wide.insert(name);
+            }
             Cells::add_to(all.table, texts, name, parts[i], widths);
         }
         parts[i].clear();
     }
-    query::add_texts(all.table, texts.numbered, workers);
+    query::add_texts(all.table, texts.numbered, shared, workers);
     all.memory = std::move(texts.printed);
     return all;
 }

@@ -28,10 +28,10 @@ namespace quadmill::detail::input {
 // The error for a column of floats with an integer that they do not represent exactly.
 [[nodiscard]] std::optional<CsvFault> rounding(const Cells& cells, const std::string& name);
 // Makes columns, except for those without values. `parts[i]` belongs to columns[i]. `lines` has the number of lines
-// before each part.
+// before each part. `shared` has taken some of the texts.
 [[nodiscard]] CsvTable table_of(const query::ColumnNames& names, const CsvColumns& columns,
                                 std::vector<std::vector<Cells>>& parts, const std::vector<std::uint64_t>& lines,
-                                Widths widths, const cpu::Workers& workers);
+                                Widths widths, query::SharedTexts& shared, const cpu::Workers& workers);
 
 // Reads the line of names from text that arrives in pieces. It takes one byte at a time to find where the rows begin.
 class HeaderReader {

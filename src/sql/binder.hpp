@@ -33,18 +33,21 @@ struct SqlTypes {
     std::vector<ColumnType> types{};
     std::vector<std::string> why{};  // why it is text; empty if that is not known
     std::vector<bool> printed{};     // whether it has query::PrintedTexts
+    std::vector<bool> wide{};        // whether it has query::ordered_text()
 };
 // What is known about the columns of a source that have values, and the reason why a column is text.
 struct SourceTypes {
     std::map<std::string, ColumnType, std::less<>> types{};
     std::map<std::string, std::string> why_text{};
     std::set<std::string> printed{};  // columns of query::PrintedTexts
+    std::set<std::string> wide{};     // columns of query::ordered_text()
 };
 // A column without a value is text if it is compared with text, otherwise an integer.
 [[nodiscard]] SqlTypes types_in(const SqlQuery& query, std::span<const SourceTypes> sources);
 // Throws SqlError.
 void check_types(const SqlQuery& query, const SqlTypes& known);
-// Replaces texts that are compared with a numeric column by numbers, and marks printed columns. Pre: check_types() passed.
+// Gives constants the types of the columns that they are compared with, and marks printed and wide columns. Throws
+// InvalidArgument for a fraction that is compared with a wide integer. Pre: check_types() passed.
 void take_types(SqlQuery& query, const SqlTypes& known);
 
 // The expression as text.

@@ -117,16 +117,20 @@ Query plain_rows(const SqlQuery& query) {
     return plan;
 }
 
-bool is_printed(const SqlQuery& query, const std::string& leaf) {
-    const auto column = std::ranges::find(query.columns, leaf, &SqlColumn::leaf);
-    return column != query.columns.end() && column->printed;
-}
+// How a column has its values: as they are, as query::PrintedTexts, or as query::ordered_text().
+enum class Spelling { Plain, Printed, Wide };
 
-std::vector<bool> printed_outputs(const SqlQuery& query) {
-    std::vector<bool> printed;
-    for (const auto& output : query.outputs)
-        printed.push_back(is_leaf(output.steps) && is_printed(query, leaf_of(output.steps)));
-    return printed;
+std::vector<Spelling> spellings(const SqlQuery& query) {
+    std::vector<Spelling> all;
+    for (const auto& output : query.outputs) {
+        const auto& leaf = is_leaf(output.steps) ? leaf_of(output.steps) : output.name;
+        const auto column = std::ranges::find(query.columns, leaf, &SqlColumn::leaf);
+        const bool printed = is_leaf(output.steps) && column != query.columns.end() && column->printed;
+        all.push_back(printed                                        ? Spelling::Printed
+                      : is_leaf(output.steps) && query.is_wide(leaf) ? Spelling::Wide
+                                                                     : Spelling::Plain);
+    }
+    return all;
 }
 
 std::uint64_t rows_wanted(const SqlQuery& query) {
@@ -338,7 +342,7 @@ class Run {
         if (!outer && plain) pairs.where = std::exchange(where_, {});
         std::array<std::vector<std::uint64_t>, 2> found;
         auto &left = found[0], &right = found[1];  // not a structured binding, which lambdas do not capture in clang 14
-        std::uint64_t next = 0;  // the first left row that has not been seen
+        std::uint64_t next = 0;                    // the first left row that has not been seen
         const auto up_to = [&](std::uint64_t row) {
             for (; outer && next < row; ++next) {
                 left.push_back(next);
@@ -367,7 +371,7 @@ class Run {
         plan.limit = rows_wanted(query_);
         std::uint64_t skip = query_.offset;
         std::vector<SqlCell> cells;
-        const auto printed = printed_outputs(query_);
+        const auto spelled = spellings(query_);
         take(processor_.run(plan_of(plan, query_, tables_, options_), tables_[0], tables_[1],
                             [&](std::span<const std::vector<Value>> rows) {
                                 for (const auto& row : rows) {
@@ -375,17 +379,20 @@ class Run {
                                         --skip;
                                         continue;
                                     }
-                                    to_cells(row, printed, cells);
+                                    to_cells(row, spelled, cells);
                                     take_(cells);
                                 }
                             }));
     }
-    static void to_cells(const std::vector<Value>& row, const std::vector<bool>& printed, std::vector<SqlCell>& cells) {
+    static void to_cells(const std::vector<Value>& row, const std::vector<Spelling>& spelled,
+                         std::vector<SqlCell>& cells) {
         cells.clear();
         for (const auto& value : row) {
-            const auto* text = printed[cells.size()] ? std::get_if<std::int64_t>(&value) : nullptr;
-            cells.push_back(text ? SqlCell(query::PrintedTexts::text(*text))
-                                 : std::visit([](const auto& v) -> SqlCell { return v; }, value));
+            const auto how = spelled[cells.size()];
+            auto& cell = cells.emplace_back(std::visit([](const auto& v) -> SqlCell { return v; }, value));
+            if (cell.index() == 0 || how == Spelling::Plain) continue;
+            cell = how == Spelling::Wide ? query::digits_of(std::get<std::string_view>(cell))
+                                         : query::PrintedTexts::text(std::get<std::int64_t>(cell));
         }
     }
 
@@ -438,10 +445,11 @@ class Run {
         const auto found = ordered(data, rows, query_.order_by, query_.offset,
                                    query_.limit.value_or(std::numeric_limits<std::uint64_t>::max()), options_.threads);
         if (!query_.order_by.empty()) note("order", found.size(), time);
-        emit(data, found, take_);
+        emit(data, found, spellings(query_), take_);
         note("result", found.size(), time);
     }
-    void emit(const TableData& data, const RowList& rows, const TakeRow& take) const;
+    void emit(const TableData& data, const RowList& rows, const std::vector<Spelling>& spelled,
+              const TakeRow& take) const;
 
     const SqlQuery& query_;
     const std::vector<Table>& given_;
@@ -458,48 +466,51 @@ SqlCell cell_of(const Numbers& numbers, std::size_t i) {
     return numbers.are_integers ? SqlCell(numbers.integers[i]) : SqlCell(numbers.doubles[i]);
 }
 
-SqlCell cell_of(const TableData& table, const query::ColumnData& column, std::size_t row) {
-    if (!query::has_value(column, row)) return {};
-    return query::visit_column_type(column.type, [&]<class T>(const T* /*type*/) -> SqlCell {
-        const auto value = std::get<std::vector<T>>(column.values)[row];
-        if constexpr (std::is_floating_point_v<T>) {
-            return static_cast<double>(value);
-        } else if constexpr (std::is_same_v<T, std::uint32_t>) {
-            if (column.type == ColumnType::Text) return std::string_view((*table.dictionary)[value]);
-            return static_cast<std::int64_t>(value);
-        } else {
-            return static_cast<std::int64_t>(value);
+// The cells of a column in rows [begin, begin + n) of a list, each `step` after the one before.
+void put_cells(const TableData& table, const query::ColumnData& column, Spelling spelled, const RowList& rows,
+               std::size_t begin, std::size_t n, SqlCell* to, std::size_t step) {
+    query::visit_column_type(column.type, [&]<class T>(const T* /*type*/) {
+        const auto& values = std::get<std::vector<T>>(column.values);
+        for (std::size_t i = 0; i < n; ++i, to += step) {
+            const auto row = rows[begin + i];
+            const auto value = values[row];
+            if (!query::has_value(column, row)) {
+                *to = {};
+            } else if constexpr (std::is_floating_point_v<T>) {
+                *to = static_cast<double>(value);
+            } else if (std::is_same_v<T, std::uint32_t> && column.type == ColumnType::Text) {
+                const std::string_view text = (*table.dictionary)[static_cast<std::uint32_t>(value)];
+                *to = spelled == Spelling::Wide ? query::digits_of(text) : text;
+            } else if (spelled == Spelling::Printed) {
+                *to = query::PrintedTexts::text(value);
+            } else {
+                *to = static_cast<std::int64_t>(value);
+            }
         }
     });
 }
 
-void Run::emit(const TableData& data, const RowList& rows, const TakeRow& take) const {
-    constexpr std::size_t at_once = 4096;
+void Run::emit(const TableData& data, const RowList& rows, const std::vector<Spelling>& spelled,
+               const TakeRow& take) const {
+    constexpr std::size_t at_once = 1024;
     const auto& outputs = query_.outputs;
-    const auto printed = printed_outputs(query_);
-    std::vector<SqlCell> cells(outputs.size());
+    const auto width = outputs.size();
+    std::vector<SqlCell> cells(std::min(at_once, rows.size()) * width);
     for (std::size_t begin = 0; begin < rows.size(); begin += at_once) {
         const auto n = std::min(at_once, rows.size() - begin);
-        std::vector<std::optional<Numbers>> numbers(outputs.size());
-        std::vector<const query::ColumnData*> columns(outputs.size());
         std::optional<RowList> some;
-        for (std::size_t k = 0; k < outputs.size(); ++k) {
+        for (std::size_t k = 0; k < width; ++k) {
             const auto& steps = outputs[k].steps;
             if (is_leaf(steps)) {
-                columns[k] = data.columns[data.places.at(leaf_of(steps))].get();
-            } else {
-                if (!some) some = rows.part(begin, n);
-                numbers[k] = computed(steps, data, *some);
+                const auto& column = *data.columns[data.places.at(leaf_of(steps))];
+                put_cells(data, column, spelled[k], rows, begin, n, cells.data() + k, width);
+                continue;
             }
+            if (!some) some = rows.part(begin, n);
+            const auto numbers = computed(steps, data, *some);
+            for (std::size_t i = 0; i < n; ++i) cells[i * width + k] = cell_of(numbers, i);
         }
-        for (std::size_t i = 0; i < n; ++i) {
-            for (std::size_t k = 0; k < outputs.size(); ++k) {
-                cells[k] = columns[k] ? cell_of(data, *columns[k], rows[begin + i]) : cell_of(*numbers[k], i);
-                if (printed[k] && cells[k].index() != 0)
-                    cells[k] = query::PrintedTexts::text(std::get<std::int64_t>(cells[k]));
-            }
-            take(cells);
-        }
+        for (std::size_t i = 0; i < n; ++i) take(std::span(cells).subspan(i * width, width));
     }
 }
 
@@ -521,8 +532,15 @@ void Run::distinct(const Table& grouped, const RowList& rows) {
         again.order_by.push_back(std::move(by));
     }
     TableMaker maker(infos);
-    emit(data_of(grouped), rows, [&](std::span<const SqlCell> row) { maker.add(row); });
-    for (const auto& info : infos) again.columns.push_back({.leaf = info.name, .name = info.name, .source = 0U});
+    emit(data_of(grouped), rows, std::vector(infos.size(), Spelling::Plain),
+         [&](std::span<const SqlCell> row) { maker.add(row); });
+    for (std::size_t i = 0; i < infos.size(); ++i) {
+        const auto& steps = query_.outputs[i].steps;
+        again.columns.push_back({.leaf = infos[i].name,
+                                 .name = infos[i].name,
+                                 .source = 0U,
+                                 .wide = is_leaf(steps) && query_.is_wide(leaf_of(steps))});
+    }
     const auto matched = answer_.matched;
     const std::vector<Table> outputs{maker.table()};
     answer_ = Run(again, outputs, processor_, options_, take_)();

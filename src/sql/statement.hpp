@@ -57,6 +57,7 @@ struct SqlColumn {
     enum class Alias { No, Second, First };
     Alias alias = Alias::No;  // whether it may be the name of an output, and what goes first
     bool printed = false;     // whether it is an I64 column of query::PrintedTexts
+    bool wide = false;        // whether it is a Text column of query::ordered_text()
 };
 
 // A step of an expression in postfix order. Leaf: a column, an aggregate, or a computed column.
@@ -129,6 +130,8 @@ struct SqlQuery {
     std::optional<std::uint64_t> limit{};
     std::uint64_t offset = 0;
 
+    // Whether a column or aggregate with that leaf has wide integers.
+    [[nodiscard]] bool is_wide(const std::string& leaf) const;
     // Whether each row of the answer is a group of rows.
     [[nodiscard]] bool groups() const { return !aggregates.empty() || !group_by.empty() || having.has_value(); }
 };

@@ -65,7 +65,8 @@ class TableMaker {
         Table made;
         std::vector<query::NumberedTexts> texts;
         for (auto& maker : makers_) maker.add_to(made, texts);
-        query::add_texts(made, texts, cpu::Workers());
+        query::SharedTexts shared;
+        query::add_texts(made, texts, shared, cpu::Workers());
         return made;
     }
 

@@ -1,6 +1,7 @@
 // Types of a statement's columns.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdlib>
 #include <memory>
 #include <optional>
@@ -8,6 +9,7 @@
 #include <utility>
 
 #include "query/plan/expression.hpp"
+#include "query/table/text_numbers.hpp"
 #include "sql/binder.hpp"
 
 namespace quadmill::detail::sql {
@@ -82,6 +84,7 @@ SqlTypes types_in(const SqlQuery& query, std::span<const SourceTypes> sources) {
         known.types.push_back(there && !empty.back() ? found->second : ColumnType::I32);
         const bool beside_text = empty.back() && (column.use == SqlUse::WithText || column.use == SqlUse::Pattern);
         known.printed.push_back(there && there->printed.contains(column.name));
+        known.wide.push_back(there && there->wide.contains(column.name));
         if (known.printed.back()) known.types.back() = ColumnType::Text;
         text.push_back(known.types.back() == ColumnType::Text || beside_text);
         const auto why = there ? there->why_text.find(column.name) : decltype(there->why_text.end()){};
@@ -105,7 +108,8 @@ void check_types(const SqlQuery& query, const SqlTypes& known) {
     };
     // "a is text (line 3 has 'x')"
     const auto has_type = [&](std::size_t i) {
-        const auto words = whole_name(i) + " is " + words_of(known.types[i]);
+        const auto words =
+            whole_name(i) + " is " + (known.wide[i] ? "an integer beyond 64 bits" : words_of(known.types[i]));
         if (!is_text(i)) return words;
         if (!known.why[i].empty()) return words + " (" + known.why[i] + ")";
         const auto chosen = [&](const SqlColumn& c) {
@@ -114,48 +118,105 @@ void check_types(const SqlQuery& query, const SqlTypes& known) {
         return words + (std::ranges::any_of(columns, chosen) ? " (it has no value and is compared with text)" : "");
     };
     for (std::size_t i = 0; i < columns.size(); ++i) {
-        const auto& [written, leaf, name, source, use, beside, texts, alias, printed] = columns[i];
+        const auto& [written, leaf, name, source, use, beside, texts, alias, printed, wide] = columns[i];
         if (!source) continue;
         const auto offset = written.offset;
-        if (!is_text(i) && use == SqlUse::Pattern) throw SqlError("LIKE needs text, and " + has_type(i), text, offset);
+        if ((!is_text(i) || known.wide[i]) && use == SqlUse::Pattern)
+            throw SqlError("LIKE needs text, and " + has_type(i), text, offset);
         if (is_text(i) && use == SqlUse::Sum) throw SqlError("sums need numbers, but " + has_type(i), text, offset);
-        const auto odd = std::ranges::find_if(texts, [](const std::string& word) { return !number_of(word); });
+        const auto odd = std::ranges::find_if(texts, [&](const std::string& word) {
+            return known.wide[i] ? !query::integer_of(without_blanks(word)) : !number_of(word);
+        });
+        if (known.wide[i] && odd != texts.end())
+            throw SqlError(has_type(i) + ", and '" + *odd + "' is not an integer of at most 128 bits", text, offset);
         if (!is_text(i) && odd != texts.end()) {
             throw SqlError(has_type(i) + ", and '" + *odd + "' is " +
                                (is_whole(without_blanks(*odd)) ? "beyond 64 bits; write it with .0 if it may be rounded"
                                                                : "not a number"),
                            text, offset);
         }
-        if (is_text(i) && use == SqlUse::WithNumber)
+        if (is_text(i) && !known.wide[i] && use == SqlUse::WithNumber)
             throw SqlError("text cannot be compared with a number, and " + has_type(i), text, offset);
-        if (!beside || is_text(i) == is_text(*beside)) continue;
+        if (!beside || (is_text(i) == is_text(*beside) && known.wide[i] == known.wide[*beside])) continue;
+        for (const auto& [a, b] : {std::pair(i, *beside), std::pair(*beside, i)}) {
+            if (known.wide[a] && !known.wide[b])
+                throw SqlError(has_type(a) + ", and " + has_type(b) + "; --types " + columns[b].name +
+                                   ":i128 reads it as such an integer, too",
+                               text, offset);
+        }
         throw SqlError("text cannot be compared with numbers, and " + has_type(*beside) + "; " + has_type(i), text,
                        offset);
     }
 }
 
-// The same condition, but in comparisons with those columns texts become numbers.
-static Predicate with_numbers(const query::Expression& expression, const std::set<std::string>& numbers) {
+// A constant that is compared with a wide integer.
+static Value wide_constant(const std::string& name, const query::Numeral& number) {
+    const auto* const fraction = std::get_if<double>(&number);
+    if (fraction && (std::abs(*fraction) >= 0x1p126 || std::trunc(*fraction) != *fraction))
+        throw InvalidArgument(name + " is an integer beyond 64 bits, which is compared with integers only");
+    return query::ordered_text(fraction ? static_cast<query::Integer>(*fraction) : std::get<query::Integer>(number));
+}
+
+// The same condition, but constants have the types of the columns, which are named by their leaves.
+static Predicate with_types(const query::Expression& expression, const std::set<std::string>& numbers,
+                            const std::map<std::string, std::string>& wide) {
     auto copy = expression;
     for (auto& operand : copy.operands)
-        operand = std::make_shared<const query::Expression>(detail::Access::of(with_numbers(*operand, numbers)));
+        operand = std::make_shared<const query::Expression>(detail::Access::of(with_types(*operand, numbers, wide)));
+    const auto known = wide.find(copy.column);
     for (auto& value : copy.values) {
-        const auto* text = std::get_if<std::string>(&value);
-        if (text && numbers.contains(copy.column)) value = *number_of(*text);
+        const auto* const text = std::get_if<std::string>(&value);
+        if (known == wide.end()) {
+            if (text && numbers.contains(copy.column)) value = *number_of(*text);
+        } else if (text) {
+            value = query::ordered_text(*query::integer_of(without_blanks(*text)));
+        } else if (const auto* const integer = std::get_if<std::int64_t>(&value)) {
+            value = wide_constant(known->second, query::Integer{*integer});
+        } else {
+            value = wide_constant(known->second, std::get<double>(value));
+        }
+    }
+    for (const auto& step : copy.steps) {
+        const auto of = wide.find(step.column);
+        if (step.kind != query::Arithmetic::Column || of == wide.end()) continue;
+        if (copy.steps.size() != 2)
+            throw InvalidArgument(of->second + " is an integer beyond 64 bits, which expressions do not take");
+        // A comparison with an integer beyond 64 bits.
+        return query::predicate({.kind = query::Expression::Kind::Compare,
+                                 .column = step.column,
+                                 .op = copy.op,
+                                 .values = {wide_constant(of->second, copy.steps[1].constant)}});
     }
     return query::predicate(std::move(copy));
 }
 
+bool SqlQuery::is_wide(const std::string& leaf) const {
+    const auto aggregate = std::ranges::find(aggregates, leaf, &SqlAggregate::leaf);
+    if (aggregate == aggregates.end()) {
+        const auto column = std::ranges::find(columns, leaf, &SqlColumn::leaf);
+        return column != columns.end() && column->wide;
+    }
+    const auto kind = aggregate->what.kind;
+    return aggregate->form == SqlAggregate::Form::Plain && kind != QueryAggregate::Kind::Count &&
+           aggregate->argument.size() == 1 && is_wide(aggregate->argument[0].leaf);
+}
+
 void take_types(SqlQuery& query, const SqlTypes& known) {
-    std::set<std::string> numbers;  // names of leaves
+    std::set<std::string> numbers;            // leaves
+    std::map<std::string, std::string> wide;  // leaves and names
     for (std::size_t i = 0; i < query.columns.size(); ++i) {
         auto& column = query.columns[i];
         column.printed = known.printed[i];
+        column.wide = known.wide[i];
+        if (column.wide) wide.emplace(column.leaf, column.name);
         if (known.types[i] != ColumnType::Text && !column.texts.empty()) numbers.insert(column.leaf);
     }
-    if (numbers.empty()) return;
+    for (const auto& one : query.aggregates) {
+        if (query.is_wide(one.leaf)) wide.emplace(one.leaf, one.leaf);
+    }
+    if (numbers.empty() && wide.empty()) return;
     for (auto* condition : {&query.where, &query.having}) {
-        if (*condition) *condition = with_numbers(detail::Access::of(**condition), numbers);
+        if (*condition) *condition = with_types(detail::Access::of(**condition), numbers, wide);
     }
 }
 

@@ -376,6 +376,72 @@ class Csv(Query):
         self.assertEqual(self.rows("SELECT n FROM a.csv WHERE id = '00123'"), [[1], [8]])
         self.assertEqual(self.rows("SELECT MIN(id), MAX(id), COUNT(DISTINCT id) FROM a.csv"), [["00123", "7", 7]])
 
+    def test_wide_integers(self):
+        """Integers of 65 to 128 bits keep their value in every kind of statement; Python knows the answers."""
+        chance = random.Random(43)
+        edges = [0, 2**63 - 1, 2**63, 2**64 - 1, 2**64, -2**63, -2**63 - 1, 2**127 - 1, -2**127]
+        draw = lambda: chance.choice([None, chance.choice(edges), chance.randrange(-9, 9), chance.getrandbits(64),
+                                      -chance.getrandbits(64), chance.randrange(-2**127, 2**127)])
+        rows = [[i, draw(), draw()] for i in range(400)] + [[400 + i, n, -n] for i, n in enumerate(edges[:-1])]
+        self.path("t.csv", csv_of(["k", "a", "b"], rows))
+        word = lambda value: None if value is None else str(value)
+        known = [row for row in rows if row[1] is not None]
+        ask = lambda rest: self.rows(f"SELECT k FROM t.csv {rest}")
+        ks = lambda test: [[k] for k, a, b in rows if test(a, b)]
+        self.assertEqual(self.rows("SELECT a, b FROM t.csv"), [[word(a), word(b)] for _, a, b in rows])
+        order = sorted(known, key=lambda row: row[1])
+        self.assertEqual(self.rows("SELECT k, a FROM t.csv WHERE a IS NOT NULL ORDER BY a"), [[k, word(a)] for k, a, _ in order])
+        self.assertEqual(ask("WHERE a IS NOT NULL ORDER BY a DESC, k LIMIT 30"),
+                         [[row[0]] for row in sorted(known, key=lambda row: (-row[1], row[0]))[:30]])
+        counts = {}
+        for _, a, _ in rows:
+            counts[a] = counts.get(a, 0) + 1
+        groups = sorted(counts, key=lambda a: (a is not None, a or 0))
+        self.assertEqual(self.rows("SELECT a, COUNT(*), MAX(b) FROM t.csv GROUP BY a"),
+                         [[word(a), counts[a], word(max((y for _, x, y in rows if x == a and y is not None), default=None))]
+                          for a in groups])
+        self.assertEqual(self.rows("SELECT DISTINCT a FROM t.csv ORDER BY a"), [[word(a)] for a in groups])
+        values = [row[1] for row in order]
+        self.assertEqual(self.rows("SELECT MIN(a), MAX(a), COUNT(a), COUNT(DISTINCT a), QUANTILE(a, 0.5) FROM t.csv"),
+                         [[str(values[0]), str(values[-1]), len(values), len(set(values)),
+                           str(values[(len(values) + 1) // 2 - 1])]])
+        for n in edges + [draw() or 7 for _ in range(20)]:
+            self.assertEqual(ask(f"WHERE a > {n}"), ks(lambda a, b: a is not None and a > n))
+            self.assertEqual(ask(f"WHERE '{n}' >= a"), ks(lambda a, b: a is not None and a <= n))
+            self.assertEqual(ask(f"WHERE a IN ('{n}', '5')"), ks(lambda a, b: a in (n, 5)))
+        self.assertEqual(ask(f"WHERE a BETWEEN -5 AND {2**64}"), ks(lambda a, b: a is not None and -5 <= a <= 2**64))
+        self.assertEqual(ask("WHERE a NOT BETWEEN -5 AND 1e15"), ks(lambda a, b: a is not None and not -5 <= a <= 10**15))
+        self.assertEqual(ask("WHERE a < b"), ks(lambda a, b: None not in (a, b) and a < b))
+        self.assertEqual(self.rows("SELECT b, MIN(a) AS m FROM t.csv GROUP BY b HAVING MIN(a) > 18446744073709551616"),
+                         [[word(b), str(m)] for b, m in
+                          ((b, min((x for _, x, y in known if y == b), default=None))
+                           for b in sorted({row[2] for row in rows}, key=lambda b: (b is not None, b or 0)))
+                          if m is not None and m > 2**64])
+        pairs = [[k, j] for k, a, _ in rows for j, _, b in rows if a is not None and a == b]
+        self.assertEqual(self.rows("SELECT x.k, y.k FROM t.csv AS x JOIN t.csv AS y ON x.a = y.b"), pairs)
+        self.assertEqual(self.rows("SELECT x.a FROM t.csv AS x JOIN t.csv AS y ON x.a = y.b"), [[word(rows[k][1])] for k, _ in pairs])
+        for query in ("SUM(a)", "a + 1", "AVG(a)", "a % 2"):
+            self.refuses(2, "sums need numbers, but a is an integer beyond 64 bits (line ", f"SELECT {query} FROM t.csv")
+        self.refuses(2, "LIKE needs text, and a is an integer", "SELECT k FROM t.csv WHERE a LIKE '1%'")
+        self.refuses(2, "'x' is not an integer of at most 128 bits", "SELECT k FROM t.csv WHERE a = 'x'")
+        self.refuses(1, "a is an integer beyond 64 bits, which is compared with integers only", "SELECT k FROM t.csv WHERE a > 1.5")
+        self.refuses(1, "a is an integer beyond 64 bits, which expressions do not take", "SELECT k FROM t.csv WHERE a + 1 > 2")
+        self.refuses(2, "--types k:i128 reads it as such an integer, too", "SELECT k FROM t.csv WHERE a = k")
+        self.assertEqual(self.rows("SELECT k FROM t.csv WHERE a = k", "--types", "k:i128"),
+                         [[str(k)] for k, a, _ in rows if a == k])
+
+    def test_what_is_no_wide_integer(self):
+        for odd in (str(2**127), "0.5", "007", "x"):
+            texts = ["18446744073709551616", "7", odd]
+            self.assertEqual(self.rows_of(csv_of(["a"], [[text] for text in texts])), [[text] for text in texts])
+            self.assertEqual(self.rows("SELECT a FROM t.csv ORDER BY a"), [[text] for text in sorted(texts)])
+        self.assertEqual(self.rows_of(b"a\n+18446744073709551616\n\" 8\"\n-0\n"), [["18446744073709551616"], ["8"], ["0"]])
+        many = [[i] for i in range(300000)] + [[2**64]]  # several blocks, of which only the last one is wide
+        self.path("t.csv", csv_of(["a"], many))
+        self.assertEqual(self.rows("SELECT a FROM t.csv ORDER BY a DESC LIMIT 2"), [[str(2**64)], ["299999"]])
+        self.path("t.csv", csv_of(["a"], [*many, ["x"]]))
+        self.assertEqual(self.rows("SELECT a FROM t.csv ORDER BY a DESC LIMIT 2"), [["x"], ["99999"]])
+
     def test_several_statements(self):
         self.path("s.csv", b"a\n1\n2\n")
         self.path("q.sql", b"SELECT SUM(a) AS s FROM s.csv; -- one\nSELECT MAX(a) FROM s.csv WHERE a < 2;\n")
@@ -437,6 +503,13 @@ class Csv(Query):
                          [["three", long], [None, "x,y"], [long, "x,y"]])
         self.assertEqual(self.rows("SELECT t, t AS again FROM x.csv WHERE t LIKE 'p%'")[0], ["pear", "pear"])
         self.refuses(2, "sums need numbers, but t is text", "SELECT t, t + 1 FROM x.csv")
+
+    def test_a_table_beyond_memory_is_refused(self):
+        self.path("t.csv", csv_of(["k", "a"], [[i, i * 7919 % 1000003] for i in range(600000)]))
+        query = "SELECT k FROM t.csv ORDER BY a LIMIT 1"
+        self.refuses(1, "take more than 10485760 bytes of memory: name fewer columns or give more --memory; "
+                        "`quadmill sort --lines --column NAME`", query, "--memory", "10M")
+        self.assertEqual(self.rows(query, "--memory", "1G"), [[0]])
 
     def test_memory(self):
         """Only the columns that a query needs stay in memory."""

@@ -293,9 +293,18 @@ void Run::groups(RowsRun& run) {
     groups_out(dealt);
 }
 
-// Parts have a fixed length and are added in order, so that sums of floats do not depend on the number of threads.
+// Parts are added in order. They have a fixed length if a sum of floats depends on it; otherwise each thread has one,
+// because adding parts takes as long as dealing if most rows are groups of their own.
 void Run::deal(std::span<const std::uint64_t> rows, Groups& to) const {
-    const auto part = tools_.join.tuning.rows_a_deal;
+    const auto sums_floats = [&](const Wanted& one) {
+        const auto kind = one.what.kind;
+        return (kind == QueryAggregate::Kind::Sum || kind == QueryAggregate::Kind::Average) &&
+               is_float(tables_[one.place].type);
+    };
+    const cpu::Workers workers(tools_.threads);
+    auto part = tools_.join.tuning.rows_a_deal;
+    if (std::ranges::none_of(wanted_, sums_floats))
+        part = std::max(part, (rows.size() + workers.threads() - 1) / workers.threads());
     const auto take = [&](std::span<const std::uint64_t> some, Groups& groups) {
         std::vector<RowPair> pairs;
         for (; !some.empty(); some = some.subspan(pairs.size())) {
@@ -307,7 +316,6 @@ void Run::deal(std::span<const std::uint64_t> rows, Groups& to) const {
     };
     const auto parts = (rows.size() + part - 1) / part;
     if (parts < 2) return take(rows, to);
-    const cpu::Workers workers(tools_.threads);
     std::vector<std::unique_ptr<Groups>> dealt(parts);
     workers.then_in_order(
         parts,

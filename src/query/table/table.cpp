@@ -326,21 +326,39 @@ namespace quadmill::detail::query {
 
 namespace {
 
-std::uint64_t word_of(const char* bytes, std::size_t size) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, bytes, size);
+template <class Word>
+std::uint64_t word_at(const char* bytes) {
+    Word word = 0;
+    std::memcpy(&word, bytes, sizeof word);
     return word;
 }
 
+// Texts of at most 7 bytes have an even hash of their own, others an odd one.
 std::uint64_t hash_of(std::string_view text) {
-    std::uint64_t hash = text.size();
-    const auto mix = [&](std::uint64_t word) {
-        hash = (hash ^ word) * 0x9e3779b97f4a7c15U;
-        hash ^= hash >> 32U;
-    };
-    for (; text.size() >= 8; text.remove_prefix(8)) mix(word_of(text.data(), 8));
-    mix(word_of(text.data(), text.size()));
-    return hash;
+    const auto* const from = text.data();
+    const auto size = text.size();
+    if (size >= 8) {
+        std::uint64_t hash = size;
+        const auto mix = [&](std::uint64_t word) {
+            hash = (hash ^ word) * 0x9e3779b97f4a7c15U;
+            hash ^= hash >> 32U;
+        };
+        for (std::size_t at = 0; at + 8 < size; at += 8) mix(word_at<std::uint64_t>(from + at));
+        mix(word_at<std::uint64_t>(from + size - 8));
+        return hash * 0x9e3779b97f4a7c15U | 1U;
+    }
+    // The bytes, some of them twice at the same place, and the size.
+    std::uint64_t hash = std::uint64_t{size} << 56U;
+    if (size >= 4) {
+        hash |= word_at<std::uint32_t>(from) | word_at<std::uint32_t>(from + size - 4) << (8 * (size - 4));
+    } else if (size > 0) {
+        for (const auto at : {std::size_t{0}, size / 2, size - 1}) hash |= word_at<std::uint8_t>(from + at) << (8 * at);
+    }
+    // Each step can be undone in 63 bits.
+    constexpr auto bits = ~std::uint64_t{0} >> 1U;
+    hash = hash * 0x9e3779b97f4a7c15U & bits;
+    hash = (hash ^ hash >> 32U) * 0xd6e8feb86659fd93U & bits;
+    return (hash ^ hash >> 32U) << 1U;
 }
 
 // A distinct text, with its first bytes as a number that has their order.
@@ -372,122 +390,128 @@ void TextMemory::add_block(std::size_t bytes) {
 
 std::uint32_t TextNumbers::number(std::string_view text, std::uint64_t hash) {
     if (2 * texts_.size() >= slots_.size()) make_space();
-    const auto last = slots_.size() - 1;
-    auto slot = hash & last;
-    for (; slots_[slot] != 0; slot = (slot + 1) & last) {
-        const auto number = slots_[slot] - 1;
-        if (hashes_[number] == hash && texts_[number] == text) return number;
+    const bool is_short = hash % 2 == 0;
+    for (auto slot = slot_of(hash); slots_[slot] != 0; slot = (slot + 1) & (slots_.size() - 1)) {
+        if (((slots_[slot] ^ hash) & upper) != 0) continue;
+        const auto number = static_cast<std::uint32_t>(slots_[slot]) - 1;
+        if (hashes_[number] == hash && (is_short || texts_[number] == text)) return number;
     }
-    slots_[slot] = static_cast<std::uint32_t>(texts_.size() + 1);
+    put(hash, texts_.size());
     hashes_.push_back(hash);
-    texts_.push_back(text);
-    return slots_[slot] - 1;
+    auto* const to = memory_.space(text.size());
+    if (!text.empty()) std::memcpy(to, text.data(), text.size());
+    texts_.emplace_back(to, text.size());
+    return static_cast<std::uint32_t>(texts_.size() - 1);
 }
 
 void TextNumbers::add(std::string_view text) {
-    const auto before = texts_.size();
     rows_.push_back(number(text, hash_of(text)));
-    if (texts_.size() == before) return;
-    auto* const to = memory_.space(text.size());
-    if (!text.empty()) std::memcpy(to, text.data(), text.size());
-    texts_.back() = {to, text.size()};
+}
+
+// Pre: the text has no slot, and one is free.
+void TextNumbers::put(std::uint64_t hash, std::size_t number) {
+    auto slot = slot_of(hash);
+    while (slots_[slot] != 0) slot = (slot + 1) & (slots_.size() - 1);
+    slots_[slot] = (hash & upper) | (number + 1);
 }
 
 void TextNumbers::make_space() {
     slots_.assign(std::max<std::size_t>(64, 2 * slots_.size()), 0);
-    const auto last = slots_.size() - 1;
-    for (std::size_t number = 0; number < texts_.size(); ++number) {
-        auto slot = hashes_[number] & last;
-        while (slots_[slot] != 0) slot = (slot + 1) & last;
-        slots_[slot] = static_cast<std::uint32_t>(number + 1);
+    for (std::size_t number = 0; number < texts_.size(); ++number) put(hashes_[number], number);
+}
+
+void SharedTexts::take(TextNumbers& part) {
+    const auto n = part.texts_.size();
+    if (n == 0) return;
+    // Share by share: the numbers of its texts, after those of the shares before it.
+    std::array<std::size_t, std::tuple_size_v<decltype(shares_)> + 1> ends{};
+    for (const auto hash : part.hashes_) ++ends[share_of(hash) + 1];
+    for (std::size_t i = 1; i < ends.size(); ++i) ends[i] += ends[i - 1];
+    std::vector<std::uint32_t> order(n), to(n);
+    for (std::size_t i = 0; i < n; ++i) order[ends[share_of(part.hashes_[i])]++] = static_cast<std::uint32_t>(i);
+    std::size_t begin = 0;
+    for (std::size_t k = 0; k < shares_.size(); begin = ends[k++]) {
+        if (begin == ends[k]) continue;
+        auto& share = shares_[k];
+        const std::lock_guard lock(share.mutex);
+        const auto& slots = share.texts.slots_;
+        for (auto i = begin; i < ends[k]; ++i) {
+            constexpr std::size_t ahead = 8;
+            if (i + ahead < ends[k] && !slots.empty())
+                __builtin_prefetch(&slots[share.texts.slot_of(part.hashes_[order[i + ahead]])]);
+            const auto number = share.texts.number(part.texts_[order[i]], part.hashes_[order[i]]);
+            if (number >> share_bits != 0) throw InvalidArgument("a table has at most 2^32 different texts");
+            to[order[i]] = static_cast<std::uint32_t>(k << share_bits) | number;
+        }
     }
+    for (auto& number : part.rows_) number = to[number];
+    auto rows = std::move(part.rows_);
+    part = {};
+    part.rows_ = std::move(rows);
 }
 
 namespace {
 
-// Distinct texts of all parts. Those with the same upper bits of their hash are found together, by one thread.
-class Merged {
-  public:
-    Merged(std::span<NumberedTexts> columns, const cpu::Workers& workers) : workers_(workers) {
-        for (const auto& column : columns) {
-            for (const auto& part : column.parts) {
-                parts_.push_back(&part);
-                numbers_.emplace_back(part.texts().size());
-            }
-        }
-        workers.for_each(shares_.size(), [this](std::size_t i) { find(i); });
-    }
-
-    // Sorted. Numbers become indices in it.
-    [[nodiscard]] std::shared_ptr<const Dictionary> dictionary() {
-        std::vector<Entry> all;
-        std::vector<std::vector<std::uint32_t>> ranks;
-        for (const auto& share : shares_) {
-            auto& to = ranks.emplace_back(share.texts().size());
-            for (std::size_t i = 0; i < to.size(); ++i)
-                all.push_back({prefix_of(share.texts()[i]), share.texts()[i], &to[i]});
-        }
-        sort(all);
-        Dictionary dictionary;
-        dictionary.reserve(all.size());
-        for (const auto& entry : all) {
-            *entry.rank = static_cast<std::uint32_t>(dictionary.size());
-            dictionary.emplace_back(entry.text);
-        }
-        workers_.for_each(numbers_.size(), [&](std::size_t k) {
-            for (std::size_t i = 0; i < numbers_[k].size(); ++i)
-                numbers_[k][i] = ranks[share_of(parts_[k]->hashes()[i])][numbers_[k][i]];
+// Sorts pieces, then merges neighbours.
+void sort(std::vector<Entry>& all, const cpu::Workers& workers) {
+    constexpr std::size_t pieces = 8;
+    const auto cut = [&](std::size_t i) {
+        return all.begin() + static_cast<std::ptrdiff_t>(all.size() * std::min(i, pieces) / pieces);
+    };
+    workers.for_each(pieces, [&](std::size_t i) { std::sort(cut(i), cut(i + 1)); });
+    for (std::size_t n = 1; n < pieces; n *= 2)
+        workers.for_each(pieces / (2 * n), [&](std::size_t i) {
+            std::inplace_merge(cut(2 * i * n), cut((2 * i + 1) * n), cut((2 * i + 2) * n));
         });
-        return std::make_shared<const Dictionary>(std::move(dictionary));
-    }
-    // By number of a text in that part: its index in the dictionary.
-    [[nodiscard]] const std::vector<std::uint32_t>& indices(std::size_t part) const { return numbers_[part]; }
-
-  private:
-    static std::size_t share_of(std::uint64_t hash) { return hash >> 60U; }
-    void find(std::size_t share) {
-        for (std::size_t k = 0; k < parts_.size(); ++k) {
-            const auto& hashes = parts_[k]->hashes();
-            for (std::size_t i = 0; i < hashes.size(); ++i) {
-                if (share_of(hashes[i]) == share)
-                    numbers_[k][i] = shares_[share].number(parts_[k]->texts()[i], hashes[i]);
-            }
-        }
-    }
-    // Sorts pieces, then merges neighbours.
-    void sort(std::vector<Entry>& all) const {
-        constexpr std::size_t pieces = 8;
-        const auto cut = [&](std::size_t i) {
-            return all.begin() + static_cast<std::ptrdiff_t>(all.size() * std::min(i, pieces) / pieces);
-        };
-        workers_.for_each(pieces, [&](std::size_t i) { std::sort(cut(i), cut(i + 1)); });
-        for (std::size_t n = 1; n < pieces; n *= 2)
-            workers_.for_each(pieces / (2 * n), [&](std::size_t i) {
-                std::inplace_merge(cut(2 * i * n), cut((2 * i + 1) * n), cut((2 * i + 2) * n));
-            });
-    }
-
-    const cpu::Workers& workers_;
-    std::vector<const TextNumbers*> parts_;
-    std::vector<std::vector<std::uint32_t>> numbers_;  // by part
-    std::array<TextNumbers, 16> shares_{};
-};
+}
 
 }  // namespace
 
-void add_texts(Table& table, std::span<NumberedTexts> columns, const cpu::Workers& workers) {
+Dictionary SharedTexts::dictionary(const cpu::Workers& workers) {
+    std::vector<Entry> all;
+    for (auto& share : shares_) {
+        const auto& texts = share.texts.texts_;
+        share.ranks.resize(texts.size());
+        for (std::size_t i = 0; i < texts.size(); ++i) all.push_back({prefix_of(texts[i]), texts[i], &share.ranks[i]});
+    }
+    sort(all, workers);
+    Dictionary sorted;
+    sorted.reserve(all.size());
+    for (const auto& entry : all) {
+        *entry.rank = static_cast<std::uint32_t>(sorted.size());
+        sorted.emplace_back(entry.text);
+    }
+    return sorted;
+}
+
+// The first character has the sign and the number of digits. Digits of a negative integer are subtracted from 9.
+std::string ordered_text(Integer integer) {
+    auto text = text_of(integer);
+    const bool minus = integer < 0;
+    std::string order(
+        1, static_cast<char>(minus ? '@' - static_cast<int>(text.size()) : '@' + static_cast<int>(text.size())));
+    if (!minus) return order + text;
+    for (const char digit : std::string_view(text).substr(1)) order += static_cast<char>('0' + '9' - digit);
+    return order + text;
+}
+
+std::string_view digits_of(std::string_view ordered) {
+    const auto minus = static_cast<std::size_t>('@' - ordered.front());
+    return ordered.substr(ordered.front() > '@' ? 1 : minus);
+}
+
+void add_texts(Table& table, std::span<NumberedTexts> columns, SharedTexts& texts, const cpu::Workers& workers) {
     const auto data = std::const_pointer_cast<TableData>(detail::Access::of(table));
-    Merged merged(columns, workers);
-    data->dictionary = merged.dictionary();
-    std::size_t at = 0;
+    for (auto& column : columns)
+        workers.for_each(column.parts.size(), [&](std::size_t i) { texts.take(column.parts[i]); });
+    data->dictionary = std::make_shared<const Dictionary>(texts.dictionary(workers));
     for (auto& [name, parts, valid] : columns) {
         std::vector<std::uint32_t> codes;
         std::size_t rows = 0;
         for (const auto& part : parts) rows += part.rows().size();
         codes.reserve(rows);
         for (auto& part : parts) {
-            const auto& to = merged.indices(at++);
-            for (const auto number : part.rows()) codes.push_back(to.empty() ? 0 : to[number]);
+            for (const auto number : part.rows()) codes.push_back(texts.index(number));
             part = {};
         }
         require_fits(*data, "Table::add", name, rows);

@@ -1,10 +1,12 @@
 // Texts of rows: as numbers of distinct texts, found by hash, or, if they are only printed, as they are.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,6 +14,7 @@
 
 #include "cpu/workers.hpp"
 #include "quadmill/table.hpp"
+#include "query/plan/formula.hpp"
 
 namespace quadmill::detail::query {
 
@@ -44,7 +47,7 @@ class TextMemory {
 class TextNumbers {
   public:
     void add(std::string_view text);
-    // The number of a text that lives longer than this object.
+    // The number of a text with that hash.
     [[nodiscard]] std::uint32_t number(std::string_view text, std::uint64_t hash);
     // Rows that have no text get number 0.
     void add_empty(std::size_t rows) { rows_.resize(rows_.size() + rows); }
@@ -52,17 +55,45 @@ class TextNumbers {
 
     [[nodiscard]] const std::vector<std::uint32_t>& rows() const { return rows_; }
     [[nodiscard]] const std::vector<std::string_view>& texts() const { return texts_; }
-    [[nodiscard]] const std::vector<std::uint64_t>& hashes() const { return hashes_; }
     [[nodiscard]] std::string_view text(std::size_t row) const { return texts_[rows_[row]]; }
 
   private:
+    friend class SharedTexts;
+    static constexpr std::uint64_t upper = 0xffffffff00000000U;
+    [[nodiscard]] std::size_t slot_of(std::uint64_t hash) const { return hash >> 1U & (slots_.size() - 1); }
+    void put(std::uint64_t hash, std::size_t number);
     void make_space();
 
     std::vector<std::uint32_t> rows_{};
     std::vector<std::string_view> texts_{};
     std::vector<std::uint64_t> hashes_{};  // by number
-    std::vector<std::uint32_t> slots_{};   // number + 1; 0: free. The size is a power of two
+    // The upper half of the hash, then number + 1; 0: free. The size is a power of two.
+    std::vector<std::uint64_t> slots_{};
     TextMemory memory_{};
+};
+
+// The distinct texts of many parts, which threads add at the same time. Texts are spread over shares by their hash.
+class SharedTexts {
+  public:
+    // Renumbers a part's rows by these texts, and forgets its own. Does nothing to a part without texts.
+    void take(TextNumbers& part);
+    // Sorts the texts. Pre: no part is taken later.
+    [[nodiscard]] std::vector<std::string> dictionary(const cpu::Workers& workers);
+    // The index in the dictionary of a row's number.
+    [[nodiscard]] std::uint32_t index(std::uint32_t number) const {
+        const auto& ranks = shares_[number >> share_bits].ranks;
+        return ranks.empty() ? 0 : ranks[number & ((1U << share_bits) - 1)];
+    }
+
+  private:
+    static constexpr unsigned share_bits = 26;  // of a number in its share
+    struct Share {
+        std::mutex mutex{};
+        TextNumbers texts{};
+        std::vector<std::uint32_t> ranks{};  // by number
+    };
+    static std::size_t share_of(std::uint64_t hash) { return hash >> 58U; }
+    std::array<Share, 64> shares_{};
 };
 
 // Texts that are only printed. A row is an integer: the text's address, and its length in the lower 16 bits. The length
@@ -101,13 +132,18 @@ class PrintedTexts {
     TextMemory memory_{};
 };
 
+// Integers beyond 64 bits are texts, which begin with what orders them by value and end with the digits.
+[[nodiscard]] std::string ordered_text(Integer integer);
+[[nodiscard]] std::string_view digits_of(std::string_view ordered);
+
 // A column of text in parts, one after the other. A row is NULL if its element of `valid` is false; empty: none is.
 struct NumberedTexts {
     std::string name;
     std::vector<TextNumbers> parts;
     std::vector<bool> valid;
 };
-// Adds the columns to a table without text columns, which no other Table shares.
-void add_texts(Table& table, std::span<NumberedTexts> columns, const cpu::Workers& workers);
+// Adds the columns to a table without text columns, which no other Table shares. `texts` took some of the parts, and
+// takes the others.
+void add_texts(Table& table, std::span<NumberedTexts> columns, SharedTexts& texts, const cpu::Workers& workers);
 
 }  // namespace quadmill::detail::query
