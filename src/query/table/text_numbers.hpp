@@ -54,7 +54,6 @@ class TextNumbers {
     void cut(std::size_t rows) { rows_.resize(rows); }
 
     [[nodiscard]] const std::vector<std::uint32_t>& rows() const { return rows_; }
-    [[nodiscard]] const std::vector<std::string_view>& texts() const { return texts_; }
     [[nodiscard]] std::string_view text(std::size_t row) const { return texts_[rows_[row]]; }
 
   private:
