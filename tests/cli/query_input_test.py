@@ -406,7 +406,8 @@ class Csv(Query):
                          [[str(values[0]), str(values[-1]), len(values), len(set(values)),
                            str(values[(len(values) + 1) // 2 - 1])]])
         for n in edges + [draw() or 7 for _ in range(20)]:
-            self.assertEqual(ask(f"WHERE a > {n}"), ks(lambda a, b: a is not None and a > n))
+            literal = n if n > -2**127 else f"'{n}'"  # its digits alone are beyond 128 bits
+            self.assertEqual(ask(f"WHERE a > {literal}"), ks(lambda a, b: a is not None and a > n))
             self.assertEqual(ask(f"WHERE '{n}' >= a"), ks(lambda a, b: a is not None and a <= n))
             self.assertEqual(ask(f"WHERE a IN ('{n}', '5')"), ks(lambda a, b: a in (n, 5)))
         self.assertEqual(ask(f"WHERE a BETWEEN -5 AND {2**64}"), ks(lambda a, b: a is not None and -5 <= a <= 2**64))
