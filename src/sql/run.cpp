@@ -121,14 +121,16 @@ Query plain_rows(const SqlQuery& query) {
 enum class Spelling { Plain, Printed, Wide };
 
 std::vector<Spelling> spellings(const SqlQuery& query) {
+    std::unordered_map<std::string_view, const SqlColumn*> columns;
+    for (const auto& column : query.columns) columns.try_emplace(column.leaf, &column);
     std::vector<Spelling> all;
     for (const auto& output : query.outputs) {
-        const auto& leaf = is_leaf(output.steps) ? leaf_of(output.steps) : output.name;
-        const auto column = std::ranges::find(query.columns, leaf, &SqlColumn::leaf);
-        const bool printed = is_leaf(output.steps) && column != query.columns.end() && column->printed;
-        all.push_back(printed                                        ? Spelling::Printed
-                      : is_leaf(output.steps) && query.is_wide(leaf) ? Spelling::Wide
-                                                                     : Spelling::Plain);
+        auto& how = all.emplace_back(Spelling::Plain);
+        if (!is_leaf(output.steps)) continue;
+        const auto found = columns.find(leaf_of(output.steps));
+        const auto* const column = found == columns.end() ? nullptr : found->second;
+        if (column ? column->wide : query.is_wide(leaf_of(output.steps))) how = Spelling::Wide;
+        if (column && column->printed) how = Spelling::Printed;
     }
     return all;
 }
