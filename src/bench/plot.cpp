@@ -46,14 +46,14 @@ class Axis {
     [[nodiscard]] double at(double value) const { return from_ + (to_ - from_) * (scaled(value) - low_) / span_; }
 
   private:
-    [[nodiscard]] double scaled(double value) const { return scale_ == Scale::Linear ? value : std::log(value); }
+    [[nodiscard]] double scaled(double value) const { return scale_ == Scale::Logarithmic ? std::log(value) : value; }
 
     Scale scale_;
     double low_, span_, from_, to_;
 };
 
 struct Range {
-    double low = std::numeric_limits<double>::max(), high = 0;
+    double low = std::numeric_limits<double>::max(), high = std::numeric_limits<double>::lowest();
     void include(double value) {
         low = std::min(low, value);
         high = std::max(high, value);
@@ -83,6 +83,18 @@ std::vector<double> linear_ticks(double high) {
     }
     std::vector<double> ticks{0};
     while (ticks.back() < high * (1 - 1e-9)) ticks.push_back(step * static_cast<double>(ticks.size()));
+    return ticks;
+}
+
+// Those of the values from `low` to `high`, which may be negative.
+std::vector<double> fitted_ticks(const Range& range) {
+    const double wide = range.high - range.low;
+    if (!(wide > 0)) return {range.low};
+    const auto steps = linear_ticks(wide);
+    const double step = steps[1];
+    std::vector<double> ticks;
+    for (double i = std::ceil(range.low / step); i * step <= range.high && ticks.size() < steps.size(); ++i)
+        ticks.push_back(i * step);
     return ticks;
 }
 
@@ -139,10 +151,10 @@ class Drawing {
 
     void frame() {
         horizontals();
-        if (panel_.x_scale == Scale::Linear)
-            verticals();
-        else
+        if (panel_.x_scale == Scale::Logarithmic)
             verticals_at_powers();
+        else
+            verticals();
         svg_ += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\" font-size=\"14\">{}</text>\n",
                             (left + width - right) / 2, height - 14, escaped(panel_.x_label));
         svg_ += fmt::format(
@@ -178,9 +190,11 @@ class Drawing {
     }
 
     void verticals() {
-        const auto ticks = linear_ticks(x_.high);
-        x_axis_ = Axis(Scale::Linear, 0, ticks.back(), left, width - right);
-        for (const double tick : ticks) vertical(x_axis_.at(tick), decimal(tick));
+        const bool fitted = panel_.x_scale == Scale::Fitted;
+        const auto ticks = fitted ? fitted_ticks(x_) : linear_ticks(x_.high);
+        x_axis_ = Axis(Scale::Linear, fitted ? x_.low : 0, fitted ? x_.high : ticks.back(), left, width - right);
+        for (const double tick : ticks)
+            vertical(x_axis_.at(tick), fitted ? fmt::format("{:.10g}", tick) : decimal(tick));
     }
 
     void verticals_at_powers() {
@@ -197,6 +211,9 @@ class Drawing {
                            series.line == Line::Dashed ? " stroke-dasharray=\"6 4\"" : "");
     }
 
+    [[nodiscard]] static bool is_marked(const Series& series) {
+        return series.line != Line::Unmarked && series.points.size() <= max_marked;
+    }
     // Circles for solid lines, squares for dashed ones.
     [[nodiscard]] static std::string mark(const Series& series, std::size_t index, double x, double y) {
         const auto* const color = colors[index % colors.size()];
@@ -246,7 +263,7 @@ class Drawing {
             std::string points, marks;
             for (const auto& [x, y] : series.points) {
                 points += fmt::format("{:.1f},{:.1f} ", x_axis_.at(x), y_at(y));
-                if (series.points.size() <= max_marked) marks += mark(series, i, x_axis_.at(x), y_at(y));
+                if (is_marked(series)) marks += mark(series, i, x_axis_.at(x), y_at(y));
             }
             marks += up_marks(series, i);
             svg_ +=
@@ -267,9 +284,8 @@ class Drawing {
         const double x = width - right + 16;
         for (const auto i : order) {
             const auto& series = panel_.series[i];
-            svg_ +=
-                fmt::format("<line x1=\"{}\" x2=\"{}\" y1=\"{}\" y2=\"{}\" {}/>{}", x, x + 30, y, y, stroke(series, i),
-                            series.points.size() <= max_marked ? mark(series, i, x + 15, y) : "");
+            svg_ += fmt::format("<line x1=\"{}\" x2=\"{}\" y1=\"{}\" y2=\"{}\" {}/>{}", x, x + 30, y, y,
+                                stroke(series, i), is_marked(series) ? mark(series, i, x + 15, y) : "");
             if (!series.band.empty()) {
                 svg_ += fmt::format(
                     "<rect x=\"{}\" y=\"{}\" width=\"30\" height=\"12\" fill=\"{}\" fill-opacity=\"0.25\"/>", x, y - 6,

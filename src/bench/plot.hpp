@@ -7,8 +7,12 @@
 
 namespace quadmill::detail::bench {
 
-enum class Line { Solid, Dashed };
-enum class Scale { Logarithmic, Linear };  // a linear axis begins at 0
+enum class Line { Solid, Dashed, Unmarked };
+enum class Scale {
+    Logarithmic,
+    Linear,
+    Fitted
+};  // Linear begins at 0; Fitted is linear, from the first value to the last
 
 struct Series {
     std::string name;

@@ -1,7 +1,9 @@
 #include <fmt/core.h>
 
+#include <array>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "bench/stream_bench.hpp"
 #include "cli/bench_report.hpp"
@@ -21,6 +23,33 @@ const input::Words<Summary> summary_words{{"quantiles", Summary::Quantiles},
                                           {"frequencies", Summary::Frequencies},
                                           {"sliding-quantiles", Summary::SlidingQuantiles},
                                           {"sliding-frequencies", Summary::SlidingFrequencies}};
+
+// Figures of Apache DataSketches (C++), whose code is not part of this program: measured elsewhere, and only quoted.
+struct Quoted {
+    const char *sketch, *what;
+    double figure;
+    const char* unit;
+};
+constexpr const char* quoted_from = "Apache DataSketches on one CPU thread of the H100 machine, November 2026";
+constexpr std::array quoted_figures{Quoted{"KLL, k 3200", "f32 in bulk, eps 1e-3", 27e6, "values/s"},
+                                    Quoted{"frequent_items", "u32 in bulk, slowest", 65e6, "values/s"},
+                                    Quoted{"frequent_items", "u32 in bulk, fastest", 84e6, "values/s"},
+                                    Quoted{"REQ, k 12", "p99.99 of 2e7 values", 14, "ranks off"},
+                                    Quoted{"REQ, k 12", "saved", 11'000, "bytes"},
+                                    Quoted{"KLL", "merge of parts of 1e5, eps 1e-3", 45, "us a part"},
+                                    Quoted{"KLL", "merge of parts of 1e5, eps 1e-4", 3'100, "us a part"}};
+
+Json quoted_json() {
+    auto rows = Json::array();
+    for (const auto& q : quoted_figures)
+        rows.push_back({{"sketch", q.sketch}, {"what", q.what}, {"figure", q.figure}, {"unit", q.unit}});
+    return {{"from", quoted_from}, {"figures", std::move(rows)}};
+}
+
+void print_quoted() {
+    fmt::print("\nNot measured here: {}\n", quoted_from);
+    for (const auto& q : quoted_figures) fmt::print("{:<16} {:<32} {:>12} {}\n", q.sketch, q.what, q.figure, q.unit);
+}
 
 struct BenchStream : BenchOptions {
     BenchStream() { repeat = 3; }
@@ -149,6 +178,8 @@ void BenchStream::run() {
             }
         }
     }
+    if (with_rivals) report["quoted"] = quoted_json();
+    if (with_rivals && !json) print_quoted();
     if (json) fmt::print("{}\n", report.dump());
     if (!right) throw Error("bench stream: an answer was further off than eps allows; see above");
 }

@@ -3,6 +3,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/groups.hpp"
+#include "cli/recent.hpp"
 #include "cli/stream_run.hpp"
 #include "input/checks.hpp"
 
@@ -31,27 +32,49 @@ void FrequentCommand::run_names() const {
     StreamRun run(stream, 0);
     using Names = Frequencies<std::string>;
     const Question question{.support = support.support, .top = top};
+    const auto ask = [&](const Names& some) { return answer_of(some, question); };
+    if (sliding.seconds > 0) {
+        return run_recent<std::string, Names>(
+            run, stream, sliding.seconds, [this] { return Names({.eps = support.eps()}); }, ask);
+    }
     const auto saved = run.resumed();
     auto summary = saved ? Names::load(saved->span()) : Names({.eps = support.eps()});
+    const auto any = any_summary<Names>(summary, ask);
     run.use_cpu();
-    run.run_names(any_summary<Names>(summary, [&](const Names& some) { return answer_of(some, question); }),
-                  [&](std::span<const std::string> some) { summary.add(some); });
+    if (!stream.weight.empty()) {
+        return run.run_pairs<std::string, std::uint64_t>(any, input_parser<std::string>(stream), parse_weight,
+                                                         [&](auto pairs) {
+                                                             for (const auto& [name, weight] : pairs)
+                                                                 summary.add(name, weight);
+                                                         });
+    }
+    run.run_names(any, [&](std::span<const std::string> some) { summary.add(some); });
 }
 
 template <class T>
 void FrequentCommand::run_as() const {
     StreamRun run(stream, sizeof(T));
-    if (!stream.column.by.empty()) {
+    if (!stream.group.empty()) {
         Groups<Frequencies<T>> groups(
             [this] { return Frequencies<T>({.eps = support.eps(), .window = stream.window}); }, max_groups);
         const Question of_group{.support = support.support, .top = top};
-        return groups.template run<T>(run, [&](const auto& some) { return answer_of(some, of_group); });
+        return groups.template run<T>(run, stream, [&](const auto& some) { return answer_of(some, of_group); });
     }
     const Question question{.support = support.support, .top = top, .width = sliding.asked()};
     const auto run_with = [&]<class Summary>(Summary summary) {
-        run.run<T>(any_summary<Summary>(summary, [&](const auto& some) { return answer_of(some, question); }),
-                   [&](std::span<const T> values) { summary.add(values); });
+        const auto any = any_summary<Summary>(summary, [&](const auto& some) { return answer_of(some, question); });
+        if constexpr (std::is_same_v<Summary, Frequencies<T>>) {
+            if (!stream.weight.empty())
+                return run.run_weighted<T>(any, [&](auto values, auto weights) { summary.add(values, weights); });
+        }
+        run.run<T>(any, [&](std::span<const T> values) { summary.add(values); });
     };
+    if (sliding.seconds > 0) {
+        return run_recent<T, Frequencies<T>>(
+            run, stream, sliding.seconds,
+            [this] { return Frequencies<T>({.eps = support.eps(), .window = stream.window}); },
+            [&](const Frequencies<T>& some) { return answer_of(some, question); });
+    }
     auto sorter = run.sorter();
     const auto saved = run.resumed();
     if (sliding.on()) {
@@ -73,12 +96,13 @@ void FrequentCommand::run() {
     }
     support.check();
     sliding.check(support.eps(), stream);
-    refuse_with_groups(stream, {"--sliding", "--save", "--resume", "--names"});
+    refuse_with(stream, "--by", {"--sliding", "--save", "--resume", "--names"});
+    refuse_with(stream, "--weight", {"--sliding", "--engine"});
     if (names) {
-        for (const auto* option : {"--sliding", "--type", "--raw", "--window"}) {
-            if (stream.verb->count(option) > 0)
-                throw CLI::ValidationError("--names", std::string("does not go with ") + option);
-        }
+        if (sliding.on())
+            throw CLI::ValidationError("--names",
+                                       "does not go with --sliding and a number of values, only with a time");
+        refuse_with(stream, "--names", {"--type", "--raw", "--window"});
         stream.reading.form = input::Form::Text;
         return run_names();
     }
@@ -106,6 +130,8 @@ void add_frequent_command(CLI::App& app) {
         "Values are names: the lines of the input, or with --column its fields. A summary has at most 2 / E");
     auto* column = add_column_options(*verb, command->stream);
     add_group_options(*verb, command->stream, command->max_groups, column, "frequent values");
+    add_time_option(*verb, command->stream, column);
+    add_weight_option(*verb, command->stream, column);
     add_resume_options(*verb, command->stream);
     verb->footer(
         "Reports every value that makes up at least the fraction S of the input, and no value that makes up less "
@@ -115,6 +141,7 @@ void add_frequent_command(CLI::App& app) {
         "  quadmill frequent ports.u32 --type u32 --support 0.01\n"
         "  quadmill frequent requests.csv --column status --type u32 -k 10\n"
         "  quadmill frequent requests.csv --column path --names -k 20\n"
+        "  quadmill frequent requests.csv --column path --names --weight bytes -k 20\n"
         "  cut -d' ' -f9 access.log | quadmill frequent --text --type i32 --support 0.05 --eps 0.001\n"
         "  tail -f codes.txt | quadmill frequent --text --type u32 --support 0.1 --sliding 10000 "
         "--every 1000");

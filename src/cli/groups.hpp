@@ -45,7 +45,7 @@ class Groups {
     }
     // Passes the values of a column to their groups.
     template <class T>
-    void run(StreamRun& run, const std::function<Answer(const Summary&)>& ask) {
+    void run(StreamRun& run, const StreamOptions& stream, const std::function<Answer(const Summary&)>& ask) {
         const AnySummary any{.ask = [&] { return answer(ask); },
                              .save = {},
                              .nans = [&] { return sum_of([](const Summary& s) { return nans_of(s); }); },
@@ -53,8 +53,12 @@ class Groups {
                              .times = [] { return StreamTimes(); }};
         using Record = std::pair<Summary*, T>;
         run.use_cpu();
-        run.run_grouped<T, Record>(
-            any, [&](T value, std::string_view group) { return Record(&of(group), value); },
+        run.run_records<Record, T>(
+            any, input_parser<T>(stream),
+            [&](T value, std::string_view group, Record& record) -> input::Fault {
+                record = {&of(group), value};
+                return nullptr;
+            },
             [](std::span<const Record> records) {
                 for (const auto& [summary, value] : records) summary->add(value);
             });
@@ -74,7 +78,5 @@ class Groups {
 // --by and --groups. Call it after add_column_options(), which returned `column`.
 void add_group_options(CLI::App& verb, StreamOptions& options, std::uint64_t& max_groups, CLI::Option* column,
                        const std::string& what);
-// Rejects options that do not go with --by.
-void refuse_with_groups(const StreamOptions& options, std::initializer_list<const char*> refused);
 
 }  // namespace quadmill::detail::cli

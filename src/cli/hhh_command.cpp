@@ -1,3 +1,4 @@
+#include <arpa/inet.h>
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -24,11 +25,18 @@ struct HhhCommand {
     void run_as() const;
 
   private:
+    void run_ipv6();
     void read_hierarchy();
 
     std::vector<int> lengths_;
     Notation notation_ = Notation::Hexadecimal;
 };
+
+input::Fault parse_ipv6(std::string_view word, Ipv6& address) {
+    return inet_pton(AF_INET6, std::string(word).c_str(), address.bytes.data()) == 1
+               ? nullptr
+               : "is not an IPv6 address such as 2001:db8::1";
+}
 
 // Converts "8,16,24" to ascending numbers.
 std::vector<int> lengths_of(std::string_view list, int max) {
@@ -38,12 +46,10 @@ std::vector<int> lengths_of(std::string_view list, int max) {
         int length = -1;
         const auto fault = input::parse_number(list.substr(at, end - at), length);
         if (fault || length < (lengths.empty() ? 0 : lengths.back() + 1) || length > max) {
-            throw CLI::ValidationError(
-                "--hierarchy",
-                fmt::format(
-                    "must be ipv4-bytes, ipv4-bits or ascending lengths of prefixes, from 0 to {}, such as 0,8,16; "
-                    "not '{}'",
-                    max, list));
+            throw CLI::ValidationError("--hierarchy", fmt::format("must be ipv4-bytes, ipv4-bits, ipv6 or ascending "
+                                                                  "lengths of prefixes, from 0 to {}, such as 0,8,16; "
+                                                                  "not '{}'",
+                                                                  max, list));
         }
         lengths.push_back(length);
         at = end + 1;
@@ -66,6 +72,19 @@ void HhhCommand::read_hierarchy() {
     notation_ = Notation::Ipv4;
 }
 
+// Addresses are lines of text or the fields of a column.
+void HhhCommand::run_ipv6() {
+    refuse_with(stream, "--hierarchy", {"--type", "--raw", "--window", "--engine"});
+    stream.reading.form = input::Form::Text;
+    StreamRun run(stream, 0);
+    using Prefixes = HeavyPrefixes<Ipv6>;
+    Prefixes summary({.eps = support.eps(), .support = support.support, .lengths = {0, 16, 32, 48, 56, 64, 128}});
+    const Question question{.support = support.support, .rule = rule};
+    run.use_cpu();
+    run.run_parsed<Ipv6>(any_summary<Prefixes>(summary, [&](const auto& some) { return answer_of(some, question); }),
+                         parse_ipv6, [&](std::span<const Ipv6> addresses) { summary.add(addresses); });
+}
+
 template <class T>
 void HhhCommand::run_as() const {
     StreamRun run(stream, sizeof(T));
@@ -76,14 +95,16 @@ void HhhCommand::run_as() const {
     if constexpr (std::is_same_v<T, std::uint32_t>) {
         if (notation_ == Notation::Ipv4) parse = input::parse_ipv4;
     }
-    run.run<T>(any_summary<HeavyPrefixes<T>>(summary, [&](const auto& some) { return answer_of(some, question); }),
-               [&](std::span<const T> values) { summary.add(values); }, parse);
+    run.run<T>(
+        any_summary<HeavyPrefixes<T>>(summary, [&](const auto& some) { return answer_of(some, question); }),
+        [&](std::span<const T> values) { summary.add(values); }, parse);
 }
 
 void HhhCommand::run() {
     support.check();
     if (support.eps() < 1e-6) throw CLI::ValidationError("--eps", "must be at least 1e-6; it is S / 10 by default");
     if (2 * support.eps() > support.support) throw CLI::ValidationError("--support", "must be at least twice --eps");
+    if (hierarchy == "ipv6") return run_ipv6();
     read_hierarchy();
     if (stream.type() == KeyType::U32) return run_as<std::uint32_t>();
     run_as<std::uint64_t>();
@@ -95,10 +116,11 @@ void add_hhh_command(CLI::App& app) {
     auto command = std::make_shared<HhhCommand>();
     auto* verb = app.add_subcommand("hhh", "Prefixes of addresses that many values share (hierarchical heavy hitters)");
     verb->add_option("--hierarchy", command->hierarchy,
-                     "ipv4-bytes: prefixes of 0, 8, 16, 24 and 32 bits; ipv4-bits: 0 to 32 bits; or ascending "
-                     "lengths in bits, such as 0,16,48,64")
+                     "ipv4-bytes: prefixes of 0, 8, 16, 24 and 32 bits; ipv4-bits: 0 to 32 bits; ipv6: 0, 16, 32, "
+                     "48, 56, 64 and 128 bits of IPv6 addresses, which are text; or ascending lengths in bits, such as "
+                     "0,16,48,64")
         ->required()
-        ->type_name("ipv4-bytes|ipv4-bits|LIST");
+        ->type_name("ipv4-bytes|ipv4-bits|ipv6|LIST");
     add_all_prefixes_option(*verb, command->rule);
     add_support_options(*verb, command->support, "from 1e-6 to S / 2");
     add_stream_options(*verb, command->stream, prefix_types,
@@ -107,12 +129,14 @@ void add_hhh_command(CLI::App& app) {
     verb->footer(
         "A prefix is frequent if it has at least the fraction S of all values, not counting those under a longer "
         "reported prefix. lower, estimate and upper are bounds of that count. count has all values under the prefix.\n"
-        "A prefix is written as 10.1.0.0/16 for ipv4 hierarchies. Otherwise it is written as 0x0a010000/16: all bits "
+        "A prefix is written as 10.1.0.0/16 for ipv4 hierarchies and 2001:db8::/32 for ipv6. Otherwise it is written "
+        "as 0x0a010000/16: all bits "
         "of the type, with zeros after the prefix, and its length.\n"
         "\n"
         "Examples:\n"
         "  quadmill hhh sources.u32 --support 0.01 --hierarchy ipv4-bytes\n"
         "  cut -d' ' -f1 access.log | quadmill hhh --text --support 0.05 --hierarchy ipv4-bits --json\n"
+        "  quadmill hhh clients.csv --column address --support 0.05 --hierarchy ipv6\n"
         "  quadmill hhh ids.u64 --type u64 --support 0.1 --eps 0.001 --hierarchy 0,16,32,64");
     verb->callback([command] { command->run(); });
 }

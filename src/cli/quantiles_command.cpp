@@ -7,8 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "bench/plot.hpp"
 #include "cli/commands.hpp"
 #include "cli/groups.hpp"
+#include "cli/recent.hpp"
 #include "cli/stream_run.hpp"
 #include "input/checks.hpp"
 
@@ -40,6 +42,7 @@ struct QuantilesCommand {
     std::optional<std::uint64_t> n{};
     std::vector<std::string> ranks{};
     std::size_t bars = 0;
+    std::string plot{};
     bool stats = false;
     Tail tail = Tail::Off;
     std::uint64_t max_groups = 10'000;
@@ -51,11 +54,8 @@ struct QuantilesCommand {
   private:
     void check() const;
     [[nodiscard]] QuantileOptions options() const {
-        return {.eps = eps,
-                .n = n,
-                .window = stream.window,
-                .tail = tail,
-                .moments = stats ? Moments::Kept : Moments::Off};
+        return {
+            .eps = eps, .n = n, .window = stream.window, .tail = tail, .moments = stats ? Moments::Kept : Moments::Off};
     }
     template <class T>
     void run_groups() const;
@@ -63,6 +63,7 @@ struct QuantilesCommand {
     [[nodiscard]] std::vector<T> values_to_rank() const;
     template <class T>
     void add_rows(Answer& answer, const Quantiles<T>& summary, const std::vector<T>& values) const;
+    void draw(const std::vector<double>& ends, const std::vector<Count>& counts) const;
     [[nodiscard]] Json bar_row(Json from, Json to, const Count& below, const Count& at_most, std::uint64_t all) const;
 };
 
@@ -97,6 +98,28 @@ Json QuantilesCommand::bar_row(Json from, Json to, const Count& below, const Cou
     return row;
 }
 
+// The outline of the bars: bar i is from ends[i] to ends[i + 1] and has the values that are counted between.
+void QuantilesCommand::draw(const std::vector<double>& ends, const std::vector<Count>& counts) const {
+    bench::Series outline{.name = "values in a bar", .line = bench::Line::Unmarked, .points = {{ends.front(), 0}}};
+    for (std::size_t i = 0; i + 1 < ends.size(); ++i) {
+        const auto count = counts[i + 1].estimate - std::min(counts[i + 1].estimate, counts[i].estimate);
+        outline.points.emplace_back(ends[i], static_cast<double>(count));
+        outline.points.emplace_back(ends[i + 1], static_cast<double>(count));
+    }
+    outline.points.emplace_back(ends.back(), 0);
+    for (const auto& [x, count] : outline.points) outline.band.emplace_back(0, count);
+    files::OutputFile file(plot);
+    const auto picture = bench::plot({{.title = stream.column.which.empty() ? "Histogram" : stream.column.which,
+                                       .x_label = "value",
+                                       .y_label = "number of values",
+                                       .series = {std::move(outline)},
+                                       .x_scale = bench::Scale::Fitted,
+                                       .y_scale = bench::Scale::Linear,
+                                       .subtitle = fmt::format("{} values", counts.back().estimate)}});
+    file.write(std::as_bytes(std::span(picture)));
+    file.commit();
+}
+
 template <class T>
 void QuantilesCommand::add_rows(Answer& answer, const Quantiles<T>& summary, const std::vector<T>& values) const {
     if (summary.n() == 0) return;
@@ -120,6 +143,11 @@ void QuantilesCommand::add_rows(Answer& answer, const Quantiles<T>& summary, con
         counts.push_back(summary.rank(end));
         most = std::max(most, counts.back().estimate - std::min(counts.back().estimate, counts.rbegin()[1].estimate));
     }
+    if (!plot.empty()) {
+        std::vector<double> corners{first};
+        for (const auto& end : ends) corners.push_back(double_of(end));
+        draw(corners, counts);
+    }
     answer.rows_of = "bars";
     answer.rows = Json::array();
     for (std::size_t i = 0; i < bars; ++i)
@@ -132,12 +160,12 @@ void QuantilesCommand::run_groups() const {
     StreamRun run(stream, sizeof(T));
     Groups<Quantiles<T>> groups([this] { return Quantiles<T>(options()); }, max_groups);
     const Question question{.phis = phis};
-    groups.template run<T>(run, [&](const Quantiles<T>& some) { return answer_of(some, question); });
+    groups.template run<T>(run, stream, [&](const Quantiles<T>& some) { return answer_of(some, question); });
 }
 
 template <class T>
 void QuantilesCommand::run_as() const {
-    if (!stream.column.by.empty()) return run_groups<T>();
+    if (!stream.group.empty()) return run_groups<T>();
     const auto values = values_to_rank<T>();
     StreamRun run(stream, sizeof(T));
     const Question question{.phis = phis, .width = sliding.asked()};
@@ -154,10 +182,6 @@ void QuantilesCommand::run_as() const {
         return run.run<T>(any_summary<SlidingQuantiles<T>>(summary, ask),
                           [&](std::span<const T> some) { summary.add(some); });
     }
-    auto sorter = run.sorter();
-    const auto saved = run.resumed();
-    auto summary =
-        saved ? Quantiles<T>::load(saved->span(), std::move(sorter)) : Quantiles<T>(options(), std::move(sorter));
     const auto ask = [&](const Quantiles<T>& some) {
         auto answer = answer_of(some, question);
         add_rows(answer, some, values);
@@ -170,17 +194,34 @@ void QuantilesCommand::run_as() const {
         }
         return answer;
     };
-    run.run<T>(any_summary<Quantiles<T>>(summary, ask), [&](std::span<const T> some) { summary.add(some); });
+    if (sliding.seconds > 0) {
+        return run_recent<T, Quantiles<T>>(
+            run, stream, sliding.seconds, [this] { return Quantiles<T>(options()); }, ask);
+    }
+    auto sorter = run.sorter();
+    const auto saved = run.resumed();
+    auto summary =
+        saved ? Quantiles<T>::load(saved->span(), std::move(sorter)) : Quantiles<T>(options(), std::move(sorter));
+    const auto any = any_summary<Quantiles<T>>(summary, ask);
+    if (!stream.weight.empty())
+        return run.run_weighted<T>(any, [&](auto some, auto weights) { summary.add(some, weights); });
+    run.run<T>(any, [&](std::span<const T> some) { summary.add(some); });
 }
 
 void QuantilesCommand::check() const {
+    if (!plot.empty()) {
+        if (!plot.ends_with(".svg"))
+            throw CLI::ValidationError("--plot", "makes an SVG picture; let its name end in .svg");
+        input::refuse_inputs("--plot", plot, stream.inputs);
+    }
     sliding.check(eps, stream);
-    if (n && sliding.on()) throw CLI::ValidationError("--n", "does not go with --sliding");
+    if (n && (sliding.on() || sliding.seconds > 0)) throw CLI::ValidationError("--n", "does not go with --sliding");
     if (stats && sliding.on())
         throw CLI::ValidationError("--stats", "does not go with --sliding: its mean is of all values");
     if (tail != Tail::Off && sliding.on()) throw CLI::ValidationError("--tail", "does not go with --sliding");
     if (tail != Tail::Off && n) throw CLI::ValidationError("--n", "does not go with --tail, which does not use it");
-    refuse_with_groups(stream, {"--sliding", "--save", "--resume", "--stats", "--rank", "--histogram", "--n"});
+    refuse_with(stream, "--by", {"--sliding", "--save", "--resume", "--stats", "--rank", "--histogram", "--n"});
+    refuse_with(stream, "--weight", {"--sliding", "--n", "--engine"});
     if (stream.verb->count("--phi") == 0 || tail != Tail::Off) return;
     for (const double phi : phis) {
         const double part = std::min(phi, 1 - phi);
@@ -222,6 +263,10 @@ void add_quantiles_command(CLI::App& app) {
         ->excludes("--phi")
         ->excludes(rank)
         ->type_name("BARS");
+    verb->add_option("--plot", command->plot, "With --histogram: also draw it, as an SVG picture")
+        ->needs("--histogram")
+        ->check(input::file_name())
+        ->type_name("FILE.svg");
     verb->add_flag("--stats", command->stats,
                    "Also the min, max and mean, and the standard deviation of a sample (divided by n - 1)");
     add_n_option(*verb, command->n);
@@ -229,6 +274,8 @@ void add_quantiles_command(CLI::App& app) {
     add_stream_options(*verb, command->stream, input::type_words);
     auto* column = add_column_options(*verb, command->stream);
     add_group_options(*verb, command->stream, command->max_groups, column, "quantiles");
+    add_time_option(*verb, command->stream, column);
+    add_weight_option(*verb, command->stream, column);
     add_resume_options(*verb, command->stream);
     verb->footer(
         "For each printed value: its true rank among all N values is between rank_lower and rank_upper, and differs "
@@ -239,8 +286,11 @@ void add_quantiles_command(CLI::App& app) {
         "  quadmill quantiles requests.csv.gz --column seconds --phi p50,p99 --stats\n"
         "  quadmill quantiles latencies.f32 --tail high --phi p99,p99.99\n"
         "  quadmill quantiles requests.csv.gz --column seconds --phi p99 --by path\n"
+        "  quadmill quantiles requests.csv --column seconds --weight count --phi p50,p99\n"
         "  tail -n +1 -f latencies.log | quadmill quantiles --text --sliding 100000 --every 10000 "
         "--json\n"
+        "  tail -n +1 -f latencies.log | quadmill quantiles --text --sliding 5min --every 10s --json\n"
+        "  quadmill quantiles requests.csv --column seconds --time at --sliding 5min --every 1min --phi p99\n"
         "  quadmill quantiles monday.f64 --type f64 --save monday.summary");
     verb->callback([command, verb] {
         if (command->tail != Tail::Off && verb->count("--eps") == 0) command->eps = 0.01;

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <climits>
+#include <cmath>
 #include <exception>
 #include <limits>
 #include <utility>
@@ -120,20 +122,21 @@ double seconds_in(std::string_view text) {
     return 0;
 }
 
-CLI::Option* add_every_option(CLI::App& verb, const std::string& name, Every& every, bool may_count,
-                              const std::string& text) {
-    const auto take = [&every](const std::string& word) {
-        every.seconds = seconds_in(word);
-        if (every.seconds == 0) static_cast<void>(input::parse_number(word, every.values));  // was converted
+CLI::Option* add_every_option(CLI::App& verb, const std::string& name, std::uint64_t* values, double& seconds,
+                              const std::string& text, std::uint64_t max = max_values) {
+    const bool may_count = values != nullptr;
+    const auto take = [values, &seconds](const std::string& word) {
+        seconds = seconds_in(word);
+        if (values != nullptr && seconds == 0) static_cast<void>(input::parse_number(word, *values));  // was converted
     };
-    const auto convert = [may_count, count = input::count_up_to(max_values)](std::string& word) -> std::string {
+    const auto convert = [may_count, count = input::count_up_to(max)](std::string& word) -> std::string {
         if (seconds_in(word) > 0) return {};
         if (!may_count) return fmt::format("'{}' is not a time such as 10s, 5min or 1h", word);
         return count(word);
     };
     return verb.add_option_function<std::string>(name, take, text)
         ->transform(CLI::Validator(convert, ""))
-        ->type_name(may_count ? "K|TIME" : "TIME");
+        ->type_name(may_count ? "N|TIME" : "TIME");
 }
 
 }  // namespace
@@ -168,13 +171,30 @@ CLI::Option* add_column_options(CLI::App& verb, StreamOptions& options) {
     return column;
 }
 
+namespace {
+
+// A second column of CSV. There is one at most.
+CLI::Option* add_second_column(CLI::App& verb, const char* name, StreamOptions& options, std::string& which,
+                               const std::string& text, CLI::Option* column) {
+    auto* option =
+        verb.add_option_function<std::string>(
+                name, [&options, &which](const std::string& word) { which = options.column.by = word; }, text)
+            ->check(input::file_name())
+            ->needs(column)
+            ->type_name("NAME|N");
+    for (const auto* other : {"--by", "--time", "--weight"}) {
+        if (other != std::string_view(name) && verb.get_option_no_throw(other) != nullptr) option->excludes(other);
+    }
+    return option;
+}
+
+}  // namespace
+
 void add_group_options(CLI::App& verb, StreamOptions& options, std::uint64_t& max_groups, CLI::Option* column,
                        const std::string& what) {
-    auto* by = verb.add_option("--by", options.column.by,
-                               "With --column: " + what + " for each value of this column, on one CPU thread")
-                   ->check(input::file_name())
-                   ->needs(column)
-                   ->type_name("NAME|N");
+    auto* by =
+        add_second_column(verb, "--by", options, options.group,
+                          "With --column: " + what + " for each value of this column, on one CPU thread", column);
     verb.add_option("--groups", max_groups, "With --by: more groups than this are an error in the input")
         ->transform(input::count_up_to(100'000'000))
         ->needs(by)
@@ -182,12 +202,75 @@ void add_group_options(CLI::App& verb, StreamOptions& options, std::uint64_t& ma
         ->capture_default_str();
 }
 
-void refuse_with_groups(const StreamOptions& options, std::initializer_list<const char*> refused) {
-    if (options.column.by.empty()) return;
+void add_weight_option(CLI::App& verb, StreamOptions& options, CLI::Option* column) {
+    add_second_column(verb, "--weight", options, options.weight,
+                      "With --column: count each value as often as the whole number in this column says", column);
+}
+
+void add_time_option(CLI::App& verb, StreamOptions& options, CLI::Option* column) {
+    add_second_column(
+        verb, "--time", options, options.time,
+        "With --sliding TIME: the column of times, which are seconds, such as 1764235800.5, or dates such as "
+        "2026-11-27T09:30:00Z. --every TIME then means these times. Without it, the time is that of arrival",
+        column)
+        ->needs("--sliding");
+}
+
+void refuse_with(const StreamOptions& options, const char* column, std::initializer_list<const char*> refused) {
+    if (options.verb->count(column) == 0) return;
     for (const auto* option : refused) {
-        if (options.verb->count(option) > 0)
-            throw CLI::ValidationError("--by", fmt::format("does not go with {}", option));
+        if (options.verb->get_option_no_throw(option) != nullptr && options.verb->count(option) > 0)
+            throw CLI::ValidationError(column, fmt::format("does not go with {}", option));
     }
+}
+
+namespace {
+
+// Whether the text is as the form says: d is a digit, T a T or a blank.
+bool has_form(std::string_view text, std::string_view form) {
+    return std::ranges::equal(text, form, [](char c, char f) {
+        return c == f || (f == 'd' && c >= '0' && c <= '9') || (f == 'T' && c == ' ');
+    });
+}
+
+}  // namespace
+
+input::Fault parse_time(std::string_view text, double& seconds) {
+    constexpr auto fault = "has a time that is neither a number of seconds nor a date like 2026-11-27T09:30:00Z";
+    constexpr std::string_view form = "dddd-dd-ddTdd:dd:dd";
+    if (input::parse_number(text, seconds) == nullptr) return std::isfinite(seconds) ? nullptr : fault;
+    if (!has_form(text.substr(0, form.size()), form)) return fault;
+    const auto part = [](std::string_view from, std::size_t at, std::size_t digits = 2) {
+        unsigned value = 0;
+        static_cast<void>(input::parse_number(from.substr(at, digits), value));  // are digits
+        return value;
+    };
+    using namespace std::chrono;  // NOLINT(google-build-using-namespace): of dates
+    const year_month_day date(year(static_cast<int>(part(text, 0, 4))), month(part(text, 5)), day(part(text, 8)));
+    const auto hour = part(text, 11), minute = part(text, 14), second = part(text, 17);
+    if (!date.ok() || hour > 23 || minute > 59 || second > 60) return fault;
+    auto rest = text.substr(form.size());
+    double fraction = 0;
+    if (rest.starts_with('.')) {
+        const auto end = std::min(rest.find_first_not_of("0123456789", 1), rest.size());
+        if (end == 1) return fault;
+        static_cast<void>(input::parse_number("0" + std::string(rest.substr(0, end)), fraction));
+        rest.remove_prefix(end);
+    }
+    double east = 0;  // seconds of the time zone
+    if (has_form(rest, "+dd:dd") || has_form(rest, "-dd:dd")) {
+        if (part(rest, 1) > 23 || part(rest, 4) > 59) return fault;
+        east = (rest[0] == '-' ? -60.0 : 60.0) * (60 * part(rest, 1) + part(rest, 4));
+    } else if (!rest.empty() && rest != "Z") {
+        return fault;
+    }
+    const auto days = static_cast<double>(sys_days(date).time_since_epoch().count());
+    seconds = days * 86400 + hour * 3600.0 + minute * 60.0 + second + fraction - east;
+    return nullptr;
+}
+
+input::Fault parse_weight(std::string_view text, std::uint64_t& weight) {
+    return input::parse_number(text, weight) == nullptr ? nullptr : "has a weight that is not a whole number";
 }
 
 void add_resume_options(CLI::App& verb, StreamOptions& options) {
@@ -195,7 +278,7 @@ void add_resume_options(CLI::App& verb, StreamOptions& options) {
                     "Go on with the summary in FILE, if there is such a file; its eps and window count")
         ->check(input::file_name())
         ->type_name("FILE");
-    add_every_option(verb, "--save-every", options.save_every, false,
+    add_every_option(verb, "--save-every", nullptr, options.save_every.seconds,
                      "Also save the summary after that much time, as values come, so that a program that is killed "
                      "loses no more; --resume goes on with it")
         ->needs(verb.get_option("--save"));
@@ -208,8 +291,8 @@ void add_stream_options(CLI::App& verb, StreamOptions& options, const input::Wor
         ->default_str("-");
     input::add_reading_options(verb, options.reading, types, text);
     verb.parse_complete_callback([&options, types] { options.reading.take_type_of(options.inputs.front(), types); });
-    add_every_option(verb, "--every", options.every, true,
-                     "Also print an answer after every K values (NaNs count, too), or, as values come, after that much "
+    add_every_option(verb, "--every", &options.every.values, options.every.seconds,
+                     "Also print an answer after every N values (NaNs count, too), or, as values come, after that much "
                      "time, such as 10s or 5min");
     auto* save = add_save_option(verb, options.save);
     verb.add_flag(
@@ -240,9 +323,10 @@ void add_stream_options(CLI::App& verb, StreamOptions& options, const input::Wor
 }
 
 void add_sliding_options(CLI::App& verb, SlidingChoice& sliding) {
-    auto* last = verb.add_option("--sliding", sliding.window, "Answer for the last N values only")
-                     ->transform(input::count_up_to(std::uint64_t{1} << 40U))
-                     ->type_name("N");
+    auto* last = add_every_option(verb, "--sliding", &sliding.window, sliding.seconds,
+                                  "Answer for the last N values only, or for those of the last 5min, 10s or 1h, on one "
+                                  "CPU thread (and of up to a 32nd more)",
+                                  std::uint64_t{1} << 40U);
     verb.add_option(
             "--width", sliding.width,
             "With --sliding: answer for the last W of the N values, with an error of E * W. Needs more memory than "
@@ -272,6 +356,16 @@ void add_sliding_form_options(CLI::App& verb, SlidingOptions& form, CLI::Option*
 }
 
 void SlidingChoice::check(double eps, const StreamOptions& stream) const {
+    if (!stream.time.empty() && seconds == 0)
+        throw CLI::ValidationError("--time", "goes with --sliding and a time, such as --sliding 5min");
+    if (seconds > 0) {
+        for (const auto* option : {"--width", "--resume", "--save-every", "--no-exact-window", "--sorted-levels",
+                                   "--sorter-min", "--by", "--weight"}) {
+            if (stream.verb->count(option) > 0)
+                throw CLI::ValidationError(option,
+                                           "does not go with --sliding and a time, only with a number of values");
+        }
+    }
     if (width > 0 && !on()) throw CLI::ValidationError("--width", "goes with --sliding");
     if (width > window)
         throw CLI::ValidationError("--width", fmt::format("must be at most the {} values of --sliding", window));
@@ -513,7 +607,15 @@ void StreamRun::finish(const AnySummary& summary) {
     end();
 }
 
+void StreamRun::answer_before(const AnySummary& summary, double time) {
+    if (options_.every.seconds == 0) return;
+    const auto interval = std::floor(time / options_.every.seconds);
+    if (interval_ && interval > *interval_) static_cast<void>(answer(summary, Mine::GoesOn));
+    interval_ = std::max(interval_.value_or(interval), interval);
+}
+
 bool StreamRun::answer_is_due() {
+    if (options_.every.seconds > 0 && !options_.time.empty()) return false;  // answer_before() does it
     if (options_.every.seconds > 0) return time_.ms() - answered_ms_ >= options_.every.seconds * 1e3;
     return every_ > 0 && count_ % every_ == 0;
 }

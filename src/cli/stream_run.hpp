@@ -50,6 +50,7 @@ struct StreamOptions {
     std::size_t window = 0;
     Every every{}, save_every{};
     std::string resume{};
+    std::string group{}, time{}, weight{};  // a second column of CSV, which is column.by
     bool profile = false;
 
     [[nodiscard]] KeyType type() const { return reading.type(); }
@@ -60,6 +61,10 @@ void add_stream_options(CLI::App& verb, StreamOptions& options, const input::Wor
                         const std::string& text = "Input is text, one number per line");
 // For verbs that read single values: --column and --delimiter. Call it after add_stream_options().
 CLI::Option* add_column_options(CLI::App& verb, StreamOptions& options);
+// --weight. Call it after add_column_options(), which returned `column`.
+void add_weight_option(CLI::App& verb, StreamOptions& options, CLI::Option* column);
+// Rejects options that do not go with one of the columns --by, --time and --weight.
+void refuse_with(const StreamOptions& options, const char* column, std::initializer_list<const char*> refused);
 // --resume and --save-every. Call it after add_stream_options().
 void add_resume_options(CLI::App& verb, StreamOptions& options);
 // Also used by merge.
@@ -90,6 +95,7 @@ void add_all_prefixes_option(CLI::App& verb, HeavyRule& rule);
 // A window over the last values.
 struct SlidingChoice {
     std::uint64_t window = 0, width = 0;
+    double seconds = 0;     // instead of a window
     SlidingOptions form{};  // how the window is kept; its eps, window and widths are not used
 
     [[nodiscard]] bool on() const { return window > 0; }
@@ -99,6 +105,12 @@ struct SlidingChoice {
     [[nodiscard]] std::uint64_t asked() const { return width > 0 ? width : window; }
 };
 void add_sliding_options(CLI::App& verb, SlidingChoice& sliding);
+// --time. Call it after both.
+void add_time_option(CLI::App& verb, StreamOptions& options, CLI::Option* column);
+// A time in seconds: a number, or a date and time of day since 1970, such as 2026-11-27T09:30:00.5Z.
+[[nodiscard]] input::Fault parse_time(std::string_view text, double& seconds);
+// A whole number.
+[[nodiscard]] input::Fault parse_weight(std::string_view text, std::uint64_t& weight);
 // Options for the forms of sliding windows. They need the option `sliding`.
 void add_sliding_form_options(CLI::App& verb, SlidingOptions& form, CLI::Option* sliding = nullptr);
 
@@ -195,6 +207,23 @@ template <class Summary>
                                 [](std::span<const std::byte> bytes) { return Summary::load(bytes); });
 }
 
+// How the verb reads a value: a number, or a name, which is the whole field.
+template <class T>
+[[nodiscard]] input::ParseLine<T> input_parser(const StreamOptions& options) {
+    if constexpr (std::is_same_v<T, std::string>) {
+        return [](std::string_view word, std::string& name) -> input::Fault {
+            name = word;
+            return nullptr;
+        };
+    } else {
+        return options.reading.parse<T>();
+    }
+}
+
+// Makes a record of a value and the field of another column.
+template <class Record, class T>
+using Keep = std::function<input::Fault(T, std::string_view, Record&)>;
+
 // Passes a stream to a summary.
 class StreamRun {
   public:
@@ -249,35 +278,34 @@ class StreamRun {
             };
             if (options_.column.which.empty())
                 return input::read_stream<T, T>(*input_, reading(), raw, parse, skipped_, take);
-            read_column<T>(
-                parse, [](T value, std::string_view /*group*/) { return value; }, take);
+            read_values<T>(parse, take);
         });
     }
-    // The same for names: lines of text, or the fields of a column.
-    void run_names(const AnySummary& summary, const std::function<void(std::span<const std::string>)>& add) {
-        const auto parse = +[](std::string_view word, std::string& name) -> input::Fault {
-            name = word;
-            return nullptr;
-        };
+    // The same for values that are always text: lines, or the fields of a column.
+    template <class T>
+    void run_parsed(const AnySummary& summary, input::ParseLine<T> parse,
+                    const std::function<void(std::span<const T>)>& add) {
         run_all(summary, [&] {
-            const auto take = [&](std::span<const std::string> names) {
-                take_parts(summary, names.size(), [&](std::size_t first, std::size_t count) {
-                    add(names.subspan(first, count));
+            const auto take = [&](std::span<const T> values) {
+                take_parts(summary, values.size(), [&](std::size_t first, std::size_t count) {
+                    add(values.subspan(first, count));
                     return Taken{count};
                 });
             };
             if (options_.column.which.empty())
-                return input::read_text<std::string>(*input_, parse, reading().lines, skipped_, take);
-            read_column<std::string>(
-                parse, [](std::string name, std::string_view /*group*/) { return name; }, take);
+                return input::read_text<T>(*input_, parse, reading().lines, skipped_, take);
+            read_values<T>(parse, take);
         });
     }
-    // The same for values with groups, of which `grouped` makes a record.
-    template <class T, class Record>
-    void run_grouped(const AnySummary& summary, const std::function<Record(T, std::string_view)>& grouped,
+    void run_names(const AnySummary& summary, const std::function<void(std::span<const std::string>)>& add) {
+        run_parsed<std::string>(summary, input_parser<std::string>(options_), add);
+    }
+    // The same for values with the field of a second column, of which `keep` makes a record.
+    template <class Record, class T>
+    void run_records(const AnySummary& summary, input::ParseLine<T> parse, const Keep<Record, T>& keep,
                      const std::function<void(std::span<const Record>)>& add) {
         run_all(summary, [&] {
-            read_column<T>(options_.reading.parse<T>(), grouped, [&](std::span<const Record> records) {
+            read_column<Record, T>(parse, keep, [&](std::span<const Record> records) {
                 take_parts(summary, records.size(), [&](std::size_t first, std::size_t count) {
                     add(records.subspan(first, count));
                     return Taken{count};
@@ -285,6 +313,34 @@ class StreamRun {
             });
         });
     }
+    // The same for pairs.
+    template <class T, class Second>
+    void run_pairs(const AnySummary& summary, input::ParseLine<T> parse, input::ParseLine<Second> parse_second,
+                   const std::function<void(std::span<const std::pair<T, Second>>)>& add) {
+        run_records<std::pair<T, Second>, T>(
+            summary, parse,
+            [parse_second](T value, std::string_view field, std::pair<T, Second>& pair) {
+                pair.first = std::move(value);
+                return parse_second(field, pair.second);
+            },
+            add);
+    }
+    // The same for values and their weights, which are windows of the summary.
+    template <class T>
+    void run_weighted(const AnySummary& summary,
+                      const std::function<void(std::span<const T>, std::span<const std::uint64_t>)>& add) {
+        run_pairs<T, std::uint64_t>(summary, input_parser<T>(options_), parse_weight, [&](auto pairs) {
+            std::vector<T> values;
+            std::vector<std::uint64_t> weights;
+            for (const auto& [value, weight] : pairs) {
+                values.push_back(value);
+                weights.push_back(weight);
+            }
+            add(values, weights);
+        });
+    }
+    // With --every TIME and --time: prints the answer if this time is in another interval than those so far.
+    void answer_before(const AnySummary& summary, double time);
     template <class T>
     void run(const AnySummary& summary, const std::function<void(std::span<const T>)>& add) {
         run<T>(summary, add, options_.reading.parse<T>());
@@ -310,12 +366,22 @@ class StreamRun {
         return {count_, skipped_.lines};
     }
     template <class T>
-    void read_column(input::ParseLine<T> parse, const auto& grouped, const auto& take) {
-        std::vector<decltype(grouped(T{}, std::string_view()))> records;
-        const auto parse_field = [&](std::string_view field, std::string_view group) {
+    void read_values(input::ParseLine<T> parse, const auto& take) {
+        const Keep<T, T> keep = [](T value, std::string_view /*field*/, T& record) -> input::Fault {
+            record = std::move(value);
+            return nullptr;
+        };
+        read_column<T, T>(parse, keep, take);
+    }
+    template <class Record, class T>
+    void read_column(input::ParseLine<T> parse, const Keep<Record, T>& keep, const auto& take) {
+        std::vector<Record> records;
+        const auto parse_field = [&](std::string_view field, std::string_view second) {
             T value{};
-            const auto fault = parse(field, value);
-            if (!fault) records.push_back(grouped(value, group));
+            Record record{};
+            auto fault = parse(field, value);
+            if (!fault) fault = keep(std::move(value), second, record);
+            if (!fault) records.push_back(std::move(record));
             return fault;
         };
         const auto deliver = [&] {
@@ -358,6 +424,7 @@ class StreamRun {
     std::optional<Session> session_;
     std::optional<PassProfiler> profiler_;
     cpu::Stopwatch time_;
+    std::optional<double> interval_;         // the latest one of --every, by --time
     double answered_ms_ = 0, saved_ms_ = 0;  // when the last answer was printed, and the summary saved
     Progress progress_;
     std::uint64_t count_ = 0;                        // values so far

@@ -75,7 +75,8 @@ class HelpTexts(Command):
         self.path("access.log", b'10.0.0.1 - - [day zone] "GET / HTTP" 200 5\n' * 9)
         self.path("sales.csv", b"1,2,3,4,5\n" * 9)
         self.path("my sales.csv", b"city,price\nRome,1\nParis,2\n")
-        self.path("requests.csv", b"path,status,seconds\n" + b"/a,200,0.5\n" * 9)
+        self.path("requests.csv", b"path,status,seconds,at,count,bytes\n" + b"/a,200,0.5,1e9,3,700\n" * 9)
+        self.path("clients.csv", b"address\n" + b"2001:db8::1\n" * 9)
         self.path("requests.csv.gz", gzip.compress(self.read(self.path("requests.csv"))))
         for name in ("data.csv", "x.csv"):
             self.path(name, b"a,b,c,d,id,k,ms,status,price,name\n" + b"1,2,3,4,5,6,7,8,9,x\n" * 9)

@@ -21,6 +21,7 @@ import signal
 import subprocess
 import time
 import unittest
+import xml.etree.ElementTree
 
 from command import QUADMILL, floats, run
 
@@ -588,6 +589,121 @@ class Monitors(Stream):
         self.fails(2, "--save", "quantiles", "--text", "--save-every", "1s", stdin=b"")
 
 
+class Recently(Stream):
+    """--sliding with a time, by arrival or by a column of times."""
+    def test_by_arrival(self):
+        process = self.start("quantiles", "--text", "--sliding", "1500ms", "--every", "1", "--phi", "0", "--json")
+        for wait, value, n, least in ((0, 5, 1, 5), (0, 3, 2, 3), (2, 4, 1, 4)):
+            time.sleep(wait)
+            process.stdin.write(b"%d\n" % value)
+            process.stdin.flush()
+            answer = json.loads(self.next_line(process))
+            self.assertEqual((answer["n"], answer["quantiles"][0]["value"], answer["seconds"]), (n, least, 1.5))
+        process.stdin.close()
+        self.assertEqual(process.wait(), 0)
+
+    def test_by_a_column(self):
+        chance = random.Random(16)
+        rows = [(1e9 + 50 + i / 10 + chance.uniform(-2, 2), chance.randrange(1000)) for i in range(20_000)]
+        text = "at,ms\n" + "".join(f"{at!r},{ms}\n" for at, ms in rows)
+        for more in ([], ["--stats"], ["--rank", "500"]):
+            found = self.answers("quantiles", "--column", "ms", "--time", "at", "--sliding", "5min", "--every", "100s", *more,
+                                 stdin=text.encode())
+            self.assertEqual(len(found), 21)
+            for answer in found:
+                now = answer["time"]
+                seen = rows[:1 + [at for at, _ in rows].index(now)]
+                exact = [ms for at, ms in seen if at >= now - 300]
+                wider = [ms for at, ms in rows if now - 300 * 33 / 32 <= at <= now + 300 / 32]
+                self.assertTrue(len(exact) <= answer["n"] <= len(wider), answer)
+            self.assertEqual((now, found[-1]["late"]), (max(at for at, _ in rows), 0))
+        for row in found[-1]["ranks"]:
+            self.assertLessEqual(abs(row["estimate"] / found[-1]["n"] - 0.5), 0.05)
+        late = self.answer("quantiles", "--column", "ms", "--time", "at", "--sliding", "10s", stdin=b"at,ms\n100,1\n50,2\n101,3\n")
+        self.assertEqual((late["n"], late["late"]), (2, 1))
+        saved = self.path("saved")
+        names = self.answer("frequent", "--names", "--column", "page", "--time", "at", "--sliding", "10s", "-k", "3", "--save", saved,
+                            stdin=b"at,page\n0,/a\n0,/a\n90,/b\n91,/c\n92,/b\n")
+        self.assertEqual([(i["value"], i["estimate"]) for i in names["items"]], [("/b", 2), ("/c", 1)])
+        self.assertEqual(self.report("merge", saved, "-k", "3")["items"], names["items"])
+        codes = self.answer("frequent", "--column", "code", "--time", "1", "--type", "u32", "--sliding", "1h", "--support", "0.5",
+                            stdin=b"at,code\n0,7\n3700,8\n3700,8\n")
+        self.assertEqual([(i["value"], i["estimate"]) for i in codes["items"]], [(8, 2)])
+
+    def test_times(self):
+        for text, seconds in (("1970-01-01T00:00:00Z", 0), ("2026-11-27 09:30:00", 1795771800),
+                              ("2026-11-27T09:30:00.25+02:00", 1795771800.25 - 7200), ("2024-02-29T23:59:60-00:30", 1709253000),
+                              ("-5.5", -5.5), ("1e9", 1e9)):
+            answer = self.answer("quantiles", "--column", "v", "--time", "t", "--sliding", "1s", stdin=f"t,v\n{text},1\n".encode())
+            self.assertEqual(answer["time"], seconds, text)
+        for text in ("", "soon", "nan", "inf", "2025-02-29T00:00:00", "2026-13-01T00:00:00", "2026-11-27", "2026-11-27T24:00:00",
+                     "2026-11-27T09:30:00.", "2026-11-27T09:30:00X", "2026-11-27T09:30:00+25:00", "2026-11-27T09:30:00 "):
+            answer = self.report("quantiles", "--column", "v", "--time", "t", "--sliding", "1s", "--skip-bad",
+                                 stdin=f't,v\n"{text}",1\n5,2\n'.encode())
+            self.assertEqual((answer["n"], answer["skipped"]), (1, 1), text)
+        self.fails(1, "line 2: '1' has a time that is neither", "quantiles", "--column", "v", "--time", "t", "--sliding", "1s",
+                   stdin=b"t,v\nx,1\n")
+        for option in (["--width", "5"], ["--resume", "x"], ["--sorted-levels"], ["--n", "5"] , ["--by", "k", "--column", "v"]):
+            self.fails(2, option[0], "quantiles", "--text", "--sliding", "5s", *option, stdin=b"")
+        self.fails(2, "--sliding 5min", "quantiles", "--column", "v", "--time", "t", "--sliding", "5", stdin=b"")
+        self.fails(2, "--sliding", "quantiles", "--column", "v", "--time", "t", stdin=b"")
+        self.fails(2, "--by", "quantiles", "--column", "v", "--time", "t", "--by", "k", "--sliding", "5s", stdin=b"")
+
+
+class Weights(Stream):
+    """--weight: a value counts as often as another column says."""
+    def test_as_that_many_values(self):
+        chance = random.Random(17)
+        rows = [(chance.randrange(200), chance.choice((0, 1, 2, 500))) for _ in range(3000)]
+        text = ("v,w\n" + "".join(f"{v},{w}\n" for v, w in rows)).encode()
+        everything = [v for v, w in rows for _ in range(w)]
+        for tail in ([], ["--tail", "high"]):
+            answer = self.report("quantiles", "--column", "v", "--weight", "w", "--eps", "0.01", "--stats", *tail, stdin=text)
+            self.assertEqual(answer["n"], len(everything))
+            self.assertAlmostEqual(answer["mean"], sum(everything) / len(everything))
+            self.check_quantiles(answer, everything, 0.01)
+        exact = collections.Counter(everything)
+        for names in (["--type", "u32"], ["--names"]):
+            answer = self.report("frequent", "--column", "v", "--weight", "w", "-k", "200", "--eps", "1e-6", *names, stdin=text)
+            self.assertEqual(answer["n"], len(everything))
+            self.assertEqual({int(row["value"]): row["estimate"] for row in answer["items"]}, dict(exact))
+        self.fails(1, "line 2: '1' has a weight that is not a whole number", "quantiles", "--column", "v", "--weight", "w",
+                   stdin=b"v,w\n1,-2\n")
+        for option in (["--sliding", "5"], ["--sliding", "5s"], ["--by", "k"]):
+            self.fails(2, option[0], "frequent", "-k", "5", "--column", "v", "--weight", "w", *option, stdin=b"")
+        self.fails(2, "--column", "quantiles", "--text", "--weight", "w", stdin=b"")
+
+
+class Addresses(Stream):
+    """hhh --hierarchy ipv6."""
+    def test_prefixes(self):
+        chance = random.Random(18)
+        rows = [f"2001:db8:{chance.randrange(3)}::{chance.randrange(2 ** 16):x}" for _ in range(8000)] + ["fe80::1"] * 2000
+        chance.shuffle(rows)
+        saved = self.path("saved")
+        text = "\n".join(rows).encode()
+        result = run("hhh", "--hierarchy", "ipv6", "--support", "0.15", "--save", saved, "--json", stdin=text)
+        answer = json.loads(result.stdout)
+        found = {item["prefix"]: item for item in answer["items"]}
+        self.assertEqual((answer["n"], set(found)),
+                         (10_000, {"fe80::1/128", "2001:db8::/64", "2001:db8:1::/64", "2001:db8:2::/64"}))
+        for i in range(3):
+            exact = sum(row.startswith(f"2001:db8:{i}:") for row in rows)
+            item = found["2001:db8::/64" if i == 0 else f"2001:db8:{i}::/64"]
+            self.assertTrue(item["count"]["lower"] <= exact <= item["count"]["upper"], item)
+        csv_rows = run("hhh", "--hierarchy", "ipv6", "--support", "0.15", "--json", "--column", "address",
+                       stdin=b"n,address\n" + b"".join(b"%d,%s\n" % row for row in enumerate(text.split(b"\n"))))
+        self.assertEqual(json.loads(csv_rows.stdout)["items"], answer["items"])
+        merged = self.report("merge", saved, saved)["items"][0]
+        self.assertTrue(merged["prefix"] == "fe80::1/128" and merged["lower"] <= 4000 <= merged["upper"], merged)
+        self.assertEqual(len(self.report("merge", saved, "--all-prefixes", "--support", "0.9")["items"]), 1)
+        for word in (b"10.0.0.1", b"2001:db8::1/64", b"1::2::3", b"5"):
+            self.assertIn(b"is not an IPv6 address", run("hhh", "--hierarchy", "ipv6", "--support", "0.1", stdin=word).stderr)
+        for option in (["--type", "u32"], ["--raw"], ["--engine", "cpu"]):
+            result = run("hhh", "--hierarchy", "ipv6", "--support", "0.1", *option, stdin=b"")
+            self.assertEqual((result.returncode, b"does not go with" in result.stderr), (2, True))
+
+
 class Words(Stream):
     """How numbers are written in options, and answers other than quantiles."""
     def test_fractions_and_counts(self):
@@ -644,6 +760,16 @@ class Words(Stream):
         self.assertIn("#" * 50 + "\n", table)
         self.assertIn("#" * 17 + "\n", table)
         self.fails(1, "infinite", "quantiles", "--text", "--histogram", "2", stdin=b"inf\n1\n")
+        picture = self.path("picture.svg")
+        for values, ticks in (([-300, -300, 100, 500], ["-300", "0", "500"]), ([7], ["7"]), ([1e6 + 0.25, 1e6 + 0.5], ["1000000.3"])):
+            self.answer("quantiles", "--text", "--histogram", "40", "--plot", picture, stdin=lines(values))
+            drawn = xml.etree.ElementTree.parse(picture)
+            texts = {element.text for element in drawn.iter() if element.tag.endswith("text")}
+            self.assertLessEqual({*ticks, f"{len(values)} values"}, texts)
+            (outline,) = [element for element in drawn.iter() if element.tag.endswith("polyline")]
+            self.assertEqual(len(outline.get("points").split()), 82)
+        self.fails(2, ".svg", "quantiles", "--text", "--histogram", "2", "--plot", "x.png", stdin=b"")
+        self.fails(2, "--histogram", "quantiles", "--text", "--plot", picture, stdin=b"")
         self.fails(2, "--histogram", "quantiles", "--text", "--histogram", "2", "--phi", "0.5", stdin=b"")
 
     def test_most_frequent(self):

@@ -27,6 +27,9 @@ class Quantiles(Stream):
                          sorted(["cpu", "std::sort", "std::sort par", "vqsort", "spreadsort", "qsort"]))
         for name in missing:
             self.assertIn(f"bench stream: without {name}".encode(), result.stderr)
+        self.assertIn("DataSketches", report["quoted"]["from"])
+        self.assertIn({"sketch": "KLL, k 3200", "what": "f32 in bulk, eps 1e-3", "figure": 27e6, "unit": "values/s"},
+                      report["quoted"]["figures"])
         self.fails(2, "--window", "bench", "stream", "--window", "0")
 
     def test_shape(self):

@@ -7,6 +7,7 @@ usage: format_test.py QUADMILL [unittest arguments]
 import array
 import bisect
 import collections
+import ipaddress
 import json
 import os
 import random
@@ -75,6 +76,7 @@ FLOATS = array.array("f", (v / 8 for v in mixed(3000))).tobytes()
 WORDS = array.array("I", (v % 97 for v in mixed(3000))).tobytes()
 PAIRS = array.array("d", (v / 8 for v in mixed(600))).tobytes()
 NAMES = b"\n".join(b"/page/%d" % (v % 61) for v in mixed(2000))
+ADDRESSES = b"\n".join(b"2001:db8:%x:%x::%x" % (v % 3, v % 5, v % 7) for v in mixed(500))
 GOLDEN_CALLS = (
     ("quantiles", "quantiles --eps 0.05 --window 64 --stats", FLOATS),
     ("frequencies", "frequent --type u32 --eps 0.01 --support 0.05 --window 100", WORDS),
@@ -83,6 +85,7 @@ GOLDEN_CALLS = (
     ("heavy_prefixes", "hhh --hierarchy 0,8,31,32 --eps 0.02 --support 0.1 --window 6100", WORDS),
     ("correlated_sums", "corrsum --type f64 --agg avg --eps 0.05 --window 64", PAIRS),
     ("tail", "quantiles --eps 0.1 --tail high --window 64", FLOATS),
+    ("ipv6_prefixes", "hhh --hierarchy ipv6 --support 0.1", ADDRESSES),
     ("names", "frequent --names --text --eps 0.05 --support 0.06", NAMES))
 GOLDEN_DISTINCT = (("distinct", 6, [v * 8 for v in mixed(500)]), ("distinct_few", 6, [b"ann", b"", b"Bartholomew"]))
 
@@ -94,7 +97,7 @@ class Golden(unittest.TestCase):
             path = os.path.join(folder, "saved")
             for name, call, content in GOLDEN_CALLS:
                 with self.subTest(name):
-                    subprocess.run([QUADMILL, *call.split(), "--engine", "cpu", "--save", path], input=content, check=True,
+                    subprocess.run([QUADMILL, *call.split(), *([] if "ipv6" in call else ["--engine", "cpu"]), "--save", path], input=content, check=True,
                                    stdout=subprocess.DEVNULL)
                     with open(path, "rb") as saved, open(os.path.join(GOLDEN, name), "rb") as golden:
                         self.assertEqual(saved.read(), golden.read())
@@ -211,6 +214,21 @@ class Format(unittest.TestCase):
         for name, count in exact.items():
             self.assertTrue(s["counts"].get(name, 0) <= count <= s["counts"].get(name, 0) + s["missed"], name)
         self.assertLessEqual(s["missed"], 0.002 * (len(names) - sum(s["counts"].values())))
+
+    def test_ipv6_prefixes(self):
+        addresses = [ipaddress.IPv6Address(0x20010db8 << 96 | int(random.paretovariate(0.3)) % 2**64 << 32 | random.randrange(4))
+                     for _ in range(20000)]
+        path = os.path.join(self.folder.name, "addresses")
+        subprocess.run([QUADMILL, "hhh", "--hierarchy", "ipv6", "--support", "0.2", "--save", path], check=True,
+                       stdout=subprocess.DEVNULL, input="\n".join(map(str, addresses)).encode())
+        s = read_summary.read(path)
+        self.assertEqual((s["support"], list(s["lengths"])), (0.2, [0, 16, 32, 48, 56, 64, 128]))
+        for length, level in s["lengths"].items():
+            exact = collections.Counter(address.packed[:length // 8] for address in addresses)
+            self.assertEqual(level["n"], len(addresses))
+            for prefix, count in exact.items():
+                found = level["counts"].get(prefix, 0)
+                self.assertTrue(found <= count <= found + level["missed"], (length, prefix))
 
     def test_frequencies(self):
         values = [int(random.paretovariate(1)) for _ in range(100000)]
