@@ -1,6 +1,6 @@
 /// Summaries of names, such as paths, users or words: the frequent ones with bounds of their counts, and the number of
-/// different ones; and the prefixes of IPv6 addresses that many values share. All can be copied, merged, saved and loaded. One thread at a time may change a summary; while none
-/// does, any number of threads may call its const functions.
+/// different ones; and the prefixes that many IPv6 addresses share. All can be copied, merged, saved and loaded. One
+/// thread at a time may change a summary; while none does, any number of threads may call its const functions.
 #pragma once
 
 #include <array>
