@@ -80,15 +80,15 @@ class QUADMILL_API Frequencies<std::string> {
 
 /// An IPv6 address, in the order of the network.
 struct Ipv6 {
-    std::array<std::uint8_t, 16> bytes{};
-    auto operator<=>(const Ipv6&) const = default;
+    std::array<std::uint8_t, 16> bytes{};           ///< the first one is the highest
+    auto operator<=>(const Ipv6&) const = default;  ///< by the bytes, the first one first
 };
 
 /// Hierarchical heavy hitters of IPv6 addresses.
 ///
 /// Guarantee: as for other HeavyPrefixes.
-/// Memory: at most 2 (1 + 2 / support) / eps prefixes of each length, each with about 80 bytes. They are counted as names,
-/// without a sorter.
+/// Memory: at most 2 (1 + 2 / support) / eps prefixes of each length, each with about 80 bytes. They are counted as
+/// names, without a sorter.
 ///
 ///     HeavyPrefixes<Ipv6> networks({.eps = 0.001, .support = 0.01, .lengths = {0, 32, 48, 64, 128}});
 ///     networks.add(addresses);

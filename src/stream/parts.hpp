@@ -93,9 +93,10 @@ class WeightedKeys {
     template <class Bits>
     WeightedKeys(const std::string& function, const KeyRule<Bits>& rule, std::span<const Bits> values,
                  std::span<const std::uint64_t> weights) {
-        if (values.size() != weights.size())
+        if (values.size() != weights.size()) {
             throw InvalidArgument(function + ": there are " + std::to_string(values.size()) + " values, but " +
                                   std::to_string(weights.size()) + " weights");
+        }
         ends_.reserve(values.size());
         for (std::size_t i = 0; i < values.size(); ++i) {
             const auto bits = bits_at(&values[i]);
