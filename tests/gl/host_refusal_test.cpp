@@ -1,6 +1,7 @@
 // Applications that are refused because their state could not be restored, and drivers that return nonsense.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <numeric>
 #include <string>
@@ -60,11 +61,18 @@ class SecondContext {
     EGLContext made_ = nullptr;
 };
 
-// A driver that reports success but draws nothing.
+// A driver that reports success but draws only while `draws` is set.
+bool draws = false;
+PFNGLDRAWARRAYSINSTANCEDBASEINSTANCEPROC draw_arrays = nullptr;
 Context adopt_without_draws() {
+    draws = false;
     return Context::adopt([](const char* name) -> void (*)() {
         if (std::string(name) != "glDrawArraysInstancedBaseInstance") return proc_address(name);
-        return reinterpret_cast<void (*)()>(+[](GLenum, GLint, GLsizei, GLsizei, GLuint) {});
+        draw_arrays = reinterpret_cast<PFNGLDRAWARRAYSINSTANCEDBASEINSTANCEPROC>(proc_address(name));
+        return reinterpret_cast<void (*)()>(
+            +[](GLenum mode, GLint first, GLsizei count, GLsizei instances, GLuint instance) {
+                if (draws) draw_arrays(mode, first, count, instances, instance);
+            });
     });
 }
 
@@ -168,18 +176,32 @@ TEST_CASE("a driver that draws nothing causes an error or a wrong answer, but no
         SortOptions options{.engine = Engine::Pbsn};
         options.paper.pbsn.channel_merge = merge;
         options.paper.pbsn.early_stop = EarlyStop::No;
+        {
+            Sorter refused(context, options);  // its test drawing finds the fault
+            CHECK_THROWS_WITH(refused.sort(keys), doctest::Contains("does not blend"));
+        }
+        // From here on the driver fails after the test drawings.
         Sorter sorter(context, options);
+        auto windows = window_sorter(context, options);
+        auto wide = shuffled(std::uint64_t{1} << 40U);
+        for (auto& key : wide) key <<= 20U;
+        const auto sort_windows = [&](auto part, std::size_t window) {
+            windows->begin(part, window);
+            windows->finish();
+            return part;
+        };
+        draws = true;
+        auto sorted = keys;
+        sorter.sort(sorted);
+        CHECK(std::ranges::is_sorted(sorted));
+        CHECK(std::ranges::is_sorted(sort_windows(keys, keys.size())));
+        CHECK(std::ranges::is_sorted(sort_windows(wide, wide.size())));
+        draws = false;
         CHECK_THROWS_AS(sorter.sort(keys), GlError);
         CHECK(keys == before);
-        auto windows = window_sorter(context, options);
         for (const auto window : {std::size_t{100}, std::size_t{5000}}) {
-            auto part = keys;
-            windows->begin(part, window);
-            CHECK_THROWS_AS(windows->finish(), GlError);
-            auto wide = shuffled(std::uint64_t{1} << 40U);
-            for (auto& key : wide) key <<= 20U;
-            windows->begin(wide, window);
-            CHECK_THROWS_AS(windows->finish(), GlError);
+            CHECK_THROWS_AS(sort_windows(keys, window), GlError);
+            CHECK_THROWS_AS(sort_windows(wide, window), GlError);
         }
     }
     for (const auto engine : {Engine::Merge, Engine::Bitonic}) {
