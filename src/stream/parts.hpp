@@ -113,7 +113,8 @@ class WeightedKeys {
     [[nodiscard]] std::uint64_t nans() const { return nans_; }
     // The key at that index, from 0.
     [[nodiscard]] Key operator[](std::uint64_t i) const {
-        return std::ranges::upper_bound(ends_, i, {}, &End::end)->key;
+        const auto is_before = [](std::uint64_t place, const End& one) { return place < one.end; };
+        return std::upper_bound(ends_.begin(), ends_.end(), i, is_before)->key;
     }
     // Calls use(key, count) for each key, in ascending order.
     void each_key(const auto& use) const {
