@@ -86,7 +86,7 @@ std::vector<double> linear_ticks(double high) {
     return ticks;
 }
 
-// Those of the values from `low` to `high`, which may be negative.
+// Ticks for values from `low` to `high`, which may be negative.
 std::vector<double> fitted_ticks(const Range& range) {
     const double wide = range.high - range.low;
     if (!(wide > 0)) return {range.low};

@@ -494,7 +494,7 @@ std::string set_order(LineSort& sort, const std::string& given) {
     const auto hint = is_given("version")  ? input::for_versions
                       : is_given("random") ? input::for_random_order
                                            : "the words are numeric, general-numeric, human-numeric and month";
-    return fmt::format("there is no order {}; {}", input::in_quotes(given), hint);
+    return fmt::format("{} is not an order; {}", input::in_quotes(given), hint);
 }
 
 std::vector<std::string> names_in(const std::string& file) {

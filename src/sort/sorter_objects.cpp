@@ -95,8 +95,7 @@ SortStats Sorter::State::sort_region(const TextureRegion& input, const TextureRe
     const auto keys =
         channels == TexelChannels::AllAsOne ? from.count * static_cast<std::size_t>(from.channels) : from.count;
     const auto why = no_space(function, from.form(order, false), keys, texels_bytes(from));
-    if (why && if_none == NoSpace::Blend && !detail::sort::Pbsn::refusal(device, gl::Format::Rgba32f))
-        return sort_by_blending(input.texture, output.texture, order);
+    if (why && if_none == NoSpace::Blend && blends(device)) return sort_by_blending(input.texture, output.texture, order);
     if (why) throw InvalidArgument(std::string(function) + ": " + *why);
     const auto stats = caller_sort().sort(from, to, channels, order);
     scope.check();

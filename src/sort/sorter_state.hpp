@@ -41,6 +41,11 @@ struct Sorter::State {
         detail::cpu::Scratch scratch;
         std::optional<detail::sort::TextureSort> texture_sort;
     };
+    // Whether Pbsn can sort 32-bit floats. The first call draws a test and waits for it.
+    bool blends(Device& device) {
+        if (!can_blend) can_blend = !detail::sort::Pbsn::refusal(device, detail::gl::Format::Rgba32f);
+        return *can_blend;
+    }
     PbsnTools& pbsn_tools() { return gpu ? *gpu : gpu.emplace(*detail::Access::of(context)); }
 
     // For keys in memory: sorter.cpp.
@@ -107,6 +112,7 @@ struct Sorter::State {
     detail::cpu::Workers workers;
     SortCrossings crossings;
     std::optional<PbsnTools> gpu;
+    std::optional<bool> can_blend;  // set by blends()
     std::optional<MergeSort> merge;
     std::optional<BitonicSort> bitonic;
     std::optional<CallerSort> caller;

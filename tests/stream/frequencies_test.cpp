@@ -50,12 +50,7 @@ TEST_CASE("Frequencies count a value as often as its weight says") {
     std::mt19937_64 random(45);
     for (const auto& order : orders) {
         const auto values = stream(order, 2'000, 9);
-        std::vector<std::uint64_t> weights;
-        std::vector<double> all;
-        for (const double value : values) {
-            weights.push_back(random() % 50 == 0 ? random() % 3'000 : random() % 4);
-            all.insert(all.end(), weights.back(), value);
-        }
+        const auto [weights, all] = weighted(values, random);
         for (const std::size_t part : {1U, 100U, 2'000U}) {
             CAPTURE(order);
             CAPTURE(part);

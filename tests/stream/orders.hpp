@@ -18,6 +18,20 @@ inline const std::vector<std::string> all_orders{"random",    "sorted",     "rev
 inline const std::vector<std::string> orders =
     sanitized ? std::vector<std::string>{"random", "zig-zag", "many ties", "adversarial"} : all_orders;
 
+// A weight for each value, few of them large, and the values as often as their weights say.
+struct Weighted {
+    std::vector<std::uint64_t> weights;
+    std::vector<double> all;
+};
+inline Weighted weighted(const std::vector<double>& values, std::mt19937_64& random) {
+    Weighted out;
+    for (const double value : values) {
+        out.weights.push_back(random() % 50 == 0 ? random() % 3'000 : random() % 4);
+        out.all.insert(out.all.end(), out.weights.back(), value);
+    }
+    return out;
+}
+
 // Values are small whole numbers, so that every type can represent those of a short stream.
 inline std::vector<double> stream(const std::string& order, std::size_t n, std::uint64_t seed) {
     std::mt19937_64 random(seed);

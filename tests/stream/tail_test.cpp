@@ -60,12 +60,7 @@ TEST_CASE("A weight counts a value that many times, with and without a tail") {
     std::mt19937_64 random(44);
     for (const auto& order : {"random", "many ties"}) {
         const auto values = stream(order, 1'200, 8);
-        std::vector<std::uint64_t> weights;
-        std::vector<double> all;
-        for (const double value : values) {
-            weights.push_back(random() % 50 == 0 ? random() % 3'000 : random() % 4);
-            all.insert(all.end(), weights.back(), value);
-        }
+        const auto [weights, all] = weighted(values, random);
         for (const auto tail : {Tail::Off, Tail::Low, Tail::High, Tail::Both}) {
             for (const std::size_t part : {1U, 100U, 1'200U}) {
                 CAPTURE(order);
