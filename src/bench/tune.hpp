@@ -50,9 +50,18 @@ struct TuneCase {
     std::string what;  // "keys of 32 bits", "a predicate"
     std::vector<TunePoint> points{};
 };
+// What a statement on a table from a file costs, per row; 0: not measured.
+struct StatementCosts {
+    double cpu_ns = 0, gpu_ns = 0;            // a predicate of a column that is loaded
+    double cpu_rank_ns = 0, gpu_rank_ns = 0;  // a median of such a column
+    double load_ns = 0;                       // loading a column to the GPU
+    double start_ms = 0;                      // opening a context and compiling programs, once
+    bool operator==(const StatementCosts&) const = default;
+};
 struct TuneResult {
     SortCrossings sort;
     QueryCrossings query;
+    StatementCosts statements;  // start_ms without the context, which is open
     std::vector<TuneCase> cases;
 };
 

@@ -18,6 +18,7 @@
 #include "cli/query_answer.hpp"
 #include "cli/refusals.hpp"
 #include "cli/stream_run.hpp"
+#include "cli/tuned.hpp"
 #include "cpu/stopwatch.hpp"
 #include "external/plan.hpp"
 #include "files/files.hpp"
@@ -95,7 +96,9 @@ struct QueryCommand {
     void choose_columns();
     [[nodiscard]] bool is_stream(std::size_t source) const;
     [[nodiscard]] bool takes_first_rows() const;
-    void open_processor();
+    void open_processor(const std::vector<input::CsvTable>& from);
+    [[nodiscard]] bool gpu_pays(const std::vector<input::CsvTable>& from);
+    [[nodiscard]] bool open_context();
     [[nodiscard]] RowsForm form() const;
     void answer(const std::vector<input::CsvTable>& from);
     void print_plan(const SqlQuery& query, const std::vector<Table>& tables);
@@ -111,6 +114,7 @@ struct QueryCommand {
     std::optional<Session> session_;
     std::optional<PassProfiler> profiler_;
     std::optional<QueryProcessor> processor_;
+    std::string why_;  // the engine
     std::vector<NodeStats> nodes_;
     Names names_ = Names::Write;  // written once, so that the answers of all batches are one CSV file
 };
@@ -225,21 +229,83 @@ void QueryCommand::choose_columns() {
     for (std::size_t i = 0; i < sources_.size(); ++i) sources_[i].columns = columns_read(query_, i, names[i]);
 }
 
-// Auto is the CPU: each column of a file is used once. On an H100, opening a context and compiling programs takes about
-// 200 ms, which is longer than a predicate, sum or rank of 2^24 rows on 16 cores. GROUP BY takes 400 ms there; the
-// whole command was not timed on both.
-void QueryCommand::open_processor() {
-    auto engine = options.engine;
-    if (explain_engine) {
-        fmt::print(stderr, "engine {}\n",
-                   engine == QueryEngine::Auto
-                       ? "cpu: each column of a file is asked once, and to open a context and to upload it takes longer"
-                       : input::word_for(input::query_engine_words, engine) + ": as --engine says");
+// Whether all statements on the tables of the first one save time on the GPU, by the costs that `quadmill tune`
+// measured: conditions and ranks; also the columns' way to the GPU, and its start.
+bool QueryCommand::gpu_pays(const std::vector<input::CsvTable>& from) {
+    constexpr double worth_ms = 100;
+    constexpr double most_ns = 25;  // of the CPU, per row; more rows need the file of `quadmill tune`
+    if (batch > 0) {
+        why_ = "batches go to the CPU";
+        return false;
     }
-    if (engine == QueryEngine::Auto) engine = QueryEngine::Cpu;
-    options.statistics = profile ? Statistics::ByNode : Statistics::Off;
-    if (engine != QueryEngine::Cpu) {
+    std::map<std::string, double> rows;  // by path
+    for (std::size_t i = 0; i < from.size(); ++i) rows[query_.sources[i].path] = static_cast<double>(from[i].rows);
+    double predicates = 0, ranks = 0, loads = 0;  // rows
+    std::set<std::string> loaded;
+    const auto add = [&](const SqlQuery& query, bool first) {
+        double n = 0;
+        for (const auto& source : query.sources) {
+            if (const auto at = rows.find(source.path); at != rows.end() && (first || shared(source.path)))
+                n += at->second;
+        }
+        if (query.where) predicates += n;
+        for (const auto& one : query.aggregates) {
+            using enum QueryAggregate::Kind;
+            const auto kind = one.what.kind;
+            const bool is_rank = kind == Quantile || kind == KthLargest || kind == KthSmallest;
+            if (is_rank && query.group_by.empty()) ranks += n;
+        }
+        for (const auto& column : query.columns) {
+            if (loaded.insert(column.written.name).second) loads += n;
+        }
+    };
+    add(query_, true);
+    for (const auto& later : statements_) add(later, false);  // of the earlier one nothing is left
+    if ((predicates + ranks) * most_ns < worth_ms * 1e6) {
+        why_ = fmt::format("the CPU answers this in less than {:.0f} ms, and auto opens a context only to save as much",
+                           worth_ms);
+        return false;
+    }
+    const auto tuned = tuned_before_context(device, options.threads);
+    const auto costs = tuned ? tuned->statements : bench::StatementCosts();
+    if (costs.cpu_ns == 0) {
+        why_ = "`quadmill tune` has not measured what statements cost on this machine's CPU and GPU";
+        return false;
+    }
+    const double on_cpu = (predicates * costs.cpu_ns + ranks * costs.cpu_rank_ns) / 1e6;
+    const double on_gpu =
+        (predicates * costs.gpu_ns + ranks * costs.gpu_rank_ns + loads * costs.load_ns) / 1e6 + costs.start_ms;
+    why_ = fmt::format("about {:.0f} ms on the CPU and {:.0f} ms on the GPU, with its start; auto opens a context only "
+                       "to save {:.0f} ms ({})",
+                       on_cpu, on_gpu, worth_ms, where_from(tuned));
+    return on_cpu - on_gpu >= worth_ms;
+}
+
+// False if there is no context, and --engine allows that.
+bool QueryCommand::open_context() {
+    try {
         context_ = Context::headless({.device = device});
+    } catch (const ContextError& error) {
+        if (options.engine != QueryEngine::Auto) throw;
+        fmt::print(stderr, "quadmill query: answering on the CPU: {}\n", error.what());
+        why_ = "the GPU cannot be used";
+    }
+    return context_.has_value();
+}
+
+void QueryCommand::open_processor(const std::vector<input::CsvTable>& from) {
+    const bool is_auto = options.engine == QueryEngine::Auto;
+    why_ = "as --engine says";
+    const bool on_gpu = (is_auto ? gpu_pays(from) : options.engine != QueryEngine::Cpu) && open_context();
+    if (explain_engine) {
+        const auto* const engine = is_auto && on_gpu ? "auto with the GPU" : "cpu";
+        fmt::print(stderr, "engine {}: {}\n",
+                   is_auto ? engine : input::word_for(input::query_engine_words, options.engine), why_);
+    }
+    options.statistics = profile ? Statistics::ByNode : Statistics::Off;
+    if (on_gpu) {
+        if (const auto tuned = tuned_for(context_->info(), options.threads); is_auto && tuned)
+            options.crossings = tuned->query;
         processor_.emplace(*context_, options);
         session_.emplace(*context_);
         if (profile) profiler_.emplace(*context_);
@@ -302,7 +368,7 @@ void QueryCommand::answer(const std::vector<input::CsvTable>& from) {
         tables.push_back(input::filled(from[i], texts));
     }
     if (explain != Explain::No) return print_plan(query, tables);
-    if (!processor_) open_processor();
+    if (!processor_) open_processor(from);
     const auto writer = answer_writer(*output_, form(), delimiter == "auto" ? ',' : delimiter[0], names_);
     std::vector<std::string> names;
     for (const auto& column : query.outputs) names.push_back(column.name);
@@ -497,8 +563,8 @@ void add_options(CLI::App& verb, QueryCommand& command) {
     verb.add_flag("--ragged", command.csv_form.is_ragged, "Fields that are missing at the end of a row are NULL");
     verb.add_option("--engine", command.options.engine,
                     "cpu: CPU threads; depth: depth and stencil tests and occlusion queries on the GPU; bitmap: "
-                    "fragment programs on the GPU that write the bits of 32 rows together; auto: cpu, because copying "
-                    "a column to the GPU takes longer than reading it once")
+                    "fragment programs on the GPU that write the bits of 32 rows together; auto: cpu, unless `quadmill "
+                    "tune` found that the GPU saves 100 ms for these statements, start and copies included")
         ->transform(input::one_of(input::query_engine_words))
         ->default_str("auto");
     verb.add_option("--join", command.how.join,

@@ -6,6 +6,7 @@
 #include "bench/tune.hpp"
 #include "cli/commands.hpp"
 #include "cli/tuned.hpp"
+#include "cpu/stopwatch.hpp"
 #include "input/checks.hpp"
 #include "input/standard_files.hpp"
 
@@ -51,12 +52,18 @@ void TuneCommand::print_entry(const TunedEntry& entry) {
     fmt::print("{:<28} {:>15}\n{:<28} {:>15}\n{:<28} {:>15}\n", "rows of a query", rows("rows"), "rows of a median",
                rows("rank_rows"), "comparisons per joined row", entry.query.join_comparisons);
     fmt::print("{:<28} {:>15.2f}\n", "depth time / bitmap time", entry.query.depth_over_bitmap);
+    const auto& costs = entry.statements;
+    fmt::print("statements of `query`, ns per row: a predicate {:.3f} on the CPU, {:.3f} on the GPU; a median {:.3f} and "
+               "{:.3f}; loading a column {:.3f}; starting the GPU takes {:.0f} ms\n",
+               costs.cpu_ns, costs.gpu_ns, costs.cpu_rank_ns, costs.gpu_rank_ns, costs.load_ns, costs.start_ms);
 }
 
 void TuneCommand::run() const {
     using namespace detail::bench;  // NOLINT(google-build-using-namespace): this function is that room's voice
     check_tuning_is_writable();     // checked now: tuning takes one to two minutes
+    const cpu::Stopwatch opening;
     const auto context = Context::headless({.device = device});
+    const double open_ms = opening.ms();
     auto entry = entry_for(context.info(), threads);
     entry.device = device;
     entry.machine = machine_facts();
@@ -67,6 +74,8 @@ void TuneCommand::run() const {
         });
     entry.sort = found.sort;
     entry.query = found.query;
+    entry.statements = found.statements;
+    entry.statements.start_ms += open_ms;
     const auto replaced = write_tuning(entry);
     if (replaced == Replaced::DamagedFile)
         fmt::print(stderr, "quadmill tune: the old file could not be read; it is replaced\n");

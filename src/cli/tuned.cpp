@@ -34,6 +34,15 @@ constexpr std::array<std::pair<const char*, ByWidth SortCrossings::*>, 6> sort_k
 constexpr std::array<std::pair<const char*, std::size_t ByWidth::*>, 3> key_widths{
     {{"16", &ByWidth::bits16}, {"32", &ByWidth::bits32}, {"64", &ByWidth::bits64}}};
 
+using bench::StatementCosts;
+constexpr std::array<std::pair<const char*, double StatementCosts::*>, 6> statement_costs{
+    {{"cpu_ns", &StatementCosts::cpu_ns},
+     {"gpu_ns", &StatementCosts::gpu_ns},
+     {"cpu_rank_ns", &StatementCosts::cpu_rank_ns},
+     {"gpu_rank_ns", &StatementCosts::gpu_rank_ns},
+     {"load_ns", &StatementCosts::load_ns},
+     {"start_ms", &StatementCosts::start_ms}}};
+
 // null in the file means never.
 template <class Number>
 Json crossing_json(Number n, Number never) {
@@ -61,6 +70,9 @@ TunedEntry entry_of(const Json& from) {
     read_crossing(from.at("query").at("rank_rows"), entry.query.rank_rows, QueryCrossings::never);
     from.at("query").at("join_comparisons").get_to(entry.query.join_comparisons);
     from.at("query").at("depth_over_bitmap").get_to(entry.query.depth_over_bitmap);
+    if (const auto at = from.find("statements"); at != from.end()) {
+        for (const auto& [name, cost] : statement_costs) at->at(name).get_to(entry.statements.*cost);
+    }
     return entry;
 }
 
@@ -78,7 +90,8 @@ TunedEntry entry_for(const ContextInfo& info, unsigned threads) {
             .measured = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))),
             .threads = cpu::threads_or_all(threads),
             .sort = {},
-            .query = {}};
+            .query = {},
+            .statements = {}};
 }
 
 Json to_json(const TunedEntry& entry) {
@@ -98,6 +111,8 @@ Json to_json(const TunedEntry& entry) {
                     {"rank_rows", crossing_json(entry.query.rank_rows, QueryCrossings::never)},
                     {"join_comparisons", entry.query.join_comparisons},
                     {"depth_over_bitmap", entry.query.depth_over_bitmap}};
+    out["statements"] = Json::object();
+    for (const auto& [name, cost] : statement_costs) out["statements"][name] = entry.statements.*cost;
     return out;
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/tune.hpp"
 #include "quadmill/context.hpp"
 #include "quadmill/query.hpp"
 #include "quadmill/sort.hpp"
@@ -21,6 +22,7 @@ struct TunedEntry {
     std::string machine{};        // machine_facts() at that time; empty in older files
     SortCrossings sort;
     QueryCrossings query;
+    bench::StatementCosts statements{};  // 0 in older files
     [[nodiscard]] bool same_place(const TunedEntry& other) const {
         return renderer == other.renderer && driver == other.driver && threads == other.threads;
     }

@@ -460,6 +460,9 @@ std::set<std::size_t> columns_printed(const SqlQuery& query, std::size_t source,
     };
     for (const auto& one : query.computed) take(one.steps);
     for (const auto& one : query.order_by) take(one.steps);
+    for (const auto& one : query.outputs) {
+        if (!is_leaf(one.steps)) take(one.steps);
+    }
     if (query.where) {
         for (const auto& name : query::columns_of(detail::Access::of(*query.where))) used.insert(name);
     }

@@ -172,11 +172,48 @@ class Tune(Command):
         table = self.config / "t.csv"
         table.write_text("a\n1\n2\n")
         sql = f"SELECT COUNT(*) FROM '{table}' WHERE a > 1"
-        for options, why in ((), "engine cpu: each column of a file is asked once"), \
+        for options, why in ((), "engine cpu: the CPU answers this in less than 100 ms"), \
                             (("--engine", "bitmap"), "engine bitmap: as --engine says"):
             done = self.run_it("query", sql, "--explain-engine", *options)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertTrue(done.stderr.decode().startswith(why), done.stderr)
+
+    def test_queries(self):
+        """Statements go to the GPU where the measured costs say so: here they do not, and with other costs they do."""
+        table = self.config / "t.csv"
+        table.write_bytes(b"a,b\n" + b"1,5\n2,6\n" * (1 << 20))
+        n = 1 << 20
+        one = f"SELECT COUNT(*) FROM '{table}' WHERE a > 1"
+
+        def why(sql, *options, **environment):
+            done = self.run_it("query", sql, "--threads", "1", "--explain-engine", *options, **environment)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(done.stdout, b"".join(b"%s\n%d\n" % (name, n) for name in [b"COUNT(*)"] * sql.count("*")))
+            return done.stderr.decode()
+
+        entry = copy.deepcopy(self.tuned["entries"][0])
+        costs = entry["statements"]
+        self.assertEqual(set(costs), {"cpu_ns", "gpu_ns", "cpu_rank_ns", "gpu_rank_ns", "load_ns", "start_ms"})
+        self.assertGreater(min(costs[name] for name in costs if name != "load_ns"), 0)
+        self.assertLess(costs["cpu_ns"], costs["gpu_ns"] + costs["load_ns"])  # a software renderer
+        self.assertTrue(why(one).startswith("engine cpu: the CPU answers this in less than 100 ms"))
+        three = "; ".join([one] * 3)
+        self.assertTrue(why(three).startswith("engine cpu: `quadmill tune` has not measured"))
+        self.write(entry)
+        self.assertRegex(why(three), r"^engine cpu: about \d+ ms on the CPU and \d+ ms on the GPU, with its start; .* "
+                                     r"\(measured by `quadmill tune` at 2\d{3}-")
+        # 6 M rows at 100 ns are 629 ms; the column's way is paid once.
+        fast = {"cpu_ns": 100, "gpu_ns": 10, "cpu_rank_ns": 1, "gpu_rank_ns": 1, "load_ns": 100, "start_ms": 20}
+        entry["query"]["rows"] = 1
+        self.write({**entry, "statements": fast})
+        self.assertTrue(why(three).startswith("engine auto with the GPU: about 629 ms on the CPU and 293 ms on the"))
+        for slow, gpu_ms in ({"start_ms": 300}, 573), ({"load_ns": 250}, 607):
+            self.write({**entry, "statements": {**fast, **slow}})
+            self.assertTrue(why(three).startswith(f"engine cpu: about 629 ms on the CPU and {gpu_ms} ms on the GPU"))
+        self.write({key: value for key, value in entry.items() if key != "statements"})  # an older file
+        self.assertTrue(why(three).startswith("engine cpu: `quadmill tune` has not measured"))
+        self.write({**entry, "statements": fast, "threads": 2})
+        self.assertTrue(why(three).startswith("engine cpu: `quadmill tune` has not measured"))
 
 
 if __name__ == "__main__":
