@@ -10,6 +10,7 @@ PYBIND11_MODULE(_core, module) {
     bind_devices(module);
     bind_sort(module);
     bind_summaries(module);
+    bind_names(module);
     bind_sketches(module);
     bind_query(module);
     bind_external(module);

@@ -10,6 +10,7 @@ void bind_context(pybind11::module_& module);
 void bind_devices(pybind11::module_& module);
 void bind_sort(pybind11::module_& module);
 void bind_summaries(pybind11::module_& module);
+void bind_names(pybind11::module_& module);
 void bind_sketches(pybind11::module_& module);
 void bind_query(pybind11::module_& module);
 void bind_external(pybind11::module_& module);

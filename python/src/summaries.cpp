@@ -135,6 +135,18 @@ void add(AnySummary& self, const py::object& values) {
     });
 }
 
+// All values are one window of the summary.
+template <class AnySummary>
+void add_weighted(AnySummary& self, const py::object& values, const py::object& weights) {
+    if (weights.is_none()) return add(self, values);
+    const auto array = readable(self.name(), values), of_weights = readable(self.name(), weights);
+    const auto counts = span_of<std::uint64_t>(self.name(), of_weights);
+    self.visit([&]<template <class> class Summary, class T>(Summary<T>& summary) {
+        const auto all = span_of<T>(self.name(), array);
+        self.alone([&] { summary.add(all, counts); });
+    });
+}
+
 void add_pairs(AnyCorrelatedSums& self, const py::object& x, const py::object& y) {
     const auto array = readable(self.name(), x), weights = readable(self.name(), y);
     const auto ys = span_of<double>(self.name(), weights);
@@ -233,7 +245,11 @@ py::class_<AnySummary> define(py::module_& module, const char* name, const char*
             [](AnySummary& self) { return self.visit([&](auto& s) { return self.alone([&] { return s.nans(); }); }); },
             "How many NaNs came.");
     }
-    if constexpr (!std::is_same_v<AnySummary, AnyCorrelatedSums>) {
+    if constexpr (requires(Summary<std::uint32_t> s, std::span<const std::uint64_t> w) { s.add({}, w); }) {
+        made.def("add", &add_weighted<AnySummary>, py::arg("values"), py::arg("weights") = py::none(),
+                 "Takes an array of values of the summary's type, each once or as often as its uint64 weight says. "
+                 "After Ctrl-C within, `n` says how many it took.");
+    } else if constexpr (!std::is_same_v<AnySummary, AnyCorrelatedSums>) {
         made.def("add", &add<AnySummary>, py::arg("values"),
                  "Takes an array of values of the summary's type. After Ctrl-C within, `n` says how many it took.");
     }

@@ -1,6 +1,7 @@
 """Summaries of streams against exact answers; saved, pickled, merged, and refused."""
 import copy
 import os
+import pathlib
 import pickle
 import signal
 import threading
@@ -222,3 +223,82 @@ def test_ctrl_c_comes_through_and_nothing_is_lost():
         summary.add(a)
     timer.join()
     assert 0 < summary.n < len(a) and summary.n % (1 << 22) == 0 and summary.rank(0).estimate == summary.n
+
+
+def test_names(rng):
+    names = [f"/page/{k}" for k in rng.zipf(1.5, 20_000)] + ["\u00e9", "\udcff"] * 100
+    pages, other = quadmill.NameFrequencies(eps=0.01), quadmill.NameFrequencies(eps=0.01)
+    pages.add(names[:9000])
+    other.add(iter(names[9000:]), weights=[3] * len(names[9000:]))
+    pages.merge(pickle.loads(pickle.dumps(other)))
+    exact = {name: names[:9000].count(name) + 3 * names[9000:].count(name) for name in set(names)}
+    assert pages.n == sum(exact.values()) and pages.eps == 0.01 and pages.nbytes < 1e5
+    for row in pages.frequent(0.02):
+        assert row["lower"] == row["estimate"] <= exact[row["value"]] <= row["upper"] <= row["lower"] + 0.01 * pages.n
+    assert {name for name in exact if exact[name] >= 0.02 * pages.n} <= {row["value"] for row in pages.frequent(0.02)}
+    assert pages.top(3) == pages.frequent(0.01)[:3] == pages.copy().top(3)
+    count = other.count("\udcff")
+    assert count.lower <= 300 <= count.upper
+    for wrong in ("name", [1], [b"x"]):
+        with pytest.raises(TypeError):
+            pages.add(wrong)
+    for weights in ([1], [1, 2, 3], [1, -1]):
+        with pytest.raises(quadmill.InvalidArgument):
+            pages.add(["a", "b"], weights=weights)
+
+
+def test_distinct(rng, tmp_path):
+    a = rng.integers(0, 2**40, 50_000)
+    one, two = quadmill.Distinct(error=0.02), quadmill.Distinct(error=0.02)
+    one.add(a[:30_000])
+    two.add(a[20_000:])
+    two.save(tmp_path / "two")
+    one.merge(quadmill.Distinct.load(tmp_path / "two"))
+    exact, found = len(set(a.tolist())), one.count()
+    assert found.lower <= exact <= found.upper and abs(found.estimate - exact) <= 0.06 * exact and not one.is_exact
+    names = quadmill.Distinct()
+    names.add(("ann", "bob", "ann"))
+    assert names.is_exact and names.count().estimate == 2 and pickle.loads(pickle.dumps(names)).count() == names.count()
+    few = quadmill.Distinct(error=0.13)
+    few.add(["ann", "", "Bartholomew"])
+    golden = pathlib.Path(__file__).parent.parent / "stream/golden/distinct_few"
+    assert few.save() == golden.read_bytes()
+    with pytest.raises(quadmill.InvalidArgument):
+        quadmill.Distinct(error=0.5)
+    with pytest.raises(quadmill.InvalidArgument):
+        names.merge(one)
+
+
+def test_the_last_seconds():
+    last = quadmill.RecentQuantiles(60)
+    for second in range(1000):
+        last.add(second, np.full(5, second))
+    last.add(3, [1e9])
+    assert last.late == 1 and last.latest == 999
+    summary = last.summary()
+    assert 5 * 60 <= summary.n <= 5 * 63 and summary.quantile(1).value == 999 and 936 <= summary.quantile(0).value <= 939
+    assert 5 * 20 <= last.summary(959).n <= 5 * 24
+    with pytest.raises(quadmill.InvalidArgument):
+        last.add(float("nan"), [1])
+    with pytest.raises(quadmill.InvalidArgument):
+        quadmill.RecentQuantiles(0)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_weights(rng, dtype):
+    a = rng.integers(0, 50, 1000).astype(dtype)
+    weights = rng.integers(0, 9, len(a)).astype(np.uint64)
+    every = np.repeat(a, weights.astype(np.int64))
+    quantiles, frequencies = quadmill.Quantiles(dtype, eps=0.01), quadmill.Frequencies(dtype, eps=0.001)
+    quantiles.add(a, weights=weights)
+    frequencies.add(a, weights=weights)
+    assert quantiles.n == frequencies.n == len(every)
+    for answer in quantiles.quantile([0, 0.3, 0.9, 1]):
+        assert abs((every < answer.value).sum() - answer["rank"]) <= 0.01 * len(every) + (every == answer.value).sum()
+    for row in frequencies.frequent(0.01):
+        assert row.lower == row.upper == (every == row.value).sum()
+    for wrong in (weights[1:], ):
+        with pytest.raises(quadmill.InvalidArgument):
+            quantiles.add(a, weights=wrong)
+    with pytest.raises(TypeError):
+        frequencies.add(a, weights=weights.astype(np.int64))
