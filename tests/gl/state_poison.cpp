@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
 
 #include "gl/older_version.hpp"
 
@@ -89,6 +90,7 @@ Poison::Poison(const Api& gl, std::uint64_t seed) : gl_(gl), version_(version_of
 }
 
 void Poison::clear() {
+    if (std::uncaught_exceptions() != 0) take_errors(gl_);  // of the failed test; a throw here would hide it
     for (; !undo_.empty(); undo_.pop_back()) undo_.back()();
     for (const GLenum name : Enums{GL_PACK_SWAP_BYTES, GL_PACK_LSB_FIRST, GL_PACK_ROW_LENGTH, GL_PACK_SKIP_ROWS,
                                    GL_PACK_SKIP_PIXELS, GL_PACK_SKIP_IMAGES, GL_PACK_IMAGE_HEIGHT, GL_UNPACK_SWAP_BYTES,

@@ -44,7 +44,7 @@ class Core33 final : public ByBinding<QuadmillGL33Context> {
     }
     bool is_lost() override { return gl_.KHR_robustness && gl_.GetGraphicsResetStatus() != GL_NO_ERROR; }
     void end_session() noexcept override {
-        if (clamped_) gl_.ClampColor(GL_CLAMP_READ_COLOR, *clamped_);
+        if (clamped_ && *clamped_ != GL_FIXED_ONLY) gl_.ClampColor(GL_CLAMP_READ_COLOR, *clamped_);
         clamped_.reset();
         ByBinding::end_session();
     }
@@ -60,16 +60,18 @@ class Core33 final : public ByBinding<QuadmillGL33Context> {
             gl_.TexImage2D(target, 0, internal, width, height, 0, its.format, its.type, nullptr);
         }
     }
+    // GL_FIXED_ONLY never clamps floats. With GL_FALSE, NVIDIA's driver converts halves on the CPU: NaNs change, and
+    // reading takes some 50 times as long.
     void do_not_clamp() override {
         if (clamped_) return;
         GLint before = 0;
         gl_.GetIntegerv(GL_CLAMP_READ_COLOR, &before);
         clamped_ = static_cast<GLenum>(before);
-        gl_.ClampColor(GL_CLAMP_READ_COLOR, GL_FALSE);
+        if (*clamped_ != GL_FIXED_ONLY) gl_.ClampColor(GL_CLAMP_READ_COLOR, GL_FIXED_ONLY);
     }
 
     OpenGl api_;
-    std::optional<GLenum> clamped_;  // the application's choice, while it is another
+    std::optional<GLenum> clamped_;  // the application's choice, since the first read of the session
 };
 
 }  // namespace
