@@ -255,8 +255,7 @@ class Tuner {
         const auto ms = [&](QueryEngine engine, std::uint64_t& count) {
             auto by = processor(engine);
             return median_ms(
-                quiet_ms(engine), [] {},
-                [&] { count = in_the_middle(by, data); });
+                quiet_ms(engine), [] {}, [&] { count = in_the_middle(by, data); });
         };
         const double ratio = ms(QueryEngine::Depth, found[0]) / ms(QueryEngine::Bitmap, found[1]);
         if (found[0] != found[1]) throw Error("tune: the engines of queries on the GPU disagree about a predicate");

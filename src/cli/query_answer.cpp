@@ -15,9 +15,13 @@
 namespace quadmill::detail::cli {
 
 void AnswerWriter::flush() {
-    if (is_terminal_) text_ = input::printable(text_);
-    out_.write(std::as_bytes(std::span(text_)));
+    write(text_);
     text_.clear();
+}
+
+void AnswerWriter::write(std::string_view text) {
+    const auto shown = is_terminal_ ? input::printable(text) : std::string();
+    out_.write(std::as_bytes(std::span(is_terminal_ ? std::string_view(shown) : text)));
 }
 
 namespace {
@@ -31,19 +35,22 @@ class CsvFields {
         for (const char c : {'"', '\n', '\r', '\0', delimiter}) is_special_.at(static_cast<unsigned char>(c)) = 1;
     }
     [[nodiscard]] char delimiter() const { return delimiter_; }
-    void add(std::string& to, std::string_view text) const {
+    // Writes the text and returns its end, at most twice the text's size and 2 further.
+    char* put(char* to, std::string_view text) const {
         unsigned special = text.empty() ? 1 : 0;
-        for (const char c : text) special |= is_special_[static_cast<unsigned char>(c)];
-        if (special == 0) {
-            to.append(text);
-            return;
-        }
-        to += '"';
+        auto* at = to;
         for (const char c : text) {
-            if (c == '"') to += c;
-            to += c;
+            special |= is_special_[static_cast<unsigned char>(c)];
+            *at++ = c;
         }
-        to += '"';
+        if (special == 0) return at;
+        *to++ = '"';
+        for (const char c : text) {
+            if (c == '"') *to++ = c;
+            *to++ = c;
+        }
+        *to++ = '"';
+        return to;
     }
 
   private:
@@ -66,55 +73,68 @@ class CsvWriter final : public AnswerWriter {
 
     void begin(const std::vector<std::string>& columns) override {
         if (names_ == Names::Omit) return;
-        for (std::size_t i = 0; i < columns.size(); ++i) {
-            if (i > 0) text() += fields_.delimiter();
-            fields_.add(text(), columns[i]);
-        }
-        text() += '\n';
+        const std::vector<SqlCell> cells(columns.begin(), columns.end());
+        row(cells);
     }
     void row(std::span<const SqlCell> cells) override {
         for (std::size_t i = 0; i < cells.size(); ++i) {
-            if (i > 0) text().push_back(fields_.delimiter());
-            if (const auto* word = std::get_if<std::string_view>(&cells[i])) {
-                fields_.add(text(), *word);
+            const auto* const word = std::get_if<std::string_view>(&cells[i]);
+            auto* to = space(word ? 2 * word->size() + 3 : longest_number);
+            if (i > 0) *to++ = fields_.delimiter();
+            if (word) {
+                to = fields_.put(to, *word);
             } else if (cells[i].index() != 0) {
-                number(cells[i]);
+                to = number(to, cells[i]);
             }
+            used_ = static_cast<std::size_t>(to - buffer_.data());
         }
-        text().push_back('\n');
-        flush_if_long();
+        *space(1) = '\n';
+        ++used_;
     }
-    void end(const sql::SqlAnswer& /*answer*/, double /*ms*/) override { flush(); }
+    void end(const sql::SqlAnswer& /*answer*/, double /*ms*/) override { write_buffer(); }
 
   private:
-    void number(const SqlCell& cell) {
-        if (is_in_numbers_) return fields_.add(text(), number_of(cell));
-        char word[24];
-        if (const auto* integer = std::get_if<std::int64_t>(&cell)) {
-            text().append(word, std::to_chars(word, word + sizeof word, *integer).ptr);
-            return;
+    static constexpr std::size_t longest_number = 64;
+
+    void write_buffer() {
+        write({buffer_.data(), used_});
+        used_ = 0;
+    }
+    [[nodiscard]] char* space(std::size_t bytes) {
+        if (buffer_.size() - used_ < bytes) {
+            write_buffer();
+            buffer_.resize(std::max(buffer_.size(), bytes));
         }
+        return buffer_.data() + used_;
+    }
+    [[nodiscard]] char* number(char* to, const SqlCell& cell) const {
+        if (is_in_numbers_) return fields_.put(to, number_of(cell));
+        if (const auto* integer = std::get_if<std::int64_t>(&cell))
+            return std::to_chars(to, to + longest_number, *integer).ptr;
         // With at most 15 digits, a decimal number that is rounded to the double is the shortest one.
         const auto value = std::get<double>(cell);
         constexpr double most = 1e13;
         const auto hundredths = static_cast<std::int64_t>(std::abs(value) < most ? std::nearbyint(100 * value) : 0);
         if (hundredths == 0 || static_cast<double>(hundredths) / 100 != value) {
-            text() += number_of(cell);
-            return;
+            const auto word = number_of(cell);
+            return std::ranges::copy(word, to).out;
         }
-        if (value < 0) text().push_back('-');
+        if (value < 0) *to++ = '-';
         const auto size = std::abs(hundredths);
         const auto tenths = size / 10 % 10, rest = size % 10;
-        text().append(word, std::to_chars(word, word + sizeof word, size / 100).ptr);
-        if (tenths == 0 && rest == 0) return;
-        text().push_back('.');
-        text().push_back(static_cast<char>('0' + tenths));
-        if (rest != 0) text().push_back(static_cast<char>('0' + rest));
+        to = std::to_chars(to, to + longest_number, size / 100).ptr;
+        if (tenths == 0 && rest == 0) return to;
+        *to++ = '.';
+        *to++ = static_cast<char>('0' + tenths);
+        if (rest != 0) *to++ = static_cast<char>('0' + rest);
+        return to;
     }
 
     CsvFields fields_;
     Names names_;
     bool is_in_numbers_;
+    std::vector<char> buffer_ = std::vector<char>(std::size_t{1} << 16U);
+    std::size_t used_ = 0;
 };
 
 Json json_of(const SqlCell& cell) {

@@ -33,6 +33,7 @@ class AnswerWriter {
         if (text_.size() >= max) flush();
     }
     void flush();
+    void write(std::string_view text);
 
   private:
     files::OutputFile& out_;

@@ -275,9 +275,10 @@ bool QueryCommand::gpu_pays(const std::vector<input::CsvTable>& from) {
     const double on_cpu = (predicates * costs.cpu_ns + ranks * costs.cpu_rank_ns) / 1e6;
     const double on_gpu =
         (predicates * costs.gpu_ns + ranks * costs.gpu_rank_ns + loads * costs.load_ns) / 1e6 + costs.start_ms;
-    why_ = fmt::format("about {:.0f} ms on the CPU and {:.0f} ms on the GPU, with its start; auto opens a context only "
-                       "to save {:.0f} ms ({})",
-                       on_cpu, on_gpu, worth_ms, where_from(tuned));
+    why_ = fmt::format(
+        "about {:.0f} ms on the CPU and {:.0f} ms on the GPU, with its start; auto opens a context only "
+        "to save {:.0f} ms ({})",
+        on_cpu, on_gpu, worth_ms, where_from(tuned));
     return on_cpu - on_gpu >= worth_ms;
 }
 

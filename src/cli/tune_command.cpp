@@ -53,9 +53,10 @@ void TuneCommand::print_entry(const TunedEntry& entry) {
                rows("rank_rows"), "comparisons per joined row", entry.query.join_comparisons);
     fmt::print("{:<28} {:>15.2f}\n", "depth time / bitmap time", entry.query.depth_over_bitmap);
     const auto& costs = entry.statements;
-    fmt::print("statements of `query`, ns per row: a predicate {:.3f} on the CPU, {:.3f} on the GPU; a median {:.3f} and "
-               "{:.3f}; loading a column {:.3f}; starting the GPU takes {:.0f} ms\n",
-               costs.cpu_ns, costs.gpu_ns, costs.cpu_rank_ns, costs.gpu_rank_ns, costs.load_ns, costs.start_ms);
+    fmt::print(
+        "statements of `query`, ns per row: a predicate {:.3f} on the CPU, {:.3f} on the GPU; a median {:.3f} and "
+        "{:.3f}; loading a column {:.3f}; starting the GPU takes {:.0f} ms\n",
+        costs.cpu_ns, costs.gpu_ns, costs.cpu_rank_ns, costs.gpu_rank_ns, costs.load_ns, costs.start_ms);
 }
 
 void TuneCommand::run() const {

@@ -245,7 +245,7 @@ class Run {
         if (query_.join && !joins_in_plan(query_)) {
             join();
         } else if (query_.join && !query_.groups()) {
-            stream_pairs();
+            stream(plain_rows(query_));
             return std::move(answer_);
         }
         if (tables_.size() == 1) compute_rows();
@@ -253,6 +253,10 @@ class Run {
             const auto rows = selected(tables_[0], where_);
             answer_.matched = rows.size();
             out(tables_[0], rows);
+            return std::move(answer_);
+        }
+        if (groups_are_rows()) {
+            stream(grouping(query_));
             return std::move(answer_);
         }
         auto grouped = group();
@@ -367,54 +371,61 @@ class Run {
              tables_[0].rows(), time);
     }
 
-    // Pairs as they come.
-    void stream_pairs() {
-        auto plan = plain_rows(query_);
-        plan.limit = rows_wanted(query_);
-        std::uint64_t skip = query_.offset;
-        std::vector<SqlCell> cells;
-        const auto spelled = spellings(query_);
-        take(processor_.run(plan_of(plan, query_, tables_, options_), tables_[0], tables_[1],
-                            [&](std::span<const std::vector<Value>> rows) {
-                                for (const auto& row : rows) {
-                                    if (skip > 0) {
-                                        --skip;
-                                        continue;
-                                    }
-                                    to_cells(row, spelled, cells);
-                                    take_(cells);
-                                }
-                            }));
+    // Whether the library's groups are the answer.
+    [[nodiscard]] bool groups_are_rows() const {
+        const auto plain = [](const SqlAggregate& one) { return one.form == Form::Plain; };
+        return !query_.having && !query_.distinct && query_.order_by.empty() && all_leaves(query_.outputs) &&
+               std::ranges::all_of(query_.aggregates, plain) &&
+               std::ranges::none_of(query_.computed, &SqlComputed::of_groups);
     }
-    static void to_cells(const std::vector<Value>& row, const std::vector<Spelling>& spelled,
-                         std::vector<SqlCell>& cells) {
-        cells.clear();
-        for (const auto& value : row) {
-            const auto how = spelled[cells.size()];
-            auto& cell = cells.emplace_back(std::visit([](const auto& v) -> SqlCell { return v; }, value));
-            if (cell.index() == 0 || how == Spelling::Plain) continue;
-            cell = how == Spelling::Wide ? query::digits_of(std::get<std::string_view>(cell))
-                                         : query::PrintedTexts::text(std::get<std::int64_t>(cell));
+
+    QueryResult run(const Query& plan, const QueryProcessor::TakeRows& rows) {
+        const auto planned = plan_of(plan, query_, tables_, options_);
+        return tables_.size() == 1 ? processor_.run(planned, tables_[0], rows)
+                                   : processor_.run(planned, tables_[0], tables_[1], rows);
+    }
+
+    // Pairs or groups as they come.
+    void stream(Query plan) {
+        plan.where = where_;
+        plan.limit = rows_wanted(query_);
+        std::vector<std::size_t> places;             // of the outputs in a row
+        for (const auto& output : query_.outputs) {  // groups are called by their leaves, pairs are in order
+            const auto of = std::ranges::find(plan.outputs, leaf_of(output.steps), &Output::name);
+            const auto place = static_cast<std::size_t>(of - plan.outputs.begin());
+            places.push_back(query_.groups() ? place : places.size());
         }
+        std::uint64_t skip = query_.offset;
+        std::vector<SqlCell> cells(places.size());
+        const auto spelled = spellings(query_);
+        take(run(plan, [&](std::span<const std::vector<Value>> rows) {
+            for (const auto& row : rows.subspan(std::min<std::uint64_t>(skip, rows.size()))) {
+                for (std::size_t k = 0; k < places.size(); ++k) cells[k] = to_cell(row[places[k]], spelled[k]);
+                take_(cells);
+            }
+            skip -= std::min<std::uint64_t>(skip, rows.size());
+        }));
+    }
+    static SqlCell to_cell(const Value& value, Spelling how) {
+        const auto cell = std::visit([](const auto& v) -> SqlCell { return v; }, value);
+        if (cell.index() == 0 || how == Spelling::Plain) return cell;
+        return how == Spelling::Wide ? query::digits_of(std::get<std::string_view>(cell))
+                                     : query::PrintedTexts::text(std::get<std::int64_t>(cell));
     }
 
     // The groups as a table.
     [[nodiscard]] Table group() {
-        auto query = query_;
-        query.where = where_;
-        const auto plan = grouping(query);
-        const auto planned = plan_of(plan, query, tables_, options_);
+        auto plan = grouping(query_);
+        plan.where = where_;
         std::vector<ColumnInfo> infos;
         for (const auto& output : plan.outputs) {
             const bool rows = output.name == rows_of_all;
             infos.push_back({output.name, rows ? ColumnType::I64 : type_of(query_, given_, output.name)});
         }
         TableMaker maker(infos);
-        const auto take_rows = [&](std::span<const std::vector<Value>> rows) {
+        take(run(plan, [&](std::span<const std::vector<Value>> rows) {
             for (const auto& row : rows) maker.add(row);
-        };
-        take(tables_.size() == 1 ? processor_.run(planned, tables_[0], take_rows)
-                                 : processor_.run(planned, tables_[0], tables_[1], take_rows));
+        }));
         auto made = maker.table();
         const auto special = [](const SqlAggregate& one) { return one.form != Form::Plain; };
         if (std::ranges::any_of(query_.aggregates, special)) add_special(made);

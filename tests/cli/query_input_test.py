@@ -443,6 +443,19 @@ class Csv(Query):
         self.path("t.csv", csv_of(["a"], [*many, ["x"]]))
         self.assertEqual(self.rows("SELECT a FROM t.csv ORDER BY a DESC LIMIT 2"), [["x"], ["99999"]])
 
+    def test_texts_that_differ(self):
+        """At first all texts differ, so that equal ones are only looked for when a block is complete."""
+        texts = [f"t{i % 40000}" if i % 7 else f"a longer text {i % 30000}" for i in range(90000)] + ["", "t1"]
+        self.path("t.csv", csv_of(["a"], [[text or None] for text in texts]))
+        counts = {text: texts.count(text) for text in ("t1", "t39999", "a longer text 7", "a longer text 29995")}
+        self.assertEqual(self.rows("SELECT COUNT(DISTINCT a), COUNT(*) FROM t.csv"), [[len({*texts} - {""}), len(texts)]])
+        wanted = ", ".join(f"'{text}'" for text in counts)
+        self.assertEqual(self.rows(f"SELECT COUNT(*), a FROM t.csv WHERE a IN ({wanted}) GROUP BY a"),
+                         [[counts[text], text] for text in sorted(counts)])
+        groups = sorted({*texts})
+        self.assertEqual(self.rows("SELECT a, COUNT(*) AS n FROM t.csv GROUP BY a LIMIT 3 OFFSET 2"),
+                         [[text, texts.count(text)] for text in groups[2:5]])
+
     def test_several_statements(self):
         self.path("s.csv", b"a\n1\n2\n")
         self.path("q.sql", b"SELECT SUM(a) AS s FROM s.csv; -- one\nSELECT MAX(a) FROM s.csv WHERE a < 2;\n")

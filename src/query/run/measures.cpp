@@ -162,8 +162,14 @@ void Groups::label(std::span<const RowPair> pairs) {
 }
 
 void Groups::find_groups(std::size_t n) {
+    constexpr std::size_t ahead = 16;
+    const auto dense_slot = [&](std::size_t i) { return slots_.data() + dense_place(new_labels_.data() + i * width_); };
     groups_.resize(n);
     for (std::size_t i = 0; i < n; ++i) {
+        if (dense_ && i + 2 * ahead < n) {
+            __builtin_prefetch(dense_slot(i + 2 * ahead));
+            if (const auto group = *dense_slot(i + ahead); group > 0) __builtin_prefetch(&rows_[group - 1]);
+        }
         groups_[i] = by_.empty() ? 0 : group_of(new_labels_.data() + i * width_);
         ++rows_[groups_[i]];
     }
@@ -171,7 +177,7 @@ void Groups::find_groups(std::size_t n) {
 
 std::size_t Groups::group_of(const Key* label) {
     if (dense_) {
-        auto& slot = slots_[label[0] == 0 ? 0 : label[1] - *dense_ + 1];
+        auto& slot = slots_[dense_place(label)];
         if (slot == 0) slot = add_group(label) + 1;
         return slot - 1;
     }

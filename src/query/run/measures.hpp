@@ -93,6 +93,7 @@ class Groups {
     void label(std::span<const RowPair> pairs);
     void find_groups(std::size_t n);
     [[nodiscard]] std::size_t group_of(const Key* label);
+    [[nodiscard]] std::size_t dense_place(const Key* label) const { return label[0] == 0 ? 0 : label[1] - *dense_ + 1; }
     [[nodiscard]] std::size_t add_group(const Key* label);
     void make_space();
     void add_values(Measured& of, std::span<const RowPair> pairs);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 #include <iterator>
 #include <limits>
@@ -397,6 +398,10 @@ std::uint32_t TextNumbers::number(std::string_view text, std::uint64_t hash) {
         if (hashes_[number] == hash && (is_short || texts_[number] == text)) return number;
     }
     put(hash, texts_.size());
+    return append(text, hash);
+}
+
+std::uint32_t TextNumbers::append(std::string_view text, std::uint64_t hash) {
     hashes_.push_back(hash);
     auto* const to = memory_.space(text.size());
     if (!text.empty()) std::memcpy(to, text.data(), text.size());
@@ -404,8 +409,12 @@ std::uint32_t TextNumbers::number(std::string_view text, std::uint64_t hash) {
     return static_cast<std::uint32_t>(texts_.size() - 1);
 }
 
+// If the first texts differ, equal ones are only looked for by SharedTexts.
 void TextNumbers::add(std::string_view text) {
-    rows_.push_back(number(text, hash_of(text)));
+    constexpr std::size_t first = 1024, most = std::size_t{1} << 20U;
+    const auto hash = hash_of(text);
+    rows_.push_back(differ_ && texts_.size() < most ? append(text, hash) : number(text, hash));
+    if (texts_.size() == first && rows_.size() < first + first / 8) differ_ = true;
 }
 
 // Pre: the text has no slot, and one is free.
@@ -416,7 +425,7 @@ void TextNumbers::put(std::uint64_t hash, std::size_t number) {
 }
 
 void TextNumbers::make_space() {
-    slots_.assign(std::max<std::size_t>(64, 2 * slots_.size()), 0);
+    slots_.assign(std::max<std::size_t>(64, std::bit_ceil(2 * texts_.size() + 1)), 0);
     for (std::size_t number = 0; number < texts_.size(); ++number) put(hashes_[number], number);
 }
 
@@ -437,8 +446,14 @@ void SharedTexts::take(TextNumbers& part) {
         const auto& slots = share.texts.slots_;
         for (auto i = begin; i < ends[k]; ++i) {
             constexpr std::size_t ahead = 8;
-            if (i + ahead < ends[k] && !slots.empty())
-                __builtin_prefetch(&slots[share.texts.slot_of(part.hashes_[order[i + ahead]])]);
+            const auto slot_at = [&](std::size_t at) {
+                return &slots[share.texts.slot_of(part.hashes_[order[std::min(at, ends[k] - 1)]])];
+            };
+            if (!slots.empty()) {
+                __builtin_prefetch(slot_at(i + 2 * ahead));
+                const auto number = static_cast<std::uint32_t>(*slot_at(i + ahead));
+                if (number > 0) __builtin_prefetch(&share.texts.hashes_[number - 1]);
+            }
             const auto number = share.texts.number(part.texts_[order[i]], part.hashes_[order[i]]);
             if (number >> share_bits != 0) throw InvalidArgument("a table has at most 2^32 different texts");
             to[order[i]] = static_cast<std::uint32_t>(k << share_bits) | number;

@@ -43,7 +43,7 @@ class TextMemory {
     char* next_ = nullptr;
 };
 
-// Distinct texts in order of first appearance, and the number of each row's text.
+// Texts in order of first appearance, distinct unless nearly all differ, and the number of each row's text.
 class TextNumbers {
   public:
     void add(std::string_view text);
@@ -61,8 +61,10 @@ class TextNumbers {
     static constexpr std::uint64_t upper = 0xffffffff00000000U;
     [[nodiscard]] std::size_t slot_of(std::uint64_t hash) const { return hash >> 1U & (slots_.size() - 1); }
     void put(std::uint64_t hash, std::size_t number);
+    [[nodiscard]] std::uint32_t append(std::string_view text, std::uint64_t hash);
     void make_space();
 
+    bool differ_ = false;  // whether nearly all texts differ; then equal ones have several numbers
     std::vector<std::uint32_t> rows_{};
     std::vector<std::string_view> texts_{};
     std::vector<std::uint64_t> hashes_{};  // by number
