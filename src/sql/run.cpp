@@ -388,7 +388,7 @@ class Run {
     // Pairs or groups as they come.
     void stream(Query plan) {
         plan.where = where_;
-        plan.limit = rows_wanted(query_);
+        if (query_.limit) plan.limit = rows_wanted(query_);
         std::vector<std::size_t> places;             // of the outputs in a row
         for (const auto& output : query_.outputs) {  // groups are called by their leaves, pairs are in order
             const auto of = std::ranges::find(plan.outputs, leaf_of(output.steps), &Output::name);

@@ -341,7 +341,12 @@ std::vector<std::size_t> Groups::ordered(std::uint64_t max) const {
 
 void Groups::each(std::uint64_t max, const std::function<void(const std::vector<Value>&, Measures&)>& take) {
     std::vector<Value> by(by_.size());
-    for (const auto group : ordered(max)) {
+    constexpr std::size_t ahead = 16;
+    const auto groups = ordered(max);
+    for (std::size_t k = 0; k < groups.size(); ++k) {
+        const auto group = groups[k], later = groups[std::min(k + ahead, groups.size() - 1)];
+        __builtin_prefetch(&rows_[later]);
+        __builtin_prefetch(labels_.data() + later * width_);
         const auto* label = labels_.data() + group * width_;
         for (std::size_t i = 0; i < by_.size(); ++i) {
             const auto& place = by_[i];
