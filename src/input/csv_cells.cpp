@@ -1,5 +1,9 @@
 #include "input/csv_cells.hpp"
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -85,6 +89,9 @@ std::optional<double> number_of(std::string_view word) {
     if (value == 0 && mantissa.find_first_of("123456789") != std::string_view::npos) return {};
     return value;
 }
+
+// So many rows of parts are copied before the parts' memory goes back to the system.
+constexpr std::uint64_t trimmed_rows = std::uint64_t{1} << 19U;
 
 bool fit_float(const std::vector<double>& values) {
     return std::ranges::all_of(values, [](double v) {
@@ -212,6 +219,7 @@ void Cells::widen(Kind kind) {
         integers_.insert(integers_.end(), narrow_.begin(), narrow_.end());
         texts_ = {};
         printed_ = {};
+        is_printed_ ? printed_.expect(expected_) : texts_.expect(expected_);
         if (integers_.empty() && !forgot_) put_empty(rows_);
         for (std::size_t i = 0; i < integers_.size() && kind == Kind::WideIntegers; ++i)
             valid_.empty() || valid_[i] ? put_wide(integers_[i]) : put_empty(1);
@@ -268,7 +276,15 @@ template <class T>
 std::vector<T> Cells::all_of(std::span<Cells> parts, std::uint64_t rows) {
     std::vector<T> all;
     all.reserve(rows);
+    std::uint64_t next = trimmed_rows;
     for (auto& part : parts) {
+#ifdef __GLIBC__
+        // Otherwise glibc keeps what the parts have freed.
+        if (all.size() >= next) {
+            malloc_trim(0);
+            next += trimmed_rows;
+        }
+#endif
         const auto take = [&](auto& values) {
             for (const auto value : values) all.push_back(static_cast<T>(value));
             values = {};

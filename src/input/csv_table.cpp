@@ -1,9 +1,6 @@
 #include "input/csv_table.hpp"
 
 #include <fmt/core.h>
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
 
 #include <algorithm>
 #include <array>
@@ -72,10 +69,6 @@ CsvTable table_of(const ColumnNames& names, const CsvColumns& columns, std::vect
             Cells::add_to(all.table, texts, name, parts[i], widths);
         }
         parts[i].clear();
-#ifdef __GLIBC__
-        // The parts of the next column are freed while it is copied, and glibc would keep both.
-        if (all.rows > std::size_t{1} << 20U) malloc_trim(0);
-#endif
     }
     query::add_texts(all.table, texts.numbered, shared, workers);
     all.memory = std::move(texts.printed);

@@ -79,24 +79,22 @@ std::vector<std::uint32_t> sorted_index(const std::vector<Words>& words, std::ve
                                         unsigned threads) {
     const auto n = index.size();
     std::vector<std::uint32_t> places(n), next(n);
-    Words keys(n);
-    std::vector<std::uint32_t> narrow;
     for (auto word = words.rbegin(); word != words.rend(); ++word) {
         std::uint64_t low = ~std::uint64_t{0}, high = 0;
-        for (std::size_t i = 0; i < n; ++i) {
-            keys[i] = (*word)[index[i]];
-            low = std::min(low, keys[i]);
-            high = std::max(high, keys[i]);
+        for (const auto i : index) {
+            low = std::min(low, (*word)[i]);
+            high = std::max(high, (*word)[i]);
         }
         if (low >= high) continue;  // all are equal
+        const auto sort = [&]<class T>(const T* /*type*/) {
+            std::vector<T> keys(n);
+            for (std::size_t i = 0; i < n; ++i) keys[i] = static_cast<T>((*word)[index[i]] - low);
+            cpu::sort_places(Keys(std::span(keys)), Keys(std::span<T>()), places, Order::Ascending, threads);
+        };
         if (high - low <= std::numeric_limits<std::uint32_t>::max()) {
-            narrow.resize(n);
-            for (std::size_t i = 0; i < n; ++i) narrow[i] = static_cast<std::uint32_t>(keys[i] - low);
-            cpu::sort_places(Keys(std::span(narrow)), Keys(std::span<std::uint32_t>()), places, Order::Ascending,
-                             threads);
+            sort(static_cast<const std::uint32_t*>(nullptr));
         } else {
-            cpu::sort_places(Keys(std::span(keys)), Keys(std::span<std::uint64_t>()), places, Order::Ascending,
-                             threads);
+            sort(static_cast<const std::uint64_t*>(nullptr));
         }
         for (std::size_t i = 0; i < n; ++i) next[i] = index[places[i]];
         std::swap(index, next);
@@ -110,9 +108,9 @@ std::vector<std::uint32_t> candidates(const std::vector<Words>& words, std::size
     if (k == 0) return index;
     std::uint64_t bound = ~std::uint64_t{0};
     if (!words.empty() && k < n / 4) {
-        auto copy = words[0];
-        std::nth_element(copy.begin(), copy.begin() + static_cast<std::ptrdiff_t>(k - 1), copy.end());
-        bound = copy[k - 1];
+        Words first(k);
+        std::partial_sort_copy(words[0].begin(), words[0].end(), first.begin(), first.end());
+        bound = first.back();
     }
     for (std::size_t i = 0; i < n; ++i) {
         if (words.empty() || words[0][i] <= bound) index.push_back(static_cast<std::uint32_t>(i));

@@ -382,7 +382,7 @@ std::uint64_t prefix_of(std::string_view text) {
 }  // namespace
 
 void TextMemory::add_block(std::size_t bytes) {
-    constexpr std::size_t min = std::size_t{1} << 10U, max = std::size_t{1} << 18U;
+    constexpr std::size_t min = std::size_t{1} << 10U, max = std::size_t{1} << 16U;
     size_ = std::max(std::clamp(2 * size_, min, max), bytes);
     blocks_.push_back(std::make_shared_for_overwrite<char[]>(size_));
     next_ = blocks_.back().get();

@@ -49,6 +49,7 @@ class TextNumbers {
     void add(std::string_view text);
     // The number of a text with that hash.
     [[nodiscard]] std::uint32_t number(std::string_view text, std::uint64_t hash);
+    void expect(std::size_t rows) { rows_.reserve(rows); }
     // Rows that have no text get number 0.
     void add_empty(std::size_t rows) { rows_.resize(rows_.size() + rows); }
     void cut(std::size_t rows) { rows_.resize(rows); }
@@ -113,6 +114,7 @@ class PrintedTexts {
         const auto address = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(to));
         rows_.push_back(static_cast<std::int64_t>(address << 16U | (is_long ? longest : text.size())));
     }
+    void expect(std::size_t rows) { rows_.reserve(rows); }
     void add_empty(std::size_t rows) { rows_.resize(rows_.size() + rows); }
     void cut(std::size_t rows) { rows_.resize(rows); }
     [[nodiscard]] std::vector<std::int64_t>& rows() { return rows_; }
