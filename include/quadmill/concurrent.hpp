@@ -1,5 +1,5 @@
-/// Summaries that many threads fill, and summaries of the last seconds. Both work with every summary that has add() and
-/// merge(): Quantiles, Frequencies, HeavyPrefixes, CorrelatedSums, Distinct.
+/// Summaries that many threads fill, summaries of the last seconds, and a summary for each group. All work with every
+/// summary that has add() and merge(): Quantiles, Frequencies, HeavyPrefixes, CorrelatedSums, Distinct.
 #pragma once
 
 #include <algorithm>
@@ -12,6 +12,8 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -142,6 +144,65 @@ class Recent {
     std::map<std::int64_t, Summary> parts_;
     std::optional<double> latest_;
     std::uint64_t late_ = 0;
+};
+
+/// A summary for each group of values, such as the p99 of each path.
+///
+/// Guarantee: that of the summary, for the values of each group.
+/// Memory: a summary and a name for each group, at most max_groups. Quantiles and Frequencies stay small while a group
+/// has few values.
+///
+///     Grouped<Quantiles<float>> paths([] { return Quantiles<float>({.eps = 0.01}); }, 10'000);
+///     paths.add("/film", 3.5F);
+///     for (const auto& [path, latencies] : paths.groups()) print(path, latencies.quantile(0.99).value);
+template <class Summary>
+class Grouped {
+  public:
+    using Groups = std::map<std::string, Summary, std::less<>>;  ///< in the order of their names
+
+    /// `make` returns an empty summary.
+    explicit Grouped(std::function<Summary()> make, std::size_t max_groups = 10'000)
+        : make_(std::move(make)), max_groups_(max_groups) {}
+
+    /// The summary of a group, which is made if there is none yet. It keeps its address.
+    /// Throws: InvalidArgument if there would be more than max_groups.
+    [[nodiscard]] Summary& of(std::string_view group) {
+        if (const auto found = groups_.find(group); found != groups_.end()) return found->second;
+        check(groups_.size() + 1);
+        return groups_.emplace(group, make_()).first->second;
+    }
+    /// Summary::add() for a group.
+    /// Throws: as of().
+    template <class... Values>
+    void add(std::string_view group, const Values&... values) {
+        of(group).add(values...);
+    }
+    [[nodiscard]] const Groups& groups() const { return groups_; }  ///< all so far
+    /// Adds the groups of the other one.
+    /// Throws: InvalidArgument if both have more than max_groups; nothing is changed then.
+    void merge(const Grouped& other) {
+        auto all = groups_.size();
+        for (const auto& [group, summary] : other.groups_) all += groups_.contains(group) ? 0U : 1U;
+        check(all);
+        for (const auto& [group, summary] : other.groups_) of(group).merge(summary);
+    }
+    /// Bytes of all groups.
+    [[nodiscard]] std::size_t bytes() const {
+        std::size_t bytes = 0;
+        for (const auto& [group, summary] : groups_) bytes += sizeof group + group.capacity() + summary.bytes();
+        return bytes;
+    }
+
+  private:
+    void check(std::size_t groups) const {
+        if (groups <= max_groups_) return;
+        throw InvalidArgument("Grouped: there would be " + std::to_string(groups) + " groups; max_groups allows " +
+                              std::to_string(max_groups_));
+    }
+
+    std::function<Summary()> make_;
+    std::size_t max_groups_;
+    Groups groups_;
 };
 
 }  // namespace quadmill

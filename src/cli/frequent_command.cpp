@@ -54,13 +54,11 @@ void FrequentCommand::run_names() const {
 template <class T>
 void FrequentCommand::run_as() const {
     StreamRun run(stream, sizeof(T));
-    if (!stream.group.empty()) {
-        Groups<Frequencies<T>> groups(
-            [this] { return Frequencies<T>({.eps = support.eps(), .window = stream.window}); }, max_groups);
-        const Question of_group{.support = support.support, .top = top};
-        return groups.template run<T>(run, stream, [&](const auto& some) { return answer_of(some, of_group); });
-    }
     const Question question{.support = support.support, .top = top, .width = sliding.asked()};
+    const auto make = [this] { return Frequencies<T>({.eps = support.eps(), .window = stream.window}); };
+    const auto ask = [&](const Frequencies<T>& some) { return answer_of(some, question); };
+    if (!stream.group.empty()) return run_groups<T, Frequencies<T>>(run, stream, max_groups, make, ask);
+    if (sliding.seconds > 0) return run_recent<T, Frequencies<T>>(run, stream, sliding.seconds, make, ask);
     const auto run_with = [&]<class Summary>(Summary summary) {
         const auto any = any_summary<Summary>(summary, [&](const auto& some) { return answer_of(some, question); });
         if constexpr (std::is_same_v<Summary, Frequencies<T>>) {
@@ -69,12 +67,6 @@ void FrequentCommand::run_as() const {
         }
         run.run<T>(any, [&](std::span<const T> values) { summary.add(values); });
     };
-    if (sliding.seconds > 0) {
-        return run_recent<T, Frequencies<T>>(
-            run, stream, sliding.seconds,
-            [this] { return Frequencies<T>({.eps = support.eps(), .window = stream.window}); },
-            [&](const Frequencies<T>& some) { return answer_of(some, question); });
-    }
     auto sorter = run.sorter();
     const auto saved = run.resumed();
     if (sliding.on()) {

@@ -1,79 +1,73 @@
-// A summary for each group of values. They stay small while a group has few values.
+// A summary for each group of values: --by.
 #pragma once
 
 #include <fmt/core.h>
 
+#include <cstdint>
 #include <functional>
-#include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "cli/stream_run.hpp"
 #include "input/text.hpp"
+#include "quadmill/concurrent.hpp"
 
 namespace quadmill::detail::cli {
 
 template <class Summary>
-class Groups {
-  public:
-    Groups(std::function<Summary()> make, std::uint64_t max) : make_(std::move(make)), max_(max) {}
-    [[nodiscard]] Summary& of(std::string_view name) {
-        if (const auto found = groups_.find(name); found != groups_.end()) return found->second;
-        if (groups_.size() == max_) {
-            throw input::BadInput(
-                fmt::format("{} would be group {}; --groups allows {}", input::in_quotes(name), max_ + 1, max_));
-        }
-        return groups_.emplace(name, make_()).first->second;
-    }
-    // The rows of all groups, with their names.
-    [[nodiscard]] Answer answer(const std::function<Answer(const Summary&)>& ask) const {
-        auto all = ask(make_());
-        std::uint64_t n = 0;
-        for (const auto& [name, summary] : groups_) {
-            if (summary.n() == 0) continue;
-            n += summary.n();
-            for (const auto& row : ask(summary).rows) {
-                Json one{{"group", name}, {"n", summary.n()}};
-                one.update(row);
-                all.rows.push_back(std::move(one));
-            }
-        }
-        all.head["n"] = n;
-        all.head["groups"] = groups_.size();
-        return all;
-    }
-    // Passes the values of a column to their groups.
-    template <class T>
-    void run(StreamRun& run, const StreamOptions& stream, const std::function<Answer(const Summary&)>& ask) {
-        const AnySummary any{.ask = [&] { return answer(ask); },
-                             .save = {},
-                             .nans = [&] { return sum_of([](const Summary& s) { return nans_of(s); }); },
-                             .bytes = [&] { return sum_of([](const Summary& s) { return s.bytes(); }); },
-                             .times = [] { return StreamTimes(); }};
-        using Record = std::pair<Summary*, T>;
-        run.use_cpu();
-        run.run_records<Record, T>(
-            any, input_parser<T>(stream),
-            [&](T value, std::string_view group, Record& record) -> input::Fault {
-                record = {&of(group), value};
-                return nullptr;
-            },
-            [](std::span<const Record> records) {
-                for (const auto& [summary, value] : records) summary->add(value);
-            });
-    }
+using Ask = std::function<Answer(const Summary&)>;
 
-  private:
-    [[nodiscard]] std::uint64_t sum_of(auto number) const {
-        std::uint64_t sum = 0;
-        for (const auto& [name, summary] : groups_) sum += number(summary);
-        return sum;
+// The rows of all groups, with their names; `none` is the answer of an empty summary.
+template <class Summary>
+[[nodiscard]] Answer answer_of_groups(const Grouped<Summary>& all, Answer none, const Ask<Summary>& ask) {
+    std::uint64_t n = 0;
+    for (const auto& [name, summary] : all.groups()) {
+        if (summary.n() == 0) continue;
+        n += summary.n();
+        for (const auto& row : ask(summary).rows) {
+            Json one{{"group", name}, {"n", summary.n()}};
+            one.update(row);
+            none.rows.push_back(std::move(one));
+        }
     }
-    std::function<Summary()> make_;
-    std::uint64_t max_;
-    std::map<std::string, Summary, std::less<>> groups_;
-};
+    none.head["n"] = n;
+    none.head["groups"] = all.groups().size();
+    return none;
+}
+
+// Passes the values of a column to their groups.
+template <class T, class Summary>
+void run_groups(StreamRun& run, const StreamOptions& stream, std::uint64_t max, const std::function<Summary()>& make,
+                const Ask<Summary>& ask) {
+    Grouped<Summary> groups(make, max);
+    const AnySummary any{.ask = [&] { return answer_of_groups(groups, ask(make()), ask); },
+                         .save = {},
+                         .nans =
+                             [&] {
+                                 std::uint64_t nans = 0;
+                                 for (const auto& [name, summary] : groups.groups()) nans += nans_of(summary);
+                                 return nans;
+                             },
+                         .bytes = [&] { return groups.bytes(); },
+                         .times = [] { return StreamTimes(); }};
+    using Record = std::pair<Summary*, T>;
+    run.use_cpu();
+    run.run_records<Record, T>(
+        any, input_parser<T>(stream),
+        [&](T value, std::string_view group, Record& record) -> input::Fault {
+            if (groups.groups().size() == max && !groups.groups().contains(group)) {
+                throw input::BadInput(
+                    fmt::format("{} would be group {}; --groups allows {}", input::in_quotes(group), max + 1, max));
+            }
+            record = {&groups.of(group), value};
+            return nullptr;
+        },
+        [](std::span<const Record> records) {
+            for (const auto& [summary, value] : records) summary->add(value);
+        });
+}
 
 // --by and --groups. Call it after add_column_options(), which returned `column`.
 void add_group_options(CLI::App& verb, StreamOptions& options, std::uint64_t& max_groups, CLI::Option* column,

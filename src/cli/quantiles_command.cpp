@@ -58,8 +58,6 @@ struct QuantilesCommand {
             .eps = eps, .n = n, .window = stream.window, .tail = tail, .moments = stats ? Moments::Kept : Moments::Off};
     }
     template <class T>
-    void run_groups() const;
-    template <class T>
     [[nodiscard]] std::vector<T> values_to_rank() const;
     template <class T>
     void add_rows(Answer& answer, const Quantiles<T>& summary, const std::vector<T>& values) const;
@@ -156,19 +154,15 @@ void QuantilesCommand::add_rows(Answer& answer, const Quantiles<T>& summary, con
 }
 
 template <class T>
-void QuantilesCommand::run_groups() const {
-    StreamRun run(stream, sizeof(T));
-    Groups<Quantiles<T>> groups([this] { return Quantiles<T>(options()); }, max_groups);
-    const Question question{.phis = phis};
-    groups.template run<T>(run, stream, [&](const Quantiles<T>& some) { return answer_of(some, question); });
-}
-
-template <class T>
 void QuantilesCommand::run_as() const {
-    if (!stream.group.empty()) return run_groups<T>();
     const auto values = values_to_rank<T>();
     StreamRun run(stream, sizeof(T));
     const Question question{.phis = phis, .width = sliding.asked()};
+    const auto make = [this] { return Quantiles<T>(options()); };
+    if (!stream.group.empty()) {
+        return run_groups<T, Quantiles<T>>(run, stream, max_groups, make,
+                                           [&](const Quantiles<T>& some) { return answer_of(some, question); });
+    }
     if (sliding.on()) {
         auto sorter = run.sorter();
         const auto saved = run.resumed();
@@ -194,10 +188,7 @@ void QuantilesCommand::run_as() const {
         }
         return answer;
     };
-    if (sliding.seconds > 0) {
-        return run_recent<T, Quantiles<T>>(
-            run, stream, sliding.seconds, [this] { return Quantiles<T>(options()); }, ask);
-    }
+    if (sliding.seconds > 0) return run_recent<T, Quantiles<T>>(run, stream, sliding.seconds, make, ask);
     auto sorter = run.sorter();
     const auto saved = run.resumed();
     auto summary =

@@ -99,6 +99,15 @@ TEST_CASE("concurrent.hpp: the last seconds") {
     CHECK(p99.value == 3.5F);
 }
 
+TEST_CASE("concurrent.hpp: groups") {
+    std::string slow;
+    const auto print = [&](const std::string& path, float ms) { slow = path + " " + std::to_string(ms); };
+    Grouped<Quantiles<float>> paths([] { return Quantiles<float>({.eps = 0.01}); }, 10'000);
+    paths.add("/film", 3.5F);
+    for (const auto& [path, latencies] : paths.groups()) print(path, latencies.quantile(0.99).value);
+    CHECK(slow == "/film 3.500000");
+}
+
 TEST_CASE("The library's page: streams") {
     const auto values = seconds();
     auto context = Context::headless();

@@ -1,4 +1,4 @@
-// Summaries that many threads fill (run with the thread sanitizer, too), and summaries of the last seconds.
+// Summaries that many threads fill (run with the thread sanitizer, too), those of the last seconds, and of groups.
 #include "quadmill/concurrent.hpp"
 
 #include <doctest/doctest.h>
@@ -91,4 +91,39 @@ TEST_CASE("The last seconds") {
     CHECK(recent.bytes() > 0);
     CHECK_THROWS_AS(Recent<Distinct>(0, [] { return Distinct(); }), InvalidArgument);
     CHECK_THROWS_AS(recent.add(std::nan(""), 1.0), InvalidArgument);
+}
+
+TEST_CASE("Each group has the summary that it would have alone, also after a merge") {
+    const auto make = [] { return Quantiles<double>({.eps = 0.01}); };
+    const std::vector<std::string> names{"", "/a", "/film"};
+    Grouped<Quantiles<double>> one(make, 3), two(make, 3);
+    std::vector<std::vector<double>> values;
+    for (std::size_t g = 0; g < names.size(); ++g) {
+        values.push_back(stream(orders[g], 20'000 * g + 100, g));
+        const auto half = std::span(values[g]).first(values[g].size() / 2);
+        for (const auto value : half) one.add(names[g], value);
+        two.add(names[g], std::span(values[g]).subspan(half.size()));
+    }
+    const auto few = one.bytes();
+    one.merge(two);
+    CHECK(one.bytes() > few);
+    REQUIRE(one.groups().size() == names.size());
+    for (std::size_t g = 0; g < names.size(); ++g) {
+        std::ranges::sort(values[g]);
+        const auto& group = one.groups().at(names[g]);
+        CHECK(group.n() == values[g].size());
+        for (const auto& q : group.quantiles({0, 0.5, 0.99, 1}))
+            CHECK(rank_error(values[g], q.value, q.rank) <= 0.01 * static_cast<double>(values[g].size()));
+    }
+    // No more groups than allowed, and a merge that is refused changes nothing.
+    CHECK_THROWS_AS(one.add("/b", 1.0), InvalidArgument);
+    Grouped<Quantiles<double>> other(make, 2);
+    other.add("/a", 1.0);
+    other.add("/b", 1.0);
+    CHECK_THROWS_AS(one.merge(other), InvalidArgument);
+    CHECK(one.groups().size() == 3);
+    CHECK(one.groups().at("/a").n() == values[1].size());
+    Grouped<Frequencies<std::string>> users([] { return Frequencies<std::string>({.eps = 0.01}); });
+    for (const auto* user : {"ann", "bob", "ann"}) users.add("/a", std::string_view(user));
+    CHECK(users.groups().at("/a").count("ann").lower == 2);
 }
