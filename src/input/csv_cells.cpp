@@ -90,6 +90,12 @@ std::optional<double> number_of(std::string_view word) {
     return value;
 }
 
+// Also gives the memory back, which `= {}` would keep.
+template <class T>
+void release(std::vector<T>& values) {
+    values = std::vector<T>();
+}
+
 // So many rows of parts are copied before the parts' memory goes back to the system.
 constexpr std::uint64_t trimmed_rows = std::uint64_t{1} << 19U;
 
@@ -210,10 +216,10 @@ void Cells::widen(Kind kind) {
     if (kind == Kind::Floats) {
         floats_.reserve(std::max<std::size_t>(expected_, rows_));
         integers_.insert(integers_.end(), narrow_.begin(), narrow_.end());
-        narrow_ = {};
+        release(narrow_);
         floats_.assign(integers_.begin(), integers_.end());  // exact, except for a long integer
         floats_.resize(rows_);
-        integers_ = {};
+        release(integers_);
     }
     if (kind >= Kind::WideIntegers) {
         integers_.insert(integers_.end(), narrow_.begin(), narrow_.end());
@@ -223,9 +229,9 @@ void Cells::widen(Kind kind) {
         if (integers_.empty() && !forgot_) put_empty(rows_);
         for (std::size_t i = 0; i < integers_.size() && kind == Kind::WideIntegers; ++i)
             valid_.empty() || valid_[i] ? put_wide(integers_[i]) : put_empty(1);
-        integers_ = {};
-        narrow_ = {};
-        floats_ = {};
+        release(integers_);
+        release(narrow_);
+        release(floats_);
     }
 }
 
@@ -237,7 +243,7 @@ void Cells::pack(query::SharedTexts& texts) {
     if (integers_.empty() || *min < least || *max > most) return;
     narrow_.reserve(integers_.size());
     for (const auto value : integers_) narrow_.push_back(static_cast<std::int32_t>(value));
-    integers_ = {};
+    release(integers_);
 }
 
 Cells::Kind Cells::common_kind(std::span<const Cells> parts) {
@@ -287,7 +293,7 @@ std::vector<T> Cells::all_of(std::span<Cells> parts, std::uint64_t rows) {
 #endif
         const auto take = [&](auto& values) {
             for (const auto value : values) all.push_back(static_cast<T>(value));
-            values = {};
+            release(values);
         };
         take(part.integers_);
         take(part.narrow_);

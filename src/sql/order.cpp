@@ -52,21 +52,20 @@ class KeyWords {
     // A narrow key and whether it is NULL share a word.
     template <class Valid, class KeyOfRow>
     void add(std::size_t n, int bits, bool descending, bool nulls_first, const Valid& valid, const KeyOfRow& key_of) {
-        Words keys(n), nulls(bits == 64 ? n : 0);
+        Words keys(n), nulls;
         const auto ones = bits == 64 ? ~std::uint64_t{0} : 0xffffffffU;
-        bool any_null = false;
         for (std::size_t i = 0; i < n; ++i) {
             const bool has = valid(i);
-            any_null = any_null || !has;
             keys[i] = !has ? 0 : descending ? ones - key_of(i) : key_of(i);
             const std::uint64_t after = has == nulls_first ? 1 : 0;
-            if (bits == 64) {
-                nulls[i] = after;
-            } else {
+            if (bits < 64) {
                 keys[i] |= after << 32U;
+            } else if (!has) {
+                if (nulls.empty()) nulls.assign(n, 1 - after);  // of values
+                nulls[i] = after;
             }
         }
-        if (bits == 64 && any_null) words_.push_back(std::move(nulls));
+        if (!nulls.empty()) words_.push_back(std::move(nulls));
         words_.push_back(std::move(keys));
     }
 
