@@ -31,7 +31,7 @@ class Batch {
     // Space for that many more values of any type.
     std::span<Bits> append(std::size_t count, std::size_t max) {
         const auto size = values_.size() + count;
-        if (size > capacity()) values_.reserve(std::max(size, std::min(2 * capacity(), max)));
+        if (size > capacity()) values_.reserve(capacity() > 0 ? std::max(size, halved(size, max)) : size);
         values_.resize(size);
         return values().last(count);
     }
@@ -39,8 +39,15 @@ class Batch {
     void push(Bits value) { values_.push_back(value); }
     void drop_last(std::size_t count) { values_.resize(values_.size() - count); }
     void clear() { values_.clear(); }
+    void shrink() { values_.shrink_to_fit(); }  // does nothing if there is no memory
 
   private:
+    // The max divided by a power of two: parts of any length then fill a buffer that is as short as for single values.
+    static std::size_t halved(std::size_t size, std::size_t max) {
+        while (max / 2 >= size) max /= 2;
+        return max;
+    }
+
     std::vector<Bits, Uncleared<Bits>> values_;
 };
 
@@ -127,9 +134,11 @@ class Intake {
         ++n_;
         ++taken_;
     }
-    // Frees what makes the next settle_all() faster, unless the stream is long.
+    // Frees what makes the next settle_all() or add() faster, unless the stream is long.
     void trim() {
-        if (!is_long()) sorted_ = {};
+        if (is_long()) return;
+        sorted_ = {};
+        filling_.shrink();
     }
     // Like add(), but does not use the sorter until the next call, so it cannot fail.
     void keep(std::span<const Bits> values) { copy(values); }
