@@ -24,6 +24,7 @@ ROOMS = {
     "external": ["cpu", "files", "gl", "sort"],
     "sketch": ["cpu", "gl", "pass", "sort"],
     "linalg": ["cpu", "gl", "pass"],
+    "picture": ["gl", "pass"],
     "mpi": ["cpu", "external", "files"],
     "lapack": ["linalg"],
     "sql": ["cpu", "query"],

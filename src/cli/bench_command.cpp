@@ -149,6 +149,7 @@ void add_bench_command(CLI::App& app, const std::string& command_line) {
     add_bench_figures_command(*bench, command_line);
     add_bench_join_command(*bench, command_line);
     add_bench_linalg_command(*bench, command_line);
+    add_bench_picture_command(*bench, command_line);
     add_bench_query_command(*bench, command_line);
     add_bench_sketch_command(*bench, command_line);
     add_bench_sort_command(*bench, command_line);

@@ -222,6 +222,7 @@ void add_bench_external_command(CLI::App& bench, const std::string& command_line
 void add_bench_figures_command(CLI::App& bench, const std::string& command_line);
 void add_bench_join_command(CLI::App& bench, const std::string& command_line);
 void add_bench_linalg_command(CLI::App& bench, const std::string& command_line);
+void add_bench_picture_command(CLI::App& bench, const std::string& command_line);
 void add_bench_query_command(CLI::App& bench, const std::string& command_line);
 void add_bench_sketch_command(CLI::App& bench, const std::string& command_line);
 void add_bench_sort_command(CLI::App& bench, const std::string& command_line);

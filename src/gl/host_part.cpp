@@ -52,6 +52,10 @@ HostPart::HostPart(Device& device, const Region& region, std::initializer_list<F
     }
 }
 
+bool HostPart::is_plain() const {
+    return target == GL_TEXTURE_2D;
+}
+
 namespace {
 
 // Versions without glCopyImageSubData copy between formats by way of a pixel buffer. A pass needs no buffer, and WebGL2

@@ -29,6 +29,8 @@ struct HostPart {
     [[nodiscard]] std::size_t texels() const {
         return static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
     }
+    // Whether it is in a 2-D texture, which passes can read in place.
+    [[nodiscard]] bool is_plain() const;
 };
 
 // Copies all of the part to the lower left of a texture with as many bits per texel (for depths, of the same format).

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <quadmill/context.hpp>
+#include <quadmill/picture.hpp>
 #include <quadmill/query.hpp>
 #include <quadmill/sort.hpp>
 #include <quadmill/stream.hpp>
@@ -130,6 +131,33 @@ TEST_CASE("sort.hpp, stream.hpp: samples of textures") {
     heights.add_texture(sorter, {.texture = terrain});
     CHECK(heights.n() == 1000);
     CHECK(heights.quantile(1).value == 1000);
+}
+
+TEST_CASE("picture.hpp: statistics of a frame") {
+    auto context = Context::headless();
+    context.make_current();
+    const auto& gl = detail::Access::of(context)->gl;
+    const test::HostTexture texture(context, GL_R32F, 40, 25), counts(context, GL_R32UI, 256, 1),
+        measured(context, GL_RGBA32F, 1, 1), curve(context, GL_R32F, 256, 1);
+    std::vector<float> values(1000);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i * 7 % 1000 + 1);
+    gl.TextureSubImage2D(texture.id(), 0, 0, 0, 40, 25, GL_RED, GL_FLOAT, values.data());
+    const auto frame = texture.id(), bars = counts.id(), exposure = measured.id(), table = curve.id();
+    const auto read = [&] {
+        std::array<float, 4> found{};
+        gl.GetTextureImage(exposure, 0, GL_RGBA, GL_FLOAT, sizeof found, found.data());
+        return found;
+    };
+    {
+        PictureStatistics statistics(context);  // of Context::adopt()
+        statistics.measure({.texture = frame}, {.histogram = bars, .range = exposure},
+                           {.low = 0.001F, .high = 100, .scale = BinScale::Logarithmic});
+        CHECK(read()[2] == doctest::Approx(500.5));
+    }
+    quadmill::PictureStatistics statistics(context);
+    statistics.measure({.texture = frame}, {.histogram = bars, .equalization = table, .range = exposure},
+                       {.bins = 256, .low = 0.001F, .high = 100, .scale = quadmill::BinScale::Logarithmic});
+    CHECK(read()[2] == doctest::Approx(500.5));
 }
 
 TEST_CASE("table.hpp, query.hpp: columns of the application, and aggregates for it") {

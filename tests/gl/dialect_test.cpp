@@ -18,6 +18,7 @@
 #include "gl/host.hpp"
 #include "gl/host_level.hpp"
 #include "quadmill/error.hpp"
+#include "quadmill/picture.hpp"
 #include "quadmill/query.hpp"
 #include "quadmill/sketch.hpp"
 #include "quadmill/sort.hpp"
@@ -322,6 +323,73 @@ TEST_CASE("In each version of OpenGL, percentiles of floats are exact and do not
         CHECK(found[8] == numbers.back());
         gl.DeleteFramebuffers(1, &framebuffer);
         gl.DeleteTextures(2, made.data());
+        CHECK(gl.GetError() == GL_NO_ERROR);
+    }
+}
+
+TEST_CASE("In each version of OpenGL, pictures are counted and measured") {
+    constexpr GLint width = 50, height = 40, bins = 100;
+    std::vector<float> texels(4 * width * height, 0.5F);
+    std::vector<std::uint32_t> counts(bins), sums(bins);
+    for (std::size_t i = 0; i < width * height; ++i) {
+        const auto bin = i * i % 97;
+        texels[4 * i + 1] = i % 7 == 0 ? std::numeric_limits<float>::quiet_NaN() : static_cast<float>(bin) + 0.5F;
+        if (i % 7 != 0) ++counts[bin];
+    }
+    std::partial_sum(counts.begin(), counts.end(), sums.begin());
+    for (const auto& version : versions) {
+        CAPTURE(version.name);
+        const OlderHost host(version);
+        const auto& gl = host.gl;
+        PictureStatistics statistics(Context::adopt());
+        GLuint picture = 0;
+        gl.GenTextures(1, &picture);
+        gl.BindTexture(GL_TEXTURE_2D, picture);
+        gl.TexImage2D(GL_TEXTURE_2D, 0, GL_RGBA32F, width, height, 0, GL_RGBA, GL_FLOAT, texels.data());
+        const std::vector<std::uint32_t> empty(bins);
+        const GLuint histogram = texture_of(gl, bins, 1, empty.data()),
+                     cumulative = texture_of(gl, bins, 1, empty.data());
+        std::array<GLuint, 2> floats{};
+        gl.GenTextures(2, floats.data());
+        gl.BindTexture(GL_TEXTURE_2D, floats[0]);
+        gl.TexImage2D(GL_TEXTURE_2D, 0, GL_R32F, bins, 1, 0, GL_RED, GL_FLOAT, nullptr);
+        gl.BindTexture(GL_TEXTURE_2D, floats[1]);
+        gl.TexImage2D(GL_TEXTURE_2D, 0, GL_RGBA32F, 1, 1, 0, GL_RGBA, GL_FLOAT, nullptr);
+        {
+            const Disturbed disturbed(gl);
+            const auto before = state_of(gl);
+            statistics.measure({.texture = picture}, {histogram, cumulative, floats[0], floats[1]},
+                               {.weights = {0, 1, 0, 0}, .bins = bins, .low = 0, .high = bins});
+            CHECK(state_of(gl) == before);
+        }
+        gl.BindBuffer(GL_PIXEL_PACK_BUFFER, 0);
+        gl.PixelStorei(GL_PACK_ALIGNMENT, 4);
+        gl.PixelStorei(GL_PACK_ROW_LENGTH, 0);
+        gl.PixelStorei(GL_PACK_SKIP_ROWS, 0);
+        CHECK(texels_of(gl, histogram, bins, 1) == counts);
+        CHECK(texels_of(gl, cumulative, bins, 1) == sums);
+        GLuint framebuffer = 0;
+        gl.GenFramebuffers(1, &framebuffer);
+        gl.BindFramebuffer(GL_READ_FRAMEBUFFER, framebuffer);
+        const auto read = [&](GLuint texture, GLint x) {
+            std::array<float, 4> texel{};
+            gl.FramebufferTexture2D(GL_READ_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, texture, 0);
+            gl.ReadPixels(x, 0, 1, 1, GL_RGBA, GL_FLOAT, texel.data());
+            return texel;
+        };
+        const auto first = static_cast<float>(counts[0]), all = static_cast<float>(sums.back());
+        CHECK(read(floats[0], 0)[0] == 0);
+        CHECK(read(floats[0], 50)[0] == doctest::Approx((static_cast<float>(sums[50]) - first) / (all - first)));
+        CHECK(read(floats[0], bins - 1)[0] == 1);
+        const auto range = read(floats[1], 0);
+        CHECK(range[0] == 0.5F);
+        CHECK(range[1] == 96.5F);
+        double total = 0;
+        for (std::size_t bin = 0; bin < bins; ++bin) total += (static_cast<double>(bin) + 0.5) * counts[bin];
+        CHECK(range[2] == doctest::Approx(total / all).epsilon(0x1p-16));
+        CHECK(range[3] == all);
+        gl.DeleteFramebuffers(1, &framebuffer);
+        for (const auto id : {picture, histogram, cumulative, floats[0], floats[1]}) gl.DeleteTextures(1, &id);
         CHECK(gl.GetError() == GL_NO_ERROR);
     }
 }
