@@ -34,8 +34,8 @@ struct PictureOutputs {
     std::uint32_t histogram = 0;   ///< R32UI, a texel per bin: the number of texels whose value is in the bin
     std::uint32_t cumulative = 0;  ///< R32UI, a texel per bin: the number of texels in it and in all bins before it
     /// R32F, a texel per bin: (c - f) / (n - f), where c is the cumulative number, f the number of texels in the first
-    /// bin that has any, and n the number of all. 0 if one bin has all. A picture whose values go through this table has
-    /// all brightnesses alike often.
+    /// bin that has any, and n the number of all. 0 if one bin has all. A shader that replaces
+    /// each value of the picture by its table entry equalizes the histogram.
     std::uint32_t equalization = 0;
     std::uint32_t range = 0;  ///< RGBA32F, one texel: minimum, maximum, mean, number of values
 };
@@ -47,12 +47,11 @@ struct PictureOutputs {
 /// `high` on in the last one. A value closer to an end of its bin than 2^-20 of high - low (Linear; plus 2^-22 of its
 /// magnitude) or 2^-12 of itself (Logarithmic) may be in the neighbouring bin, since GPUs round. Minimum and maximum are
 /// exact for the floats that the GPU computes from the weights; with one weight, which is 1, these are the channel's
-/// values. The mean is off by at most 2^-16 of the mean magnitude (plus
-/// 2^-97).
+/// values. The mean is off by at most 2^-16 of the mean magnitude (plus 2^-97).
 ///
 ///     PictureStatistics statistics(context);  // of Context::adopt()
-///     statistics.measure({.texture = frame}, {.histogram = bars, .range = exposure}, {.low = 0.001F, .high = 100,
-///                         .scale = BinScale::Logarithmic});
+///     statistics.measure({.texture = frame}, {.histogram = bars, .range = exposure},
+///                        {.low = 0.001F, .high = 100, .scale = BinScale::Logarithmic});
 class QUADMILL_API PictureStatistics {
   public:
     /// Programs are compiled when they are first used.
@@ -66,7 +65,7 @@ class QUADMILL_API PictureStatistics {
     /// rectangle, of at most 2^28 texels. A 2-D texture is read in place, others are copied. Parameters of textures are
     /// ignored and restored. Linear: high - low is from 2^-100 to 2^100. Logarithmic: low is at least 2^-126, and high at
     /// least 2 low.
-    /// Cost: every texel is read once. 6 to 13 passes; no read-back, does not wait (except in OpenGL ES 3.0, as
+    /// Cost: every texel is read once. 4 to 13 passes; no read-back, does not wait (except in OpenGL ES 3.0, as
     /// Sorter::argsort_texture()). GPU memory: 3 bytes per texel, and bins / 240 more.
     /// Throws: InvalidArgument if an id is not such a texture, for two outputs in one texture, no output, no texels or
     /// other options; GlError.

@@ -4,7 +4,7 @@ usage: bench_picture_test.py QUADMILL [unittest arguments]
 """
 import unittest
 
-from command import Command, run
+from command import Command
 
 
 class BenchPicture(Command):
@@ -21,4 +21,4 @@ class BenchPicture(Command):
 
 
 if __name__ == "__main__":
-    run()
+    unittest.main()

@@ -154,6 +154,8 @@ TEST_CASE("picture.hpp: statistics of a frame") {
                            {.low = 0.001F, .high = 100, .scale = BinScale::Logarithmic});
         CHECK(read()[2] == doctest::Approx(500.5));
     }
+    // Histogram, cumulative histogram, equalization table, minimum, maximum and mean of a texture, such as the frame that
+    // your program has just drawn. The results stay on the GPU, in your textures.
     quadmill::PictureStatistics statistics(context);
     statistics.measure({.texture = frame}, {.histogram = bars, .equalization = table, .range = exposure},
                        {.bins = 256, .low = 0.001F, .high = 100, .scale = quadmill::BinScale::Logarithmic});
