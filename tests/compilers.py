@@ -16,7 +16,7 @@ import subprocess
 import sys
 
 KNOWN = [f"g++-{i}" for i in range(11, 16)] + [f"clang++-{i}" for i in range(13, 22)]
-ROOMS = "cpu stream files gl pass sort external query sketch linalg kernel".split()
+ROOMS = "cpu stream files gl pass sort external query sketch linalg picture kernel".split()
 
 
 def sources(folder):
