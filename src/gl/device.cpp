@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "gl/api.hpp"
+#include "gl/extensions.hpp"
 #include "quadmill/error.hpp"
 
 namespace quadmill::detail::gl {
@@ -201,6 +202,8 @@ void Device::load(const Loader& loader, OpenGl wanted) {
     info.version = text(GL_VERSION);
     info.api = api_of(gl, info.version, wanted);
     if (info.api == OpenGl::Es3) load_for_es(gl, loader);
+    if (has_extension(gl, "GL_ARB_clip_control")) gl::load(gl.ClipControl, loader, "glClipControl");
+    if (has_extension(gl, "GL_EXT_clip_control")) gl::load(gl.ClipControl, loader, "glClipControlEXT");
     require_errors(gl, info.api);
     info.renderer = text(GL_RENDERER);
     info.vendor = text(GL_VENDOR);

@@ -10,13 +10,13 @@ namespace {
 enum class Kind { Plain, OfViewport, OfClient };
 
 struct Switch {
-    int Api::*extension;
+    int Api::*extension;  // none: core in OpenGL, and some extension of OpenGL ES may bring it
     GLenum name;
     Kind kind = Kind::Plain;
 };
 
 // The baseline has each of these off.
-constexpr std::array<Switch, 14> switches{
+constexpr std::array<Switch, 28> switches{
     {{&Api::NV_conservative_raster, GL_CONSERVATIVE_RASTERIZATION_NV},
      {&Api::INTEL_conservative_rasterization, GL_CONSERVATIVE_RASTERIZATION_INTEL},
      {&Api::INTEL_blackhole_render, GL_BLACKHOLE_RENDER_INTEL},
@@ -30,7 +30,21 @@ constexpr std::array<Switch, 14> switches{
      {&Api::NV_scissor_exclusive, GL_SCISSOR_TEST_EXCLUSIVE_NV, Kind::OfViewport},
      {&Api::NV_shading_rate_image, GL_SHADING_RATE_IMAGE_NV, Kind::OfViewport},
      {&Api::NV_primitive_restart, GL_PRIMITIVE_RESTART_NV, Kind::OfClient},
-     {&Api::NV_vertex_buffer_unified_memory, GL_VERTEX_ATTRIB_ARRAY_UNIFIED_NV, Kind::OfClient}}};
+     {&Api::NV_vertex_buffer_unified_memory, GL_VERTEX_ATTRIB_ARRAY_UNIFIED_NV, Kind::OfClient},
+     {nullptr, GL_CLIP_DISTANCE0},
+     {nullptr, GL_CLIP_DISTANCE1},
+     {nullptr, GL_CLIP_DISTANCE2},
+     {nullptr, GL_CLIP_DISTANCE3},
+     {nullptr, GL_CLIP_DISTANCE4},
+     {nullptr, GL_CLIP_DISTANCE5},
+     {nullptr, GL_CLIP_DISTANCE6},
+     {nullptr, GL_CLIP_DISTANCE7},
+     {nullptr, GL_COLOR_LOGIC_OP},
+     {nullptr, GL_DEPTH_CLAMP},
+     {nullptr, GL_FRAMEBUFFER_SRGB},
+     {nullptr, GL_MULTISAMPLE},
+     {nullptr, GL_PRIMITIVE_RESTART},
+     {nullptr, GL_SAMPLE_ALPHA_TO_ONE}}};
 
 bool is_on(const Api& gl, const Switch& one) {
     return (one.kind == Kind::OfViewport ? gl.IsEnabledi(one.name, 0) : gl.IsEnabled(one.name)) != GL_FALSE;
@@ -81,7 +95,7 @@ GLuint program_of(const Api& gl, GLuint program, GLuint pipeline, GLenum stage) 
 // A driver may list an extension in a profile that does not have its state: NVIDIA's core profile lists some extensions
 // of the compatibility profile. So each piece of state is read and set to the same value; it is offered if that causes
 // no error. Pre: no error is pending.
-void ExtensionState::find_offered(const Api& gl) {
+void ExtensionState::find_offered(const Api& gl, bool is_es) {
     const bool messages = gl.IsEnabled(GL_DEBUG_OUTPUT);
     static_cast<void>(gl.GetError());           // a version below 4.3 or OpenGL ES 3.2 may not know debug output
     if (messages) gl.Disable(GL_DEBUG_OUTPUT);  // the application must not see messages about the probes
@@ -93,7 +107,7 @@ void ExtensionState::find_offered(const Api& gl) {
         return good;
     };
     for (const auto& one : switches) {
-        if (works(gl.*one.extension, [&] { set(gl, one, is_on(gl, one)); }))
+        if (works(one.extension ? gl.*one.extension : is_es, [&] { set(gl, one, is_on(gl, one)); }))
             offered_switches_.push_back(static_cast<std::size_t>(&one - switches.data()));
     }
     const auto group = [&](Group which, int extension) {
@@ -158,8 +172,8 @@ void ExtensionState::restore(const Api& gl, Group group) const noexcept {
     }
 }
 
-void ExtensionState::save(const Api& gl) {
-    if (!found_) find_offered(gl);
+void ExtensionState::save(const Api& gl, bool is_es) {
+    if (!found_) find_offered(gl, is_es);
     on_.clear();
     for (const auto index : offered_switches_) on_.push_back(is_on(gl, switches.at(index)));
     for (const auto group : offered_groups_) save(gl, group);

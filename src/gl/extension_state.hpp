@@ -13,7 +13,7 @@ namespace quadmill::detail::gl {
 class ExtensionState {
   public:
     // Pre: no error is pending.
-    void save(const Api& gl);
+    void save(const Api& gl, bool is_es);
     // Sets the values that make the extensions have no effect. Pre: the application's vertex array is bound.
     void set_baseline(const Api& gl) const;
     // Pre: the application's vertex array is bound, and the core capabilities are restored.
@@ -21,7 +21,7 @@ class ExtensionState {
 
   private:
     enum class Group { WindowRectangles, SubpixelBits, ViewportSwizzle, CoverageModulation, StencilFace };
-    void find_offered(const Api& gl);
+    void find_offered(const Api& gl, bool is_es);
     void save(const Api& gl, Group group);
     void restore(const Api& gl, Group group) const noexcept;
 

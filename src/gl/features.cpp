@@ -6,11 +6,10 @@
 #include <string_view>
 
 #include "gl/api.hpp"
+#include "gl/extensions.hpp"
 #include "gl/state_guard.hpp"
 
 namespace quadmill::detail::gl {
-
-namespace {
 
 bool has_extension(const Api& gl, std::string_view name) {
     GLint count = 0;
@@ -21,6 +20,8 @@ bool has_extension(const Api& gl, std::string_view name) {
     }
     return false;
 }
+
+namespace {
 
 bool fragments_have_subgroups(const Api& gl) {
     if (!gl.KHR_shader_subgroup) return false;

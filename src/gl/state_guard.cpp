@@ -434,7 +434,7 @@ void HostState::save(const Api& gl, const Features& features) {
         gl.GetFloatv(GL_POINT_SIZE, &point_size_);
         gl.GetIntegerv(GL_POLYGON_MODE, polygon_mode_.data());
     }
-    if (features.has(45, never)) {
+    if (gl.ClipControl) {
         gl.GetIntegerv(GL_CLIP_ORIGIN, &clip_origin_);
         gl.GetIntegerv(GL_CLIP_DEPTH_MODE, &clip_depth_);
     }
@@ -445,7 +445,7 @@ void HostState::save(const Api& gl, const Features& features) {
         if (has(gl, features, store)) gl.GetIntegerv(store.name, &pixel_store_.emplace_back());
     }
     if (features.old_state) old_state_.emplace().save(gl);
-    extensions_.save(gl);
+    extensions_.save(gl, features.is_es);
     if (features.has(43, never)) subroutines_.save(gl);
 }
 
@@ -530,7 +530,7 @@ void set_baseline(const Api& gl, const Features& features) {
         } else {
             gl.DepthRange(0, 1);
         }
-        if (features.has(45, never)) gl.ClipControl(GL_LOWER_LEFT, GL_NEGATIVE_ONE_TO_ONE);
+        if (gl.ClipControl) gl.ClipControl(GL_LOWER_LEFT, GL_NEGATIVE_ONE_TO_ONE);
     }
     if (gl.EXT_depth_bounds_test) gl.Disable(GL_DEPTH_BOUNDS_TEST_EXT);
     if (!features.is_es) {
@@ -565,7 +565,7 @@ void HostState::restore(const Api& gl, const Features& features) const noexcept 
         gl.PolygonMode(GL_FRONT_AND_BACK, static_cast<GLenum>(polygon_mode_[0]));
     }
     if (old_state_) old_state_->restore(gl);
-    if (features.has(45, never)) gl.ClipControl(static_cast<GLenum>(clip_origin_), static_cast<GLenum>(clip_depth_));
+    if (gl.ClipControl) gl.ClipControl(static_cast<GLenum>(clip_origin_), static_cast<GLenum>(clip_depth_));
     gl.UseProgram(static_cast<GLuint>(program_));
     if (features.has(43, never)) subroutines_.restore(gl);
     gl.BindVertexArray(static_cast<GLuint>(vertex_array_));

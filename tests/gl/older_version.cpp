@@ -406,6 +406,9 @@ void complete_older(Api& gl, void (*(*load)(const char* name))()) {
     QUADMILL_ADD(TexStorage3D, 33, 30);
     QUADMILL_ADD(VertexAttribDivisor, 33, 30);
 #undef QUADMILL_ADD
+    GLint origin = 0;
+    gl.GetIntegerv(GL_CLIP_ORIGIN, &origin);
+    if (gl.GetError() == GL_NO_ERROR) add(gl.ClipControl, version.is_es ? "glClipControlEXT" : "glClipControl", 0, 0);
     below = gl;
     is_es = version.is_es;
     textures.clear();

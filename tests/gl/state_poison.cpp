@@ -363,7 +363,7 @@ void Poison::rasterization() {
         gl_.DepthBoundsEXT(low, random_.real(static_cast<float>(low), 1));
         (random_.flag() ? gl_.Enable : gl_.Disable)(GL_DEPTH_BOUNDS_TEST_EXT);
     }
-    if (version_.has(45, never)) {
+    if (gl_.ClipControl) {
         gl_.ClipControl(random_.one_of<GLenum>({GL_LOWER_LEFT, GL_UPPER_LEFT}),
                         random_.one_of<GLenum>({GL_NEGATIVE_ONE_TO_ONE, GL_ZERO_TO_ONE}));
     }
