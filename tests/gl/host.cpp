@@ -198,18 +198,22 @@ void raise(const Api& gl, GLenum error) {
             gl.BeginQuery(GL_ANY_SAMPLES_PASSED, 0);
             break;
         case GL_INVALID_FRAMEBUFFER_OPERATION: {
-            // Reads from a framebuffer without attachments.
-            GLuint bare = 0, pixel = 0;
+            // Reads from a framebuffer with a texture without storage: with one without attachments, NVIDIA's driver
+            // makes an error in its own commands in OpenGL 4.1, and resets the context.
+            GLuint bare = 0, texture = 0, pixel = 0;
             GLint before = 0, pack_buffer = 0;
             gl.GetIntegerv(GL_READ_FRAMEBUFFER_BINDING, &before);
             gl.GetIntegerv(GL_PIXEL_PACK_BUFFER_BINDING, &pack_buffer);
             gl.BindBuffer(GL_PIXEL_PACK_BUFFER, 0);
             gl.CreateFramebuffers(1, &bare);
+            gl.CreateTextures(GL_TEXTURE_2D, 1, &texture);
             gl.BindFramebuffer(GL_READ_FRAMEBUFFER, bare);
+            gl.FramebufferTexture2D(GL_READ_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, texture, 0);
             gl.ReadPixels(0, 0, 1, 1, GL_RGBA, GL_UNSIGNED_BYTE, &pixel);
             gl.BindFramebuffer(GL_READ_FRAMEBUFFER, static_cast<GLuint>(before));
             gl.BindBuffer(GL_PIXEL_PACK_BUFFER, static_cast<GLuint>(pack_buffer));
             gl.DeleteFramebuffers(1, &bare);
+            gl.DeleteTextures(1, &texture);
             break;
         }
         case GL_OUT_OF_MEMORY: {
