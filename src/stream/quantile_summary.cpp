@@ -222,13 +222,13 @@ void QuantileSummary::pack() {
         base_ = keys_.front();
         short_keys_.reserve(keys_.size());
         for (const auto key : keys_) short_keys_.push_back(static_cast<std::uint32_t>(key - base_));
-        keys_ = {};
+        keys_.clear();
     }
     if (!ranks_.empty() && n_ <= max_short) {
         short_ranks_.reserve(ranks_.size());
         for (const auto& [min, max] : ranks_)
             short_ranks_.push_back({static_cast<std::uint32_t>(min), static_cast<std::uint32_t>(max - min)});
-        ranks_ = {};
+        ranks_.clear();
     }
     keys_.shrink_to_fit();
     ranks_.shrink_to_fit();
@@ -238,13 +238,13 @@ void QuantileSummary::unpack() {
     if (!short_keys_.empty()) {
         keys_.resize(short_keys_.size());
         for (std::size_t i = 0; i < keys_.size(); ++i) keys_[i] = key(i);
-        short_keys_ = {};
+        short_keys_ = List<std::uint32_t>();  // {} would keep the memory
     }
     if (!short_ranks_.empty()) {
         ranks_.resize(short_ranks_.size());
         for (std::size_t i = 0; i < short_ranks_.size(); ++i)
             ranks_[i] = {short_ranks_[i].min, std::uint64_t{short_ranks_[i].min} + short_ranks_[i].more};
-        short_ranks_ = {};
+        short_ranks_ = List<ShortRanks>();
     }
 }
 

@@ -90,7 +90,7 @@ class SortedLast {
         return Window<Bits>(values_.data(), values_.size(), rule_);
     }
     void forget() {
-        values_ = {};
+        values_.clear();
         width_ = n_ = 0;
     }
     [[nodiscard]] std::size_t bytes() const { return values_.capacity() * sizeof(Bits); }
