@@ -48,10 +48,9 @@ std::vector<T> texels_of(gl::Device& device, const gl::Texture& texture) {
 
 PictureTimes timed(const Context& context, int repeat, const std::string& name, const std::function<void()>& call) {
     auto& device = *Access::of(context);
-    const auto finish = [&] {
-        const gl::Scope scope(device, "bench");
-        gl::Fence(device).wait();
-    };
+    // Otherwise each call would make the context current and end with another one, for which NVIDIA's driver waits.
+    const gl::Scope session(device, "bench");
+    const auto finish = [&] { gl::Fence(device).wait(); };
     PictureTimes times{.name = name};
     call();
     finish();
