@@ -169,7 +169,7 @@ Its bounds are three standard errors away.
         });
 }
 
-// Of one type of values: 64-bit floats hold most, and a summary of the last seconds is small.
+// All values become 64-bit floats: one class is enough, since a summary of the last seconds is small.
 void bind_recent(py::module_& module) {
     using Last = Recent<Quantiles<double>>;
     py::class_<Last>(module, "RecentQuantiles", R"(

@@ -66,7 +66,7 @@ bool is_copied_by_pass(const Device& device, const HostPart& from, const Texture
     };
     const bool has_words = from.format == Format::R32f || from.format == Format::R32i || from.format == Format::Rg32f ||
                            from.format == Format::Rgba32f;
-    return !device.features.direct_state_access && from.target == GL_TEXTURE_2D && has_words && is_integer(to.format());
+    return !device.features.direct_state_access && from.is_plain() && has_words && is_integer(to.format());
 }
 
 void copy_by_pass(Device& device, const HostPart& from, const Texture& to) {

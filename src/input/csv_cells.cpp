@@ -96,7 +96,7 @@ void release(std::vector<T>& values) {
     values = std::vector<T>();
 }
 
-// So many rows of parts are copied before the parts' memory goes back to the system.
+// While the parts of a column are copied, freed memory returns to the system each time after this many rows.
 constexpr std::uint64_t trimmed_rows = std::uint64_t{1} << 19U;
 
 bool fit_float(const std::vector<double>& values) {

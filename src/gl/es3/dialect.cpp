@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <string_view>
 
 #include "gl/core33/by_binding.hpp"
+#include "gl/extensions.hpp"
 #include "quadmill_shaders.hpp"
 
 namespace quadmill::detail::gl {
@@ -43,9 +43,10 @@ class Es3 final : public ByBinding<QuadmillGLES30Context> {
         GLint major = 0, minor = 0;
         gl.GetIntegerv(GL_MAJOR_VERSION, &major);
         gl.GetIntegerv(GL_MINOR_VERSION, &minor);
-        const char* const name = 10 * major + minor >= 31                            ? "glGetTexLevelParameteriv"
-                                 : has_extension("GL_ANGLE_get_tex_level_parameter") ? "glGetTexLevelParameterivANGLE"
-                                                                                     : nullptr;
+        const bool has_angle = has_extension(device.gl, "GL_ANGLE_get_tex_level_parameter");
+        const char* const name = 10 * major + minor >= 31 ? "glGetTexLevelParameteriv"
+                                 : has_angle              ? "glGetTexLevelParameterivANGLE"
+                                                          : nullptr;
         if (name) get_level_ = reinterpret_cast<GetLevel>(loader.load(loader.user, name));
     }
 
@@ -85,15 +86,6 @@ class Es3 final : public ByBinding<QuadmillGLES30Context> {
     bool is_lost() override { return gl_.KHR_robustness && gl_.GetGraphicsResetStatusKHR() != GL_NO_ERROR; }
 
   private:
-    [[nodiscard]] bool has_extension(std::string_view name) const {
-        GLint count = 0;
-        gl_.GetIntegerv(GL_NUM_EXTENSIONS, &count);
-        for (GLuint i = 0; i < static_cast<GLuint>(count); ++i) {
-            const auto* const word = gl_.GetStringi(GL_EXTENSIONS, i);
-            if (word && reinterpret_cast<const char*>(word) == name) return true;
-        }
-        return false;
-    }
     // Without sizes. The format is 0 if no known one has these channels.
     Level level_by_channels(Id texture, std::uint32_t target) {
         attach(GL_READ_FRAMEBUFFER, {texture, target, 0, 0, 0}, Format::R32ui);
