@@ -24,8 +24,8 @@ namespace quadmill {
 /// A summary that any number of threads may fill at the same time: each adds to a part, and a read merges the parts.
 ///
 /// Guarantee: that of the summary. merged() has all values of calls of add() that returned before it began; others may
-/// be in it. All functions may be called by any thread at any time. With a sorter on the GPU that is not so: `make` must
-/// return summaries that sort on the CPU.
+/// be in it. All functions may be called by any thread at any time. So `make` must return summaries that sort on the
+/// CPU: a sorter on the GPU belongs to one thread.
 /// Memory: one summary for each thread, up to `parts`. More threads share these, and may wait for each other.
 ///
 ///     Concurrent<Quantiles<float>> latencies([] { return Quantiles<float>({.eps = 0.001}); });
@@ -34,7 +34,7 @@ namespace quadmill {
 template <class Summary>
 class Concurrent {
   public:
-    /// `make` returns an empty summary; parts: 0 is twice the number of cores.
+    /// `make` returns an empty summary. If `parts` is 0, it is twice the number of cores.
     explicit Concurrent(std::function<Summary()> make, std::size_t parts = 0)
         : make_(std::move(make)),
           size_(parts > 0 ? parts : 2 * std::max<std::size_t>(std::thread::hardware_concurrency(), 1)),
@@ -77,10 +77,10 @@ class Concurrent {
 
 /// A summary of the values of the last seconds. Times are seconds of any clock; values may come in any order of time.
 ///
-/// Guarantee: summary(now) has the values with a time from now - seconds to now, and none that is older than that by
-/// more than seconds / panes, or later than `now` by more than that. Its error is that of the summary. A value that is
-/// older than all this when it comes, compared with the latest time so far, is not added; late() counts the calls with
-/// such values.
+/// Guarantee: summary(now) has all values with a time from now - seconds to now. Time is cut into panes of seconds /
+/// panes, so values up to one pane older than that, or later than `now`, may be in it, too. Its error is that of the
+/// summary. A value that is older than the oldest pane, compared with the latest time so far, is not added; late()
+/// counts the calls with such values.
 /// Memory: up to panes + 2 summaries.
 ///
 ///     Recent<Quantiles<float>> last_minutes(300, [] { return Quantiles<float>({.eps = 0.01}); });

@@ -18,8 +18,8 @@ struct SortCrossings {
     };
     ByWidth keys{};        ///< a sort of all keys with Engine::Merge
     ByWidth with_index{};  ///< sort with an index, and argsort
-    ByWidth windows{};     ///< keys of all windows or segments of 1,024 keys; shorter ones count less, as log2 of them
-    ByWidth batches{};     ///< a window sorter's batch, as streams use it: the threads summarize in the meantime
+    ByWidth windows{};     ///< all keys in windows of 1,024; in windows of w, each counts log2(w) / 10
+    ByWidth batches{};     ///< a batch of a stream's windows, while CPU threads summarize others
     ByWidth top{};         ///< Sorter::top()
     ByWidth hybrid{};      ///< a sort of all keys from which Engine::Hybrid is faster than both
     bool operator==(const SortCrossings&) const = default;
@@ -31,7 +31,7 @@ struct QueryCrossings {
     static constexpr std::uint64_t never = ~std::uint64_t{0};  ///< the CPU is always faster
     std::uint64_t rows = never;                                ///< rows of a table
     std::uint64_t rank_rows = never;                           ///< rows of a table for quantiles and k-th values
-    /// Nested loops on the GPU join l rows with r up to this many comparisons per row: l r / (l + r); 0: never.
+    /// Joins of l rows with r rows use nested loops on the GPU if l r / (l + r) is at most this number; 0: never.
     std::uint64_t join_comparisons = 0;
     /// The time of two comparisons of a column with Depth divided by the time with Bitmap, for many rows; 0: as on an
     /// H100. Depth is used if it is faster for all parts of a query.

@@ -41,8 +41,8 @@ struct RecordFormat {
     /// Fixed length, lines or records that tell their length.
     enum class Kind {
         Fixed,  ///< records of `bytes` bytes each, ordered by the first key field, then by the second, ...
-        Lines,  ///< lines of text, ordered by all their bytes, as `LC_ALL=C sort` does; a last line without its end of
-                ///< line gets one. A line may take a sixteenth of the memory, not more
+        Lines,  ///< lines of text, ordered by all their bytes, as `LC_ALL=C sort` does. If the last line does not end
+                ///< with a newline, it gets one. A line may take at most a sixteenth of the memory
         Sized   ///< records with a header of three little-endian 32-bit numbers: the bytes of the record with its
                 ///< header, the offset of the key in the record, the bytes of the key. Keys compare as unsigned bytes;
                 ///< if one key is the beginning of another, it comes first. The limit of lines applies
@@ -135,11 +135,11 @@ class QUADMILL_API ExternalSorter {
     std::unique_ptr<State> state_;
 };
 
-/// A part of the pipeline.
+/// A stage of the pipeline and its time.
 struct ExternalStage {
     std::string name;    ///< "read", "keys", "sort", "reorder", "write"; "merge_read", "merge", "merge_write"
     double seconds = 0;  ///< of work
-    double hidden = 0;   ///< share of these in which the slowest stage of its phase worked, too
+    double hidden = 0;   ///< fraction of `seconds` during which the slowest stage of its phase worked, too
 };
 
 /// Statistics of a sort.

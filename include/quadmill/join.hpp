@@ -10,8 +10,8 @@ namespace quadmill {
 /// How a join finds its pairs.
 enum class JoinMethod {
     Auto,         ///< nested loops for few rows, otherwise sort-merge
-    NestedLoops,  ///< every row against every row; in passes with a GPU engine: for columns that are
-                  ///< equal, selections then stay there, and the list of pairs is made there, some left rows at a time
+    NestedLoops,  ///< compares every row with every row; with a GPU engine in passes, for some left rows at a time.
+                  ///< If the columns must be equal, selections stay on the GPU and the pairs are listed there
     SortMerge     ///< both columns sorted (in the processor's context, if it has one), then merged
 };
 

@@ -35,7 +35,7 @@ concept SortableKey =
 
 namespace detail {
 
-// What Keys views: lvalues, and views as they are.
+// The ranges that Keys accepts: containers that are lvalues, and views.
 template <class Range>
 concept KeyRange = std::ranges::contiguous_range<Range> &&
     SortableKey<std::remove_reference_t<std::ranges::range_reference_t<Range>>> &&
@@ -75,7 +75,7 @@ class Keys {
     KeyType type_;
 };
 
-/// A view of keys that are only read: of all that Keys views, and of the same where it is const.
+/// A read-only view of keys. It is made from everything that Keys is made from, const or not.
 class ConstKeys {
   public:
     // NOLINTBEGIN(google-explicit-constructor): calls make it

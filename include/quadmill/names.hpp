@@ -74,7 +74,7 @@ class QUADMILL_API Frequencies<std::string> {
     [[nodiscard]] std::vector<Frequent<std::string>> sorted(std::uint64_t min) const;
 
     double eps_;
-    std::uint64_t n_ = 0, missed_ = 0;  // missed_: a bound of what any name has more than its count
+    std::uint64_t n_ = 0, missed_ = 0;  // missed_: max weight of a name that its count lacks
     std::unordered_map<std::string, std::uint64_t, Hash, std::equal_to<>> counts_;
 };
 
@@ -125,9 +125,9 @@ class QUADMILL_API HeavyPrefixes<Ipv6> {
 
 /// The number of different values or names of a stream.
 ///
-/// Guarantee: exact for up to 2^p / 8 different ones (but for equal hashes of 64 bits). Otherwise the estimate has no
-/// bias and a standard error of 1.04 / 2^(p/2), at most `error`; the true number is from `lower` to `upper`, three
-/// standard errors away, with a probability of about 99.7 %.
+/// Guarantee: exact for up to 2^p / 8 different ones, unless two have the same hash of 64 bits. Otherwise the estimate
+/// has no bias and a standard error of 1.04 / 2^(p/2), at most `error`. `lower` and `upper` are three standard errors
+/// away: the true number is between them with a probability of about 99.7 %.
 /// Memory: at most 2^p bytes, 16 KiB for an error of 1 %.
 /// Source: Flajolet, Fusy, Gandouet and Meunier, AofA 2007 (HyperLogLog); the estimator is that of Ertl,
 /// arXiv:1702.01284.

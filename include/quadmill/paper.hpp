@@ -41,8 +41,8 @@ struct PbsnOptions {
     /// textures, one uploading while the other sorts, and merged on the CPU. Rounded down to a power of two; at least
     /// 1.
     std::size_t max_texels = std::size_t{1} << 24;
-    /// The network sorts runs of at most this many elements in each channel, many in one texture, and the CPU merges
-    /// them: the network's steps grow with the square of the logarithm, a merge's rounds with the logarithm. Rounded
+    /// Max number of elements of a run in each channel. The network sorts many runs in one texture, and the CPU merges
+    /// them: the network's steps grow with the square of the logarithm, the merge's rounds with the logarithm. Rounded
     /// down to a power of two. With max_texels or more it is the paper's own form, one run per channel. 0 means 2^18;
     /// fastest is 2^8.
     std::size_t max_run = 0;
@@ -71,12 +71,12 @@ struct SortPaperOptions {
 
 /// The runs of SIGMOD'06, Fig. 1, as ExternalSortOptions::paper.
 struct ExternalPaperOptions {
-    /// Bytes of a run, at least 2^16 and 16 records; fewer than the input are several runs, also where all fits into
-    /// memory. 0: as many as the memory holds, but no fewer runs than keep the pipeline busy.
+    /// Bytes of a run, at least 2^16 and 16 records. A larger input is sorted in several runs, even if it fits into
+    /// memory. 0: runs as long as memory allows, but short enough to keep the pipeline busy.
     std::size_t run_bytes = 0;
 };
 
-/// Whether a sliding window is kept as it is, exactly, if that takes less memory than the sketch may.
+/// Whether a sliding window keeps its values exactly if that takes less memory than its blocks may.
 enum class RawValues { WhereSmaller, Never };
 
 /// How the blocks of a sliding window are made.
@@ -100,9 +100,9 @@ struct SlidingPaperOptions {
 /// How QueryEngine::Depth computes sums of columns; the other engines have Exact only.
 enum class SumPrecision {
     Exact,   ///< as Predicate says
-    Float32  ///< as in SIGMOD'04: values, factors, the constant and each step are rounded to float32. Of n terms, a
-    ///< row's answer is that of real numbers where both sides differ by more than (n + 4) 2^-24 times the sum of
-    ///< the absolute values of terms and constant, and all of these are 0 or from 2^-100 to 2^100. A sum of
+    Float32  ///< as in SIGMOD'04: values, factors, the constant and each step are rounded to float32. With n terms, the
+    ///< answer for a row is that of real numbers if both sides differ by more than (n + 4) 2^-24 times the sum of the
+    ///< absolute values of the terms and the constant, and if each of these is 0 or from 2^-100 to 2^100. A sum of
     ///< integers that may be beyond 2^53 stays exact
 };
 

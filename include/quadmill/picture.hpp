@@ -28,22 +28,22 @@ struct PictureOptions {
     BinScale scale = BinScale::Linear;  ///< of the bins
 };
 
-/// Textures of the caller that receive the results, by their OpenGL names; 0: not wanted. All are 2-D and at least as
-/// wide as told here; row 0 is written.
+/// Textures of the caller that receive the results, by their OpenGL names; 0: not wanted. All are 2-D and have at least
+/// the width that is given here; row 0 is written.
 struct PictureOutputs {
     std::uint32_t histogram = 0;   ///< R32UI, a texel per bin: the number of texels whose value is in the bin
     std::uint32_t cumulative = 0;  ///< R32UI, a texel per bin: the number of texels in it and in all bins before it
     /// R32F, a texel per bin: (c - f) / (n - f), where c is the cumulative number, f the number of texels in the first
-    /// bin that has any, and n the number of all. 0 if one bin has all. A shader that replaces
-    /// each value of the picture by its table entry equalizes the histogram.
+    /// bin that is not empty, and n the sum of all bins. 0 if all values are in one bin. A shader that replaces each
+    /// value of the picture by its table entry equalizes the histogram.
     std::uint32_t equalization = 0;
     std::uint32_t range = 0;  ///< RGBA32F, one texel: minimum, maximum, mean, number of values
 };
 
 /// Counts and measures the texels of pictures. Values that are not numbers are left out everywhere.
 ///
-/// Guarantee: every value that is a number is counted in exactly one bin, and numbers of texels are exact (but for
-/// `range`, where a float holds the number: rounded beyond 2^24). Values below `low` are in the first bin, values from
+/// Guarantee: every value that is a number is counted in exactly one bin, and numbers of texels are exact (in `range`,
+/// whose number is a float, they are rounded beyond 2^24). Values below `low` are in the first bin, values from
 /// `high` on in the last one. A value closer to an end of its bin than 2^-20 of high - low (Linear; plus 2^-22 of its
 /// magnitude) or 2^-12 of itself (Logarithmic) may be in the neighbouring bin, since GPUs round. Minimum and maximum are
 /// exact for the floats that the GPU computes from the weights; with one weight, which is 1, these are the channel's

@@ -27,8 +27,8 @@ class QUADMILL_API Selection {
     /// The numbers of the rows, from 0, ascending.
     /// Cost: one bit per row of the table is read back; waits for the GPU.
     [[nodiscard]] std::vector<std::uint64_t> rows() const;
-    /// The rows as bits: row i is bit i % 32 of word i / 32. Bits behind the last row are 0.
-    /// Cost: as rows(), whose numbers are made of these bits.
+    /// The rows as bits: row i is bit i % 32 of word i / 32. Bits after the last row are 0.
+    /// Cost: as for rows(), which computes its numbers from these bits.
     [[nodiscard]] std::vector<std::uint32_t> bits() const;
 
     /// Writes the bits to the caller's texture, for its shaders: row i is bit i % 32 of word i / 32, and word w is

@@ -40,17 +40,17 @@ enum class SketchKind {
 enum class SketchEngine {
     Auto,           ///< estimated to be the fastest; the CPU on software renderers and without a context
     Cpu,            ///< loops on CPU threads
-    BlendCounters,  ///< one point per counter, `depth` points a key, into one channel; not for Sf
+    BlendCounters,  ///< one point per counter, `depth` points per key, into one channel; not for Sf
     BlendBuckets,   ///< one point per key, with the mask as its colour: Quarter writes 2 render targets, Half 4, Warp 8
     BlendPacked,    ///< BlendBuckets with two counters of 12 bits in a channel: 1, 2 or 4 render targets
-    Sort  ///< no scatter: a batch's cells are sorted, and each texel of the table counts its run; not for Msws, Sf
+    Sort  ///< sorts the counter numbers of a batch, and each texel counts those of its counters; not for Msws, Sf
 };
 
 /// Options of sketches.
 struct SketchOptions {
     SketchKind kind = SketchKind::Quarter;  ///< the layout
-    std::uint64_t width = 0;  ///< counters a row; with buckets, all counters over depth; at least 1; see suggest_width
-    int depth = 3;            ///< counters a key, from 1 to 16, at most those of a bucket; see suggest_depth
+    std::uint64_t width = 0;  ///< counters per row (buckets: all counters / depth), at least 1; see suggest_width
+    int depth = 3;            ///< counters per key, from 1 to 16 and at most those of a bucket; see suggest_depth
     int fat = 3;              ///< for Sf, from 1 to 255
     std::uint64_t seed = 0;   ///< of the hash functions
     SketchEngine engine = SketchEngine::Auto;  ///< the engine
@@ -147,8 +147,8 @@ class QUADMILL_API Sketch {
 
     /// The sum of all inserted weights minus removed ones. At most 2^63 - 1.
     [[nodiscard]] std::uint64_t n() const;
-    /// Weights that were removed although they had not been inserted: at least that many, since a removed key may share
-    /// its counters with others; 0 while every remove follows an insert.
+    /// A lower bound of the weights that were removed but never inserted; 0 while every remove follows an insert. (It is
+    /// not exact, because keys share counters.)
     /// Cost: a sum over the table. Waits for the GPU.
     [[nodiscard]] std::uint64_t removed_too_often() const;
     /// As given, even if the table's width is rounded up.

@@ -40,7 +40,7 @@ struct Stats;
 
 namespace detail {
 
-// The unsigned integer of a value's width. The classes are thin faces: their insides are compiled for each width.
+// The unsigned integer of a value's width. The public classes only forward: their states are compiled for each width.
 template <class T>
 using BitsOf =
     std::conditional_t<sizeof(T) == 2, std::uint16_t, std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>;
@@ -93,15 +93,15 @@ struct Stats {
 /// exact until values are dropped, which does not happen before the first window is full. The same values in the same
 /// order and windows of the same length give the same answers with any sorter. With a tail, the rank of every answer is
 /// within eps d of the requested rank, for every stream.
-/// Memory: with w windows of n values, for n known (1 + log2 w)^2 / eps entries; for n unknown, 10 (1 + log2 w) / eps
-/// up to 2^12 windows, 2,550 / eps up to 2^36; for random values at most half of that. An entry has 12 bytes (16 for
-/// 64-bit types; 24 from 2^16 entries a bucket or 2^32 values on), 5 to 11 when saved. Four batches of the sorter, of
-/// at least one window each, add to that; with a sorter on one thread and less than 16 batches of values, only the
-/// values of the unfinished window. At most 4 / eps of them are saved unchanged. A merge with summaries
-/// of another eps or n keeps eps, but may keep all entries. With a tail: a merged summary of w windows has at most 16
-/// (1 + ln(eps n)) / eps entries (twice that for both ends), and there are up to 1 + log2 w of these. save() drops all
-/// that 0.8 eps allows: about (1 + ln(2 eps n)) / eps entries are left, which have 5 to 9 bytes. Summaries that were
-/// saved drop less when merged again: each merge of two may add eps / 75 to the error until it is eps.
+/// Memory: let w be the number of windows. If n is known, at most (1 + log2 w)^2 / eps entries; otherwise at most 10
+/// (1 + log2 w) / eps up to 2^12 windows, and 2,550 / eps up to 2^36; for random values at most half of that. An entry
+/// has 12 bytes (16 for 64-bit types; 24 from 2^16 entries per bucket or 2^32 values on), and 5 to 11 when saved. In
+/// addition, the sorter has four batches, of at least one window each. With one thread and fewer than 16 batches of
+/// values it has only the unfinished window. At most 4 / eps values are saved unchanged. A merge with summaries of
+/// another eps or n keeps eps, but may keep all entries. With a tail: a merged summary of w windows has at most 16
+/// (1 + ln(eps n)) / eps entries (twice that for both ends), and there are up to 1 + log2 w of these. save() leaves
+/// about (1 + ln(2 eps n)) / eps entries of 5 to 9 bytes, with an error of 0.8 eps. Merging saved summaries drops fewer
+/// entries: each merge of two may add eps / 75 to the error until it is eps.
 /// Throws: InvalidArgument for options out of range, or for questions about no values; what the sorter throws (no value
 /// is lost); std::bad_alloc (windows without memory are lost, n() does not count them, and the guarantee holds for the
 /// others).
@@ -128,7 +128,7 @@ class QUADMILL_API Quantiles {
     void add(std::span<const T> values);
     void add(T value);  ///< one value
     /// Adds each value as often as its weight says; n is the sum of all weights. The values are one window of the
-    /// stream: with fewer than 1 / eps of them in each call, more time is spent for each.
+    /// stream, so calls with fewer than 1 / eps values take more time per value.
     /// Throws: InvalidArgument for different lengths, or if all weights were more than 2^60.
     void add(std::span<const T> values, std::span<const std::uint64_t> weights);
 
