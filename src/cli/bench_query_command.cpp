@@ -103,8 +103,8 @@ void BenchQuery::print_case(const QueryCaseResult& found) {
 
 void BenchQuery::print_loads(std::size_t n, const std::vector<LoadTime>& loads) {
     if (loads.empty()) return;
-    fmt::print("\nbefore all that: columns of {} rows to where they are asked\n{:<18} {:>8} {:>10} {:>22} {:>9}\n", n,
-               "", "columns", "ms", "(lowest .. highest)", "GB/s");
+    fmt::print("\nloaded before: columns of {} rows\n{:<18} {:>8} {:>10} {:>22} {:>9}\n", n, "", "columns", "ms",
+               "(lowest .. highest)", "GB/s");
     for (const auto& load : loads) {
         fmt::print("{:<18} {:>8} {:>10.3f} {:>22} {:>9.3f}\n", load.contender->name, load.columns, load.ms,
                    spread_words(load), static_cast<double>(load.bytes) * 1e-6 / load.ms);
@@ -114,8 +114,9 @@ void BenchQuery::print_loads(std::size_t n, const std::vector<LoadTime>& loads) 
 void BenchQuery::explain_limit(const std::optional<Limit>& limit) {
     if (!limit) return;
     fmt::print(
-        "\n% of limit: the time that the pixels which passes tested against depth or stencil take at the rate below, "
-        "of the\n            whole time. passes' time: the whole time over that of one such pass over all rows.\n");
+        "\n% of limit: the time that depth and stencil tests of these pixels would take at the rate below, in percent "
+        "of the"
+        "\n            whole time. passes' time: the whole time divided by that of one such pass over all rows.\n");
     print_limits({*limit});
 }
 

@@ -255,8 +255,8 @@ void BenchSketch::run() {
     } else {
         print_accuracy();
         fmt::print(
-            "\n% of limit: of points into one render target, or of keys that gather as many texels, at the rates "
-            "below\n");
+            "\n% of limit: the time that these points, or texels that queries fetch, would take at the rates below, in "
+            "percent\n");
         print_limits(bench.limits());
     }
     if (plot_to) write_plots(*plot_to);

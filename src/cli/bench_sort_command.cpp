@@ -146,8 +146,9 @@ Json BenchSort::to_json(const CaseResult& found) const {
 void BenchSort::explain_limits(const std::vector<Limit>& limits) {
     if (limits.empty()) return;
     fmt::print(
-        "\n% of limit: the time that the texels which the passes were to write take at the rates below, of the time "
-        "of the passes;\n            more than is true where the GPU skipped passes because all was in order.\n");
+        "\n% of limit: the time that writing the texels of the passes would take at the rates below, in percent of "
+        "their "
+        "time;\n            too high if the GPU skipped passes because all was in order.\n");
     print_limits(limits);
 }
 

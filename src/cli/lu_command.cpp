@@ -229,7 +229,7 @@ void LuCommand::print(const Outcome& outcome, const Json& report) const {
                stats.info);
     if (stats.info > 0)
         fmt::print("pivot {} is zero: the matrix {}\n", stats.info,
-                   options.pivot == Pivot::Diagonal ? "needs pivoting, or is singular; --pivot partial tells"
+                   options.pivot == Pivot::Diagonal ? "needs pivoting or is singular; --pivot partial tells which"
                                                     : "is singular in 32-bit floats");
     fmt::print("residual {:.3g} (of at most 30), growth {:.3g}\n", report["residual"].get<double>(),
                report["growth"].get<double>());

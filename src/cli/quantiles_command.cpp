@@ -243,13 +243,14 @@ void add_quantiles_command(CLI::App& app) {
         ->transform(input::one_of(input::Words<Tail>{{"high", Tail::High}, {"low", Tail::Low}, {"both", Tail::Both}}))
         ->type_name("high|low|both");
     add_phi_option(*verb, command->phis);
-    auto* rank = verb->add_option("--rank", command->ranks,
-                                  "Instead: for each of these values, separated by commas, how many values are at most "
-                                  "as large")
-                     ->allow_extra_args(false)
-                     ->excludes("--phi")
-                     ->type_name("X,...");
-    verb->add_option("--histogram", command->bars, "Instead: the numbers of values in that many bars of the same width")
+    auto* rank =
+        verb->add_option("--rank", command->ranks,
+                         "Instead of quantiles: how many values do not exceed each of these, separated by commas")
+            ->allow_extra_args(false)
+            ->excludes("--phi")
+            ->type_name("X,...");
+    verb->add_option("--histogram", command->bars,
+                     "Instead of quantiles: the number of values in each of this number of bars of equal width")
         ->transform(input::count_up_to(10'000))
         ->excludes("--phi")
         ->excludes(rank)

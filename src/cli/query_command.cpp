@@ -130,7 +130,7 @@ void QueryCommand::parse() {
     statements_ = checked([this] { return sql::parse_statements(sql); });
     if (delimiter == "\\t" || delimiter == "tab") delimiter = "\t";
     if (delimiter != "auto" && (delimiter.size() != 1 || delimiter.find_first_of("\"\r\n") == 0))
-        throw CLI::ValidationError("--delimiter", "must be one character, and no quote or line end");
+        throw CLI::ValidationError("--delimiter", "must be one character that is not a quote or a line end");
     csv_form.delimiter = delimiter == "auto" ? '\0' : delimiter[0];
     csv_form.has_names = !no_header;
     csv_form.after_block = [this] {

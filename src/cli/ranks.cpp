@@ -72,15 +72,14 @@ void refuse_ranks(CLI::App& app) {
             throw CLI::ValidationError(
 #if defined(QUADMILL_HAS_MPI)
                 fmt::format(
-                    "this verb knows no ranks, and all {0} would do the same work; terasort, quantiles, frequent, "
-                    "hhh, corrsum and sketch build share theirs. Start it without mpirun, or, where each rank has "
-                    "work of its own, by env -u {1}",
+                    "this verb does not share work among ranks, so all {0} would do the same; terasort, quantiles, "
+                    "frequent, hhh, corrsum and sketch build do. Start it without mpirun or, if each rank has its "
+                    "own work, with env -u {1}",
                     job.ranks, job.variable));
 #else
                 fmt::format(
-                    "this build has no MPI, and all {0} ranks would do the same work; build with "
-                    "-DQUADMILL_MPI=ON, or start it without mpirun, or, where each rank has work of its own, by "
-                    "env -u {1}",
+                    "this build has no MPI, so all {0} ranks would do the same work; build with -DQUADMILL_MPI=ON, "
+                    "start it without mpirun or, if each rank has its own work, with env -u {1}",
                     job.ranks, job.variable));
 #endif
         });

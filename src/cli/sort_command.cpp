@@ -123,10 +123,10 @@ void SortCommand::must_come_back(std::string_view text, std::span<const Key> key
         const auto written = line < keys.size() ? input::format_number(keys[line]) : "";
         if (word != written)
             throw CLI::ValidationError(
-                "-o",
-                fmt::format("'{}' is an input, which this would replace, and its line {}, {}, would not come "
-                            "back{}; name another",
-                            output, line + 1, input::in_quotes(word), are_all_values ? " but as " + written : ""));
+                "-o", fmt::format("'{}' is an input, which this would replace, and its line {}, {}, would be "
+                                  "{}; name another file",
+                                  output, line + 1, input::in_quotes(word),
+                                  are_all_values ? "written as " + written : "lost"));
         text.remove_prefix(std::min(end + 1, text.size()));
     }
 }
@@ -280,10 +280,11 @@ void SortCommand::spill() const {
     const bool is_whole = window == 0 && top == 0 && index_output.empty() && sort.precision == Precision::Native;
     if (!is_whole || device.several() || profile || profile_steps ||
         (sort.engine != Engine::Auto && sort.engine != Engine::Cpu))
-        throw CLI::ValidationError("--memory",
-                                   "is too little to hold all values, and only whole files are sorted by way of "
-                                   "temporary files: without --window, --top, --with-index, --precision, --profile and "
-                                   "--device, and with --engine cpu or auto");
+        throw CLI::ValidationError(
+            "--memory",
+            "is too little to hold all values, and only whole files are sorted through temporary "
+            "files: without --window, --top, --with-index, --precision, --profile and --device, "
+            "and with --engine cpu or auto");
     if (is_text()) input::refuse_inputs("-o", output, {input});  // its lines might not come back
     if (input != "-" && files::is_regular(input)) {
         std::string head(4097, '\0');

@@ -604,13 +604,13 @@ void add_line_options(CLI::App& verb, LineSort& sort) {
         ->group(lines_group);
     verb.add_option(
             "-S,--memory,--buffer-size", sort.memory,
-            "Max memory of the program, such as 1G or 50%. What does not fit is sorted by way of temporary files "
-            "(default: 256M for lines, for numbers 3/4 of the machine)")
+            "Max memory of the program, such as 1G or 50%. A larger input is sorted in parts, through temporary files "
+            "(default: 256M for lines, 3/4 of the machine's for numbers)")
         ->transform(input::byte_count())
         ->type_name("SIZE");
     verb.add_option("-T,--temp,--temporary-directory", sort.temp,
-                    "Folder for temporary files. They need as much room as the input: for lines also their keys, for "
-                    "text the raw values instead. Several folders are used in turn (default: TMPDIR, or /tmp)")
+                    "Folder for temporary files. Lines need room for the input and its keys, numbers for the raw "
+                    "values. Several folders are used in turn (default: TMPDIR, or /tmp)")
         ->type_name("DIR")
         ->allow_extra_args(false);
 }

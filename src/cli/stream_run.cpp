@@ -275,12 +275,12 @@ input::Fault parse_weight(std::string_view text, std::uint64_t& weight) {
 
 void add_resume_options(CLI::App& verb, StreamOptions& options) {
     verb.add_option("--resume", options.resume,
-                    "Go on with the summary in FILE, if there is such a file; its eps and window count")
+                    "Continue the summary in FILE, if the file exists; its eps and window are kept")
         ->check(input::file_name())
         ->type_name("FILE");
     add_every_option(verb, "--save-every", nullptr, options.save_every.seconds,
-                     "Also save the summary after that much time, as values come, so that a program that is killed "
-                     "loses no more; --resume goes on with it")
+                     "Also save the summary at this interval, such as 1min, while values arrive. If the program is "
+                     "killed, --resume continues the last saved one")
         ->needs(verb.get_option("--save"));
 }
 
@@ -291,9 +291,10 @@ void add_stream_options(CLI::App& verb, StreamOptions& options, const input::Wor
         ->default_str("-");
     input::add_reading_options(verb, options.reading, types, text);
     verb.parse_complete_callback([&options, types] { options.reading.take_type_of(options.inputs.front(), types); });
-    add_every_option(verb, "--every", &options.every.values, options.every.seconds,
-                     "Also print an answer after every N values (NaNs count, too), or, as values come, after that much "
-                     "time, such as 10s or 5min");
+    add_every_option(
+        verb, "--every", &options.every.values, options.every.seconds,
+        "Also print an answer after every N values (NaNs count, too), or at an interval such as 10s or 5min, "
+        "while values arrive");
     auto* save = add_save_option(verb, options.save);
     verb.add_flag(
             "--save-partial", [&options](std::int64_t) { options.partial = Partial::Replaces; },

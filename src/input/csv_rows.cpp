@@ -52,7 +52,7 @@ void CsvRows::keep(std::optional<std::string_view> field) {
 void CsvRows::refuse_field(std::string_view field, Cells::Kind kind) const {
     // A number's text may not be a number of the column: 01234, or 9007199254740993 among fractions.
     throw CsvFault{
-        line(), fmt::format("{} is not {}{}, which the values of column {} have been", in_quotes(field), words_of(kind),
+        line(), fmt::format("{} is not {}{}, as all earlier values of column {} are", in_quotes(field), words_of(kind),
                             kind == Cells::Kind::Floats ? " that a double has" : "", in_quotes(names_[field_]))};
 }
 

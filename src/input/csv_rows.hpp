@@ -50,9 +50,7 @@ class CsvParser {
             const auto used = csv_parse(&parser_, part.data(), part.size(), on_field, on_line_end, this);
             if (error_) std::rethrow_exception(error_);
             if (used < part.size()) {
-                fail(
-                    "has a quote inside a field; a field with quotes stands in quotes, with each "
-                    "of its own written twice");
+                fail("has a quote inside a field; put the field in quotes, and write each quote in it twice");
             }
         }
     }

@@ -84,7 +84,7 @@ std::optional<std::uint64_t> take_npy_header(StreamInput& input, KeyType type, s
                                           word_for(type_words, header.type)));
     if (values > 1 && (header.shape.size() != 2 || header.shape.back() != values))
         throw InvalidArgument(
-            fmt::format("{} has not {} columns, but each record takes {} values", name, values, values));
+            fmt::format("{} does not have {} columns, and each record needs {} values", name, values, values));
     input.drop(header.bytes);
     return header.values() / values;
 }
@@ -164,8 +164,9 @@ class ColumnRows {
         if (parse_number(which, number) == nullptr && number > 0 && (options_.header == 0 || number <= names_.size()))
             return static_cast<std::size_t>(number - 1);
         if (options_.header == 0)
-            throw InvalidArgument(fmt::format(
-                "there is no column {}: without a header, columns are called by their number from 1", in_quotes(which)));
+            throw InvalidArgument(
+                fmt::format("there is no column {}: without a header, columns are called by their number from 1",
+                            in_quotes(which)));
         std::string all;
         for (const auto& name : names_) all += (all.empty() ? "" : ", ") + in_quotes(name);
         throw InvalidArgument(fmt::format("there is no column {}; line {} has {}", in_quotes(which), options_.header,

@@ -55,7 +55,7 @@ class Unpacker {
     }
     // Call it at the end of the compressed bytes.
     void finish() const {
-        if (!between_) fail("was cut off: it ends within the packed data");
+        if (!between_) fail("is truncated: it ends within the compressed data");
     }
 
   protected:

@@ -112,7 +112,7 @@ void Binder::take_alias(SqlColumn& column, const SqlOutput& output) {
         find(column.written, column);
         column.leaf = of->leaf;
     } else if (column.use == SqlUse::WithText || column.use == SqlUse::Pattern) {
-        fail("text goes with a column of text", column.written.offset);
+        fail("text can only be compared with a column of text", column.written.offset);
     }
 }
 

@@ -267,7 +267,7 @@ Predicate Parser::is_null(const Operand& what) {
 
 Predicate Parser::like(const Operand& what, bool ignore_case) {
     const auto* sum = what.sum();
-    if (!sum || !sum->is_column() || sum->uses.empty()) at_.fail("LIKE goes with a column of text", what.offset);
+    if (!sum || !sum->is_column() || sum->uses.empty()) at_.fail("LIKE needs a column of text", what.offset);
     if (at_.token().kind != SqlToken::Kind::Text) at_.refuse("a pattern such as 'a%'");
     const auto text = at_.take().text;
     std::string escape, pattern;
@@ -388,12 +388,11 @@ Sum Parser::applied(Op op, Sum a, const Sum& b, std::size_t offset) {
     if (divides && y && query::nearest_double(*y) == 0) at_.fail("this divides by zero", offset);
     if (x && y) {
         if (const auto result = value_of(op, *x, *y)) return sum_of(*result);
-        at_.fail(
-            std::holds_alternative<query::Integer>(*x) && std::holds_alternative<query::Integer>(*y)
-                ? "these come to an integer beyond 128 bits"
-                : "an integer meets a fraction, in double precision, which does not have it; write it with .0 where "
-                  "it may be rounded",
-            offset);
+        at_.fail(std::holds_alternative<query::Integer>(*x) && std::holds_alternative<query::Integer>(*y)
+                     ? "the result is an integer beyond 128 bits"
+                     : "a double, in which this is computed, cannot represent the integer; write it with .0 if it may "
+                       "be rounded",
+                 offset);
     }
     if (divides || (op == Op::Multiply && !x && !y)) a.is_linear = false;
     if (!one) {
@@ -560,12 +559,12 @@ Sum Parser::median(const Sum& argument) {
 void Parser::function_constants(const SqlToken& function, QueryAggregate& aggregate) {
     if (aggregate.kind == Kind::KthLargest || aggregate.kind == Kind::KthSmallest) {
         at_.expect_symbol(",");
-        aggregate.k = at_.whole_number(1, "k is a whole number from 1, below 2^63");
+        aggregate.k = at_.whole_number(1, "k must be a whole number from 1 to 2^63 - 1");
     } else if (aggregate.kind == Kind::Quantile && !function.is_word("MEDIAN")) {
         at_.expect_symbol(",");
         const auto begin = at_.token().begin;
         aggregate.phi = query::nearest_double(at_.number());
-        if (!(aggregate.phi <= 1)) at_.fail("a quantile is from 0, the min, to 1, the max", begin);
+        if (!(aggregate.phi <= 1)) at_.fail("a quantile must be from 0 (the min) to 1 (the max)", begin);
     }
 }
 

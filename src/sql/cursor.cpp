@@ -127,7 +127,7 @@ SqlToken SqlCursor::path() {
     auto token = lexer_.path(taken_);
     taken_ = token.end;
     if (!token.text.empty()) return token;
-    if (token.end > token.begin) fail("the path of a file is not empty", token.begin);
+    if (token.end > token.begin) fail("the path of a file must not be empty", token.begin);
     if (this->token().is_symbol("(")) {
         take();
         check_offered();

@@ -98,7 +98,7 @@ SqlQuery StatementParser::run() {
     order();
     limit();
     if (at_.token().is_symbol(";") || at_.token().kind == SqlToken::Kind::End) return std::move(out_);
-    if (at_.token().is_word("JOIN")) at_.fail("only one JOIN is offered, before WHERE", at_.token().begin);
+    if (at_.token().is_word("JOIN")) at_.fail("only one JOIN is supported, before WHERE", at_.token().begin);
     at_.refuse("an operator or the end of the query");
 }
 
@@ -159,7 +159,7 @@ void StatementParser::join() {
         join_condition();
     }
     if (at_join(at_))
-        at_.fail("only one JOIN is offered; pipe the answer of the first into a second query: FROM -",
+        at_.fail("only one JOIN is supported; pipe the answer of the first into a second query: FROM -",
                  at_.token().begin);
     if (at_.token().is_word("AND") || at_.token().is_word("OR"))
         at_.fail("ON takes one comparison; further conditions go after WHERE", at_.token().begin);
@@ -250,8 +250,8 @@ void StatementParser::limit() {
         if (at_.token().is_word("OFFSET")) at_.fail("OFFSET goes after LIMIT n", at_.token().begin);
         return;
     }
-    out_.limit = at_.whole_number(0, "LIMIT takes a whole number from 0, below 2^63");
-    if (at_.accept_word("OFFSET")) out_.offset = at_.whole_number(0, "OFFSET takes a whole number from 0, below 2^63");
+    out_.limit = at_.whole_number(0, "LIMIT takes a whole number from 0 to 2^63 - 1");
+    if (at_.accept_word("OFFSET")) out_.offset = at_.whole_number(0, "OFFSET takes a whole number from 0 to 2^63 - 1");
     if (at_.token().is_symbol(","))
         at_.fail("LIMIT takes one number, the number of rows; LIMIT n OFFSET m skips m rows", at_.token().begin);
 }

@@ -103,7 +103,7 @@ class Inputs(Command):
         for content, args, line in ((b"latency\n3\n1\n", ["--header", "1"], "1, 'latency'"),
                                     (b"3\nbad\n1\n", ["--skip-bad"], "2, 'bad'"),
                                     (b"2\n\n1\n", ["--skip-bad"], "2, ''"),
-                                    (b"2\n16777217\n", ["--type", "f32"], "2, '16777217', would not come back but as 16777216"),
+                                    (b"2\n16777217\n", ["--type", "f32"], "2, '16777217', would be written as 16777216"),
                                     (b"0.1000000000000000000001\n", [], "1, '0.1000000000000000000001'"),
                                     (b"1e-999\n2\n", [], "1, '1e-999'"), (b"0.5\n1.50\n", [], "2, '1.50'"),
                                     (b"2\n007\n", ["--type", "i64"], "2, '007'"), (b"2\r\n1\r\n", [], r"1, '2\x0d'")):

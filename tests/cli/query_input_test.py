@@ -146,10 +146,10 @@ class Csv(Query):
                 for cut in (len(data) // 2, len(data) // 3, 20):
                     self.path("cut.csv", data[:cut])
                     if kind != "zst of two frames":
-                        self.refuses(1, "'cut.csv' was cut off: it ends within the packed data", query + "cut.csv")
+                        self.refuses(1, "'cut.csv' is truncated: it ends within the compressed data", query + "cut.csv")
                     result = run("query", query + "-", "--batch", "100000", stdin=data[:len(data) // 3])
                     self.assertEqual(result.returncode, 1)
-                    self.assertIn(b"standard input was cut off", result.stderr)
+                    self.assertIn(b"standard input is truncated", result.stderr)
                 damaged = bytearray(data)
                 damaged[len(data) // 3] ^= 0x55
                 self.path("damaged.csv", bytes(damaged))
@@ -632,7 +632,7 @@ class Batches(Query):
         self.assertIn(b"standard input, line 4: '9007199254740993' is an integer beyond 2^53", result.stderr)
         result = run("query", query, "--batch", "2", stdin=b"a,b\n1,1\n2,1\n3,1\nx,1\n")
         self.assertEqual((result.returncode, result.stdout), (1, b"COUNT(a),SUM(a)\n2,3\n"))
-        self.assertIn(b"standard input, line 5: 'x' is not an integer, which the values of column 'a' have been",
+        self.assertIn(b"standard input, line 5: 'x' is not an integer, as all earlier values of column 'a' are",
                       result.stderr)
         result = run("query", query, "--batch", "2", stdin=b"a,b\n1,1\n2,1\n3\n")
         self.assertEqual(result.stdout, b"COUNT(a),SUM(a)\n2,3\n")

@@ -120,7 +120,7 @@ class Summaries(Command):
         for args in (["sort", source], ["merge", saved]):
             result = on_ranks(2, *args)
             self.assertEqual(result.returncode, 2)
-            self.assertIn(b"knows no ranks", result.stderr)
+            self.assertIn(b"does not share work among ranks", result.stderr)
             self.assertEqual(result.stdout, b"")
 
     def test_what_all_ranks_find_is_said_once(self):
@@ -131,7 +131,7 @@ class Summaries(Command):
                             (b"cannot open", ["terasort", self.path("none"), self.path("out")]),
                             (b"--memory", ["terasort", source, self.path("out"), "--memory", "1M"]),
                             (b"is not OFFSET", ["terasort", source, self.path("out"), "--key", "x"]),
-                            (b"knows no ranks", ["sort", source])):
+                            (b"does not share work among ranks", ["sort", source])):
             with self.subTest(args=args):
                 result = on_ranks(3, *args)
                 self.assertIn(result.returncode, (1, 2))

@@ -279,8 +279,9 @@ TEST_CASE("numbers") {
     CHECK(where("a < -170141183460469231731687303715884105728") == "a<double -1.7014118346046923e+38");
     fails("SELECT a FROM t WHERE a > @170141183460469231731687303715884105728", "an integer has at most 128 bits");
     fails("SELECT a FROM t WHERE a > 9223372036854775807 * 9223372036854775807 * @4",
-          "these come to an integer beyond 128 bits");
-    fails("SELECT a FROM t WHERE a > 0.5 + @9007199254740993", "an integer meets a fraction");
+          "the result is an integer beyond 128 bits");
+    fails("SELECT a FROM t WHERE a > 0.5 + @9007199254740993",
+          "a double, in which this is computed, cannot represent the integer");
     fails("SELECT a FROM t WHERE a IN (1, @9223372036854775809)", "an integer here must fit 64 bits");
     fails("SELECT a FROM x JOIN y ON ABS(x.a - y.a) <= @9007199254740993", "d must be exact as a double");
 }
@@ -352,7 +353,7 @@ TEST_CASE("errors point at the character") {
     fails("SELECT a FROM t @WHRE a > 1", "JOIN, WHERE, GROUP BY, ORDER BY, LIMIT or AS is expected here, not WHRE");
     fails("SELECT a@", "FROM is expected here, where the query ends");
     fails("SELECT a FROM @", "the path of a file is expected here, where the query ends");
-    fails("SELECT a FROM @'' WHERE a > 1", "the path of a file is not empty");
+    fails("SELECT a FROM @'' WHERE a > 1", "the path of a file must not be empty");
     fails("SELECT a FROM t WHERE@", "a column or a constant is expected here, where the query ends");
     fails("SELECT a FROM t WHERE a >@", "a column or a constant is expected here, where the query ends");
     fails("SELECT a FROM t WHERE (a > 1@", "')' is expected here, where the query ends");
@@ -378,7 +379,7 @@ TEST_CASE("errors point at the character") {
     fails("SELECT a FROM t WHERE @3 IS NULL", "IS NULL goes with a column");
     fails("SELECT a FROM t WHERE @3 IN (1)", "IN goes with a column");
     fails("SELECT a FROM t WHERE a LIKE @b", "a pattern such as 'a%' is expected here, not b");
-    fails("SELECT a FROM t WHERE @a + 1 LIKE 'x'", "LIKE goes with a column of text");
+    fails("SELECT a FROM t WHERE @a + 1 LIKE 'x'", "LIKE needs a column of text");
     fails("SELECT a FROM t WHERE a / @0 > 1", "this divides by zero");
     fails("SELECT a FROM t WHERE a IN @3", "'(' is expected here, not 3");
     fails("SELECT a FROM t WHERE a IN (@)", "a column or a constant is expected here, not )");
@@ -402,9 +403,9 @@ TEST_CASE("errors point at the character") {
     fails("SELECT SUM(@) FROM t", "a column or an aggregate is expected here, not )");
     fails("SELECT SUM(@2) FROM t", "an aggregate needs a column");
     fails("SELECT QUANTILE(a@) FROM t", "',' is expected here, not )");
-    fails("SELECT QUANTILE(a, @1.01) FROM t", "a quantile is from 0");
-    fails("SELECT KTH_LARGEST(a, @0) FROM t", "k is a whole number from 1");
-    fails("SELECT KTH_LARGEST(a, @x) FROM t", "k is a whole number from 1");
+    fails("SELECT QUANTILE(a, @1.01) FROM t", "a quantile must be from 0");
+    fails("SELECT KTH_LARGEST(a, @0) FROM t", "k must be a whole number from 1");
+    fails("SELECT KTH_LARGEST(a, @x) FROM t", "k must be a whole number from 1");
     fails("SELECT a AS @3 FROM t", "a name is expected here, not 3");
 }
 
@@ -433,7 +434,7 @@ TEST_CASE("unsupported SQL is named in the error") {
     // Even if the columns belong to a table that follows.
     fails("SELECT t.a, u.b FROM t @RIGHT JOIN u ON t.a = u.a", "RIGHT is not supported");
     fails("SELECT v.b FROM t JOIN u ON t.a = u.a @CROSS JOIN v", "CROSS is not supported");
-    fails("SELECT a FROM t JOIN u ON t.a = u.a @LEFT JOIN v ON v.a = u.a", "only one JOIN is offered");
+    fails("SELECT a FROM t JOIN u ON t.a = u.a @LEFT JOIN v ON v.a = u.a", "only one JOIN is supported");
     fails("SELECT a FROM t JOIN u ON t.a = u.a @AND t.b = u.b", "ON takes one comparison");
     fails("SELECT a FROM t JOIN u USING (a@, b)", "a join compares one column");
     fails("SELECT a FROM t JOIN u ON @a = u.a", "name its table: t.a or u.a");
