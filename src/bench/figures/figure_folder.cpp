@@ -87,15 +87,22 @@ std::string counts_of(const FigureFolder& folder, const Wanted& wanted) {
             }
         }
     }
-    return fmt::format(
-        "{} hold, {} exceed, {} do not hold, {} too noisy, {} not measured as the paper did, {} cannot "
-        "be measured{}",
-        counts[Kind::Holds], counts[Kind::Exceeds], counts[Kind::Fails], counts[Kind::Noisy], counts[Kind::Unlike],
-        counts[Kind::NotHere], missing > 0 ? fmt::format(", {} are not measured yet", missing) : "");
+    std::vector<std::string> words;
+    const auto say = [&](int count, const char* verdict) {
+        if (count > 0) words.push_back(fmt::format("{} {}", count, verdict));
+    };
+    say(counts[Kind::Holds], "hold");
+    say(counts[Kind::Exceeds], "exceed");
+    say(counts[Kind::Fails], "do not hold");
+    say(counts[Kind::Noisy], "too noisy");
+    say(counts[Kind::Unlike], "not measured as the paper did");
+    say(counts[Kind::NotHere], "cannot be measured");
+    say(missing, "not measured yet");
+    return fmt::format("{}", fmt::join(words, ", "));
 }
 
 std::string overview(const std::vector<FigureFolder>& folders) {
-    std::string head = "| claims |", line = "| --- |";
+    std::string head = "| number of claims |", line = "| --- |";
     for (const auto& folder : folders) {
         head += fmt::format(" {} |", cell(machine_of(folder)));
         line += " --- |";
