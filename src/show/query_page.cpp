@@ -13,7 +13,7 @@ namespace quadmill::detail::show {
 
 namespace {
 
-constexpr Color lost{214, 214, 214};
+constexpr Color ruled_out{214, 214, 214};
 
 struct QueryLayout : PageStyle {
     explicit QueryLayout(Size size);
@@ -136,16 +136,16 @@ Color depth_color(const QueryStep& step, std::size_t row) {
 }
 
 // The state of a row after a step, as the scatter plot and the strip show it.
-enum class Fate { Lost, InRace, Passed };
+enum class Fate { RuledOut, MayMatch, Passed };
 
 Fate fate_of(const WatchedQuery& query, const QueryStep& step, std::size_t row) {
     if (!step.passed.empty() && step.passed[row]) return Fate::Passed;
-    if (!uses_stencil(query) || step.stencil.empty()) return step.passed.empty() ? Fate::InRace : Fate::Lost;
-    return step.level == 0 || (step.stencil[row] & query::level_bits) >= step.level ? Fate::InRace : Fate::Lost;
+    if (!uses_stencil(query) || step.stencil.empty()) return step.passed.empty() ? Fate::MayMatch : Fate::RuledOut;
+    return step.level == 0 || (step.stencil[row] & query::level_bits) >= step.level ? Fate::MayMatch : Fate::RuledOut;
 }
 
 Color color_of(Fate fate) {
-    return fate == Fate::Passed ? max_color : fate == Fate::InRace ? accent : lost;
+    return fate == Fate::Passed ? max_color : fate == Fate::MayMatch ? accent : ruled_out;
 }
 
 // Coloured by color_of(row), where rows are the cells of a square.
@@ -210,7 +210,7 @@ class QueryDrawing {
         heading(canvas_, box, fmt::format("{} (up) and {}", y.name, x.name), at_.small);
         const auto plot = plot_of(at_);
         axes(plot, x, y);
-        for (const auto fate : {Fate::Lost, Fate::InRace, Fate::Passed}) points(plot, x, y, fate);
+        for (const auto fate : {Fate::RuledOut, Fate::MayMatch, Fate::Passed}) points(plot, x, y, fate);
         if (view_.rectangle) outline(plot, x, y, *view_.rectangle);
     }
 
@@ -390,9 +390,9 @@ void draw_result(Canvas& canvas, const Box& box, const WatchedQuery& query, cons
 void draw_query_legend(Canvas& canvas, Box box, const WatchedQuery& query, const Font& font, int gap) {
     const bool depth = query.engine == QueryEngine::Depth;
     if (depth) box.take_left(draw_scale(canvas, box, font) + gap);
-    swatch(canvas, box, max_color, depth ? "passes now" : "has its bit set", font, gap);
-    swatch(canvas, box, accent, depth ? "not lost yet" : "no bit yet", font, gap);
-    swatch(canvas, box, lost, depth ? "has lost" : "has not", font, gap);
+    swatch(canvas, box, max_color, depth ? "passes now" : "bit set", font, gap);
+    swatch(canvas, box, accent, depth ? "may match" : "no bit yet", font, gap);
+    swatch(canvas, box, ruled_out, depth ? "ruled out" : "bit not set", font, gap);
 }
 
 Canvas draw_query(const WatchedQuery& query, const QueryView& view, Size size) {

@@ -45,7 +45,7 @@ struct QueryStep {
     std::optional<std::array<std::uint32_t, 2>> bounds;
     std::optional<std::uint32_t> drawn;
     std::optional<std::uint64_t> counted;
-    int level = 0;  // a row's stencil counts at least to this, unless the row has lost; 0: no stencil
+    int level = 0;  // a row's stencil counts at least to this, unless the row is ruled out; 0: no stencil
 
     [[nodiscard]] std::uint64_t rows_passed() const;
     [[nodiscard]] bool is_load() const { return act == query::QueryNote::Act::Load; }
