@@ -464,7 +464,7 @@ class NumpyFiles(Command):
         pairs = self.path("p.npy", npy("'<f8'", "(3, 2)", struct.pack("<6d", 1, 10, 2, 20, 3, 40)))
         total = json.loads(run("corrsum", "--agg", "max", "--json", pairs).stdout)
         self.assertEqual((total["n"], total["sum"]), (3, 70))
-        self.fails(1, "has not 2 columns", "corrsum", "--agg", "max", file)
+        self.fails(1, "does not have 2 columns", "corrsum", "--agg", "max", file)
         sketch = run("sketch", "build", "--width", "64", "--engine", "cpu", self.path("k.npy", npy("'<u4'", "(2,)", bytes(8))),
                      "-o", self.path("s"), "--json")
         self.assertEqual(sketch.returncode, 0, sketch.stderr)

@@ -395,7 +395,7 @@ TEST_CASE("errors point at the character") {
     fails("SELECT SUM(@MAX(a)) FROM t", "an aggregate inside an aggregate");
     fails("SELECT a FROM t LIMIT @-1", "LIMIT takes a whole number from 0");
     fails("SELECT a FROM t LIMIT @1.5", "LIMIT takes a whole number from 0");
-    fails("SELECT a FROM t LIMIT @18446744073709551616", "LIMIT takes a whole number from 0, below 2^63");
+    fails("SELECT a FROM t LIMIT @18446744073709551616", "LIMIT takes a whole number from 0 to 2^63 - 1");
     fails("SELECT a FROM t LIMIT 1 @WHERE a > 1", "an operator or the end of the query is expected here, not WHERE");
     fails("SELECT a FROM t; @SELECT b FROM t", "the end of the query is expected here, not SELECT");
     fails("SELECT @MODE(a) FROM t", "there is no MODE(); there are COUNT, SUM");
