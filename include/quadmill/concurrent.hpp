@@ -12,14 +12,51 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <utility>
+#include <vector>
 
+#include "quadmill/api.hpp"
 #include "quadmill/error.hpp"
+#include "quadmill/stream.hpp"
 
 namespace quadmill {
+
+namespace detail::stream {
+
+// What Grouped and Recent save: a summary of nothing, which new parts are copies of, and the parts.
+struct QUADMILL_API SavedParts {
+    struct Part {
+        std::string name{};      // of Groups
+        std::int64_t index = 0;  // of LastSeconds: the number of the pane
+        std::vector<std::byte> summary;
+    };
+    SavedSummary::Kind kind;
+    std::vector<std::byte> empty;
+    std::vector<Part> parts{};  // in ascending order
+    double seconds = 0;         // of LastSeconds, as all below
+    std::uint64_t panes = 0, late = 0;
+    std::optional<double> latest{};
+
+    [[nodiscard]] std::vector<std::byte> save() const;
+    // Throws InvalidArgument if the bytes are damaged or hold another kind.
+    [[nodiscard]] static SavedParts load(const char* function, SavedSummary::Kind kind,
+                                         std::span<const std::byte> bytes);
+};
+
+inline constexpr std::size_t max_panes = std::size_t{1} << 20U;
+inline constexpr double max_pane = 0x1p53;  // the numbers of panes are exact as doubles
+
+// Makes summaries of nothing from a saved one.
+template <class Summary, class Read>
+[[nodiscard]] std::function<Summary()> make_like(std::vector<std::byte> empty, Read read) {
+    return [empty = std::move(empty), read = std::move(read)] { return read(empty); };
+}
+
+}  // namespace detail::stream
 
 /// A summary that any number of threads may fill at the same time: each adds to a part, and a read merges the parts.
 ///
@@ -90,13 +127,14 @@ template <class Summary>
 class Recent {
   public:
     /// `make` returns an empty summary.
-    /// Throws: InvalidArgument unless seconds > 0 and panes >= 1.
+    /// Throws: InvalidArgument unless seconds > 0 and panes are from 1 to 2^20.
     Recent(double seconds, std::function<Summary()> make, std::size_t panes = 32)
         : make_(std::move(make)),
+          seconds_(seconds),
           pane_(seconds / static_cast<double>(panes)),
           panes_(static_cast<std::int64_t>(panes)) {
-        if (!(seconds > 0 && std::isfinite(seconds)) || panes < 1)
-            throw InvalidArgument("Recent: seconds must be more than 0, and panes at least 1");
+        if (!(pane_ > 0 && std::isfinite(seconds)) || panes < 1 || panes > detail::stream::max_panes)
+            throw InvalidArgument("Recent: seconds must be more than 0, and panes from 1 to 2^20");
     }
 
     /// Adds values that have one time.
@@ -122,6 +160,7 @@ class Recent {
             all.merge(part->second);
         return all;
     }
+    [[nodiscard]] double seconds() const { return seconds_; }               ///< as given
     [[nodiscard]] std::optional<double> latest() const { return latest_; }  ///< the latest time so far
     [[nodiscard]] std::uint64_t late() const { return late_; }              ///< calls of add() that came too late
     /// Bytes of all parts.
@@ -130,16 +169,46 @@ class Recent {
         for (const auto& [index, part] : parts_) bytes += part.bytes();
         return bytes;
     }
+    /// All parts as bytes, which docs/stream-format.md describes.
+    [[nodiscard]] std::vector<std::byte> save() const {
+        detail::stream::SavedParts saved{.kind = SavedSummary::Kind::LastSeconds,
+                                         .empty = make_().save(),
+                                         .seconds = seconds_,
+                                         .panes = static_cast<std::uint64_t>(panes_),
+                                         .late = late_,
+                                         .latest = latest_};
+        for (const auto& [index, part] : parts_) saved.parts.push_back({.index = index, .summary = part.save()});
+        return saved.save();
+    }
+    /// Loads the bytes of save(); `read` loads the summaries in them. New parts have the options of the saved ones.
+    /// Throws: InvalidArgument if the bytes are damaged, or hold another kind of summary or type.
+    [[nodiscard]] static Recent load(
+        std::span<const std::byte> bytes, std::function<Summary(std::span<const std::byte>)> read =
+                                              [](std::span<const std::byte> one) { return Summary::load(one); }) {
+        auto saved = detail::stream::SavedParts::load("Recent::load", SavedSummary::Kind::LastSeconds, bytes);
+        Recent loaded(saved.seconds, detail::stream::make_like<Summary>(std::move(saved.empty), read),
+                      static_cast<std::size_t>(saved.panes));
+        static_cast<void>(loaded.make_());  // it must be right even if there are no parts
+        for (const auto& part : saved.parts) loaded.parts_.emplace(part.index, read(part.summary));
+        loaded.latest_ = saved.latest;
+        loaded.late_ = saved.late;
+        const auto last = loaded.latest_ ? loaded.pane_at(*loaded.latest_) : std::int64_t{0};
+        if (!loaded.parts_.empty() && (!loaded.latest_ || loaded.parts_.rbegin()->first > last))
+            throw InvalidArgument("Recent::load: the bytes are damaged (the latest time)");
+        return loaded;
+    }
 
   private:
     [[nodiscard]] std::int64_t pane_at(double time) const {
         const auto index = std::floor(time / pane_);
-        if (!(std::abs(index) <= 0x1p53)) throw InvalidArgument("Recent: a time must be a finite number of seconds");
+        if (!(std::abs(index) <= detail::stream::max_pane))
+            throw InvalidArgument("Recent: a time must be a finite number of seconds");
         return static_cast<std::int64_t>(index);
     }
 
     std::function<Summary()> make_;
-    double pane_;
+    double seconds_;
+    double pane_;  // seconds of one
     std::int64_t panes_;
     std::map<std::int64_t, Summary> parts_;
     std::optional<double> latest_;
@@ -178,6 +247,7 @@ class Grouped {
         of(group).add(values...);
     }
     [[nodiscard]] const Groups& groups() const { return groups_; }  ///< all so far
+    [[nodiscard]] Summary empty() const { return make_(); }         ///< as that of a new group
     /// Adds the groups of the other one.
     /// Throws: InvalidArgument if both have more than max_groups; nothing is changed then.
     void merge(const Grouped& other) {
@@ -191,6 +261,27 @@ class Grouped {
         std::size_t bytes = 0;
         for (const auto& [group, summary] : groups_) bytes += sizeof group + group.capacity() + summary.bytes();
         return bytes;
+    }
+    /// All groups as bytes, which docs/stream-format.md describes.
+    [[nodiscard]] std::vector<std::byte> save() const {
+        detail::stream::SavedParts saved{.kind = SavedSummary::Kind::Groups, .empty = make_().save()};
+        for (const auto& [group, summary] : groups_) saved.parts.push_back({.name = group, .summary = summary.save()});
+        return saved.save();
+    }
+    /// Loads the bytes of save(); `read` loads the summaries in them. New groups have the options of the saved ones.
+    /// Throws: InvalidArgument if the bytes are damaged, hold another kind of summary or type, or have more than
+    /// max_groups.
+    [[nodiscard]] static Grouped load(
+        std::span<const std::byte> bytes, std::size_t max_groups = 10'000,
+        std::function<Summary(std::span<const std::byte>)> read = [](std::span<const std::byte> one) {
+            return Summary::load(one);
+        }) {
+        auto saved = detail::stream::SavedParts::load("Grouped::load", SavedSummary::Kind::Groups, bytes);
+        Grouped loaded(detail::stream::make_like<Summary>(std::move(saved.empty), read), max_groups);
+        static_cast<void>(loaded.empty());  // it must be right even if there are no groups
+        loaded.check(saved.parts.size());
+        for (auto& part : saved.parts) loaded.groups_.emplace(std::move(part.name), read(part.summary));
+        return loaded;
     }
 
   private:

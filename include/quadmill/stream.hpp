@@ -613,10 +613,13 @@ struct SavedSummary {
         TailQuantiles = 7,    ///< Quantiles with a tail
         NameFrequencies = 8,  ///< of names.hpp; the type is KeyType{}, as for the next one
         Distinct = 9,
-        Ipv6Prefixes = 10  ///< HeavyPrefixes of names.hpp; the type is KeyType{}
+        Ipv6Prefixes = 10,  ///< HeavyPrefixes of names.hpp; the type is KeyType{}
+        Groups = 11,        ///< Grouped of concurrent.hpp
+        LastSeconds = 12    ///< Recent of concurrent.hpp
     };
-    Kind kind;     ///< which summary
-    KeyType type;  ///< of its values
+    Kind kind;                    ///< which summary
+    KeyType type;                 ///< of its values
+    std::optional<Kind> parts{};  ///< for Groups and LastSeconds: the kind of each part
 };
 /// Reads which summary the bytes hold.
 /// Throws: InvalidArgument if they are damaged or not a summary.

@@ -88,7 +88,7 @@ void FrequentCommand::run() {
     }
     support.check();
     sliding.check(support.eps(), stream);
-    refuse_with(stream, "--by", {"--sliding", "--save", "--resume", "--names"});
+    refuse_with(stream, "--by", {"--sliding", "--names"});
     refuse_with(stream, "--weight", {"--sliding", "--engine"});
     if (names) {
         if (sliding.on())

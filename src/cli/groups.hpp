@@ -19,9 +19,10 @@ namespace quadmill::detail::cli {
 template <class Summary>
 using Ask = std::function<Answer(const Summary&)>;
 
-// The rows of all groups, with their names; `none` is the answer of an empty summary.
+// The rows of all groups, with their names.
 template <class Summary>
-[[nodiscard]] Answer answer_of_groups(const Grouped<Summary>& all, Answer none, const Ask<Summary>& ask) {
+[[nodiscard]] Answer answer_of_groups(const Grouped<Summary>& all, const Ask<Summary>& ask) {
+    auto none = ask(all.empty());
     std::uint64_t n = 0;
     for (const auto& [name, summary] : all.groups()) {
         if (summary.n() == 0) continue;
@@ -37,19 +38,22 @@ template <class Summary>
     return none;
 }
 
+template <class Summary>
+[[nodiscard]] std::uint64_t nans_of_groups(const Grouped<Summary>& all) {
+    std::uint64_t nans = 0;
+    for (const auto& [name, summary] : all.groups()) nans += nans_of(summary);
+    return nans;
+}
+
 // Passes the values of a column to their groups.
 template <class T, class Summary>
 void run_groups(StreamRun& run, const StreamOptions& stream, std::uint64_t max, const std::function<Summary()>& make,
                 const Ask<Summary>& ask) {
-    Grouped<Summary> groups(make, max);
-    const AnySummary any{.ask = [&] { return answer_of_groups(groups, ask(make()), ask); },
-                         .save = {},
-                         .nans =
-                             [&] {
-                                 std::uint64_t nans = 0;
-                                 for (const auto& [name, summary] : groups.groups()) nans += nans_of(summary);
-                                 return nans;
-                             },
+    const auto saved = run.resumed();
+    auto groups = saved ? Grouped<Summary>::load(saved->span(), max) : Grouped<Summary>(make, max);
+    const AnySummary any{.ask = [&] { return answer_of_groups(groups, ask); },
+                         .save = [&] { return groups.save(); },
+                         .nans = [&] { return nans_of_groups(groups); },
                          .bytes = [&] { return groups.bytes(); },
                          .times = [] { return StreamTimes(); }};
     using Record = std::pair<Summary*, T>;

@@ -1,11 +1,15 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
+#include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 
 #include "cli/aggregate.hpp"
 #include "cli/commands.hpp"
+#include "cli/groups.hpp"
 #include "cli/refusals.hpp"
 #include "cli/stream_run.hpp"
 #include "input/checks.hpp"
@@ -34,8 +38,16 @@ const std::vector<KindWords> kinds{{Kind::Quantiles, "quantiles", {"--phi"}},
                                    {Kind::Distinct, "a number of different values", {}},
                                    {Kind::Ipv6Prefixes, "IPv6 prefixes", {"--support", "--all-prefixes"}}};
 
-const KindWords& words_of(Kind kind) {
-    return *std::ranges::find(kinds, kind, &KindWords::kind);
+// Of parts, the kind of these.
+const KindWords& words_of(const SavedSummary& summary) {
+    return *std::ranges::find(kinds, summary.parts.value_or(summary.kind), &KindWords::kind);
+}
+
+std::string name_of(const SavedSummary& summary) {
+    const char* before = summary.kind == Kind::Groups        ? "groups of "
+                         : summary.kind == Kind::LastSeconds ? "the last seconds' "
+                                                             : "";
+    return before + std::string(words_of(summary).name);
 }
 
 struct MergeCommand {
@@ -60,7 +72,12 @@ struct MergeCommand {
     template <class Load>
     [[nodiscard]] auto merged(const Load& load);
     [[nodiscard]] Question question(double eps, double usual_support) const;
-    void print(const auto& summary, const Question& question);
+    void print(Answer answer, std::uint64_t nans, const auto& summary);
+    void print(const auto& summary, const Question& question) {
+        print(answer_of(summary, question), nans_of(summary), summary);
+    }
+    template <class Summary>
+    void merge_any(const std::function<Question(const Summary&)>& ask);
 
     files::Bytes content_;  // of one file at a time
     SavedSummary first_{};
@@ -78,13 +95,13 @@ SavedSummary MergeCommand::saved(std::size_t which) const {
 
 void MergeCommand::must_be_like_the_first(std::size_t which) const {
     const auto found = saved(which);
-    if (found.kind == first_.kind && found.type == first_.type) return;
+    if (found.kind == first_.kind && found.type == first_.type && found.parts == first_.parts) return;
     const auto holds = [&](std::size_t i, const SavedSummary& summary) {
-        return fmt::format("{} holds {} of {} values", files::input_name(files[i]), words_of(summary.kind).name,
+        return fmt::format("{} holds {} of {} values", files::input_name(files[i]), name_of(summary),
                            input::word_for(input::type_words, summary.type));
     };
     const auto is_sliding = [](Kind kind) {
-        return kind == Kind::SlidingQuantiles || kind == Kind::SlidingFrequencies;
+        return kind == Kind::SlidingQuantiles || kind == Kind::SlidingFrequencies || kind == Kind::LastSeconds;
     };
     const bool forgets = is_sliding(found.kind) != is_sliding(first_.kind);
     throw CLI::ValidationError(
@@ -126,9 +143,8 @@ Question MergeCommand::question(double eps, double usual_support) const {
     return question;
 }
 
-void MergeCommand::print(const auto& summary, const Question& question) {
-    auto answer = answer_of(summary, question);
-    answer.tail.update({{"bytes", summary.bytes()}, {"nans", nans_of(summary)}});
+void MergeCommand::print(Answer answer, std::uint64_t nans, const auto& summary) {
+    answer.tail.update({{"bytes", summary.bytes()}, {"nans", nans}});
     if (!save_->takes_standard_output()) {
         const auto text = to_text(answer, format);
         files::OutputFile("-").write(std::as_bytes(std::span(text)));
@@ -136,14 +152,35 @@ void MergeCommand::print(const auto& summary, const Question& question) {
     save_->save(summary);
 }
 
+// Merges summaries, those of the last seconds, or those of groups.
+template <class Summary>
+void MergeCommand::merge_any(const std::function<Question(const Summary&)>& ask) {
+    using View = std::span<const std::byte>;
+    if (first_.kind == Kind::Groups) {
+        const auto all =
+            merged([](View b) { return Grouped<Summary>::load(b, std::numeric_limits<std::size_t>::max()); });
+        const auto asked = ask(all.empty());
+        const Ask<Summary> answer = [&](const Summary& one) { return answer_of(one, asked); };
+        return print(answer_of_groups(all, answer), nans_of_groups(all), all);
+    }
+    const auto all = merged([this](View b) {
+        if (first_.kind != Kind::LastSeconds) return Summary::load(b);
+        const auto recent = Recent<Summary>::load(b);
+        return recent.summary(recent.latest().value_or(0));
+    });
+    print(all, ask(all));
+}
+
 template <class T>
 void MergeCommand::run_as(Kind kind) {
-    const auto answer_quantiles = [this](const auto& summary) { print(summary, question(0, 1)); };
-    const auto answer_frequencies = [this](const auto& summary) {
+    const auto ask_quantiles = [this](const auto& /*summary*/) { return question(0, 1); };
+    const auto answer_quantiles = [&](const auto& summary) { print(summary, ask_quantiles(summary)); };
+    const auto ask_frequencies = [this](const auto& summary) {
         auto asked = question(summary.eps(), std::min(1.0, (top > 0 ? 1 : 10) * summary.eps()));
         asked.top = top;
-        print(summary, asked);
+        return asked;
     };
+    const auto answer_frequencies = [&](const auto& summary) { print(summary, ask_frequencies(summary)); };
     const auto answer_prefixes = [this](const auto& summary) {
         print(summary, question(summary.options().support, summary.options().support));
     };
@@ -151,21 +188,23 @@ void MergeCommand::run_as(Kind kind) {
     switch (kind) {
         case Kind::Quantiles:
         case Kind::TailQuantiles:
-            return answer_quantiles(merged([](View b) { return Quantiles<T>::load(b); }));
+            return merge_any<Quantiles<T>>(ask_quantiles);
         case Kind::SlidingQuantiles:
             return answer_quantiles(merged([](View b) { return SlidingQuantiles<T>::load(b).summary(); }));
         case Kind::Frequencies:
-            return answer_frequencies(merged([](View b) { return Frequencies<T>::load(b); }));
+            return merge_any<Frequencies<T>>(ask_frequencies);
         case Kind::SlidingFrequencies:
             return answer_frequencies(merged([](View b) { return SlidingFrequencies<T>::load(b).summary(); }));
         case Kind::CorrelatedSums:
             return answer_quantiles(merged([](View b) { return CorrelatedSums<T>::load(b); }));
         case Kind::NameFrequencies:
-            return answer_frequencies(merged([](View b) { return Frequencies<std::string>::load(b); }));
+            return merge_any<Frequencies<std::string>>(ask_frequencies);
         case Kind::Distinct:
             return print(merged([](View b) { return Distinct::load(b); }), {});
         case Kind::Ipv6Prefixes:
             return answer_prefixes(merged([](View b) { return HeavyPrefixes<Ipv6>::load(b); }));
+        case Kind::Groups:
+        case Kind::LastSeconds:  // not within others
         case Kind::HeavyPrefixes:
             break;
     }
@@ -181,12 +220,18 @@ void MergeCommand::run(const std::vector<std::string>& given) {
     input::refuse_inputs("FILE", "-", files);
     content_ = files::read_file(files.front());
     first_ = saved(0);
-    const auto [kind, type] = first_;
-    const auto& words = words_of(kind);
+    const auto kind = first_.parts.value_or(first_.kind);
+    const auto type = first_.type;
+    const auto& words = words_of(first_);
+    constexpr std::array with_parts{Kind::Quantiles, Kind::TailQuantiles, Kind::Frequencies, Kind::NameFrequencies};
+    if (first_.parts && std::ranges::find(with_parts, kind) == with_parts.end()) {
+        throw InvalidArgument(
+            fmt::format("{} holds {}, which only programs read", files::input_name(files[0]), name_of(first_)));
+    }
     for (const auto& option : given) {
         if (std::ranges::find(words.options, option) == words.options.end())
-            throw CLI::ValidationError(
-                option, fmt::format("does not go with {}, which {} holds", words.name, files::input_name(files[0])));
+            throw CLI::ValidationError(option, fmt::format("does not go with {}, which {} holds", name_of(first_),
+                                                           files::input_name(files[0])));
     }
     if (kind == Kind::CorrelatedSums && threshold.aggregate.empty())
         throw CLI::ValidationError("--agg", "is required for correlated sums");
@@ -194,7 +239,7 @@ void MergeCommand::run(const std::vector<std::string>& given) {
         throw CLI::ValidationError("--ipv4", "goes with prefixes of u32 values");
     save_.emplace(save, format);
     files::OutputFile("-").must_be_open();
-    cpu::visit_key_type(type, [this, k = kind]<class T>(const T*) { run_as<T>(k); });
+    cpu::visit_key_type(type, [&]<class T>(const T*) { run_as<T>(kind); });
 }
 
 }  // namespace
@@ -202,8 +247,10 @@ void MergeCommand::run(const std::vector<std::string>& given) {
 void add_merge_command(CLI::App& app) {
     auto command = std::make_shared<MergeCommand>();
     auto* verb = app.add_subcommand("merge", "Merge summaries saved with --save, and print the result for all data");
-    verb->add_option("FILE", command->files,
-                     "Summaries of the same kind and type. The summary of a sliding window adds its whole window")
+    verb->add_option(
+            "FILE", command->files,
+            "Summaries of the same kind and type. The summary of a sliding window adds its whole window. Those "
+            "of groups (--by) are merged group by group")
         ->required();
     add_phi_option(*verb, command->phis);
     add_support_option(*verb, command->support)->default_str("10 * eps, or the value given to hhh");

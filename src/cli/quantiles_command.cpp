@@ -211,7 +211,7 @@ void QuantilesCommand::check() const {
         throw CLI::ValidationError("--stats", "does not go with --sliding: its mean is of all values");
     if (tail != Tail::Off && sliding.on()) throw CLI::ValidationError("--tail", "does not go with --sliding");
     if (tail != Tail::Off && n) throw CLI::ValidationError("--n", "does not go with --tail, which does not use it");
-    refuse_with(stream, "--by", {"--sliding", "--save", "--resume", "--stats", "--rank", "--histogram", "--n"});
+    refuse_with(stream, "--by", {"--sliding", "--stats", "--rank", "--histogram", "--n"});
     refuse_with(stream, "--weight", {"--sliding", "--n", "--engine"});
     if (stream.verb->count("--phi") == 0 || tail != Tail::Off) return;
     for (const double phi : phis) {

@@ -1,6 +1,8 @@
 // Summaries of the last seconds: --sliding with a time.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <functional>
 #include <span>
 #include <string>
@@ -11,23 +13,27 @@
 
 namespace quadmill::detail::cli {
 
-// Passes all values to a summary of the last seconds: by the time of arrival, or by the times in a column.
+// Passes all values to a summary of the last seconds: by the time of arrival, or by the times in a column. Times of
+// arrival are seconds since 1970, so that a saved summary is as old as it is.
 template <class T, class Summary>
 void run_recent(StreamRun& run, const StreamOptions& stream, double seconds, std::function<Summary()> make,
                 const std::function<Answer(const Summary&)>& ask) {
-    Recent<Summary> recent(seconds, std::move(make));
-    const cpu::Stopwatch since;
+    const auto saved = run.resumed();
+    auto recent = saved ? Recent<Summary>::load(saved->span()) : Recent<Summary>(seconds, std::move(make));
     const bool by_column = !stream.time.empty();
-    const auto now = [&] { return by_column ? recent.latest().value_or(0) : since.ms() / 1e3; };
+    const std::chrono::duration<double> since_1970 = std::chrono::system_clock::now().time_since_epoch();
+    const auto start = std::max(since_1970.count(), recent.latest().value_or(since_1970.count()));
+    const cpu::Stopwatch since;
+    const auto now = [&] { return by_column ? recent.latest().value_or(0) : start + since.ms() / 1e3; };
     const auto all = [&] { return recent.summary(now()); };
     const AnySummary any{.ask =
                              [&] {
                                  auto answer = ask(all());
-                                 answer.tail["seconds"] = seconds;
+                                 answer.tail["seconds"] = recent.seconds();
                                  if (by_column) answer.tail.update({{"time", json_of(now())}, {"late", recent.late()}});
                                  return answer;
                              },
-                         .save = [&] { return all().save(); },
+                         .save = [&] { return recent.save(); },
                          .nans = [&] { return nans_of(all()); },
                          .bytes = [&] { return recent.bytes(); },
                          .times = [] { return StreamTimes(); }};

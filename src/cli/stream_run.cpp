@@ -275,7 +275,7 @@ input::Fault parse_weight(std::string_view text, std::uint64_t& weight) {
 
 void add_resume_options(CLI::App& verb, StreamOptions& options) {
     verb.add_option("--resume", options.resume,
-                    "Continue the summary in FILE, if the file exists; its eps and window are kept")
+                    "Continue the summary in FILE, if the file exists; its eps, window and seconds are kept")
         ->check(input::file_name())
         ->type_name("FILE");
     add_every_option(verb, "--save-every", nullptr, options.save_every.seconds,
@@ -360,8 +360,8 @@ void SlidingChoice::check(double eps, const StreamOptions& stream) const {
     if (!stream.time.empty() && seconds == 0)
         throw CLI::ValidationError("--time", "goes with --sliding and a time, such as --sliding 5min");
     if (seconds > 0) {
-        for (const auto* option : {"--width", "--resume", "--save-every", "--no-exact-window", "--sorted-levels",
-                                   "--sorter-min", "--by", "--weight"}) {
+        for (const auto* option :
+             {"--width", "--no-exact-window", "--sorted-levels", "--sorter-min", "--by", "--weight"}) {
             if (stream.verb->count(option) > 0)
                 throw CLI::ValidationError(option,
                                            "does not go with --sliding and a time, only with a number of values");

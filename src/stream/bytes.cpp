@@ -102,7 +102,7 @@ Reader::Reader(const char* function, std::span<const std::byte> bytes) : functio
     if (get<std::uint32_t>(bytes.last(checksum_bytes)) != crc32(body))
         fail("the checksum is wrong: the bytes are damaged or not all there");
     header_ = {static_cast<Kind>(byte(5)), static_cast<KeyType>(byte(6))};
-    require(byte(5) >= 1 && byte(5) <= 10 && byte(6) <= 6 && byte(7) == 0, "the header");
+    require(byte(5) >= 1 && byte(5) <= 12 && byte(6) <= 6 && byte(7) == 0, "the header");
     rest_ = body.subspan(header_bytes);
     cpu::visit_key_type(header_.type, [this]<class T>(const T* /*type*/) {
         max_key_ = KeyOf<T>::greatest();

@@ -466,7 +466,6 @@ class Groups(Stream):
         self.assertEqual((result.returncode, json.loads(result.stdout)["n"]), (3, 2))
         self.assertIn(b"'3' would be group 3; --groups allows 2", result.stderr)
         self.fails(1, "there is no column 'x'", "quantiles", "--column", "v", "--by", "x", stdin=rows)
-        self.fails(2, "does not go with --save", "quantiles", "--column", "v", "--by", "k", "--save", self.path("s"), stdin=rows)
         self.fails(2, "--by", "quantiles", "--by", "k", stdin=rows)
 
 
@@ -489,8 +488,41 @@ class Groups(Stream):
                 if not top:
                     must = {value for value, count in exact.items() if count >= 0.05 * sum(exact.values())}
                     self.assertLessEqual(must, {row["value"] for row in found})
-        self.fails(2, "does not go with --save", "frequent", "--column", "v", "--by", "k", "-k", "1", "--save",
-                   self.path("s"), stdin=b"")
+
+    def test_saved(self):
+        chance = random.Random(14)
+        rows = [("abcdef"[min(int(chance.paretovariate(1)), 6) - 1], chance.randrange(50)) for _ in range(6000)]
+        days = [rows[:1], rows[1:2500], rows[2500:]]
+        text = lambda some: ("k,v\n" + "".join(f"{k},{v}\n" for k, v in some)).encode()
+        for verb in (["quantiles", "--eps", "0.001"], ["quantiles", "--tail", "high", "--eps", "0.001"],
+                     ["frequent", "--type", "u32", "--support", "5%", "--eps", "0.001"]):
+            call = [*verb, "--column", "v", "--by", "k"]
+            now = self.path("now-" + "".join(verb))
+            saved = [self.path(f"day-{i}-" + "".join(verb)) for i in range(3)]
+            for day, path in zip(days, saved):
+                self.answer(*call, "--save", path, stdin=text(day))
+                last = self.answer(*call, "--resume", now, "--save", now, stdin=text(day))
+            merged = self.report("merge", *saved, *(["--support", "5%"] if verb[0] == "frequent" else []), "--save", self.path("all"))
+            kind = "items" if verb[0] == "frequent" else "quantiles"
+            whole = self.answer(*call, stdin=text(rows))
+            for answer in (last, merged, self.report("merge", now, *(["--support", "5%"] if kind == "items" else []))):
+                self.assertEqual((answer["n"], answer["groups"], answer["eps"]), (6000, 6, 0.001))
+                self.assertEqual(answer[kind], whole[kind])  # exact: few values in each group
+            self.assertEqual(self.report("merge", self.path("all"), *(["--support", "5%"] if kind == "items" else []))[kind], whole[kind])
+            self.fails(2, "does not go with groups of", "merge", saved[0], *(["--agg", "avg"] if kind == "items" else ["-k", "3"]))
+            with open(now, "ab") as file:
+                file.write(b"x")
+            self.fails(1, "checksum", *call, "--resume", now, stdin=text(rows))
+        plain = self.path("plain")
+        self.answer("quantiles", "--text", "--save", plain, stdin=b"1\n")
+        self.fails(2, "holds groups of quantiles of f64 values", "merge", plain, self.path("day-0-quantiles--eps0.001"))
+        self.fails(1, "another kind", "quantiles", "--column", "v", "--by", "k", "--resume", plain, stdin=b"k,v\n1,1\n")
+        self.fails(1, "max_groups allows 2", "quantiles", "--column", "v", "--by", "k", "--groups", "2", "--resume",
+                   self.path("day-1-quantiles--eps0.001"), stdin=b"k,v\n1,1\n")
+        full = run("quantiles", "--column", "v", "--by", "k", "--groups", "2", "--save", self.path("part"), "--json",
+                   stdin=b"k,v\n1,1\n2,2\n3,3\n")
+        self.assertEqual(full.returncode, 3)
+        self.assertEqual(self.report("merge", self.path("part"))["n"], 2)
 
 
 class Tails(Stream):
@@ -602,6 +634,34 @@ class Recently(Stream):
         process.stdin.close()
         self.assertEqual(process.wait(), 0)
 
+    def test_arrivals_are_saved(self):
+        saved = self.path("arrivals")
+        call = ["quantiles", "--text", "--sliding", "3s", "--phi", "0", "--save", saved, "--save-every", "1ms", "--resume", saved]
+        process = self.start(*call, "--every", "1", "--json")
+        process.stdin.write(b"7\n8\n")
+        process.stdin.flush()
+        self.next_line(process), self.next_line(process)
+        process.stdin.write(b"9\n")  # a save is due when values come
+        process.stdin.flush()
+        self.next_line(process)
+        deadline = time.time() + 30
+        while run("merge", saved).returncode != 0 or self.report("merge", saved)["n"] < 3:
+            self.assertLess(time.time(), deadline)
+            time.sleep(0.02)
+        process.kill()
+        process.wait()
+        first = self.answer(*call, stdin=b"5\n")
+        self.assertIn((first["n"], first["quantiles"][0]["value"]), {(4, 5), (1, 5)})  # 1: after more than 3 s
+        time.sleep(3.3)
+        self.assertEqual(self.answer(*call, stdin=b"6\n")["n"], 1)
+        self.assertEqual(self.report("merge", saved, "--phi", "1")["quantiles"][0]["value"], 6)
+        late = self.path("late")
+        self.answer("quantiles", "--text", "--sliding", "3s", "--save", late, stdin=b"5\n")
+        other = self.path("other")
+        self.answer("quantiles", "--text", "--save", other, stdin=b"5\n")
+        self.fails(2, "has forgotten those before its window", "merge", other, late)
+        self.fails(1, "another kind", *call[:4], "--resume", other, stdin=b"1\n")
+
     def test_by_a_column(self):
         chance = random.Random(16)
         rows = [(1e9 + 50 + i / 10 + chance.uniform(-2, 2), chance.randrange(1000)) for i in range(20_000)]
@@ -626,6 +686,10 @@ class Recently(Stream):
                             stdin=b"at,page\n0,/a\n0,/a\n90,/b\n91,/c\n92,/b\n")
         self.assertEqual([(i["value"], i["estimate"]) for i in names["items"]], [("/b", 2), ("/c", 1)])
         self.assertEqual(self.report("merge", saved, "-k", "3")["items"], names["items"])
+        more = self.answer("frequent", "--names", "--column", "page", "--time", "at", "--sliding", "1h", "-k", "3", "--resume", saved,
+                           stdin=b"at,page\n98,/c\n101,/c\n60,/a\n")
+        self.assertEqual([(i["value"], i["estimate"]) for i in more["items"]], [("/c", 3), ("/b", 1)])
+        self.assertEqual((more["seconds"], more["late"], more["time"]), (10, 1, 101))
         codes = self.answer("frequent", "--column", "code", "--time", "1", "--type", "u32", "--sliding", "1h", "--support", "0.5",
                             stdin=b"at,code\n0,7\n3700,8\n3700,8\n")
         self.assertEqual([(i["value"], i["estimate"]) for i in codes["items"]], [(8, 2)])
@@ -643,7 +707,7 @@ class Recently(Stream):
             self.assertEqual((answer["n"], answer["skipped"]), (1, 1), text)
         self.fails(1, "line 2: '1' has a time that is neither", "quantiles", "--column", "v", "--time", "t", "--sliding", "1s",
                    stdin=b"t,v\nx,1\n")
-        for option in (["--width", "5"], ["--resume", "x"], ["--sorted-levels"], ["--n", "5"] , ["--by", "k", "--column", "v"]):
+        for option in (["--width", "5"], ["--sorted-levels"], ["--n", "5"] , ["--by", "k", "--column", "v"]):
             self.fails(2, option[0], "quantiles", "--text", "--sliding", "5s", *option, stdin=b"")
         self.fails(2, "--sliding 5min", "quantiles", "--column", "v", "--time", "t", "--sliding", "5", stdin=b"")
         self.fails(2, "--sliding", "quantiles", "--column", "v", "--time", "t", stdin=b"")

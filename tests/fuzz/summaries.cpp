@@ -2,6 +2,7 @@
 #include <zlib.h>
 
 #include "fuzz.hpp"
+#include "quadmill/concurrent.hpp"
 #include "quadmill/names.hpp"
 #include "quadmill/stream.hpp"
 
@@ -38,6 +39,8 @@ void run(std::span<const std::byte> bytes) {
     load<Frequencies<std::string>>(whole);
     load<Distinct>(whole);
     load<HeavyPrefixes<Ipv6>>(whole);
+    load<Grouped<Quantiles<float>>>(whole);
+    load<Recent<Quantiles<float>>>(whole);
 }
 
 }  // namespace quadmill::fuzz

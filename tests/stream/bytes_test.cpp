@@ -9,6 +9,7 @@
 #include <random>
 #include <string>
 
+#include "quadmill/concurrent.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill/names.hpp"
 #include "quadmill/stream.hpp"
@@ -133,6 +134,27 @@ std::vector<Saved> one_of_each() {
                            static_cast<void>(loaded.save());
                        }});
     }
+    Grouped<Quantiles<float>> groups([] { return Quantiles<float>({.eps = 0.05, .window = 64}); });
+    Recent<Quantiles<float>> recent(
+        10, [] { return Quantiles<float>({.eps = 0.05, .window = 64}); }, 4);
+    for (std::size_t i = 0; i < floats.size(); ++i) {
+        groups.add(std::to_string(i % 5), floats[i]);
+        recent.add(static_cast<double>(i) / 200, floats[i]);
+    }
+    all.push_back({"groups", groups.save(), [](const Bytes& bytes) {
+                       auto loaded = Grouped<Quantiles<float>>::load(bytes);
+                       loaded.add("3", 5.0F);
+                       loaded.add("new", 5.0F);
+                       loaded.merge(Grouped<Quantiles<float>>::load(bytes));
+                       static_cast<void>(loaded.groups().at("new").quantile(0.5));
+                       static_cast<void>(loaded.save());
+                   }});
+    all.push_back({"last seconds", recent.save(), [](const Bytes& bytes) {
+                       auto loaded = Recent<Quantiles<float>>::load(bytes);
+                       loaded.add(loaded.latest().value_or(0), 5.0F);
+                       static_cast<void>(loaded.summary(*loaded.latest()).n());
+                       static_cast<void>(loaded.save());
+                   }});
     HeavyPrefixes<std::uint32_t> prefixes({.eps = 0.02, .support = 0.1, .lengths = {0, 8, 31, 32}, .window = 64});
     std::mt19937 random(5);
     for (int i = 0; i < 5000; ++i) prefixes.add(static_cast<std::uint32_t>(random()) >> (random() % 32));

@@ -9,6 +9,7 @@ import bisect
 import collections
 import ipaddress
 import json
+import math
 import os
 import random
 import subprocess
@@ -76,6 +77,8 @@ FLOATS = array.array("f", (v / 8 for v in mixed(3000))).tobytes()
 WORDS = array.array("I", (v % 97 for v in mixed(3000))).tobytes()
 PAIRS = array.array("d", (v / 8 for v in mixed(600))).tobytes()
 NAMES = b"\n".join(b"/page/%d" % (v % 61) for v in mixed(2000))
+GROUPS = b"path,ms\n" + b"".join(b"/%d,%d\n" % (v % 7 * (v % 3), v) for v in mixed(700))
+TIMES = b"at,ms\n" + b"".join(b"%d,%d\n" % (-500 + i // 2 - v % 20, v) for i, v in enumerate(mixed(700)))
 ADDRESSES = b"\n".join(b"2001:db8:%x:%x::%x" % (v % 3, v % 5, v % 7) for v in mixed(500))
 GOLDEN_CALLS = (
     ("quantiles", "quantiles --eps 0.05 --window 64 --stats", FLOATS),
@@ -86,7 +89,9 @@ GOLDEN_CALLS = (
     ("correlated_sums", "corrsum --type f64 --agg avg --eps 0.05 --window 64", PAIRS),
     ("tail", "quantiles --eps 0.1 --tail high --window 64", FLOATS),
     ("ipv6_prefixes", "hhh --hierarchy ipv6 --support 0.1", ADDRESSES),
-    ("names", "frequent --names --text --eps 0.05 --support 0.06", NAMES))
+    ("names", "frequent --names --text --eps 0.05 --support 0.06", NAMES),
+    ("groups", "quantiles --column ms --by path --eps 0.1 --window 64", GROUPS),
+    ("last_seconds", "frequent --type u32 --column ms --time at --sliding 40s --eps 0.1 --support 0.2", TIMES))
 GOLDEN_DISTINCT = (("distinct", 6, [v * 8 for v in mixed(500)]), ("distinct_few", 6, [b"ann", b"", b"Bartholomew"]))
 
 
@@ -116,7 +121,7 @@ class Golden(unittest.TestCase):
                 options = ["--agg", "avg"] if name == "correlated_sums" else []
                 answer = subprocess.run([QUADMILL, "merge", golden, *options, "--json", "--save", path], check=True,
                                         capture_output=True).stdout
-                if name.startswith("sliding"):
+                if name.startswith(("sliding", "last")):
                     continue  # a merge makes a summary of the whole window of these
                 with open(path, "rb") as saved, open(golden, "rb") as file:
                     self.assertEqual(saved.read(), file.read(), name)
@@ -229,6 +234,43 @@ class Format(unittest.TestCase):
             for prefix, count in exact.items():
                 found = level["counts"].get(prefix, 0)
                 self.assertTrue(found <= count <= found + level["missed"], (length, prefix))
+
+    def test_groups(self):
+        rows = [(f"/{int(random.paretovariate(0.5)) % 90}", random.randrange(1000)) for _ in range(20000)]
+        path = os.path.join(self.folder.name, "groups")
+        subprocess.run([QUADMILL, "quantiles", "--column", "ms", "--by", "path", "--eps", "0.01", "--save", path], check=True,
+                       stdout=subprocess.DEVNULL, input=("path,ms\n" + "".join(f"{a},{b}\n" for a, b in rows)).encode())
+        s, exact = read_summary.read(path), collections.defaultdict(list)
+        for group, value in rows:
+            exact[group.encode()].append(value)
+        self.assertEqual(s["empty"], dict(s["empty"], eps=0.01, buckets=[], rest=[]))
+        self.assertEqual(list(s["groups"]), sorted(exact))
+        for group, summary in s["groups"].items():
+            self.assertEqual(summary["eps"], 0.01)
+            self.assertEqual(sum(n for _, (n, _) in summary["buckets"]) + len(summary["rest"]), len(exact[group]))
+            if not summary["buckets"]:
+                self.assertEqual(summary["rest"], sorted(exact[group]))
+            elif len(summary["buckets"]) == 1 and not summary["rest"]:
+                self.check_ranks(summary["buckets"][0][1], exact[group])
+
+    def test_last_seconds(self):
+        for start in (-1000, 1795771800):
+            rows = [(start + i / 8 - random.choice((0, 0, 0, 5, 40)), i % 91) for i in range(700)]
+            path = os.path.join(self.folder.name, "seconds")
+            subprocess.run([QUADMILL, "quantiles", "--column", "v", "--time", "t", "--sliding", "32s", "--save", path], check=True,
+                           stdout=subprocess.DEVNULL, input=("t,v\n" + "".join(f"{t!r},{v}\n" for t, v in rows)).encode())
+            s, latest, late, exact = read_summary.read(path), -1e300, 0, collections.defaultdict(list)
+            for t, v in rows:
+                latest = max(latest, t)
+                pane = math.floor(t / (s["seconds"] / s["panes"]))
+                if pane < math.floor(latest) - 32:
+                    late += 1
+                else:
+                    exact[pane].append(v)
+            self.assertEqual((s["seconds"], s["panes"], s["latest"], s["late"]), (32, 32, latest, late))
+            self.assertGreater(late, 0)
+            kept = {pane: sorted(values) for pane, values in exact.items() if pane >= math.floor(latest) - 32}
+            self.assertEqual({pane: summary["rest"] for pane, summary in s["parts"].items()}, kept)
 
     def test_frequencies(self):
         values = [int(random.paretovariate(1)) for _ in range(100000)]

@@ -153,6 +153,9 @@ class Reader:
                 s["rest"] = self.sorted_values()
         return s
 
+    def file(self):
+        return Reader(self.raw(self.number())).body()
+
     def body(self):
         if self.kind == 1:
             s = dict(eps=self.real(), levels=self.number(), window=self.number(), nans=self.number(),
@@ -165,7 +168,7 @@ class Reader:
                      counts=dict((self.raw(self.number()), self.number()) for _ in range(self.number())))
         elif self.kind == 10:
             s = dict(eps=self.real(), support=self.real(), lengths=dict(
-                (self.number(), Reader(self.raw(self.number())).body()) for _ in range(self.number())))
+                (self.number(), self.file()) for _ in range(self.number())))
         elif self.kind == 9:
             s = dict(p=self.number(), whole=self.number())
             s.update(hashes=self.keys(self.number())) if s["whole"] else s.update(
@@ -179,6 +182,15 @@ class Reader:
             s = dict(eps=self.real(), support=self.real(), window=self.number(),
                      lengths=[self.number() for _ in range(self.number())])
             s.update(summaries=[self.frequency_summary() for _ in s["lengths"]], rest=self.sorted_values())
+        elif self.kind == 11:
+            s = dict(empty=self.file(), groups=dict(
+                (self.raw(self.number()), self.file()) for _ in range(self.number())))
+        elif self.kind == 12:
+            s = dict(empty=self.file(), seconds=self.real(), panes=self.number(), late=self.number(),
+                     latest=self.real() if self.number() else None, parts={})
+            for i in range(self.number()):
+                index = index + self.number() if i else self.real()
+                s["parts"][index] = self.file()
         else:
             s = dict(eps=self.real(), levels=self.number(), window=self.number(), n=self.number(), nans=self.number(),
                      sum_of_x=self.exact_sum(), infinite=self.number(), buckets=self.buckets(self.correlated_summary),
