@@ -85,6 +85,9 @@ void load_for_es(Api& gl, const Loader& loader) {
     load(gl.PushDebugGroup, loader, "glPushDebugGroup");
     load(gl.ResumeTransformFeedback, loader, "glResumeTransformFeedback");
     gl.EXT_depth_bounds_test = 0;  // its functions take doubles, which OpenGL ES lacks
+    gl.PolygonMode = nullptr;      // only extensions have it
+    if (has_extension(gl, "GL_ANGLE_polygon_mode")) load(gl.PolygonMode, loader, "glPolygonModeANGLE");
+    if (has_extension(gl, "GL_NV_polygon_mode")) load(gl.PolygonMode, loader, "glPolygonModeNV");
 }
 
 // A context without errors would not report that memory ran out or that a call was refused, and the probes of features

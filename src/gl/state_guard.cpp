@@ -430,10 +430,8 @@ void HostState::save(const Api& gl, const Features& features) {
     }
     stencil_.reset();
     blend_factors_.reset();
-    if (!features.is_es) {
-        gl.GetFloatv(GL_POINT_SIZE, &point_size_);
-        gl.GetIntegerv(GL_POLYGON_MODE, polygon_mode_.data());
-    }
+    if (!features.is_es) gl.GetFloatv(GL_POINT_SIZE, &point_size_);
+    if (gl.PolygonMode) gl.GetIntegerv(GL_POLYGON_MODE, polygon_mode_.data());
     if (gl.ClipControl) {
         gl.GetIntegerv(GL_CLIP_ORIGIN, &clip_origin_);
         gl.GetIntegerv(GL_CLIP_DEPTH_MODE, &clip_depth_);
@@ -533,8 +531,8 @@ void set_baseline(const Api& gl, const Features& features) {
         if (gl.ClipControl) gl.ClipControl(GL_LOWER_LEFT, GL_NEGATIVE_ONE_TO_ONE);
     }
     if (gl.EXT_depth_bounds_test) gl.Disable(GL_DEPTH_BOUNDS_TEST_EXT);
-    if (!features.is_es) {
-        gl.PointSize(1);
+    if (!features.is_es) gl.PointSize(1);
+    if (gl.PolygonMode) {
         // A quad of two triangles shades the pixels along their diagonal twice. For a quad that is two texels wide this
         // doubles the cost. If the driver can, one triangle fills its bounding rectangle instead.
         gl.PolygonMode(GL_FRONT_AND_BACK, features.fill_rectangle ? GL_FILL_RECTANGLE_NV : GL_FILL);
@@ -560,10 +558,8 @@ void HostState::restore(const Api& gl, const Features& features) const noexcept 
         gl.DepthBoundsEXT(depth_bounds_range_[0], depth_bounds_range_[1]);
     }
     restore_stencil(gl);
-    if (!features.is_es) {
-        gl.PointSize(point_size_);
-        gl.PolygonMode(GL_FRONT_AND_BACK, static_cast<GLenum>(polygon_mode_[0]));
-    }
+    if (!features.is_es) gl.PointSize(point_size_);
+    if (gl.PolygonMode) gl.PolygonMode(GL_FRONT_AND_BACK, static_cast<GLenum>(polygon_mode_[0]));
     if (old_state_) old_state_->restore(gl);
     if (gl.ClipControl) gl.ClipControl(static_cast<GLenum>(clip_origin_), static_cast<GLenum>(clip_depth_));
     gl.UseProgram(static_cast<GLuint>(program_));

@@ -409,6 +409,12 @@ void complete_older(Api& gl, void (*(*load)(const char* name))()) {
     GLint origin = 0;
     gl.GetIntegerv(GL_CLIP_ORIGIN, &origin);
     if (gl.GetError() == GL_NO_ERROR) add(gl.ClipControl, version.is_es ? "glClipControlEXT" : "glClipControl", 0, 0);
+    if (version.is_es) {
+        gl.PolygonMode = nullptr;
+        std::array<GLint, 2> modes{};
+        gl.GetIntegerv(GL_POLYGON_MODE, modes.data());
+        if (gl.GetError() == GL_NO_ERROR) add(gl.PolygonMode, "glPolygonModeNV", 0, 0);
+    }
     below = gl;
     is_es = version.is_es;
     textures.clear();

@@ -368,6 +368,8 @@ void Poison::rasterization() {
                         random_.one_of<GLenum>({GL_NEGATIVE_ONE_TO_ONE, GL_ZERO_TO_ONE}));
     }
     if (!version_.is_es) desktop_rasterization();
+    if (version_.is_es && gl_.PolygonMode)
+        gl_.PolygonMode(GL_FRONT_AND_BACK, random_.one_of<GLenum>({GL_POINT, GL_LINE, GL_FILL}));
     std::array<GLfloat, 2> widths{};
     gl_.GetFloatv(GL_ALIASED_LINE_WIDTH_RANGE, widths.data());
     gl_.LineWidth(random_.real(1, std::min(widths[1], 8.0F)));
