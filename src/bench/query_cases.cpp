@@ -23,19 +23,6 @@ using Ask = QueryCase::Ask;
 constexpr int bits_of_a = 24, bits_of_c = 40;
 constexpr std::array<const char*, 5> names{"a", "b", "c", "d", "e"};
 
-// The key below which about that fraction of a column's values lies.
-Key key_at(std::size_t column, double part) {
-    switch (column) {
-        case column_b:
-        case column_e:
-            return KeyOf<float>::key(static_cast<float>(part));
-        case column_c:
-            return KeyOf<std::int64_t>::key(std::llround(std::ldexp(part, bits_of_c)));
-        default:
-            return KeyOf<std::int32_t>::key(static_cast<std::int32_t>(std::lround(std::ldexp(part, bits_of_a))));
-    }
-}
-
 Key largest(std::size_t column) {
     switch (column) {
         case column_b:
@@ -180,6 +167,18 @@ class CaseList {
 };
 
 }  // namespace
+
+query::Key key_at(std::size_t column, double part) {
+    switch (column) {
+        case column_b:
+        case column_e:
+            return KeyOf<float>::key(static_cast<float>(part));
+        case column_c:
+            return KeyOf<std::int64_t>::key(std::llround(std::ldexp(part, bits_of_c)));
+        default:
+            return KeyOf<std::int32_t>::key(static_cast<std::int32_t>(std::lround(std::ldexp(part, bits_of_a))));
+    }
+}
 
 Table query_table(std::size_t rows, std::uint64_t seed) {
     std::mt19937_64 random(seed);

@@ -22,6 +22,8 @@ enum class QueryKind { Copy, Predicate, Range, Pair, Cnf, Linear, In, Nulls, Sum
 // NOLINTNEXTLINE(readability-identifier-naming): indices
 enum QueryColumn : std::size_t { column_a, column_b, column_c, column_d, column_e };
 [[nodiscard]] Table query_table(std::size_t rows, std::uint64_t seed);
+// The key below which about that fraction of a column's values lies. Pre: not column d.
+[[nodiscard]] query::Key key_at(std::size_t column, double part);
 
 struct QueryCase {
     QueryKind kind = QueryKind::Predicate;

@@ -1,0 +1,256 @@
+#include "query/index/cell_index.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+#include "gl/device.hpp"
+#include "pass/grid.hpp"
+#include "pass/layout.hpp"
+#include "quadmill_shaders.hpp"
+#include "query/gpu/bit_list.hpp"
+#include "query/table/key.hpp"
+#include "sort/caller_keys.hpp"
+#include "sort/merge/merge_sort.hpp"
+
+namespace quadmill::detail::query {
+
+namespace {
+
+constexpr std::size_t rows_a_cell = 16, max_lines = 2048;        // of two columns
+constexpr std::size_t rows_a_cell_of_one = 1024, max_cells = 8192;  // of one column; the edge has two cells
+constexpr std::size_t sample_a_cell = 64;
+constexpr int tested_lines = 1024;  // of list_width rows: those that a pass tests
+constexpr int fold_lines = 16;
+
+// The cells of each column.
+std::size_t cells_a_column(std::size_t rows, std::size_t columns) {
+    if (columns == 1) return std::clamp<std::size_t>(rows / rows_a_cell_of_one, 1, max_cells);
+    const auto side = static_cast<std::size_t>(std::sqrt(static_cast<double>(rows) / rows_a_cell));
+    return std::clamp<std::size_t>(side, 1, max_lines);
+}
+
+glm::uvec4 range_words(const KeyRange& range) {
+    const auto span = range.high - range.low;
+    return {low(range.low), high(range.low), low(span), high(span)};
+}
+
+// The count of a pass's samples and a known one.
+class CountingEdge final : public Counting {
+  public:
+    CountingEdge(std::uint64_t inside, std::shared_ptr<CellIndex::Queries> home)
+        : inside_(inside), home_(std::move(home)) {}
+    CountingEdge(const CountingEdge&) = delete;
+    CountingEdge& operator=(const CountingEdge&) = delete;
+    ~CountingEdge() override {
+        if (used_.size() > home_->capacity() - home_->size()) return;
+        std::ranges::move(used_, std::back_inserter(*home_));
+    }
+    const gl::Query& add(gl::Device& device) {
+        if (home_->empty()) {
+            used_.emplace_back(device, gl::Query::Kind::Samples);
+        } else {
+            used_.push_back(std::move(home_->back()));
+            home_->pop_back();
+        }
+        return used_.back();
+    }
+    [[nodiscard]] bool ready() override {
+        return std::ranges::all_of(used_, [](const gl::Query& query) { return query.ready(); });
+    }
+    [[nodiscard]] std::uint64_t result() override {
+        auto sum = inside_;
+        for (const auto& query : used_) sum += query.result();
+        return sum;
+    }
+
+  private:
+    std::uint64_t inside_;
+    std::vector<gl::Query> used_;
+    std::shared_ptr<CellIndex::Queries> home_;
+};
+
+}  // namespace
+
+CellIndex::CellIndex(GpuTables& tables, BitmapColumns& columns, std::span<const std::size_t> on)
+    : tables_(tables), device_(tables.device()), shape_(columns.shape()) {
+    constexpr std::size_t max_spare = 64;
+    queries_->reserve(max_spare);
+    for (const auto i : on) columns_.push_back(columns.column(i));
+    listed_ = std::ranges::any_of(columns_, [](const auto& column) { return wide(column->type); });
+    const auto cells = cells_a_column(shape_.rows, columns_.size());
+    for (std::size_t i = 0; i < columns_.size(); ++i) cuts_.at(i) = cuts_of(*columns_[i], cells);
+    order_rows(cells_of_rows(columns));
+    if (device_.features.exact_counts) {
+        counted_ = pass::Target(device_, gl::Format::R8, list_width, tested_lines);
+        std::vector<gl::Quad> lines;
+        for (int y = 0; y < tested_lines; ++y) lines.push_back(gl::rectangle(0, y, list_width, y + 1));
+        lines_ = gl::QuadList(device_, std::move(lines));
+    } else {
+        fold_.emplace(device_, gl::Format::Rgba32ui, list_width, fold_lines);
+    }
+    edge_program_ = &tables_.programs().get(
+        "query/index_edge.frag", shaders::query_index_edge_frag,
+        prelude() + (listed_ ? "#define LISTED\n" : "") + (fold_ ? define("FOLDED", list_width * fold_lines) : ""));
+}
+
+std::size_t CellIndex::bytes() const {
+    return rows_.texture.bytes() + sums_on_gpu_.bytes() + counted_.texture.bytes() + (fold_ ? fold_->bytes() : 0);
+}
+
+std::string CellIndex::prelude() const {
+    return (two() ? "#define TWO\n" + define("WIDE_Y", wide(columns_[1]->type)) : std::string()) +
+           define("WIDE_X", wide(columns_[0]->type)) + keys_prelude(ColumnType::U32, shape_.words) +
+           shaders::query_selection_glsl;
+}
+
+Cuts CellIndex::cuts_of(const GpuColumn& of, std::size_t cells) {
+    const auto stride = std::max<std::size_t>(shape_.rows / (cells * sample_a_cell), 1), n = up(shape_.rows, stride);
+    const pass::Target list(device_, gl::Format::Rgba32ui, list_width,
+                            static_cast<int>(up(std::max<std::size_t>(n, 1), list_width)));
+    const auto& program = tables_.programs().get(
+        "query/index_sample.frag", shaders::query_index_sample_frag,
+        define("WIDE_X", wide(of.type)) + keys_prelude(ColumnType::U32, shape_.words) + shaders::query_selection_glsl);
+    pass::fill(device_, "sample keys", program, list, {&of.keys, &BitmapColumns::texture(*of.valid)},
+               {{"rows", static_cast<int>(shape_.rows)}, {"stride", static_cast<int>(stride)}});
+    tables_.readback().request(device_, list.texture);
+    std::vector<MeasuredTexel> texels(n);
+    tables_.readback().copy_to(std::as_writable_bytes(std::span(texels)), tables_.workers());
+    std::vector<Key> sample;
+    sample.reserve(n);
+    for (const auto& texel : texels) {
+        if (texel[2] != 0) sample.push_back(key_of_texel({texel[0], texel[1], 0, 0}));
+    }
+    std::ranges::sort(sample);
+    return {sample, cells, of.min, of.max};
+}
+
+pass::Target CellIndex::cells_of_rows(BitmapColumns& columns) {
+    const auto shape = pass::FourArray::of_blocks(0, std::max<std::size_t>(shape_.rows, 1));
+    pass::Target cells(device_, gl::Format::R32ui, shape.width, shape.height);
+    std::array<gl::Texture, 2> cuts;
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+        auto keys = cuts_.at(i).cuts();
+        if (keys.empty()) keys.push_back(0);  // a texture has at least one texel
+        cuts.at(i) = columns.send_list(gl::Format::Rg32ui, std::as_bytes(std::span(keys)));
+    }
+    const auto& x = *columns_.front();
+    const auto& y = *columns_.back();
+    pass::fill(device_, "cells of rows",
+               tables_.programs().get("query/index_cell.frag", shaders::query_index_cell_frag, prelude()), cells,
+               {&x.keys, &BitmapColumns::texture(*x.valid), &cuts[0], two() ? &y.keys : nullptr,
+                two() ? &BitmapColumns::texture(*y.valid) : nullptr, two() ? &cuts[1] : nullptr},
+               {{"rows", static_cast<int>(shape_.rows)},
+                {"target_width", shape.width},
+                {"cells", glm::ivec2(cuts_[0].cells(), cuts_[1].cells())}});
+    return cells;
+}
+
+void CellIndex::order_rows(pass::Target cells) {
+    const auto n = std::max<std::size_t>(shape_.rows, 1);
+    const auto width = cells.texture.width(), height = cells.texture.height();
+    const sort::KeyForm form{KeyType::U32, Order::Ascending, true};
+    const auto sorted = tables_.sorter().sort_drawn(form, n, [&](const auto& source, auto source_rows) {
+        sort::draw_keys(device_, tables_.programs(), cells.texture, {.keys = n}, form.padding(), source, source_rows);
+    });
+    tables_.sorter().store_index(sorted, cells.framebuffer, n);
+
+    const int across = cuts_[0].cells(), lines = cuts_[1].cells();
+    pass::PingPong sums(device_, gl::Format::R32ui, across + 1, lines + 1);
+    pass::fill(device_, "cell starts",
+               tables_.programs().get("query/index_starts.frag", shaders::query_index_starts_frag, sorted.prelude),
+               sums.now, {sorted.keys},
+               gl::Uniforms(sorted.uniforms).set("rows", static_cast<int>(n)).set("across", across));
+    const auto& add = tables_.programs().get("query/index_sums.frag", shaders::query_index_sums_frag);
+    for (int stride = 1; stride <= lines; stride *= 2)
+        pass::advance(device_, "sum lines", add, sums, {}, {{"stride", stride}});
+    sums_width_ = across + 1;
+    sums_.resize(product(sums_width_, lines + 1));
+    tables_.readback().request(device_, sums.now.texture);
+    sums_on_gpu_ = std::move(sums.now.texture);
+
+    if (listed_) {
+        rows_ = std::move(cells);
+    } else {
+        rows_ = pass::Target(device_, two() ? gl::Format::Rg32ui : gl::Format::R32ui, width, height);
+        pass::fill(device_, "keys in order",
+                   tables_.programs().get("query/index_rows.frag", shaders::query_index_rows_frag, prelude()), rows_,
+                   {&cells.texture, &columns_.front()->keys, two() ? &columns_.back()->keys : nullptr},
+                   {{"rows", static_cast<int>(shape_.rows)}, {"target_width", width}});
+    }
+    tables_.readback().copy_to(std::as_writable_bytes(std::span(sums_)), tables_.workers());
+}
+
+std::uint32_t CellIndex::rows_in(const Block& block) const {
+    const auto at = [this](int x, int y) { return sums_[product(y, sums_width_) + static_cast<std::size_t>(x)]; };
+    return at(block.x1, block.y1) - at(block.x0, block.y1) - at(block.x1, block.y0) + at(block.x0, block.y0);
+}
+
+gl::Pass CellIndex::edge_pass(const Edge& edge, std::span<const KeyRange> ranges, const glm::uvec4& ends) const {
+    gl::Pass pass{.name = "test edge", .program = edge_program_};
+    pass.inputs = {&rows_.texture, &sums_on_gpu_};
+    if (listed_) {
+        pass.inputs[2] = &columns_.front()->keys;
+        if (two()) pass.inputs[3] = &columns_.back()->keys;
+    }
+    pass.uniforms = {{"across", cuts_[0].cells()},
+                     {"ends", ends},
+                     {"x_range", range_words(ranges.front())},
+                     {"rows_log2", std::countr_zero(static_cast<unsigned>(rows_.texture.width()))}};
+    if (two()) pass.uniforms.set("y_range", range_words(ranges.back()));
+    for (std::size_t i = 0; i < edge.size(); ++i) {
+        const auto& block = edge.at(i);
+        pass.uniforms.set("blocks[" + std::to_string(i) + "]", glm::ivec4(block.x0, block.y0, block.x1, block.y1));
+    }
+    return pass;
+}
+
+std::unique_ptr<Counting> CellIndex::count_samples(gl::Pass pass, std::uint64_t inside, std::uint32_t rows) {
+    auto counting = std::make_unique<CountingEdge>(inside, queries_);
+    pass.target = &counted_.framebuffer;
+    pass.color = gl::ColorWrite::Off;
+    pass.quads = &lines_;
+    constexpr std::uint32_t a_pass = std::uint32_t{list_width} * tested_lines;
+    for (std::uint32_t first = 0; first < rows; first += std::min(a_pass, rows - first)) {
+        auto part = pass;
+        part.uniforms.set("first", first);
+        part.count = up(std::min(a_pass, rows - first), list_width);
+        part.count_samples = &counting->add(device_);
+        draw(device_, part);
+    }
+    return counting;
+}
+
+std::unique_ptr<Counting> CellIndex::count_folded(gl::Pass pass, std::uint64_t inside) {
+    pass.target = &fold_->source().framebuffer;
+    pass.quads = &fold_->source().whole;
+    draw(device_, pass);
+    const auto& counted = (*fold_)(device_, tables_.programs(), pass::FoldRule(pass::FoldBy::Counts));
+    tables_.readback().request(device_, counted);
+    std::uint32_t rows = 0;
+    std::memcpy(&rows, tables_.readback().wait().data(), sizeof rows);
+    return std::make_unique<Counted>(inside + rows);
+}
+
+std::unique_ptr<Counting> CellIndex::count_later(std::span<const KeyRange> ranges) {
+    tested_ = 0;
+    const auto x = cuts_[0].cells_of(ranges.front());
+    const auto y = two() ? cuts_[1].cells_of(ranges.back()) : CellsOfRange{{0, 1}, {0, 1}};
+    if (!x || !y) return std::make_unique<Counted>(0);
+    const Edge edge{Block{x->outer.begin, y->outer.begin, x->outer.end, y->inner.begin},
+                    Block{x->outer.begin, y->inner.begin, x->inner.begin, y->inner.end},
+                    Block{x->inner.end, y->inner.begin, x->outer.end, y->inner.end},
+                    Block{x->outer.begin, y->inner.end, x->outer.end, y->outer.end}};
+    const std::uint64_t inside = rows_in({x->inner.begin, y->inner.begin, x->inner.end, y->inner.end});
+    glm::uvec4 ends{};
+    std::uint32_t rows = 0;
+    for (std::size_t i = 0; i < edge.size(); ++i) ends[static_cast<int>(i)] = rows += rows_in(edge.at(i));
+    tested_ = rows;
+    if (rows == 0) return std::make_unique<Counted>(inside);
+    auto pass = edge_pass(edge, ranges, ends);
+    return fold_ ? count_folded(std::move(pass), inside) : count_samples(std::move(pass), inside, rows);
+}
+
+}  // namespace quadmill::detail::query

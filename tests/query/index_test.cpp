@@ -1,0 +1,223 @@
+// Counts of rectangles with an index of cells, compared with a loop over the rows.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "gl/device.hpp"
+#include "query/gpu/bitmap_columns.hpp"
+#include "query/gpu/bitmap_engine.hpp"
+#include "query/index/cell_index.hpp"
+#include "query/table/key.hpp"
+#include "reference.hpp"
+
+using namespace quadmill;                 // NOLINT(google-build-using-namespace)
+using namespace quadmill::detail::query;  // NOLINT(google-build-using-namespace)
+
+namespace {
+
+// The keys of a column; nothing for NULL.
+using Keys = std::vector<std::optional<Key>>;
+
+class Indexed {
+  public:
+    Indexed() : scope_(*detail::Access::of(context_), "test"), tables_(gpu_tables()), engine_(tables_) {}
+
+    void of(const Table& table, const std::vector<std::size_t>& on) {
+        index_.reset();
+        table_ = detail::Access::of(table);
+        columns_ = engine_.open(table_, on);
+        index_.emplace(*tables_, *columns_->textures(), on);
+        types_.clear();
+        keys_.clear();
+        for (const auto i : on) {
+            types_.push_back(table_->infos[i].type);
+            auto& keys = keys_.emplace_back();
+            for (std::size_t row = 0; row < table_->rows; ++row)
+                keys.push_back(has_value(*table_->columns[i], row) ? std::optional(reference::key_of(*table_, i, row))
+                                                                   : std::nullopt);
+        }
+    }
+    [[nodiscard]] std::uint64_t counted(const std::vector<KeyRange>& ranges) const {
+        std::uint64_t rows = 0;
+        for (std::size_t row = 0; row < table_->rows; ++row) {
+            bool in = true;
+            for (std::size_t i = 0; i < ranges.size(); ++i) {
+                const auto& key = keys_[i][row];
+                in = in && key && ranges[i].low <= *key && *key <= ranges[i].high;
+            }
+            rows += in ? 1 : 0;
+        }
+        return rows;
+    }
+    // Bounds are keys of rows, their neighbours, or the ends of all keys.
+    [[nodiscard]] KeyRange some_range(std::size_t i, std::mt19937_64& random) const {
+        const auto last = key_bits(types_[i]) == 64 ? ~Key{0} : Key{0xffffffff};
+        const auto bound = [&] {
+            if (keys_[i].empty() || random() % 16 == 0) return random() % 2 == 0 ? Key{0} : last;
+            const auto& key = keys_[i][random() % keys_[i].size()];
+            auto some = key ? *key : Key{0};
+            if (random() % 3 == 0 && some < last) ++some;
+            if (random() % 3 == 0 && some > 0) --some;
+            return without_negative_zero_of(types_[i], some);
+        };
+        auto low = bound(), high = bound();
+        if (random() % 8 == 0) high = low;  // equality
+        return {.low = std::min(low, high), .high = std::max(low, high)};
+    }
+    void check(std::size_t rectangles, std::mt19937_64& random) {
+        for (std::size_t n = 0; n < rectangles; ++n) {
+            std::vector<KeyRange> ranges;
+            for (std::size_t i = 0; i < types_.size(); ++i) ranges.push_back(some_range(i, random));
+            CAPTURE(n);
+            REQUIRE(index_->count(ranges) == counted(ranges));
+        }
+    }
+    [[nodiscard]] CellIndex& index() { return *index_; }
+    [[nodiscard]] std::size_t rows() const { return table_->rows; }
+
+  private:
+    static Key without_negative_zero_of(ColumnType type, Key key) {
+        return visit_column_type(type, [&]<class T>(const T* /*type*/) { return KeyOf<T>::key(KeyOf<T>::value(key)); });
+    }
+    [[nodiscard]] std::shared_ptr<GpuTables> gpu_tables() {
+        return std::make_shared<GpuTables>(*detail::Access::of(context_), 2);
+    }
+
+    Context context_ = Context::headless();
+    detail::gl::Scope scope_;
+    std::shared_ptr<GpuTables> tables_;
+    BitmapEngine engine_;
+    std::shared_ptr<const TableData> table_;
+    std::shared_ptr<Columns> columns_;
+    std::optional<CellIndex> index_;
+    std::vector<ColumnType> types_;
+    std::vector<Keys> keys_;
+};
+
+template <class T, class Number>
+std::vector<T> numbers(std::size_t n, Number number) {
+    std::vector<T> all(n);
+    for (std::size_t i = 0; i < n; ++i) all[i] = static_cast<T>(number(i));
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("Cuts give a frequent key a cell of its own, and tell which cells a range covers") {
+    const Cuts cuts({1, 5, 5, 5, 5, 5, 9, 20}, 4, 0, 30);
+    CHECK(cuts.cuts() == std::vector<Key>{5, 6, 9});
+    const auto found = [&](Key low, Key high) {
+        const auto cells = cuts.cells_of({low, high});
+        REQUIRE(cells.has_value());
+        return std::array{cells->outer.begin, cells->outer.end, cells->inner.begin, cells->inner.end};
+    };
+    CHECK(found(5, 5) == std::array{1, 2, 1, 2});
+    CHECK(found(0, 30) == std::array{0, 4, 0, 4});
+    CHECK(found(0, 99) == std::array{0, 4, 0, 4});
+    CHECK(found(1, 4) == std::array{0, 1, 1, 1});
+    CHECK(found(4, 10) == std::array{0, 4, 1, 3});
+    CHECK(found(7, 8) == std::array{2, 3, 3, 3});
+    CHECK(found(10, 20) == std::array{3, 4, 4, 4});
+    CHECK(!cuts.cells_of({31, 99}).has_value());
+    CHECK(Cuts({}, 4, 0, 30).cells() == 1);
+    CHECK(Cuts({~Key{0}, ~Key{0}, ~Key{0}}, 3, 0, ~Key{0}).cuts() == std::vector<Key>{~Key{0}});
+}
+
+TEST_CASE("An index counts rectangles of columns of all types exactly") {
+    Indexed indexed;
+    std::mt19937_64 random(46);
+    for (const std::size_t rows : {std::size_t{0}, std::size_t{1}, std::size_t{2}, std::size_t{33}, std::size_t{5000}}) {
+        const auto table = reference::hard_table(rows, rows);
+        const auto columns = detail::Access::of(table)->columns.size();
+        for (std::size_t x = 0; x < columns; ++x) {
+            CAPTURE(rows);
+            CAPTURE(x);
+            indexed.of(table, {x});
+            indexed.check(10, random);
+            const auto y = (x + 1 + random() % (columns - 1)) % columns;
+            CAPTURE(y);
+            indexed.of(table, {x, y});
+            indexed.check(20, random);
+        }
+    }
+}
+
+TEST_CASE("An index counts rectangles of every distribution exactly") {
+    constexpr std::size_t rows = (std::size_t{1} << 17U) + 1;
+    Indexed indexed;
+    std::mt19937_64 random(47);
+    const auto check = [&](auto x, auto y) {
+        indexed.of(Table().add("x", numbers<std::int32_t>(rows, x)).add("y", numbers<float>(rows, y)), {0, 1});
+        indexed.check(60, random);
+        CHECK(indexed.index().bytes() <= 12 * rows + (std::size_t{1} << 20U));  // the pixels that are counted
+    };
+    const auto noise = [&](std::size_t /*i*/) { return random() >> 40U; };
+    SUBCASE("random") {
+        check(noise, noise);
+    }
+    SUBCASE("all equal") {
+        check([](std::size_t) { return 7; }, [](std::size_t) { return 7; });
+    }
+    SUBCASE("all equal, and random") {
+        check([](std::size_t) { return 7; }, noise);
+    }
+    SUBCASE("two values") {
+        check([&](std::size_t) { return random() % 2; }, [&](std::size_t) { return random() % 2; });
+    }
+    SUBCASE("sorted, both") {
+        check([](std::size_t i) { return i; }, [](std::size_t i) { return i; });
+    }
+    SUBCASE("ascending and descending") {
+        check([](std::size_t i) { return i; }, [](std::size_t i) { return rows - i; });
+    }
+    SUBCASE("half of all equal") {
+        check([&](std::size_t i) { return i % 2 == 0 ? 1 << 20U : static_cast<int>(random() >> 40U); }, noise);
+    }
+    SUBCASE("NaN, infinities and zeros") {
+        const std::array some{std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
+                              -std::numeric_limits<float>::infinity(), -0.0F, 0.0F, 1.0F};
+        check(noise, [&](std::size_t) { return some[random() % some.size()]; });
+    }
+    SUBCASE("outliers") {
+        check([&](std::size_t i) { return i == 5 ? std::numeric_limits<std::int32_t>::max() : static_cast<int>(i % 10); },
+              [&](std::size_t i) { return i == 9 ? 1e30F : static_cast<float>(random() % 1000); });
+    }
+}
+
+TEST_CASE("A rectangle tests about the rows of the cells on its edge") {
+    constexpr std::size_t rows = std::size_t{1} << 18U;  // 128 x 128 cells
+    Indexed indexed;
+    std::mt19937_64 random(48);
+    const auto noise = [&](std::size_t /*i*/) { return random() >> 32U; };
+    indexed.of(Table().add("x", numbers<std::uint32_t>(rows, noise)).add("y", numbers<std::uint32_t>(rows, noise)),
+               {0, 1});
+    constexpr Key from = 0x40000000, to = 0xbfffffff;
+    const std::vector<KeyRange> ranges{{from, to}, {from, to}};
+    CHECK(indexed.index().count(ranges) == indexed.counted(ranges));
+    CHECK(indexed.index().tested() < 4 * 66 * 16 * 3 / 2);
+    CHECK(indexed.index().count(std::vector<KeyRange>{{0, ~Key{0}}, {0, ~Key{0}}}) == rows);
+    CHECK(indexed.index().tested() == 0);
+}
+
+TEST_CASE("Counts of an index that are in flight together are exact, also after the index") {
+    constexpr std::size_t rows = 100'003;
+    Indexed indexed;
+    std::mt19937_64 random(49);
+    const auto noise = [&](std::size_t /*i*/) { return random() >> 40U; };
+    indexed.of(Table().add("x", numbers<float>(rows, noise)), {0});
+    std::vector<std::unique_ptr<Counting>> counts;
+    std::vector<std::uint64_t> expected;
+    for (int n = 0; n < 100; ++n) {
+        const std::vector<KeyRange> ranges{indexed.some_range(0, random)};
+        counts.push_back(indexed.index().count_later(ranges));
+        expected.push_back(indexed.counted(ranges));
+    }
+    indexed.of(Table().add("x", numbers<float>(1, noise)), {0});
+    for (std::size_t n = 0; n < counts.size(); ++n) CHECK(counts[n]->result() == expected[n]);
+}
