@@ -112,6 +112,20 @@ class QUADMILL_API QueryProcessor {
     ///     // ... the CPU does other things ...
     ///     const auto all = low.get() + high.get();
     [[nodiscard]] PendingCount count_async(const Table& table, const Predicate& where);
+    /// Makes an index of one or two columns. Counts use it, also those of plans, if an engine of the GPU runs them and
+    /// the condition is an AND of ranges (comparisons with constants other than `!=`, and between()) that names these
+    /// columns and no others. It may leave out one of two columns if that has no NULLs. Counts are as exact as without
+    /// an index. It is kept until the table and its copies are gone. A second call for the same columns does nothing.
+    /// Memory: at most 12 bytes per row on the GPU and 1 MB, and about 40 bytes per row while it is made.
+    /// Cost: a sort of all rows; waits for the GPU. A count then tests only rows near the edge of the ranges, in one
+    /// pass: of two columns with n different values, about 16 sqrt(n) rows.
+    /// Throws: InvalidArgument also for other numbers of columns, for columns that are objects of OpenGL, whose values
+    /// may change, for a processor without a context or with QueryEngine::Cpu, and for more rows than a texture of the
+    /// library holds.
+    ///
+    ///     processor.index(table, {"x", "y"});
+    ///     const auto inside = processor.count(table, column("x").between(0.1, 0.3) && column("y") < 0.5);
+    void index(const Table& table, const std::vector<std::string>& columns);
     /// The rows that satisfy the condition. The selection stays on the device that computed it.
     [[nodiscard]] Selection select(const Table& table, const Predicate& where);
     /// An aggregate of all rows, or of selected ones.

@@ -128,8 +128,8 @@ class IndexMeter {
         }));
         found.times.push_back(timed("scan, all threads", all, right, false, scan));
         if (columns_.size() == 1)
-            found.times.push_back(timed("std::lower_bound", all, right, false,
-                                        [&](const auto& one) { return in_sorted(one.front()); }));
+            found.times.push_back(
+                timed("std::lower_bound", all, right, false, [&](const auto& one) { return in_sorted(one.front()); }));
         return found;
     }
     [[nodiscard]] IndexTimes timed(const char* name, const std::vector<Rectangle>& all,

@@ -37,7 +37,7 @@ struct IndexCase {
 struct IndexOfColumns {
     std::string columns;
     double build_ms = 0, build_low_ms = 0, build_high_ms = 0;
-    double sort_ms = 0;          // for one column: a sorted copy on all threads of the CPU
+    double sort_ms = 0;  // for one column: a sorted copy on all threads of the CPU
     std::size_t bytes = 0, cpu_bytes = 0;
     std::vector<PassProfiler::Row> build{};  // passes
     std::vector<IndexCase> cases{};

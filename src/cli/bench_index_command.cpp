@@ -29,12 +29,13 @@ struct BenchIndex : BenchRun {
 };
 
 void BenchIndex::print(std::size_t rows, const IndexOfColumns& found) const {
-    fmt::print("\nindex of {} of {} rows: built in {:.1f} ms ({:.1f} .. {:.1f}), {:.2f} bytes a row and {:.2f} of the "
-               "CPU's memory{}\n",
-               found.columns, rows, found.build_ms, found.build_low_ms, found.build_high_ms,
-               static_cast<double>(found.bytes) / static_cast<double>(rows),
-               static_cast<double>(found.cpu_bytes) / static_cast<double>(rows),
-               found.sort_ms > 0 ? fmt::format("; a sorted copy in {:.1f} ms", found.sort_ms) : "");
+    fmt::print(
+        "\nindex of {} of {} rows: built in {:.1f} ms ({:.1f} .. {:.1f}), {:.2f} bytes a row and {:.2f} of the "
+        "CPU's memory{}\n",
+        found.columns, rows, found.build_ms, found.build_low_ms, found.build_high_ms,
+        static_cast<double>(found.bytes) / static_cast<double>(rows),
+        static_cast<double>(found.cpu_bytes) / static_cast<double>(rows),
+        found.sort_ms > 0 ? fmt::format("; a sorted copy in {:.1f} ms", found.sort_ms) : "");
     if (with_parts) {
         for (const auto& part : found.build)
             fmt::print("  {:<24} {:>10.3f} ms {:>6} passes\n", part.name, part.gpu_ms, part.passes);
@@ -122,7 +123,8 @@ void add_bench_index_command(CLI::App& bench, const std::string& command_line) {
     verb->add_flag("--parts", work->with_parts, "Also the time of each kind of pass that builds the index");
     work->add_report_options(*verb);
     verb->footer(
-        "Columns are those of `quadmill bench query`: an index of b, of a and b, and of a and c. --repeat is the number of "
+        "Columns are those of `quadmill bench query`: an index of b, of a and b, and of a and c. --repeat is the "
+        "number of "
         "rectangles of each size, at random positions. tested: rows that the index compares.\n\n"
         "Examples:\n"
         "  quadmill bench index --n 2^20 --repeat 15\n"

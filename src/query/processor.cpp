@@ -262,6 +262,34 @@ PendingCount QueryProcessor::count_async(const Table& table, const Predicate& wh
     });
 }
 
+void QueryProcessor::index(const Table& table, const std::vector<std::string>& columns) {
+    constexpr const char* function = "QueryProcessor::index";
+    const auto refuse = [&](const std::string& why) { throw InvalidArgument(std::string(function) + ": " + why); };
+    if (!state_->context || state_->options.engine == QueryEngine::Cpu)
+        refuse(
+            "an index is used by engines of the GPU; make the processor with a context, and not with "
+            "QueryEngine::Cpu");
+    if (columns.empty() || columns.size() > 2 || (columns.size() == 2 && columns[0] == columns[1]))
+        refuse("an index has one or two different columns; " + std::to_string(columns.size()) + " were given" +
+               (columns.size() == 2 ? ", both '" + columns[0] + "'" : ""));
+    const auto& data = detail::Access::of(table);
+    const Schema schema(table.columns());
+    std::vector<std::size_t> on;
+    for (const auto& name : columns) {
+        on.push_back(schema.find(function, name).column);
+        if (std::holds_alternative<HostObjects>(data->columns[on.back()]->values))
+            refuse("column '" + name + "' is an object of OpenGL, whose values may change; read it into memory");
+    }
+    state_->within(function, [&] {
+        auto& engines = state_->engines;
+        if (!engines.has_room(QueryEngine::Bitmap, {{*data, on}}))
+            refuse("the columns of " + std::to_string(data->rows) + " rows have no room in the GPU's memory");
+        const auto opened = engines.get(QueryEngine::Bitmap).open(data, on);
+        state_->textures_of(function, {.table = data, .engine = QueryEngine::Bitmap, .columns = opened}).index(on);
+        return 0;
+    });
+}
+
 Selection QueryProcessor::select(const Table& table, const Predicate& where) {
     constexpr const char* function = "QueryProcessor::select";
     return state_->within(function, [&] {

@@ -37,6 +37,15 @@ TEST_CASE("query.hpp: pending counts") {
     CHECK(all == 3);
 }
 
+TEST_CASE("query.hpp: an index") {
+    Table table;
+    table.add("x", std::vector<float>{0.1F, 0.2F, 0.25F}).add("y", std::vector<float>{0, 0.25F, 0.75F});
+    QueryProcessor processor(Context::headless(), {.engine = QueryEngine::Bitmap});
+    processor.index(table, {"x", "y"});
+    const auto inside = processor.count(table, column("x").between(0.1, 0.3) && column("y") < 0.5);
+    CHECK(inside == 2);
+}
+
 TEST_CASE("plan.hpp, query.hpp: a plan, and its result by column") {
     Table table;
     table.add("a", std::vector<std::int32_t>{3, 1, 2}).add("price", std::vector<double>{1.5, 2.5, 3.5});

@@ -79,6 +79,7 @@ class ObjectCalls {
                                        {"sort_texture of a rectangle", [&] { sort_rectangle(random); }},
                                        {"Quantiles::add_texture", [&] { add_texture(random); }},
                                        {"count, aggregates of a buffer", [&] { of_buffer(random); }},
+                                       {"counts by an index", [&] { by_index(random); }},
                                        {"selections for the host", [&] { selection_for_host(random); }},
                                        {"what is refused", [&] { refused(random); }}};
         // Where shaders have no doubles, llvmpipe compiles for minutes.
@@ -255,6 +256,20 @@ class ObjectCalls {
         CHECK(by.count(asked.table, column("x") > 0) == cpu_.count(asked.in_memory, column("x") > 0));
         CHECK(same(by.aggregate(asked.table, asked.what), expected));
         CHECK(same(later.get(), expected));
+    }
+
+    void by_index(Random& random) {
+        const auto n = static_cast<std::size_t>(random.one_of({1, 65, 2000}));
+        Table table;
+        table.add("x", sample_keys<float>(random, n, Specials::Some))
+            .add("y", sample_keys<float>(random, n, Specials::Some));
+        auto& by = processor(random);
+        by.index(table, {"x", "y"});
+        const auto where = column("x") > random.real(-1, 1) && column("y") <= random.real(-1, 1);
+        const auto later = by.count_async(table, where);
+        const auto expected = cpu_.count(table, where);
+        CHECK(by.count(table, where) == expected);
+        CHECK(later.get() == expected);
     }
 
     void for_host(Random& random) {

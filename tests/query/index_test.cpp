@@ -9,10 +9,14 @@
 #include <string>
 #include <vector>
 
+#include "engines.hpp"
 #include "gl/device.hpp"
+#include "quadmill/error.hpp"
+#include "quadmill/query.hpp"
 #include "query/gpu/bitmap_columns.hpp"
 #include "query/gpu/bitmap_engine.hpp"
 #include "query/index/cell_index.hpp"
+#include "query/index/indexes.hpp"
 #include "query/table/key.hpp"
 #include "reference.hpp"
 
@@ -132,7 +136,8 @@ TEST_CASE("Cuts give a frequent key a cell of its own, and tell which cells a ra
 TEST_CASE("An index counts rectangles of columns of all types exactly") {
     Indexed indexed;
     std::mt19937_64 random(46);
-    for (const std::size_t rows : {std::size_t{0}, std::size_t{1}, std::size_t{2}, std::size_t{33}, std::size_t{5000}}) {
+    for (const std::size_t rows :
+         {std::size_t{0}, std::size_t{1}, std::size_t{2}, std::size_t{33}, std::size_t{5000}}) {
         const auto table = reference::hard_table(rows, rows);
         const auto columns = detail::Access::of(table)->columns.size();
         for (std::size_t x = 0; x < columns; ++x) {
@@ -180,13 +185,18 @@ TEST_CASE("An index counts rectangles of every distribution exactly") {
         check([&](std::size_t i) { return i % 2 == 0 ? 1 << 20U : static_cast<int>(random() >> 40U); }, noise);
     }
     SUBCASE("NaN, infinities and zeros") {
-        const std::array some{std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
-                              -std::numeric_limits<float>::infinity(), -0.0F, 0.0F, 1.0F};
+        const std::array some{std::numeric_limits<float>::quiet_NaN(),
+                              std::numeric_limits<float>::infinity(),
+                              -std::numeric_limits<float>::infinity(),
+                              -0.0F,
+                              0.0F,
+                              1.0F};
         check(noise, [&](std::size_t) { return some[random() % some.size()]; });
     }
     SUBCASE("outliers") {
-        check([&](std::size_t i) { return i == 5 ? std::numeric_limits<std::int32_t>::max() : static_cast<int>(i % 10); },
-              [&](std::size_t i) { return i == 9 ? 1e30F : static_cast<float>(random() % 1000); });
+        check(
+            [&](std::size_t i) { return i == 5 ? std::numeric_limits<std::int32_t>::max() : static_cast<int>(i % 10); },
+            [&](std::size_t i) { return i == 9 ? 1e30F : static_cast<float>(random() % 1000); });
     }
 }
 
@@ -220,4 +230,114 @@ TEST_CASE("Counts of an index that are in flight together are exact, also after 
     }
     indexed.of(Table().add("x", numbers<float>(1, noise)), {0});
     for (std::size_t n = 0; n < counts.size(); ++n) CHECK(counts[n]->result() == expected[n]);
+}
+
+namespace {
+
+// Whether passes of an index were drawn.
+class EdgeTests final : public PassObserver {
+  public:
+    explicit EdgeTests(Context& context) : context_(context) { context_.observe(this); }
+    EdgeTests(const EdgeTests&) = delete;
+    EdgeTests& operator=(const EdgeTests&) = delete;
+    ~EdgeTests() override { context_.observe(nullptr); }
+    void before(const PassEvent& pass) override { ++(pass.name == "test edge" ? edges : others); }
+    std::size_t edges = 0, others = 0;
+
+  private:
+    Context& context_;
+};
+
+Table points(std::size_t rows, std::mt19937_64& random) {
+    std::vector<bool> valid(rows);
+    for (std::size_t i = 0; i < rows; ++i) valid[i] = random() % 8 != 0;
+    const auto noise = [&](std::size_t /*i*/) { return static_cast<double>(random() >> 40U) * 0x1p-24; };
+    Table table;
+    table.add("x", numbers<float>(rows, noise)).add("y", numbers<float>(rows, noise));
+    table.add("z", numbers<double>(rows, noise), std::move(valid));
+    return table;
+}
+
+}  // namespace
+
+TEST_CASE("A processor counts ranges of indexed columns with the index, and everything else without") {
+    constexpr std::size_t rows = 20'011;
+    auto context = Context::headless();
+    std::mt19937_64 random(50);
+    const auto table = points(rows, random);
+    QueryProcessor plain;
+    for (const auto engine : quadmill::test::gpu_engines(context)) {
+        QueryProcessor processor(context, {.engine = engine});
+        const auto passes_of_index = [&](const Predicate& where, const Table& of) {
+            EdgeTests tests(context);
+            const auto later = processor.count_async(of, where);
+            CHECK(processor.count(of, where) == plain.count(of, where));
+            CHECK(later.get() == plain.count(of, where));
+            const auto n = tests.edges;
+            const Query query{.outputs = {{.what = QueryAggregate{}, .name = "n"}}, .where = where};
+            CHECK(std::get<std::int64_t>(processor.run(query, of).rows.at(0).at(0)) ==
+                  static_cast<std::int64_t>(plain.count(of, where)));
+            return n;
+        };
+        const auto x = column("x") > 0.25, y = column("y") <= 0.6, z = column("z").between(0.2, 0.7);
+        CHECK(passes_of_index(x && y, table) == 0);
+        processor.index(table, {"x", "y"});
+        processor.index(table, {"y", "z"});
+        CHECK(passes_of_index(x && y, table) == 2);
+        CHECK(passes_of_index(column("y") == 0.5 && x, table) <= 2);
+        CHECK(passes_of_index(x, table) == 2);  // y has no NULLs
+        CHECK(passes_of_index(z, table) == 2);
+        CHECK(passes_of_index(z && y, table) == 2);
+        CHECK(passes_of_index(y, table) == 2);  // by the index with x: z has NULLs
+        CHECK(passes_of_index(x && z, table) == 0);
+        CHECK(passes_of_index(x && y && z, table) == 0);
+        CHECK(passes_of_index(x || y, table) == 0);
+        CHECK(passes_of_index(!(x && y), table) == 0);
+        CHECK(passes_of_index(column("x") != 0.5 && y, table) == 0);
+        const auto copy = table;
+        CHECK(passes_of_index(x && y, copy) == 2);
+        CHECK(passes_of_index(x && y, points(rows, random)) == 0);  // other columns of the same names
+        CHECK(passes_of_index(x && y, table) == 2);
+        {
+            EdgeTests tests(context);
+            processor.index(copy, {"x", "y"});  // there is one
+            CHECK(tests.others == 0);
+        }
+    }
+}
+
+TEST_CASE("An index is refused with a reason") {
+    auto context = Context::headless();
+    std::mt19937_64 random(51);
+    auto table = points(10, random);
+    table.add_texture("t", 1, ColumnType::F32, 10);
+    QueryProcessor processor(context), by_cpu(context, {.engine = QueryEngine::Cpu}), without;
+    const auto refused = [&](QueryProcessor& by, const std::vector<std::string>& columns, const char* why) {
+        EdgeTests tests(context);
+        CHECK_THROWS_WITH_AS(by.index(table, columns), doctest::Contains(why), InvalidArgument);
+        CHECK(tests.others == 0);
+    };
+    refused(processor, {}, "0 were given");
+    refused(processor, {"x", "y", "z"}, "3 were given");
+    refused(processor, {"x", "x"}, "both 'x'");
+    refused(processor, {"x", "w"}, "'w'");
+    refused(processor, {"x", "t"}, "column 't' is an object of OpenGL");
+    refused(by_cpu, {"x"}, "QueryEngine::Cpu");
+    refused(without, {"x"}, "with a context");
+}
+
+TEST_CASE("A table that is gone takes its index along") {
+    auto context = Context::headless();
+    std::mt19937_64 random(52);
+    const auto tables = std::make_shared<GpuTables>(*detail::Access::of(context), 1U);
+    const detail::gl::Scope scope(*detail::Access::of(context), "test");
+    BitmapEngine engine(tables);
+    const std::vector<std::size_t> on{0, 1};
+    {
+        const auto data = detail::Access::of(points(1000, random));
+        engine.open(data, on)->textures()->index(on);
+        CHECK(tables->indexes().bytes() > 0);
+    }
+    static_cast<void>(engine.open(detail::Access::of(points(1000, random)), on));
+    CHECK(tables->indexes().bytes() == 0);
 }

@@ -13,6 +13,7 @@
 #include "query/gpu/bitmap_columns.hpp"
 #include "query/gpu/condition_program.hpp"
 #include "query/gpu/notes.hpp"
+#include "query/index/indexes.hpp"
 
 namespace quadmill::detail::query {
 
@@ -191,11 +192,21 @@ BitsPtr BitmapColumns::selected(const ConditionProgram& by) {
     return bits;
 }
 
+void BitmapColumns::index(std::span<const std::size_t> on) {
+    tables_.indexes().add(tables_, *this, on);
+}
+
+std::unique_ptr<Counting> BitmapColumns::count_by_index(const Clauses& clauses) const {
+    return tables_.indexes().count_later(clauses, *this);
+}
+
 std::uint64_t BitmapColumns::count_conjunction(const Clauses& clauses) {
+    if (const auto by_index = count_by_index(clauses)) return by_index->result();
     return count(*conjunction(clauses));
 }
 
 std::unique_ptr<Counting> BitmapColumns::count_conjunction_later(const Clauses& clauses) {
+    if (auto by_index = count_by_index(clauses)) return by_index;
     return count_later(*conjunction(clauses));
 }
 

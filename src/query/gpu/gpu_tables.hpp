@@ -28,6 +28,8 @@ class MergeSort;
 
 namespace quadmill::detail::query {
 
+class Indexes;
+
 // Keeps up to `max` objects for reuse.
 template <class T>
 class Spare {
@@ -167,6 +169,7 @@ class GpuTables {
     [[nodiscard]] cpu::Workers& workers() { return workers_; }
     [[nodiscard]] sort::MergeSort& sorter();
     [[nodiscard]] KeyList& key_list() { return key_list_; }
+    [[nodiscard]] Indexes& indexes() { return *indexes_; }
 
   private:
     [[nodiscard]] std::shared_ptr<Pool> pool(std::size_t rows);
@@ -189,6 +192,7 @@ class GpuTables {
     pass::Programs programs_;
     std::shared_ptr<sort::MergeSort> sorter_;  // made on first use
     KeyList key_list_;
+    std::shared_ptr<Indexes> indexes_;
     sort::CallerKeys host_keys_;
     pass::Target host_words_;
     std::map<std::size_t, std::shared_ptr<Pool>> pools_;  // by number of rows

@@ -19,7 +19,7 @@ namespace quadmill::detail::query {
 
 namespace {
 
-constexpr std::size_t rows_a_cell = 16, max_lines = 2048;        // of two columns
+constexpr std::size_t rows_a_cell = 16, max_lines = 2048;           // of two columns
 constexpr std::size_t rows_a_cell_of_one = 1024, max_cells = 8192;  // of one column; the edge has two cells
 constexpr std::size_t sample_a_cell = 64;
 constexpr int tested_lines = 1024;  // of list_width rows: those that a pass tests
@@ -78,11 +78,15 @@ CellIndex::CellIndex(GpuTables& tables, BitmapColumns& columns, std::span<const 
     : tables_(tables), device_(tables.device()), shape_(columns.shape()) {
     constexpr std::size_t max_spare = 64;
     queries_->reserve(max_spare);
-    for (const auto i : on) columns_.push_back(columns.column(i));
-    listed_ = std::ranges::any_of(columns_, [](const auto& column) { return wide(column->type); });
+    for (const auto i : on) {
+        columns_.push_back(columns.column(i));
+        types_.push_back(columns_.back()->type);
+    }
+    listed_ = std::ranges::any_of(types_, wide);
     const auto cells = cells_a_column(shape_.rows, columns_.size());
     for (std::size_t i = 0; i < columns_.size(); ++i) cuts_.at(i) = cuts_of(*columns_[i], cells);
     order_rows(cells_of_rows(columns));
+    if (!listed_) columns_.clear();
     if (device_.features.exact_counts) {
         counted_ = pass::Target(device_, gl::Format::R8, list_width, tested_lines);
         std::vector<gl::Quad> lines;
@@ -101,8 +105,8 @@ std::size_t CellIndex::bytes() const {
 }
 
 std::string CellIndex::prelude() const {
-    return (two() ? "#define TWO\n" + define("WIDE_Y", wide(columns_[1]->type)) : std::string()) +
-           define("WIDE_X", wide(columns_[0]->type)) + keys_prelude(ColumnType::U32, shape_.words) +
+    return (two() ? "#define TWO\n" + define("WIDE_Y", wide(types_[1])) : std::string()) +
+           define("WIDE_X", wide(types_[0])) + keys_prelude(ColumnType::U32, shape_.words) +
            shaders::query_selection_glsl;
 }
 

@@ -45,7 +45,7 @@ class CellIndex {
         int x0, y0, x1, y1;
     };
     using Edge = std::array<Block, 4>;
-    [[nodiscard]] bool two() const { return columns_.size() == 2; }
+    [[nodiscard]] bool two() const { return types_.size() == 2; }
     [[nodiscard]] std::string prelude() const;
     [[nodiscard]] Cuts cuts_of(const GpuColumn& of, std::size_t cells);
     [[nodiscard]] pass::Target cells_of_rows(BitmapColumns& columns);
@@ -58,16 +58,17 @@ class CellIndex {
     GpuTables& tables_;
     gl::Device& device_;
     Shape shape_;
-    std::vector<std::shared_ptr<GpuColumn>> columns_;
-    bool listed_;  // whether rows_ has the numbers of rows, because there are keys of 64 bits
+    std::vector<ColumnType> types_;
+    bool listed_ = false;  // whether rows_ has the numbers of rows, because there are keys of 64 bits
+    std::vector<std::shared_ptr<GpuColumn>> columns_;  // if listed
     std::array<Cuts, 2> cuts_;
     pass::Target rows_;  // in the order of cells
     gl::Texture sums_on_gpu_;
     std::vector<std::uint32_t> sums_;
     int sums_width_ = 0;
     const gl::Program* edge_program_ = nullptr;
-    pass::Target counted_;           // the occlusion query counts its pixels
-    gl::QuadList lines_;             // of counted_
+    pass::Target counted_;            // the occlusion query counts its pixels
+    gl::QuadList lines_;              // of counted_
     std::optional<pass::Fold> fold_;  // without exact occlusion queries
     std::shared_ptr<Queries> queries_ = std::make_shared<Queries>();
     std::size_t tested_ = 0;

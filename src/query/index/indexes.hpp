@@ -1,0 +1,34 @@
+// The indexes of tables, found by the data of their columns.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "query/index/cell_index.hpp"
+
+namespace quadmill::detail::query {
+
+class Indexes {
+  public:
+    // Indexes these columns, unless that is done. Pre: as for CellIndex; the table is not in parts.
+    void add(GpuTables& tables, BitmapColumns& columns, std::span<const std::size_t> on);
+    // The count of a condition that is an AND of ranges of indexed columns; null for others. An indexed column that the
+    // condition does not name must be without NULLs.
+    [[nodiscard]] std::unique_ptr<Counting> count_later(const Clauses& clauses, const BitmapColumns& columns);
+    [[nodiscard]] std::size_t bytes() const;
+    // Frees indexes of tables that no longer exist.
+    void forget_dead();
+
+  private:
+    struct Known {
+        std::vector<std::weak_ptr<const ColumnData>> of;
+        std::size_t rows;
+        CellIndex index;
+        [[nodiscard]] bool dead() const;
+    };
+    std::vector<std::unique_ptr<Known>> all_;
+};
+
+}  // namespace quadmill::detail::query
