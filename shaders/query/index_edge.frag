@@ -1,5 +1,5 @@
-// Tests rows of a rectangle's edge. The edge is up to four blocks of cells; its rows are numbered block after block, and
-// line after line in each. In the order of the index, the rows of a line of a block are consecutive.
+// Tests rows of a rectangle's edge. The edge is up to four blocks of cells; its rows are numbered block after block,
+// and line after line in each. In the order of the index, the rows of a line of a block are consecutive.
 //     sums       |  .  .  .  .  |   texel (x, y): rows of all cells left of x in the lines below y
 //                |  . a#######b |   block (a.x, a.y, b.x, b.y): the rows of its lines below y are
 //     cells      |  .  .  .  .  |   sum(b.x, y) - sum(a.x, y), minus the same at a.y

@@ -1,5 +1,5 @@
-// A sample of a column: the key of a random row of each `stride` consecutive rows, and whether it has a value. Lists have
-// 1024 entries per line. Needs keys.glsl and selection.glsl before it.
+// A sample of a column: the key of a random row of each `stride` consecutive rows, and whether it has a value. Lists
+// have 1024 entries per line. Needs keys.glsl and selection.glsl before it.
 uniform highp usampler2D texture0;  // keys
 uniform highp usampler2D texture1;  // one bit per row: whether it has a value
 uniform int rows;

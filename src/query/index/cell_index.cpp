@@ -156,10 +156,11 @@ void CellIndex::order_rows(pass::Target cells) {
     const auto n = std::max<std::size_t>(shape_.rows, 1);
     const auto width = cells.texture.width(), height = cells.texture.height();
     const sort::KeyForm form{KeyType::U32, Order::Ascending, true};
-    const auto sorted = tables_.sorter().sort_drawn(form, n, [&](const auto& source, auto source_rows) {
+    sort::MergeSort sorter(device_, tables_.workers());  // its textures are freed at the end
+    const auto sorted = sorter.sort_drawn(form, n, [&](const auto& source, auto source_rows) {
         sort::draw_keys(device_, tables_.programs(), cells.texture, {.keys = n}, form.padding(), source, source_rows);
     });
-    tables_.sorter().store_index(sorted, cells.framebuffer, n);
+    sorter.store_index(sorted, cells.framebuffer, n);
 
     const int across = cuts_[0].cells(), lines = cuts_[1].cells();
     pass::PingPong sums(device_, gl::Format::R32ui, across + 1, lines + 1);

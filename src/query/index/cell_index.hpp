@@ -1,7 +1,7 @@
 // An index of one or two columns of a table: a grid of cells that have about the same number of rows, the rows in the
-// order of their cells, and the numbers of rows in the rectangles of cells that begin at the grid's corner. To count the
-// rows in a rectangle of keys, the CPU adds four of these numbers for the cells inside. A pass tests the rows of the
-// cells on the edge, one fragment per row, and an occlusion query counts them.
+// order of their cells, and the numbers of rows in the rectangles of cells that begin at the grid's corner. To count
+// the rows in a rectangle of keys, the CPU adds four of these numbers for the cells inside. A pass tests the rows of
+// the cells on the edge, one fragment per row, and an occlusion query counts them.
 // Source: an index that is drawn, Doraiswamy, Haritsa, 'Raster is faster', CIDR 2026, which uses atomic operations on
 // buffers; prefix sums as in Ho, Agrawal, Megiddo, Srikant, Range Queries in OLAP Data Cubes, SIGMOD 1997.
 #pragma once
@@ -22,8 +22,8 @@ namespace quadmill::detail::query {
 
 class CellIndex {
   public:
-    // Builds the index; waits for the GPU. Rows with NULL in a column are in no rectangle. Pre: one or two columns, which
-    // are not objects of the application; `tables` outlives this object.
+    // Builds the index; waits for the GPU. Rows with NULL in a column are in no rectangle. Pre: one or two columns,
+    // which are not objects of the application; `tables` outlives this object.
     CellIndex(GpuTables& tables, BitmapColumns& columns, std::span<const std::size_t> on);
 
     // The number of rows whose keys are in these ranges, one for each column. Pre: no bound is the key of -0.
