@@ -53,10 +53,9 @@ query::Clauses clauses_of(const Columns& columns, const Rectangle& rectangle) {
 // An index of some columns, and the others that count.
 class IndexMeter {
   public:
-    IndexMeter(const Context& context, query::GpuTables& tables, std::shared_ptr<const query::TableData> table,
+    IndexMeter(const Context& context, std::shared_ptr<const query::TableData> table,
                std::shared_ptr<query::Columns> opened, const IndexBenchOptions& options)
         : context_(context),
-          tables_(tables),
           table_(std::move(table)),
           opened_(std::move(opened)),
           options_(options),
@@ -80,7 +79,7 @@ class IndexMeter {
         std::vector<double> times;
         const auto once = [&] {
             index_.reset();
-            index_ = std::make_unique<query::CellIndex>(tables_, *opened_->textures(), columns_);
+            index_ = std::make_unique<query::CellIndex>(*opened_->textures(), columns_);
         };
         for (int i = 0; i < 4; ++i) {  // the first time compiles programs
             const cpu::Stopwatch time;
@@ -158,7 +157,6 @@ class IndexMeter {
     }
 
     Context context_;
-    query::GpuTables& tables_;
     std::shared_ptr<const query::TableData> table_;
     std::shared_ptr<query::Columns> opened_;
     IndexBenchOptions options_;
@@ -176,10 +174,9 @@ std::vector<IndexOfColumns> measure_index(const Context& context, const IndexBen
     const gl::Scope session(device, "bench index");
     constexpr std::uint64_t seed = 1;
     const auto table = Access::of(query_table(options.n, seed));
-    const auto tables = std::make_shared<query::GpuTables>(device, options.threads);
-    query::BitmapEngine engine(tables);
+    query::BitmapEngine engine(device, options.threads);
     const Columns used{column_a, column_b, column_c};
-    IndexMeter meter(context, *tables, table, engine.open(table, used), options);
+    IndexMeter meter(context, table, engine.open(table, used), options);
     std::vector<IndexOfColumns> all;
     for (const auto& columns : {Columns{column_b}, Columns{column_a, column_b}, Columns{column_a, column_c}})
         all.push_back(meter.measure(columns));

@@ -11,6 +11,7 @@
 #include "query/gpu/host_number.hpp"
 #include "query/gpu/host_rows.hpp"
 #include "query/gpu/matcher.hpp"
+#include "query/index/indexes.hpp"
 #include "query/run/engines.hpp"
 #include "query/run/executor.hpp"
 #include "query/run/rows_run.hpp"
@@ -285,7 +286,8 @@ void QueryProcessor::index(const Table& table, const std::vector<std::string>& c
         if (!engines.has_room(QueryEngine::Bitmap, {{*data, on}}))
             refuse("the columns of " + std::to_string(data->rows) + " rows have no room in the GPU's memory");
         const auto opened = engines.get(QueryEngine::Bitmap).open(data, on);
-        state_->textures_of(function, {.table = data, .engine = QueryEngine::Bitmap, .columns = opened}).index(on);
+        auto& textures = state_->textures_of(function, {data, QueryEngine::Bitmap, opened});
+        Indexes::of(textures.tables()).add(textures, on);
         return 0;
     });
 }

@@ -36,7 +36,7 @@ class Indexed {
         index_.reset();
         table_ = detail::Access::of(table);
         columns_ = engine_.open(table_, on);
-        index_.emplace(*tables_, *columns_->textures(), on);
+        index_.emplace(*columns_->textures(), on);
         types_.clear();
         keys_.clear();
         for (const auto i : on) {
@@ -335,9 +335,10 @@ TEST_CASE("A table that is gone takes its index along") {
     const std::vector<std::size_t> on{0, 1};
     {
         const auto data = detail::Access::of(points(1000, random));
-        engine.open(data, on)->textures()->index(on);
-        CHECK(tables->indexes().bytes() > 0);
+        const auto opened = engine.open(data, on);
+        Indexes::of(*tables).add(*opened->textures(), on);
+        CHECK(Indexes::of(*tables).bytes() > 0);
     }
     static_cast<void>(engine.open(detail::Access::of(points(1000, random)), on));
-    CHECK(tables->indexes().bytes() == 0);
+    CHECK(Indexes::of(*tables).bytes() == 0);
 }

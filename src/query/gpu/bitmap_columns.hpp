@@ -67,11 +67,11 @@ class BitmapColumns final : public GpuColumns {
     // selection outlive the result.
     [[nodiscard]] std::unique_ptr<FoundGroups> group(const GroupsWanted& wanted, const Bits& rows);
     void send_again(std::span<const std::size_t> columns) override;
-    // Makes an index of these columns, which later counts use. Pre: as for Indexes::add().
-    void index(std::span<const std::size_t> on);
     // The count of the condition by an index; null if there is none for it.
     [[nodiscard]] std::unique_ptr<Counting> count_by_index(const Clauses& clauses) const;
     [[nodiscard]] BitmapColumns* textures() override { return this; }
+
+    [[nodiscard]] GpuTables& tables() { return tables_; }
 
     // For an engine that leaves a part of its work to this one.
     [[nodiscard]] const std::shared_ptr<GpuColumn>& column(std::size_t i) const;

@@ -13,7 +13,6 @@
 #include "query/gpu/bitmap_columns.hpp"
 #include "query/gpu/condition_program.hpp"
 #include "query/gpu/notes.hpp"
-#include "query/index/indexes.hpp"
 
 namespace quadmill::detail::query {
 
@@ -192,12 +191,9 @@ BitsPtr BitmapColumns::selected(const ConditionProgram& by) {
     return bits;
 }
 
-void BitmapColumns::index(std::span<const std::size_t> on) {
-    tables_.indexes().add(tables_, *this, on);
-}
-
 std::unique_ptr<Counting> BitmapColumns::count_by_index(const Clauses& clauses) const {
-    return tables_.indexes().count_later(clauses, *this);
+    const auto& indexes = tables_.indexes();
+    return indexes ? indexes->count_later(clauses, *this) : nullptr;
 }
 
 std::uint64_t BitmapColumns::count_conjunction(const Clauses& clauses) {

@@ -11,18 +11,12 @@
 #include "query/gpu/host_column.hpp"
 #include "query/gpu/key_lines.hpp"
 #include "query/gpu/parted_columns.hpp"
-#include "query/index/indexes.hpp"
 #include "sort/merge/merge_sort.hpp"
 
 namespace quadmill::detail::query {
 
 GpuTables::GpuTables(gl::Device& device, unsigned threads)
-    : device_(device),
-      workers_(threads),
-      programs_(device),
-      key_list_(device, programs_),
-      indexes_(std::make_shared<Indexes>()),
-      host_keys_(device) {}
+    : device_(device), workers_(threads), programs_(device), key_list_(device, programs_), host_keys_(device) {}
 
 std::size_t GpuTables::max_rows(int texels_a_word) const {
     const auto& info = device_.info;
@@ -46,7 +40,7 @@ std::size_t GpuTables::column_bytes(std::size_t rows, ColumnType type) const {
 }
 
 std::size_t GpuTables::held() const {
-    std::size_t bytes = indexes_->bytes();
+    std::size_t bytes = indexes_ ? indexes_->bytes() : 0;
     for (const auto& [key, known] : columns_) bytes += known.column->keys.bytes();
     for (const auto& [rows, pool] : pools_) {
         bytes += pool_bytes(rows);
@@ -57,7 +51,7 @@ std::size_t GpuTables::held() const {
 
 void GpuTables::forget_dead_columns() {
     std::erase_if(columns_, [](const auto& entry) { return entry.second.data.expired(); });
-    indexes_->forget_dead();
+    if (indexes_) indexes_->forget_dead();
 }
 
 // Keeps a few pools that are not used now, for the next table of the same size.

@@ -28,7 +28,17 @@ class MergeSort;
 
 namespace quadmill::detail::query {
 
-class Indexes;
+// Counts by indexes, which are made beforehand (src/query/index).
+class CountsByIndex {
+  public:
+    virtual ~CountsByIndex() = default;
+    // The count of a condition on these columns; null if no index serves it.
+    [[nodiscard]] virtual std::unique_ptr<Counting> count_later(const Clauses& clauses,
+                                                                const BitmapColumns& columns) = 0;
+    [[nodiscard]] virtual std::size_t bytes() const = 0;
+    // Frees indexes of tables that no longer exist.
+    virtual void forget_dead() = 0;
+};
 
 // Keeps up to `max` objects for reuse.
 template <class T>
@@ -169,7 +179,8 @@ class GpuTables {
     [[nodiscard]] cpu::Workers& workers() { return workers_; }
     [[nodiscard]] sort::MergeSort& sorter();
     [[nodiscard]] KeyList& key_list() { return key_list_; }
-    [[nodiscard]] Indexes& indexes() { return *indexes_; }
+    // Null before the first index.
+    [[nodiscard]] std::shared_ptr<CountsByIndex>& indexes() { return indexes_; }
 
   private:
     [[nodiscard]] std::shared_ptr<Pool> pool(std::size_t rows);
@@ -192,7 +203,7 @@ class GpuTables {
     pass::Programs programs_;
     std::shared_ptr<sort::MergeSort> sorter_;  // made on first use
     KeyList key_list_;
-    std::shared_ptr<Indexes> indexes_;
+    std::shared_ptr<CountsByIndex> indexes_;
     sort::CallerKeys host_keys_;
     pass::Target host_words_;
     std::map<std::size_t, std::shared_ptr<Pool>> pools_;  // by number of rows

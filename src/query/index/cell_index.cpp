@@ -74,8 +74,8 @@ class CountingEdge final : public Counting {
 
 }  // namespace
 
-CellIndex::CellIndex(GpuTables& tables, BitmapColumns& columns, std::span<const std::size_t> on)
-    : tables_(tables), device_(tables.device()), shape_(columns.shape()) {
+CellIndex::CellIndex(BitmapColumns& columns, std::span<const std::size_t> on)
+    : tables_(columns.tables()), device_(tables_.device()), shape_(columns.shape()) {
     constexpr std::size_t max_spare = 64;
     queries_->reserve(max_spare);
     for (const auto i : on) {

@@ -23,8 +23,8 @@ namespace quadmill::detail::query {
 class CellIndex {
   public:
     // Builds the index; waits for the GPU. Rows with NULL in a column are in no rectangle. Pre: one or two columns,
-    // which are not objects of the application; `tables` outlives this object.
-    CellIndex(GpuTables& tables, BitmapColumns& columns, std::span<const std::size_t> on);
+    // which are not objects of the application; the engine's tables outlive this object.
+    CellIndex(BitmapColumns& columns, std::span<const std::size_t> on);
 
     // The number of rows whose keys are in these ranges, one for each column. Pre: no bound is the key of -0.
     [[nodiscard]] std::unique_ptr<Counting> count_later(std::span<const KeyRange> ranges);

@@ -47,7 +47,13 @@ bool Indexes::Known::dead() const {
     return std::ranges::any_of(of, [](const auto& column) { return column.expired(); });
 }
 
-void Indexes::add(GpuTables& tables, BitmapColumns& columns, std::span<const std::size_t> on) {
+Indexes& Indexes::of(GpuTables& tables) {
+    auto& indexes = tables.indexes();
+    if (!indexes) indexes = std::make_shared<Indexes>();
+    return dynamic_cast<Indexes&>(*indexes);
+}
+
+void Indexes::add(BitmapColumns& columns, std::span<const std::size_t> on) {
     forget_dead();
     std::vector<std::weak_ptr<const ColumnData>> of;
     for (const auto i : on) of.push_back(columns.column(i)->data);
@@ -57,7 +63,7 @@ void Indexes::add(GpuTables& tables, BitmapColumns& columns, std::span<const std
     };
     if (std::ranges::any_of(all_, is_same)) return;
     all_.push_back(std::unique_ptr<Known>(
-        new Known{.of = std::move(of), .rows = columns.shape().rows, .index = CellIndex(tables, columns, on)}));
+        new Known{.of = std::move(of), .rows = columns.shape().rows, .index = CellIndex(columns, on)}));
     // Those of fewer columns come first: they test fewer rows.
     std::ranges::stable_sort(all_, {}, [](const auto& known) { return known->of.size(); });
 }

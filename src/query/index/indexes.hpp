@@ -10,16 +10,17 @@
 
 namespace quadmill::detail::query {
 
-class Indexes {
+class Indexes final : public CountsByIndex {
   public:
+    // Those of an engine's tables.
+    [[nodiscard]] static Indexes& of(GpuTables& tables);
     // Indexes these columns, unless that is done. Pre: as for CellIndex; the table is not in parts.
-    void add(GpuTables& tables, BitmapColumns& columns, std::span<const std::size_t> on);
+    void add(BitmapColumns& columns, std::span<const std::size_t> on);
     // The count of a condition that is an AND of ranges of indexed columns; null for others. An indexed column that the
     // condition does not name must be without NULLs.
-    [[nodiscard]] std::unique_ptr<Counting> count_later(const Clauses& clauses, const BitmapColumns& columns);
-    [[nodiscard]] std::size_t bytes() const;
-    // Frees indexes of tables that no longer exist.
-    void forget_dead();
+    [[nodiscard]] std::unique_ptr<Counting> count_later(const Clauses& clauses, const BitmapColumns& columns) override;
+    [[nodiscard]] std::size_t bytes() const override;
+    void forget_dead() override;
 
   private:
     struct Known {
