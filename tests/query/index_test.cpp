@@ -26,7 +26,7 @@ using namespace quadmill::detail::query;  // NOLINT(google-build-using-namespace
 namespace {
 
 // The keys of a column; nothing for NULL.
-using Keys = std::vector<std::optional<Key>>;
+using ColumnKeys = std::vector<std::optional<Key>>;
 
 class Indexed {
   public:
@@ -101,11 +101,11 @@ class Indexed {
     std::shared_ptr<Columns> columns_;
     std::optional<CellIndex> index_;
     std::vector<ColumnType> types_;
-    std::vector<Keys> keys_;
+    std::vector<ColumnKeys> keys_;
 };
 
 template <class T, class Number>
-std::vector<T> numbers(std::size_t n, Number number) {
+std::vector<T> values_of(std::size_t n, Number number) {
     std::vector<T> all(n);
     for (std::size_t i = 0; i < n; ++i) all[i] = static_cast<T>(number(i));
     return all;
@@ -158,7 +158,7 @@ TEST_CASE("An index counts rectangles of every distribution exactly") {
     Indexed indexed;
     std::mt19937_64 random(47);
     const auto check = [&](auto x, auto y) {
-        indexed.of(Table().add("x", numbers<std::int32_t>(rows, x)).add("y", numbers<float>(rows, y)), {0, 1});
+        indexed.of(Table().add("x", values_of<std::int32_t>(rows, x)).add("y", values_of<float>(rows, y)), {0, 1});
         indexed.check(60, random);
         CHECK(indexed.index().bytes() <= 12 * rows + (std::size_t{1} << 20U));  // the pixels that are counted
     };
@@ -205,7 +205,7 @@ TEST_CASE("A rectangle tests about the rows of the cells on its edge") {
     Indexed indexed;
     std::mt19937_64 random(48);
     const auto noise = [&](std::size_t /*i*/) { return random() >> 32U; };
-    indexed.of(Table().add("x", numbers<std::uint32_t>(rows, noise)).add("y", numbers<std::uint32_t>(rows, noise)),
+    indexed.of(Table().add("x", values_of<std::uint32_t>(rows, noise)).add("y", values_of<std::uint32_t>(rows, noise)),
                {0, 1});
     constexpr Key from = 0x40000000, to = 0xbfffffff;
     const std::vector<KeyRange> ranges{{from, to}, {from, to}};
@@ -220,7 +220,7 @@ TEST_CASE("Counts of an index that are in flight together are exact, also after 
     Indexed indexed;
     std::mt19937_64 random(49);
     const auto noise = [&](std::size_t /*i*/) { return random() >> 40U; };
-    indexed.of(Table().add("x", numbers<float>(rows, noise)), {0});
+    indexed.of(Table().add("x", values_of<float>(rows, noise)), {0});
     std::vector<std::unique_ptr<Counting>> counts;
     std::vector<std::uint64_t> expected;
     for (int n = 0; n < 100; ++n) {
@@ -228,7 +228,7 @@ TEST_CASE("Counts of an index that are in flight together are exact, also after 
         counts.push_back(indexed.index().count_later(ranges));
         expected.push_back(indexed.counted(ranges));
     }
-    indexed.of(Table().add("x", numbers<float>(1, noise)), {0});
+    indexed.of(Table().add("x", values_of<float>(1, noise)), {0});
     for (std::size_t n = 0; n < counts.size(); ++n) CHECK(counts[n]->result() == expected[n]);
 }
 
@@ -253,8 +253,8 @@ Table points(std::size_t rows, std::mt19937_64& random) {
     for (std::size_t i = 0; i < rows; ++i) valid[i] = random() % 8 != 0;
     const auto noise = [&](std::size_t /*i*/) { return static_cast<double>(random() >> 40U) * 0x1p-24; };
     Table table;
-    table.add("x", numbers<float>(rows, noise)).add("y", numbers<float>(rows, noise));
-    table.add("z", numbers<double>(rows, noise), std::move(valid));
+    table.add("x", values_of<float>(rows, noise)).add("y", values_of<float>(rows, noise));
+    table.add("z", values_of<double>(rows, noise), std::move(valid));
     return table;
 }
 
