@@ -118,7 +118,7 @@ class QUADMILL_API QueryProcessor {
     /// an index. It is kept until the table and its copies are gone. A second call for the same columns does nothing.
     /// Memory: at most 12 bytes per row on the GPU and 1 MB, and about 40 bytes per row while it is made.
     /// Cost: a sort of all rows; waits for the GPU. A count then tests only rows near the edge of the ranges, in one
-    /// pass: of two columns with n different values, about 16 sqrt(n) rows.
+    /// pass: of two columns of n independent values, about 16 sqrt(n) rows or fewer.
     /// Throws: InvalidArgument also for other numbers of columns, for columns that are objects of OpenGL, whose values
     /// may change, for a processor without a context or with QueryEngine::Cpu, and for more rows than a texture of the
     /// library holds.
