@@ -30,7 +30,7 @@ show::Canvas both_halves(OrbitRenderer& renderer, double turn) {
         picture.text(14, 12, label, show::Font(17, show::Weight::Bold), show::white);
         return picture;
     };
-    const auto left = half(Sorting::Off, "unsorted"), right = half(Sorting::On, "sorted from back to front");
+    const auto left = half(Sorting::Off, renderer.labels().off), right = half(Sorting::On, renderer.labels().on);
     show::Canvas both(left.width() + right.width(), left.height());
     both.paste(left, 0, 0);
     both.paste(right, left.width(), 0);
@@ -45,7 +45,8 @@ glm::mat3 camera_at(double turn, float tilt) {
 
 std::string OrbitScene::title() const {
     if (!ready_) return "getting ready";
-    return std::string(sorting_ == Sorting::On ? "sorted" : "unsorted") + (turning_ ? ", turning" : ", paused");
+    return std::string(sorting_ == Sorting::On ? renderer_->labels().short_on : renderer_->labels().off) +
+           (turning_ ? ", turning" : ", paused");
 }
 
 void OrbitScene::tick(double seconds) {
@@ -77,7 +78,7 @@ void OrbitScene::bar(Bar& bar) {
     if (bar.button(turning_ ? "Pause" : "Turn ", "Pause or turn (space; the arrows turn a little, Home goes back)"))
         press(Key::Space);
     bool sorted = sorting_ == Sorting::On;
-    if (bar.check("sorted from back to front", "By the library, on the GPU (T)", sorted)) toggle_sorting();
+    if (bar.check(renderer_->labels().on, renderer_->labels().help, sorted)) toggle_sorting();
     controls(bar);
     bar.next_row();
     std::array<char, 80> care{};

@@ -16,7 +16,13 @@ enum class Sorting { On, Off };
 
 class OrbitRenderer {
   public:
+    // Words for the picture without the library's work and with it.
+    struct Labels {
+        const char *off = "unsorted", *on = "sorted from back to front", *short_on = "sorted",
+                   *help = "By the library, on the GPU (T)";
+    };
     virtual ~OrbitRenderer() = default;
+    [[nodiscard]] virtual Labels labels() const { return {}; }
     // Prepares a part of what the library needs and returns whether all is ready, so that the window stays responsive.
     virtual bool prepare() = 0;
     // `turn` is the camera's position on its orbit, from 0 to 1.
@@ -26,13 +32,13 @@ class OrbitRenderer {
     [[nodiscard]] virtual std::string words() = 0;
 };
 
-// A recorded frame: unsorted on the left, sorted on the right, each with a label.
+// A recorded frame: without the library's work on the left, with it on the right, each with a label.
 [[nodiscard]] show::Canvas both_halves(OrbitRenderer& renderer, double turn);
 
 // A rotation about the vertical axis, then tilted towards the camera.
 [[nodiscard]] glm::mat3 camera_at(double turn, float tilt);
 
-// Space, the arrows and Home turn the camera, T turns sorting on and off.
+// Space, the arrows and Home turn the camera, T turns the library's work on and off.
 class OrbitScene : public Scene {
   public:
     [[nodiscard]] std::string title() const override;

@@ -3,7 +3,8 @@
 // bins.glsl with CODES.
 //     texture0   the picture
 //     texels     0 .. 31 | 32 .. 63 | ...
-//     words      0, in layer 0: which texels have a number; k: bit k - 1 of their bins, in layer k / 4; with CODES
+//     words      0, in layer 0: which texels have a number; k: bit k - 1 of their bins, in layer k / 4; with CODES. The
+//                first texel has the highest bit.
 //     layer      the last one, with MOMENTS: minimum, maximum, sum (floats by their bits), count
 uniform float share;  // a power of two, so that sums do not overflow
 layout(location = 0) out uvec4 results[LAYERS];
@@ -12,15 +13,20 @@ void main() {
     float lowest = uintBitsToFloat(0x7f800000u), highest = uintBitsToFloat(0xff800000u), sum = 0.0;
     uint numbers = 0u;
     uvec4 a = uvec4(0u), b = uvec4(0u), c = uvec4(0u);
-    int first = 32 * int(gl_FragCoord.x), end = min(first + 32, row_width());
-    for (int x = first; x < end; ++x) {
+    int first = 32 * int(gl_FragCoord.x), end = row_width();
+    for (int x = first; x < first + 32; ++x) {
         float v = value_at(x);
-        bool is_number = (floatBitsToUint(v) & 0x7fffffffu) <= 0x7f800000u;
+        bool is_number = x < end && (floatBitsToUint(v) & 0x7fffffffu) <= 0x7f800000u;
 #ifdef MOMENTS
+        uint times = is_number ? 1u : 0u;
+#ifdef WEIGHTED
+        times *= weight_at(x);
+        is_number = times != 0u;
+#endif
         lowest = is_number ? min(lowest, v) : lowest;
         highest = is_number ? max(highest, v) : highest;
-        sum += is_number ? v * share : 0.0;
-        numbers += is_number ? 1u : 0u;
+        sum += is_number ? v * (share * float(times)) : 0.0;
+        numbers += times;
 #endif
 #ifdef CODES
         uint code = is_number ? code_of(v) * 2u + 1u : 0u;

@@ -1,11 +1,10 @@
 // Counts the texels of each bin in a tile: 7 words of 32 texels. A fragment counts 16 bins per render target, in bytes,
 // which do not overflow with 224 texels. The texels of a bin are the product of the bit planes or their complements.
+// Needs weighing.glsl before it.
 //     texture0   the bit planes of codes.frag
-//     columns    bins 0 .. B - 1 of tiles 0 .. C - 1 | bins B .. 2 B - 1 of these tiles | ...     (row r: tiles r C ..)
+//     columns    bins 0 .. B - 1 of tiles 0 .. columns - 1 | bins B .. 2 B - 1 of these tiles | ...     (row r: tiles r columns ..)
 //     target l   byte b of word w: bin 16 l + 4 w + b of the fragment's B bins
 uniform highp usampler2DArray texture0;
-uniform ivec2 size;   // of texture0
-uniform int columns;  // C
 layout(location = 0) out uvec4 counts[LAYERS];
 
 uvec4 a, b, c;  // the planes of a word
@@ -27,7 +26,7 @@ uvec4 sixteen(uint group) {
 
 void main() {
     ivec2 place = ivec2(gl_FragCoord.xy);
-    uint group = uint(place.x / columns * LAYERS);
+    uint group = uint(range() * LAYERS);
     int word = 7 * (place.y * columns + place.x % columns), end = min(word + 7, size.x * size.y);
     uvec4 sums[LAYERS];
     for (int l = 0; l < LAYERS; ++l) sums[l] = uvec4(0u);
@@ -35,6 +34,7 @@ void main() {
     for (; word < end; ++word) {
         ivec2 at = ivec2(word % size.x, word / size.x);
         a = texelFetch(texture0, ivec3(at, 0), 0);
+        a.x &= counted(at);
 #if PLANE_LAYERS > 1
         b = texelFetch(texture0, ivec3(at, 1), 0);
 #endif

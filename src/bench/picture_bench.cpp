@@ -129,6 +129,16 @@ std::vector<PictureTimes> measure_picture(const Context& context, const PictureC
     }
     all.back().verified = is_logarithmic ? texels_of<std::uint32_t>(device, cumulative).back() == texels
                                          : texels_of<std::uint32_t>(device, histogram) == expected;
+    const std::vector phi{0.01, 0.05, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99};
+    const auto add_percentiles = [&](const char* name, std::array<float, 4> weights) {
+        all.push_back(timed(context, repeat, name, [&] {
+            statistics.measure({.texture = picture.id()}, {.percentiles = percentiles.id()},
+                               {.weights = weights, .phi = phi});
+        }));
+    };
+    add_percentiles("8 percentiles of luminance", PictureOptions{}.weights);
+    add_percentiles("8 percentiles of a channel", {1, 0, 0, 0});
+    const auto counted = texels_of<float>(device, percentiles);
     const int others = context.info().software ? 1 : repeat;  // llvmpipe takes seconds
     if (blends) {
         all.push_back(timed(context, others, "points, without reading", [&] {
@@ -144,10 +154,9 @@ std::vector<PictureTimes> measure_picture(const Context& context, const PictureC
         }));
     }
     Sorter sorter(context, {.engine = Engine::Merge});
-    all.push_back(timed(context, others, "8 percentiles by sorting", [&] {
-        constexpr std::array phi{0.01, 0.05, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99};
-        sorter.percentiles_texture({.texture = picture.id()}, phi, percentiles.id(), 1);
-    }));
+    all.push_back(timed(context, others, "8 percentiles by sorting",
+                        [&] { sorter.percentiles_texture({.texture = picture.id()}, phi, percentiles.id(), 0); }));
+    all.back().verified = texels_of<float>(device, percentiles) == counted;
     return all;
 }
 

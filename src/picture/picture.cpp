@@ -16,25 +16,22 @@
 #include "gl/pixels.hpp"
 #include "pass/programs.hpp"
 #include "pass/target.hpp"
+#include "picture/percentiles.hpp"
+#include "picture/tally.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill_shaders.hpp"
 
 namespace quadmill {
 
-using namespace detail;  // NOLINT(google-build-using-namespace): this file is the front door of the room
+using namespace detail;           // NOLINT(google-build-using-namespace): this file is the front door of the room
+using namespace detail::picture;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
 constexpr const char* function = "PictureStatistics::measure";
-constexpr std::size_t max_bins = 1024, max_texels = std::size_t{1} << 28U;
-// As in the shaders.
-constexpr int word_texels = 32, tile_words = 7, chunk_tiles = 128, layer_bins = 16, block_bins = 32,
-              folded_moments = 512;
-constexpr int max_columns = 128;  // of tiles.frag
-
-constexpr int parts(int count, int size) {
-    return (count + size - 1) / size;
-}
+constexpr std::size_t max_bins = 1024, max_texels = std::size_t{1} << 28U, max_weighed = std::size_t{1} << 26U;
+constexpr int max_levels = 255;
+constexpr int layer_bins = 16, block_bins = 32, folded_moments = 512;  // as in the shaders
 
 [[noreturn]] void refuse(const std::string& why) {
     throw InvalidArgument(std::string(function) + ": " + why);
@@ -54,15 +51,27 @@ void check(const PictureOptions& options) {
     for (const float weight : options.weights) {
         if (!std::isfinite(weight)) refuse("a weight is a finite number, not " + std::to_string(weight));
     }
+    if (const bool by_mask = options.weight == PictureWeight::Mask; by_mask != (options.mask != 0))
+        refuse(by_mask ? "PictureWeight::Mask needs a mask" : "a mask is only for PictureWeight::Mask");
+    if (options.levels < 1 || options.levels > max_levels) {
+        refuse("from 1 to " + std::to_string(max_levels) + " levels of weights, not " + std::to_string(options.levels));
+    }
+    for (const double each : options.phi) {
+        if (!(each >= 0 && each <= 1)) refuse("a fraction is from 0 to 1, not " + std::to_string(each));
+    }
 }
 
-void check(const PictureOutputs& outputs) {
-    std::array ids{outputs.histogram, outputs.cumulative, outputs.equalization, outputs.range};
+void check(const PictureOutputs& outputs, std::size_t percentiles) {
+    std::array ids{outputs.histogram, outputs.cumulative, outputs.equalization, outputs.range, outputs.percentiles};
     std::ranges::sort(ids);
     if (ids.back() == 0) refuse("no output is given");
     for (std::size_t i = 1; i < ids.size(); ++i) {
         if (ids.at(i) != 0 && ids.at(i) == ids.at(i - 1))
             refuse("texture " + std::to_string(ids.at(i)) + " is given for two outputs");
+    }
+    if (outputs.percentiles != 0 && (percentiles < 1 || percentiles > max_percentiles)) {
+        refuse("from 1 to " + std::to_string(max_percentiles) + " fractions for the percentiles, not " +
+               std::to_string(percentiles));
     }
 }
 
@@ -74,24 +83,19 @@ float share_of(std::size_t texels) {
 }  // namespace
 
 struct PictureStatistics::State {
-    explicit State(const Context& of) : context(of), device(*Access::of(of)), programs(device) {}
+    explicit State(const Context& of)
+        : context(of),
+          device(*Access::of(of)),
+          programs(device),
+          tally(device, programs),
+          percentiles(device, programs) {}
 
-    // A picture that passes can read.
-    struct Picture {
-        const gl::Texture* texture;
-        int x, y, width, rows, last_width;
-        bool one_channel;
-        [[nodiscard]] std::size_t texels() const {
-            return static_cast<std::size_t>(width) * static_cast<std::size_t>(rows - 1) +
-                   static_cast<std::size_t>(last_width);
-        }
-    };
     enum class Moments { Off, On };
     enum class Codes { Off, On };
 
     void measure(const TextureRegion& region, const PictureOutputs& outputs, const PictureOptions& options);
     // The first pass, which reads the picture.
-    void read(const Picture& picture, Codes with_codes, Moments with_moments, const PictureOptions& options);
+    void read(const Source& picture, Codes with_codes, Moments with_moments, const PictureOptions& options);
     // Counts the texels of each bin. Pre: the first pass had codes.
     const gl::Texture& count(int bins);
     const gl::Texture& blocks(const gl::Texture& counts);
@@ -103,20 +107,13 @@ struct PictureStatistics::State {
     pass::Programs programs;
     gl::Texture copy;  // of a picture that is not in a 2-D texture
     int plane_layers = 0;
-    pass::Target planes, tiles, chunks, counted, summed, accumulated, range;
+    pass::Target planes, counted, summed, accumulated, range;
     std::array<pass::Target, 3> folded;
-
-  private:
-    const pass::Target& sized(pass::Target& target, gl::Format format, int width, int height, int layers = 0) {
-        if (!target.is(format, width, height) || target.texture.layers() != layers) {
-            target = {};
-            target = pass::Target(device, format, width, height, layers);
-        }
-        return target;
-    }
+    Tally tally;
+    Percentiles percentiles;
 };
 
-void PictureStatistics::State::read(const Picture& picture, Codes with_codes, Moments with_moments,
+void PictureStatistics::State::read(const Source& picture, Codes with_codes, Moments with_moments,
                                     const PictureOptions& options) {
     const bool is_logarithmic = options.scale == BinScale::Logarithmic;
     plane_layers = with_codes == Codes::On ? parts(static_cast<int>(std::bit_width(options.bins - 1)) + 1, 4) : 0;
@@ -124,14 +121,9 @@ void PictureStatistics::State::read(const Picture& picture, Codes with_codes, Mo
     std::string prelude =
         "#define LAYERS " + std::to_string(layers) + "\n#define PLANE_LAYERS " + std::to_string(plane_layers) + "\n";
     if (with_moments == Moments::On) prelude += "#define MOMENTS\n";
-    if (picture.one_channel) prelude += "#define ONE_CHANNEL\n";
-    prelude += shaders::picture_value_glsl;
-    gl::Uniforms uniforms{{"part", glm::ivec4(picture.x, picture.y, picture.width, picture.rows)},
-                          {"last_width", picture.last_width}};
-    if (!picture.one_channel) {
-        const auto& w = options.weights;
-        uniforms.set("weights", glm::vec4(w[0], w[1], w[2], w[3]));
-    }
+    const auto weights = with_moments == Moments::On ? Source::Weights::On : Source::Weights::Off;
+    prelude += picture.prelude(weights);
+    auto uniforms = picture.uniforms(weights);
     if (with_codes == Codes::On) {
         prelude += std::string("#define CODES\n") + (is_logarithmic ? "#define LOGARITHMIC\n" : "") +
                    shaders::picture_bins_glsl;
@@ -142,33 +134,34 @@ void PictureStatistics::State::read(const Picture& picture, Codes with_codes, Mo
             .set("last_bin", static_cast<float>(options.bins - 1));
         if (is_logarithmic) uniforms.set("smallest", options.low);
     }
-    if (with_moments == Moments::On) uniforms.set("share", share_of(picture.texels()));
-    const auto& to = sized(planes, gl::Format::Rgba32ui, parts(picture.width, word_texels), picture.rows, layers);
+    if (with_moments == Moments::On) uniforms.set("share", share_of(picture.times()));
+    const auto& to =
+        sized(device, planes, gl::Format::Rgba32ui, parts(picture.width, word_texels), picture.rows, layers);
     fill(device, "picture", programs.get("picture/codes.frag", shaders::picture_codes_frag, prelude), to,
-         {picture.texture}, std::move(uniforms));
+         {picture.texture, weights == Source::Weights::On ? picture.mask : nullptr}, std::move(uniforms));
 }
 
 const gl::Texture& PictureStatistics::State::count(int bins) {
-    const auto& from = planes.texture;
-    const int layers = std::min(device.features.color_targets, parts(bins, layer_bins));
-    const int ranges = parts(bins, layers * layer_bins), number = parts(from.width() * from.height(), tile_words),
-              columns = std::min(number, max_columns), across = parts(number, chunk_tiles);
-    const auto prelude =
-        "#define LAYERS " + std::to_string(layers) + "\n#define PLANE_LAYERS " + std::to_string(plane_layers) + "\n";
-    const auto& some = sized(tiles, gl::Format::Rgba32ui, ranges * columns, parts(number, columns), layers);
-    fill(device, "tiles", programs.get("picture/tiles.frag", shaders::picture_tiles_frag, prelude), some, {&from},
-         {{"size", glm::ivec2(from.width(), from.height())}, {"columns", columns}});
-    const auto& fewer = sized(chunks, gl::Format::Rgba32ui, ranges * layers, across, 2);
-    fill(device, "chunks", programs.get("picture/chunks.frag", shaders::picture_chunks_frag, prelude), fewer,
-         {&some.texture}, {{"columns", columns}, {"tiles", number}});
-    const auto& all = sized(counted, gl::Format::R32ui, bins, 1);
-    fill(device, "counts", programs.get("picture/counts.frag", shaders::picture_counts_frag), all, {&fewer.texture},
-         {{"chunks", across}});
+    const int slots = parts(bins, layer_bins), layers = tally.layers_for(slots);
+    const auto prelude = "#define LAYERS " + std::to_string(layers) + "\n#define PLANE_LAYERS " +
+                         std::to_string(plane_layers) + "\n" + tally.prelude();
+    const auto chunks =
+        tally.count({.name = "tiles",
+                     .program = &programs.get("picture/tiles.frag", shaders::picture_tiles_frag, prelude),
+                     .inputs = {&planes.texture},
+                     .uniforms = {},
+                     .width = planes.texture.width(),
+                     .height = planes.texture.height(),
+                     .slots = slots,
+                     .layers = layers});
+    const auto& all = sized(device, counted, gl::Format::R32ui, bins, 1);
+    fill(device, "counts", programs.get("picture/counts.frag", shaders::picture_counts_frag), all, {&chunks.texture},
+         chunks.uniforms);
     return all.texture;
 }
 
 const gl::Texture& PictureStatistics::State::blocks(const gl::Texture& counts) {
-    const auto& to = sized(summed, gl::Format::Rgba32ui, parts(counts.width(), block_bins), 1);
+    const auto& to = sized(device, summed, gl::Format::Rgba32ui, parts(counts.width(), block_bins), 1);
     fill(device, "blocks", programs.get("picture/blocks.frag", shaders::picture_blocks_frag), to, {&counts},
          {{"bins", counts.width()}});
     return to.texture;
@@ -176,7 +169,7 @@ const gl::Texture& PictureStatistics::State::blocks(const gl::Texture& counts) {
 
 const gl::Texture& PictureStatistics::State::cumulative(const gl::Texture& counts, const gl::Texture& blocks,
                                                         const char* prelude) {
-    const auto& to = sized(accumulated, gl::Format::R32ui, counts.width(), 1);
+    const auto& to = sized(device, accumulated, gl::Format::R32ui, counts.width(), 1);
     fill(device, "cumulative", programs.get("picture/cumulative.frag", shaders::picture_cumulative_frag, prelude), to,
          {&counts, &blocks}, {{"blocks", blocks.width()}});
     return to.texture;
@@ -192,7 +185,7 @@ const gl::Texture& PictureStatistics::State::moments(std::size_t texels) {
         auto& target = is_final ? range : folded.at(i);
         gl::Uniforms uniforms{{"width", from->width()}, {"number", number}, {"target_width", across}};
         if (is_final) uniforms.set("share", share_of(texels));
-        const auto& to = sized(target, gl::Format::Rgba32ui, across, parts(left, across));
+        const auto& to = sized(device, target, gl::Format::Rgba32ui, across, parts(left, across));
         fill(device, "moments",
              programs.get("picture/moments.frag", shaders::picture_moments_frag,
                           layer + (is_final ? "#define FINAL\n" : "")),
@@ -207,7 +200,7 @@ const gl::Texture& PictureStatistics::State::moments(std::size_t texels) {
 void PictureStatistics::State::measure(const TextureRegion& region, const PictureOutputs& outputs,
                                        const PictureOptions& options) {
     check(options);
-    check(outputs);
+    check(outputs, options.phi.size());
     if (region.counted) refuse("a picture's number of texels is not taken from a buffer");
     const gl::Scope scope(device, function);
     using enum gl::Format;
@@ -229,21 +222,44 @@ void PictureStatistics::State::measure(const TextureRegion& region, const Pictur
     const auto histogram = output(outputs.histogram, bins, R32ui, "the texture of the histogram"),
                running = output(outputs.cumulative, bins, R32ui, "the texture of the cumulative histogram"),
                table = output(outputs.equalization, bins, R32f, "the texture of the equalization table"),
-               extent = output(outputs.range, 1, Rgba32f, "the texture of the range");
+               extent = output(outputs.range, 1, Rgba32f, "the texture of the range"),
+               marks = output(outputs.percentiles, static_cast<int>(options.phi.size()), R32f,
+                              "the texture of the percentiles");
 
     const auto across = static_cast<std::size_t>(part.width);
-    Picture picture{
-        .texture = nullptr,
-        .x = part.x,
-        .y = part.y,
-        .width = part.width,
-        .rows = static_cast<int>((texels + across - 1) / across),
-        .last_width = static_cast<int>((texels - 1) % across) + 1,
-        .one_channel = part.format == R32f || part.format == R16f || part.format == R16 || part.format == R8};
+    Source picture{.texture = nullptr,
+                   .x = part.x,
+                   .y = part.y,
+                   .width = part.width,
+                   .rows = static_cast<int>((texels + across - 1) / across),
+                   .last_width = static_cast<int>((texels - 1) % across) + 1,
+                   .weights = options.weights,
+                   .one_channel = part.format == R32f || part.format == R16f || part.format == R16 || part.format == R8,
+                   .counted = options.weight == PictureWeight::Mask    ? Source::Counted::ByMask
+                              : options.weight == PictureWeight::Alpha ? Source::Counted::ByAlpha
+                                                                       : Source::Counted::Once,
+                   .levels = options.weight == PictureWeight::Once ? 1 : options.levels};
+    if (picture.counted != Source::Counted::Once && (texels > max_weighed || picture.times() > UINT32_MAX)) {
+        refuse("with weights, up to 2^26 texels are measured, and times the levels fewer than 2^32; not " +
+               std::to_string(texels) + " with " + std::to_string(options.levels) + " levels");
+    }
+    if (picture.counted == Source::Counted::ByAlpha && picture.one_channel)
+        refuse(std::string("texels of ") + gl::info(part.format).name + " have no alpha");
+    std::optional<gl::PlainAccess> mask;
+    if (options.mask != 0) {
+        const gl::HostPart over(device, {.texture = options.mask, .width = picture.width, .height = picture.rows},
+                                {Rgba32f, Rgba16f, Rgba8, R32f, R16f, R16, R8}, function, "the mask");
+        if (!over.is_plain() || options.mask == region.texture) refuse("the mask is a 2-D texture of its own");
+        mask.emplace(device, gl::Texture(device, over.id, over.format, over.width, over.height));
+        picture.mask = &mask->texture();
+    }
     const bool counts_bins = histogram || running || table;
     const auto draw_from = [&](const gl::Texture& texture) {
         picture.texture = &texture;
-        read(picture, counts_bins ? Codes::On : Codes::Off, extent ? Moments::On : Moments::Off, options);
+        tally.weigh(picture);
+        if (counts_bins || extent)
+            read(picture, counts_bins ? Codes::On : Codes::Off, extent ? Moments::On : Moments::Off, options);
+        if (marks) copy_part(device, percentiles.find(picture, options.phi, tally), options.phi.size(), *marks);
     };
     if (part.is_plain()) {
         const gl::PlainAccess access(
@@ -258,7 +274,7 @@ void PictureStatistics::State::measure(const TextureRegion& region, const Pictur
         copy_part(device, part, copy);
         draw_from(copy);
     }
-    if (extent) copy_part(device, moments(texels), 1, *extent);
+    if (extent) copy_part(device, moments(picture.times()), 1, *extent);
     if (counts_bins) {
         const auto& counts = count(bins);
         if (histogram) copy_part(device, counts, options.bins, *histogram);

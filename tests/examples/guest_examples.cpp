@@ -137,12 +137,16 @@ TEST_CASE("picture.hpp: statistics of a frame") {
     auto context = Context::headless();
     context.make_current();
     const auto& gl = detail::Access::of(context)->gl;
-    const test::HostTexture texture(context, GL_R32F, 40, 25), counts(context, GL_R32UI, 256, 1),
-        measured(context, GL_RGBA32F, 1, 1), curve(context, GL_R32F, 256, 1);
-    std::vector<float> values(1000);
-    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i * 7 % 1000 + 1);
-    gl.TextureSubImage2D(texture.id(), 0, 0, 0, 40, 25, GL_RED, GL_FLOAT, values.data());
-    const auto frame = texture.id(), bars = counts.id(), exposure = measured.id(), table = curve.id();
+    const test::HostTexture texture(context, GL_RGBA32F, 40, 25), counts(context, GL_R32UI, 256, 1),
+        measured(context, GL_RGBA32F, 1, 1), curve(context, GL_R32F, 256, 1), three(context, GL_R32F, 3, 1);
+    std::vector<float> texels;
+    for (std::size_t i = 0; i < 1000; ++i) {
+        const auto value = static_cast<float>(i * 7 % 1000 + 1);
+        texels.insert(texels.end(), {value, value, value, value > 500 ? 1.0F : 0.0F});
+    }
+    gl.TextureSubImage2D(texture.id(), 0, 0, 0, 40, 25, GL_RGBA, GL_FLOAT, texels.data());
+    const auto frame = texture.id(), bars = counts.id(), exposure = measured.id(), table = curve.id(),
+               marks = three.id();
     const auto read = [&] {
         std::array<float, 4> found{};
         gl.GetTextureImage(exposure, 0, GL_RGBA, GL_FLOAT, sizeof found, found.data());
@@ -159,7 +163,15 @@ TEST_CASE("picture.hpp: statistics of a frame") {
     quadmill::PictureStatistics statistics(context);
     statistics.measure({.texture = frame}, {.histogram = bars, .equalization = table, .range = exposure},
                        {.bins = 256, .low = 0.001F, .high = 100, .scale = quadmill::BinScale::Logarithmic});
+    // Exact percentiles. Texels count by their alpha, as if they were there up to 255 times.
+    statistics.measure({.texture = frame}, {.percentiles = marks},
+                       {.phi = {0.01, 0.5, 0.99}, .weight = quadmill::PictureWeight::Alpha, .levels = 255});
     CHECK(read()[2] == doctest::Approx(500.5));
+    std::array<float, 3> found{};
+    gl.GetTextureImage(marks, 0, GL_RED, GL_FLOAT, sizeof found, found.data());
+    CHECK(found[0] == doctest::Approx(505).epsilon(0.001));
+    CHECK(found[1] == doctest::Approx(750).epsilon(0.002));
+    CHECK(found[2] == doctest::Approx(996).epsilon(0.001));
 }
 
 TEST_CASE("table.hpp, query.hpp: columns of the application, and aggregates for it") {

@@ -1,10 +1,11 @@
-// The examples of sort.hpp and of the sorts in docs/library.md, unchanged.
+// The examples of sort.hpp, of pairs.hpp and of the sorts in docs/library.md, unchanged.
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <array>
 #include <quadmill/context.hpp>
 #include <quadmill/device_group.hpp>
+#include <quadmill/pairs.hpp>
 #include <quadmill/sort.hpp>
 #include <span>
 #include <vector>
@@ -67,6 +68,40 @@ struct Textures {
 };
 
 }  // namespace
+
+TEST_CASE("pairs.hpp: values that travel with keys") {
+    const auto context = host();
+    {
+        PairSorter pairs(context);
+        std::vector<float> keys{3, 1, 2};
+        std::vector<std::uint64_t> values{30, 10, 20};
+        pairs.sort_by_key(keys, values);  // 1, 2, 3 and 10, 20, 30
+        CHECK(keys == std::vector<float>{1, 2, 3});
+        CHECK(values == std::vector<std::uint64_t>{10, 20, 30});
+    }
+    PairSorter pairs(context);
+    {
+        const std::vector<float> keys{3, 1, 2, 5, 4};
+        std::vector<std::uint32_t> index(5);
+        pairs.argsort_segments(keys, std::array<std::size_t, 2>{2, 5}, index);  // of [0, 2) and [2, 5)
+        CHECK(index == std::vector<std::uint32_t>{1, 0, 2, 4, 3});
+    }
+    const auto& gl = detail::Access::of(context)->gl;
+    constexpr std::size_t n = 100;
+    std::vector<float> keys(n);
+    for (std::size_t i = 0; i < n; ++i) keys[i] = static_cast<float>(i * 37 % n);
+    std::vector<std::array<float, 4>> values(n);
+    for (std::size_t i = 0; i < n; ++i) values[i].fill(keys[i]);
+    std::array<GLuint, 2> buffers{};
+    gl.CreateBuffers(2, buffers.data());
+    gl.NamedBufferData(buffers[0], n * sizeof(float), keys.data(), GL_STATIC_DRAW);
+    gl.NamedBufferData(buffers[1], n * sizeof values[0], values.data(), GL_STATIC_DRAW);
+    const auto depths = buffers[0], sprites = buffers[1];
+    pairs.sort_pairs({.buffer = depths}, {.buffer = sprites, .bytes = 16}, n);
+    gl.GetNamedBufferSubData(buffers[1], 0, n * sizeof values[0], values.data());
+    CHECK(values[50][3] == 50);
+    gl.DeleteBuffers(2, buffers.data());
+}
 
 TEST_CASE("sort.hpp: a sorter") {
     Sorter sorter(Context::headless());

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
@@ -349,17 +350,20 @@ TEST_CASE("In each version of OpenGL, pictures are counted and measured") {
         const std::vector<std::uint32_t> empty(bins);
         const GLuint histogram = texture_of(gl, bins, 1, empty.data()),
                      cumulative = texture_of(gl, bins, 1, empty.data());
-        std::array<GLuint, 2> floats{};
-        gl.GenTextures(2, floats.data());
+        std::array<GLuint, 3> floats{};
+        gl.GenTextures(3, floats.data());
         gl.BindTexture(GL_TEXTURE_2D, floats[0]);
         gl.TexImage2D(GL_TEXTURE_2D, 0, GL_R32F, bins, 1, 0, GL_RED, GL_FLOAT, nullptr);
         gl.BindTexture(GL_TEXTURE_2D, floats[1]);
         gl.TexImage2D(GL_TEXTURE_2D, 0, GL_RGBA32F, 1, 1, 0, GL_RGBA, GL_FLOAT, nullptr);
+        gl.BindTexture(GL_TEXTURE_2D, floats[2]);
+        gl.TexImage2D(GL_TEXTURE_2D, 0, GL_R32F, 5, 1, 0, GL_RED, GL_FLOAT, nullptr);
         {
             const Disturbed disturbed(gl);
             const auto before = state_of(gl);
-            statistics.measure({.texture = picture}, {histogram, cumulative, floats[0], floats[1]},
-                               {.weights = {0, 1, 0, 0}, .bins = bins, .low = 0, .high = bins});
+            statistics.measure(
+                {.texture = picture}, {histogram, cumulative, floats[0], floats[1], floats[2]},
+                {.weights = {0, 1, 0, 0}, .bins = bins, .low = 0, .high = bins, .phi = {0, 0.25, 0.5, 0.75, 1}});
             CHECK(state_of(gl) == before);
         }
         gl.BindBuffer(GL_PIXEL_PACK_BUFFER, 0);
@@ -388,8 +392,14 @@ TEST_CASE("In each version of OpenGL, pictures are counted and measured") {
         for (std::size_t bin = 0; bin < bins; ++bin) total += (static_cast<double>(bin) + 0.5) * counts[bin];
         CHECK(range[2] == doctest::Approx(total / all).epsilon(0x1p-16));
         CHECK(range[3] == all);
+        for (GLint i = 0; i < 5; ++i) {
+            const auto rank = static_cast<std::uint32_t>(std::floor(0.25 * i * (sums.back() - 1) + 0.5));
+            CHECK(read(floats[2], i)[0] ==
+                  static_cast<float>(std::ranges::upper_bound(sums, rank) - sums.begin()) + 0.5F);
+        }
         gl.DeleteFramebuffers(1, &framebuffer);
-        for (const auto id : {picture, histogram, cumulative, floats[0], floats[1]}) gl.DeleteTextures(1, &id);
+        for (const auto id : {picture, histogram, cumulative, floats[0], floats[1], floats[2]})
+            gl.DeleteTextures(1, &id);
         CHECK(gl.GetError() == GL_NO_ERROR);
     }
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -199,7 +200,214 @@ void check_picture(const Host& host, PictureStatistics& statistics, Random& rand
     check_results(results, expected, options, false);
 }
 
+// A texture for percentiles, a texel wider than needed, with a mark in all texels.
+struct Percentiles {
+    explicit Percentiles(const Api& of, std::size_t number) : gl(of), found(number + 1, 7) {
+        gl.CreateTextures(GL_TEXTURE_2D, 1, &id);
+        gl.TextureStorage2D(id, 1, GL_R32F, static_cast<GLsizei>(found.size()), 1);
+        gl.TextureSubImage2D(id, 0, 0, 0, static_cast<GLsizei>(found.size()), 1, GL_RED, GL_FLOAT, found.data());
+    }
+    Percentiles(const Percentiles&) = delete;
+    Percentiles& operator=(const Percentiles&) = delete;
+    ~Percentiles() { gl.DeleteTextures(1, &id); }
+    std::vector<float> values() {
+        gl.GetTextureImage(id, 0, GL_RED, GL_FLOAT, static_cast<GLsizei>(4 * found.size()), found.data());
+        CHECK(found.back() == 7);
+        return {found.begin(), found.end() - 1};
+    }
+    const Api& gl;
+    std::vector<float> found;
+    GLuint id = 0;
+};
+
+std::vector<float> percentiles_of(const Host& host, PictureStatistics& statistics, const TextureRegion& region,
+                                  const PictureOptions& options) {
+    Percentiles to(host.gl, options.phi.size());
+    statistics.measure(region, {.percentiles = to.id}, options);
+    return to.values();
+}
+
+std::vector<std::uint32_t> bits_of(const std::vector<float>& values) {
+    std::vector<std::uint32_t> bits;
+    for (const float value : values) bits.push_back(std::bit_cast<std::uint32_t>(value));
+    return bits;
+}
+
+// What they should be, of values in any order.
+std::vector<float> expected_percentiles(std::vector<float> values, const std::vector<double>& phi) {
+    std::erase_if(values, [](float value) { return value != value; });
+    values = sorted(std::move(values), Order::Ascending);
+    std::vector<float> found;
+    for (const double each : phi) {
+        const double index = std::floor(each * static_cast<double>(values.size() - 1) + 0.5);
+        found.push_back(values.empty() ? nan_value : values[static_cast<std::size_t>(index)]);
+    }
+    return found;
+}
+
 }  // namespace
+
+TEST_CASE("Percentiles of one channel are its values, bit for bit, in any format and size") {
+    const Host host;
+    PictureStatistics statistics(Host::adopt());
+    Random random(20261128);
+    const PictureOptions options{.weights = {0, 0, 1, 0}, .phi = {0.5, 0, 1, 0.25, 0.75, 0.01, 0.99, 0.5}};
+    for (const auto& form : forms) {
+        CAPTURE(form.internal);
+        for (const auto& [width, texels] : {std::pair{1, 1}, {1, 300}, {31, 31}, {32, 320}, {33, 2000}, {300, 60000}}) {
+            // Whole rows alone.
+            const auto n = static_cast<std::size_t>(texels / width * width);
+            auto values = some_values(random, n * form.channels, form);
+            if (form.internal == GL_RGBA32F || form.internal == GL_R32F || form.internal == GL_RGBA16F) {
+                for (auto& value : values) {
+                    constexpr std::array special{nan_value, -nan_value, infinity, -infinity, 0.0F, -0.0F, 1.5F, -1.5F};
+                    if (random.number(0, 9) == 0) value = special.at(static_cast<std::size_t>(random.number(0, 7)));
+                    if (random.number(0, 1) == 0) value = -value;
+                }
+            }
+            const Picture picture(host.gl, values, form, width);
+            std::vector<float> read(n * form.channels), expected;
+            host.gl.GetTextureImage(picture.id, 0, form.format, GL_FLOAT, static_cast<GLsizei>(4 * read.size()),
+                                    read.data());
+            const std::size_t channel = form.channels == 1 ? 0 : 2;
+            for (std::size_t i = channel; i < read.size(); i += form.channels) expected.push_back(read[i]);
+            CHECK(bits_of(percentiles_of(host, statistics, {.texture = picture.id}, options)) ==
+                  bits_of(expected_percentiles(expected, options.phi)));
+        }
+    }
+    CHECK(error_names(take_errors(host.gl)) == "");
+}
+
+TEST_CASE("Percentiles of any bits, of ties and of neighbouring floats are exact") {
+    const Host host;
+    PictureStatistics statistics(Host::adopt());
+    Random random(3);
+    constexpr std::size_t n = 128 * 100;
+    for (int kind = 0; kind < 6; ++kind) {
+        CAPTURE(kind);
+        std::vector<float> values(n);
+        for (auto& value : values) {
+            const auto bits = static_cast<std::uint32_t>(random.bits());
+            const std::array<std::uint32_t, 6> chosen{bits,
+                                                      0x3f800000U + bits % 2,
+                                                      0xbf800000U + bits % 9,
+                                                      0x7fc00000U | bits,
+                                                      bits % 3 == 0 ? 0x80000000U : 0,
+                                                      0x41234567U};
+            value = std::bit_cast<float>(chosen.at(static_cast<std::size_t>(kind)));
+            if (std::abs(value) < 0x1p-126F && value != 0) value = 3;
+        }
+        const Picture picture(host.gl, values, forms[3], 128);
+        for (std::size_t number = 1; number <= 8; ++number) {
+            PictureOptions options;
+            for (std::size_t i = 0; i < number; ++i)
+                options.phi.push_back(static_cast<double>(random.number(0, 1000)) / 1000);
+            CHECK(bits_of(percentiles_of(host, statistics, {.texture = picture.id}, options)) ==
+                  bits_of(expected_percentiles(values, options.phi)));
+        }
+    }
+}
+
+TEST_CASE("Percentiles of luminance, of regions and of layers, with all other statistics") {
+    const Host host;
+    PictureStatistics statistics(Host::adopt());
+    Random random(4);
+    constexpr std::size_t width = 90, height = 40, count = 1999;
+    const auto texels = some_values(random, 4 * width * height, forms[0]);
+    const PictureOptions options{.bins = 256, .high = 256, .phi = {0, 0.02, 0.5, 0.98, 1}};
+    for (const int layer : {-1, 2}) {
+        const Picture picture(host.gl, texels, forms[0], width, layer);
+        std::vector<float> values;
+        std::vector<double> wide;
+        for (std::size_t i = 0; i < count; ++i) {
+            wide.push_back(value_of(&texels[4 * ((3 + i / 70) * width + 5 + i % 70)], 4, options.weights));
+            values.push_back(static_cast<float>(wide.back()));
+        }
+        Percentiles marks(host.gl, options.phi.size());
+        const Results results(host.gl, 256);
+        auto outputs = results.all();
+        outputs.percentiles = marks.id;
+        statistics.measure({.texture = picture.id,
+                            .layer = std::max(layer, 0),
+                            .x = 5,
+                            .y = 3,
+                            .width = 70,
+                            .height = 30,
+                            .count = count},
+                           outputs, options);
+        check_results(results, wide, options, false);
+        const auto found = marks.values(), expected = expected_percentiles(values, options.phi);
+        for (std::size_t i = 0; i < found.size(); ++i)
+            CHECK(std::abs(found[i] - expected[i]) <= 0x1p-22F * std::abs(expected[i]));
+    }
+    CHECK(error_names(take_errors(host.gl)) == "");
+}
+
+TEST_CASE("Texels that count several times, or not at all, by alpha or by a mask") {
+    const Host host;
+    PictureStatistics statistics(Host::adopt());
+    Random random(6);
+    constexpr std::size_t width = 70, height = 41;
+    const auto weight_of = [](float w, int levels) {
+        return w > 0 ? static_cast<std::size_t>(std::min(w, 1.0F) * static_cast<float>(levels) + 0.5F) : 0;
+    };
+    constexpr std::array special{nan_value, -1.0F, 0.0F, infinity, 0.5F};
+    for (const auto& form : {forms[0], forms[1], forms[2]}) {
+        for (const int levels : {1, 3, 7, 255}) {
+            for (const bool by_mask : {false, true}) {
+                CAPTURE(form.internal);
+                CAPTURE(levels);
+                CAPTURE(by_mask);
+                auto texels = some_values(random, 4 * width * height, form);
+                std::vector<float> over(2 * 4 * width * height);
+                for (auto& w : over) w = static_cast<float>(random.number(0, 255)) / 255;
+                // Floats and halves hold these exactly.
+                if (form.internal != GL_RGBA8) {
+                    for (auto& w : over)
+                        w = random.number(0, 9) == 0 ? special.at(static_cast<std::size_t>(random.number(0, 4)))
+                                                     : static_cast<float>(random.number(0, 64)) / 64;
+                }
+                const auto& row = forms[by_mask ? 3 : 0];
+                std::vector<float> values;
+                std::vector<double> wide;
+                for (std::size_t i = 0; i < width * height; ++i) {
+                    // The mask is wider than the picture.
+                    const float w = over[by_mask ? i / width * 2 * width + i % width : i];
+                    if (!by_mask) texels[4 * i + 3] = w;
+                    const double value = value_of(&texels[4 * i], 4, PictureOptions{}.weights);
+                    wide.insert(wide.end(), weight_of(w, levels), value);
+                    values.insert(values.end(), weight_of(w, levels), static_cast<float>(value));
+                }
+                const Picture picture(host.gl, texels, form, width);
+                const Picture mask(host.gl, {over.begin(), over.begin() + 2 * width * height}, row, 2 * width);
+                const PictureOptions options{.bins = 1000,
+                                             .high = 256,
+                                             .phi = {0, 0.1, 0.5, 0.9, 1},
+                                             .weight = by_mask ? PictureWeight::Mask : PictureWeight::Alpha,
+                                             .levels = levels,
+                                             .mask = by_mask ? mask.id : 0};
+                Percentiles marks(host.gl, options.phi.size());
+                const Results results(host.gl, options.bins);
+                auto outputs = results.all();
+                outputs.percentiles = marks.id;
+                statistics.measure({.texture = picture.id}, outputs, options);
+                check_results(results, wide, options, false);
+                const auto found = marks.values(), expected = expected_percentiles(values, options.phi);
+                for (std::size_t i = 0; i < found.size(); ++i)
+                    CHECK(std::abs(found[i] - expected[i]) <= 0x1p-22F * std::abs(expected[i]));
+            }
+        }
+    }
+    // Nothing counts.
+    const Picture picture(host.gl, std::vector<float>(4 * width * height, 0), forms[0], width);
+    const PictureOptions options{.bins = 4, .phi = {0.5}, .weight = PictureWeight::Alpha, .levels = 20};
+    const Results results(host.gl, 4);
+    statistics.measure({.texture = picture.id}, results.all(), options);
+    check_results(results, {}, options, true);
+    const auto none = percentiles_of(host, statistics, {.texture = picture.id}, options);
+    CHECK(none[0] != none[0]);
+    CHECK(error_names(take_errors(host.gl)) == "");
+}
 
 TEST_CASE("Statistics of pictures of any format, size and number of bins are those of a loop") {
     const Host host;
@@ -227,15 +435,19 @@ TEST_CASE("Statistics of a picture restore the application's state") {
     const Picture plain(host.gl, std::vector<float>(600, 1), forms[3], 30);
     const Picture layers(host.gl, std::vector<float>(600, 1), forms[3], 30, 2);
     const Results results(host.gl, 20);
-    const PictureOptions options{.bins = 20, .high = 4};
+    Percentiles marks(host.gl, 3);
+    auto outputs = results.all();
+    outputs.percentiles = marks.id;
+    const PictureOptions options{.bins = 20, .high = 4, .phi = {0.25, 0.5, 1}};
     for (const auto& [id, layer] : {std::pair{plain.id, 0}, std::pair{layers.id, 2}}) {
         {
             const Poison poison(host.gl, 5 + id);
             const auto before = Snapshot::take(host.gl);
-            statistics.measure({.texture = id, .layer = layer}, results.all(), options);
+            statistics.measure({.texture = id, .layer = layer}, outputs, options);
             REQUIRE(difference(before, Snapshot::take(host.gl)) == "");
         }
         check_results(results, std::vector<double>(600, 1), options, true);
+        CHECK(marks.values() == std::vector<float>(3, 1));
     }
     CHECK(error_names(take_errors(host.gl)) == "");
 }
@@ -331,6 +543,25 @@ TEST_CASE("Wrong calls of statistics are refused with the reason") {
     refused("is 9 x 1, and a rectangle of 256 x 1", whole, all, {});
     refused("R32UI", whole, {.histogram = all.equalization}, {.bins = 8});
     refused("have one of the internal formats RGBA32F", {.texture = all.histogram}, {.range = all.range}, {.bins = 8});
+    const PictureOutputs percentiles{.percentiles = all.equalization};
+    refused("from 1 to 8 fractions for the percentiles, not 0", whole, percentiles, {.bins = 8});
+    refused("from 1 to 8 fractions for the percentiles, not 9", whole, percentiles,
+            {.bins = 8, .phi = std::vector(9, 0.5)});
+    refused("a fraction is from 0 to 1, not 1.5", whole, percentiles, {.bins = 8, .phi = {1.5}});
+    refused("a fraction is from 0 to 1, not nan", whole, all, {.bins = 8, .phi = {nan_value}});
+    const Picture four(host.gl, std::vector<float>(4 * 300, 1), forms[0], 30), small(host.gl, {1, 1, 1}, forms[3], 3);
+    const TextureRegion pixels{.texture = four.id};
+    refused("needs a mask", whole, all, {.bins = 8, .weight = PictureWeight::Mask});
+    refused("only for PictureWeight::Mask", whole, all, {.bins = 8, .mask = four.id});
+    refused("from 1 to 255 levels", pixels, all, {.bins = 8, .weight = PictureWeight::Alpha, .levels = 0});
+    refused("from 1 to 255 levels", pixels, all, {.bins = 8, .weight = PictureWeight::Alpha, .levels = 256});
+    refused("R32F have no alpha", whole, all, {.bins = 8, .weight = PictureWeight::Alpha});
+    refused("of its own", whole, all, {.bins = 8, .weight = PictureWeight::Mask, .mask = picture.id});
+    refused("is 3 x 1, and", whole, all, {.bins = 8, .weight = PictureWeight::Mask, .mask = small.id});
+    refused("the mask, object", whole, all, {.bins = 8, .weight = PictureWeight::Mask, .mask = all.histogram});
+    refused("R32F", whole, {.percentiles = all.histogram}, {.bins = 8, .phi = {0.5}});
+    refused("two outputs", whole, {.equalization = all.equalization, .percentiles = all.equalization},
+            {.bins = 8, .phi = {0.5}});
     refused("not 0", {.texture = picture.id, .count = 0}, all, {.bins = 8});
     refused("not 301", {.texture = picture.id, .count = 301}, all, {.bins = 8});
     refused("from a buffer", {.texture = picture.id, .counted = CountInBuffer{}}, all, {.bins = 8});
