@@ -52,11 +52,12 @@ Hit trace(vec3 from, vec3 to) {
     for (int axis = 0; axis < 3; ++axis) {
         float far = ((to[axis] > 0 ? room[axis] : -room[axis]) - from[axis]) / to[axis];
         vec3 at = from + far * to;
-        bool inside = all(lessThan(abs(at * vec3(axis != 0, axis != 1, axis != 2)), room));
+        bool inside = all(lessThan(abs(at * vec3(axis != 0, axis != 1, axis != 2)), room + 1e-4));
         if (!(far > 1e-3 && far < hit.far && inside) || (axis == 2 && to.z < 0)) continue;
         vec3 normal = vec3(0);
         normal[axis] = to[axis] > 0 ? -1 : 1;
-        float tile = mod(floor(at.x * 2) + floor(at.y * 2) + floor(at.z * 2), 2);
+        vec3 steps = floor(at * 2 + 0.25);  // no side of the room is on a step
+        float tile = mod(steps.x + steps.y + steps.z, 2);
         hit = Hit(far, normal, mix(vec3(0.35, 0.3, 0.25), vec3(0.6, 0.55, 0.5), tile));
     }
     for (int i = 0; i < 3; ++i) {

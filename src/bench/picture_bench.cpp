@@ -4,12 +4,8 @@
 #include <array>
 #include <cmath>
 #include <cstring>
-#include <functional>
 #include <random>
 
-#include "bench/spread.hpp"
-#include "bench/wake.hpp"
-#include "cpu/stopwatch.hpp"
 #include "gl/device.hpp"
 #include "gl/float_blending.hpp"
 #include "gl/pixels.hpp"
@@ -46,41 +42,9 @@ std::vector<T> texels_of(gl::Device& device, const gl::Texture& texture) {
     return values;
 }
 
-PictureTimes timed(const Context& context, int repeat, const std::string& name, const std::function<void()>& call) {
-    auto& device = *Access::of(context);
-    // Otherwise each call would make the context current and end with another one, for which NVIDIA's driver waits.
-    const gl::Scope session(device, "bench");
-    const auto finish = [&] { gl::Fence(device).wait(); };
-    PictureTimes times{.name = name};
-    call();
-    finish();
-    wake(context, [&] {
-        call();
-        finish();
-    });
-    std::vector<double> calls, all;
-    for (int i = 0; i < repeat; ++i) {
-        const cpu::Stopwatch time;
-        call();
-        calls.push_back(time.ms());
-        finish();
-        all.push_back(time.ms());
-    }
-    times.call_ms = Spread(std::move(calls)).median;
-    Spread(std::move(all)).note_in(times);
-    PassProfiler profiler(context);
-    call();
-    times.parts = profiler.rows();
-    for (const auto& part : times.parts) {
-        times.gpu_ms += part.gpu_ms;
-        times.passes += part.passes;
-    }
-    return times;
-}
-
 }  // namespace
 
-std::vector<PictureTimes> measure_picture(const Context& context, const PictureCase& which, int repeat) {
+std::vector<CallTimes> measure_picture(const Context& context, const PictureCase& which, int repeat) {
     auto& device = *Access::of(context);
     const auto bins = static_cast<int>(which.bins);
     const auto texels = static_cast<std::size_t>(which.width) * static_cast<std::size_t>(which.height);
@@ -109,7 +73,7 @@ std::vector<PictureTimes> measure_picture(const Context& context, const PictureC
             points = gl::Points(device);
         }
     }
-    std::vector<PictureTimes> all;
+    std::vector<CallTimes> all;
     const bool is_logarithmic = which.scale == BinScale::Logarithmic;
     const PictureOptions options{.weights = {0, 1, 0, 0},
                                  .bins = which.bins,
@@ -117,7 +81,7 @@ std::vector<PictureTimes> measure_picture(const Context& context, const PictureC
                                  .high = 2,
                                  .scale = which.scale};
     PictureStatistics statistics(context);
-    all.push_back(timed(context, repeat, "counting", [&] {
+    all.push_back(time_call(context, repeat, "counting", [&] {
         statistics.measure({.texture = picture.id()}, {histogram.id(), cumulative.id(), table.id(), range.id()},
                            options);
     }));
@@ -131,7 +95,7 @@ std::vector<PictureTimes> measure_picture(const Context& context, const PictureC
                                          : texels_of<std::uint32_t>(device, histogram) == expected;
     const std::vector phi{0.01, 0.05, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99};
     const auto add_percentiles = [&](const char* name, std::array<float, 4> weights) {
-        all.push_back(timed(context, repeat, name, [&] {
+        all.push_back(time_call(context, repeat, name, [&] {
             statistics.measure({.texture = picture.id()}, {.percentiles = percentiles.id()},
                                {.weights = weights, .phi = phi});
         }));
@@ -141,7 +105,7 @@ std::vector<PictureTimes> measure_picture(const Context& context, const PictureC
     const auto counted = texels_of<float>(device, percentiles);
     const int others = context.info().software ? 1 : repeat;  // llvmpipe takes seconds
     if (blends) {
-        all.push_back(timed(context, others, "points, without reading", [&] {
+        all.push_back(time_call(context, others, "points, without reading", [&] {
             const gl::Scope scope(device, "bench");
             gl::fill(device, blended.texture, 0);
             draw(device, {.name = "points",
@@ -154,8 +118,8 @@ std::vector<PictureTimes> measure_picture(const Context& context, const PictureC
         }));
     }
     Sorter sorter(context, {.engine = Engine::Merge});
-    all.push_back(timed(context, others, "8 percentiles by sorting",
-                        [&] { sorter.percentiles_texture({.texture = picture.id()}, phi, percentiles.id(), 0); }));
+    all.push_back(time_call(context, others, "8 percentiles by sorting",
+                            [&] { sorter.percentiles_texture({.texture = picture.id()}, phi, percentiles.id(), 0); }));
     all.back().verified = texels_of<float>(device, percentiles) == counted;
     return all;
 }

@@ -147,6 +147,7 @@ void add_bench_command(CLI::App& app, const std::string& command_line) {
     add_bench_devices_command(*bench, command_line);
     add_bench_external_command(*bench, command_line);
     add_bench_figures_command(*bench, command_line);
+    add_bench_guest_command(*bench, command_line);
     add_bench_index_command(*bench, command_line);
     add_bench_join_command(*bench, command_line);
     add_bench_linalg_command(*bench, command_line);

@@ -5,6 +5,7 @@
 
 #include "bench/picture_bench.hpp"
 #include "cli/bench_report.hpp"
+#include "cli/bench_call_times.hpp"
 #include "cli/commands.hpp"
 #include "quadmill/error.hpp"
 
@@ -22,43 +23,25 @@ struct BenchPicture : BenchRun {
     void run();
 
   private:
-    void print(const PictureCase& which, const std::vector<PictureTimes>& found) const;
-    [[nodiscard]] static Json to_json(const PictureCase& which, const std::vector<PictureTimes>& found);
+    void print(const PictureCase& which, const std::vector<CallTimes>& found) const;
+    [[nodiscard]] static Json to_json(const PictureCase& which, const std::vector<CallTimes>& found);
 };
 
 const char* scale_word(BinScale scale) {
     return scale == BinScale::Linear ? "linear" : "logarithmic";
 }
 
-void BenchPicture::print(const PictureCase& which, const std::vector<PictureTimes>& found) const {
-    fmt::print("\n{} x {} RGBA16F, {} {} bins\n{:<26} {:>10} {:>10} {:>22} {:>10} {:>8}\n", which.width, which.height,
-               which.bins, scale_word(which.scale), "", "call ms", "ms", "(lowest .. highest)", "GPU ms", "passes");
-    for (const auto& times : found) {
-        fmt::print("{:<26} {:>10.3f} {:>10.3f} {:>22} {:>10.3f} {:>8}{}\n", times.name, times.call_ms, times.ms,
-                   spread_words(times), times.gpu_ms, times.passes, times.verified ? "" : "  WRONG RESULT");
-        if (!with_parts) continue;
-        for (const auto& part : times.parts)
-            fmt::print("  {:<24} {:>54.3f} {:>8}\n", part.name, part.gpu_ms, part.passes);
-    }
+void BenchPicture::print(const PictureCase& which, const std::vector<CallTimes>& found) const {
+    fmt::print("\n{} x {} RGBA16F, {} {} bins\n", which.width, which.height, which.bins, scale_word(which.scale));
+    print_call_times(found, with_parts);
 }
 
-Json BenchPicture::to_json(const PictureCase& which, const std::vector<PictureTimes>& found) {
-    Json out{{"width", which.width},
-             {"height", which.height},
-             {"bins", which.bins},
-             {"scale", scale_word(which.scale)},
-             {"contenders", Json::array()}};
-    for (const auto& times : found) {
-        out["contenders"].push_back({{"name", times.name},
-                                     {"call_ms", times.call_ms},
-                                     {"ms", times.ms},
-                                     {"low_ms", times.low_ms},
-                                     {"high_ms", times.high_ms},
-                                     {"gpu_ms", times.gpu_ms},
-                                     {"passes", times.passes},
-                                     {"verified", times.verified}});
-    }
-    return out;
+Json BenchPicture::to_json(const PictureCase& which, const std::vector<CallTimes>& found) {
+    return {{"width", which.width},
+            {"height", which.height},
+            {"bins", which.bins},
+            {"scale", scale_word(which.scale)},
+            {"contenders", call_times_json(found)}};
 }
 
 void BenchPicture::run() {
@@ -72,7 +55,7 @@ void BenchPicture::run() {
         for (const auto number : bins) {
             const PictureCase which{.width = width, .height = height, .bins = number, .scale = scale};
             const auto found = measure_picture(*context, which, repeat);
-            right = right && std::ranges::all_of(found, &PictureTimes::verified);
+            right = right && std::ranges::all_of(found, &CallTimes::verified);
             if (!json) print(which, found);
             report["cases"].push_back(to_json(which, found));
         }

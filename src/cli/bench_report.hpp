@@ -220,6 +220,7 @@ void add_bench_csv_command(CLI::App& bench, const std::string& command_line);
 void add_bench_devices_command(CLI::App& bench, const std::string& command_line);
 void add_bench_external_command(CLI::App& bench, const std::string& command_line);
 void add_bench_figures_command(CLI::App& bench, const std::string& command_line);
+void add_bench_guest_command(CLI::App& bench, const std::string& command_line);
 void add_bench_index_command(CLI::App& bench, const std::string& command_line);
 void add_bench_join_command(CLI::App& bench, const std::string& command_line);
 void add_bench_linalg_command(CLI::App& bench, const std::string& command_line);
