@@ -53,7 +53,7 @@ Hit trace(vec3 from, vec3 to) {
         float far = ((to[axis] > 0 ? room[axis] : -room[axis]) - from[axis]) / to[axis];
         vec3 at = from + far * to;
         bool inside = all(lessThan(abs(at * vec3(axis != 0, axis != 1, axis != 2)), room + 1e-4));
-        if (!(far > 1e-3 && far < hit.far && inside) || (axis == 2 && to.z < 0)) continue;
+        if (!(far > 0 && far < hit.far && inside) || (axis == 2 && to.z < 0)) continue;
         vec3 normal = vec3(0);
         normal[axis] = to[axis] > 0 ? -1 : 1;
         vec3 steps = floor(at * 2 + 0.25);  // no side of the room is on a step
