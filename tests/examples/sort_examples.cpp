@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "gl/api.hpp"
 #include "gl/texels.hpp"
 
 using namespace quadmill;  // NOLINT(google-build-using-namespace)

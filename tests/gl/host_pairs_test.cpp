@@ -25,10 +25,10 @@ using namespace quadmill::test;
 namespace {
 
 template <std::size_t words>
-using Value = std::array<std::uint32_t, words>;
+using PairValue = std::array<std::uint32_t, words>;
 
 template <class Key>
-std::vector<Key> some_keys(Random& random, std::size_t n) {
+std::vector<Key> keys_with_ties(Random& random, std::size_t n) {
     std::vector<Key> keys(n);
     for (auto& key : keys) {
         // Few different ones: ties.
@@ -42,7 +42,8 @@ std::vector<Key> some_keys(Random& random, std::size_t n) {
 
 // The stable order of the keys within each segment.
 template <class Key>
-std::vector<std::uint32_t> order_of(const std::vector<Key>& keys, const std::vector<std::size_t>& ends, Order order) {
+std::vector<std::uint32_t> stable_order(const std::vector<Key>& keys, const std::vector<std::size_t>& ends,
+                                        Order order) {
     std::vector<std::uint32_t> all;
     std::size_t begin = 0;
     for (const auto end : ends) {
@@ -57,25 +58,25 @@ std::vector<std::uint32_t> order_of(const std::vector<Key>& keys, const std::vec
 }
 
 template <class T>
-std::vector<T> in_order(const std::vector<T>& of, const std::vector<std::uint32_t>& index) {
+std::vector<T> in_that_order(const std::vector<T>& of, const std::vector<std::uint32_t>& index) {
     std::vector<T> all;
     for (const auto i : index) all.push_back(of[i]);
     return all;
 }
 
 template <class T>
-std::vector<std::byte> bytes_of(const std::vector<T>& of) {
+std::vector<std::byte> bytes_of_all(const std::vector<T>& of) {
     std::vector<std::byte> bytes(of.size() * sizeof(T));
     if (!of.empty()) std::memcpy(bytes.data(), of.data(), bytes.size());
     return bytes;
 }
 
 template <class Key, std::size_t words>
-void check_memory(PairSorter& sorter, Random& random, std::size_t n, Order order) {
+void check_pairs_in_memory(PairSorter& sorter, Random& random, std::size_t n, Order order) {
     CAPTURE(n);
     CAPTURE(words);
-    const auto keys = some_keys<Key>(random, n);
-    std::vector<Value<words>> values(n);
+    const auto keys = keys_with_ties<Key>(random, n);
+    std::vector<PairValue<words>> values(n);
     for (auto& value : values) {
         for (auto& word : value) word = static_cast<std::uint32_t>(random.bits());
     }
@@ -83,7 +84,7 @@ void check_memory(PairSorter& sorter, Random& random, std::size_t n, Order order
     for (std::size_t end = 0; end < n; end += static_cast<std::size_t>(random.number(0, 100))) ends.push_back(end);
     ends.insert(ends.end(), 2, n);
     for (const bool segmented : {false, true}) {
-        const auto index = order_of(keys, segmented ? ends : std::vector{n}, order);
+        const auto index = stable_order(keys, segmented ? ends : std::vector{n}, order);
         auto sorted_keys = keys;
         auto sorted_values = values;
         if (segmented) {
@@ -94,13 +95,13 @@ void check_memory(PairSorter& sorter, Random& random, std::size_t n, Order order
         } else {
             sorter.sort_by_key(sorted_keys, sorted_values, order);
         }
-        CHECK(bytes_of(sorted_keys) == bytes_of(in_order(keys, index)));
-        CHECK((sorted_values == in_order(values, index)));
+        CHECK(bytes_of_all(sorted_keys) == bytes_of_all(in_that_order(keys, index)));
+        CHECK((sorted_values == in_that_order(values, index)));
     }
 }
 
-GLuint texture_of(const Api& gl, GLenum internal, int width, int height, GLenum format, GLenum type,
-                  const void* texels) {
+GLuint pair_texture(const Api& gl, GLenum internal, int width, int height, GLenum format, GLenum type,
+                    const void* texels) {
     GLuint id = 0;
     gl.CreateTextures(GL_TEXTURE_2D, 1, &id);
     gl.TextureStorage2D(id, 1, internal, width, height);
@@ -108,13 +109,13 @@ GLuint texture_of(const Api& gl, GLenum internal, int width, int height, GLenum 
     return id;
 }
 
-std::vector<std::byte> texels_of(const Api& gl, GLuint id, GLenum format, GLenum type, std::size_t bytes) {
+std::vector<std::byte> pair_texels(const Api& gl, GLuint id, GLenum format, GLenum type, std::size_t bytes) {
     std::vector<std::byte> texels(bytes);
     gl.GetTextureImage(id, 0, format, type, static_cast<GLsizei>(bytes), texels.data());
     return texels;
 }
 
-struct Form {
+struct TexelForm {
     GLenum internal, format, type;
     std::size_t bytes;
 };
@@ -128,12 +129,12 @@ TEST_CASE("Values in memory travel with keys of every type, and segments have or
         PairSorter sorter(Host::adopt(), {.engine = engine});
         for (const auto order : {Order::Ascending, Order::Descending}) {
             for (const std::size_t n : {0UL, 1UL, 2UL, 1000UL, 4097UL}) {
-                check_memory<float, 1>(sorter, random, n, order);
-                check_memory<std::int64_t, 2>(sorter, random, n, order);
-                check_memory<Half, 3>(sorter, random, n, order);
-                check_memory<std::int32_t, 4>(sorter, random, n, order);
+                check_pairs_in_memory<float, 1>(sorter, random, n, order);
+                check_pairs_in_memory<std::int64_t, 2>(sorter, random, n, order);
+                check_pairs_in_memory<Half, 3>(sorter, random, n, order);
+                check_pairs_in_memory<std::int32_t, 4>(sorter, random, n, order);
             }
-            check_memory<double, 2>(sorter, random, 3000, order);
+            check_pairs_in_memory<double, 2>(sorter, random, 3000, order);
         }
     }
     PairSorter sorter(Host::adopt());
@@ -156,26 +157,27 @@ TEST_CASE("Values of every format travel with keys from texture to texture, and 
     Random random(46);
     constexpr int width = 37, height = 30;
     constexpr std::size_t texels = width * height;
-    constexpr std::array<Form, 7> forms{{{GL_R32F, GL_RED, GL_FLOAT, 4},
-                                         {GL_R32I, GL_RED_INTEGER, GL_INT, 4},
-                                         {GL_R32UI, GL_RED_INTEGER, GL_UNSIGNED_INT, 4},
-                                         {GL_RGBA8, GL_RGBA, GL_UNSIGNED_BYTE, 4},
-                                         {GL_RG32F, GL_RG, GL_FLOAT, 8},
-                                         {GL_RGBA16F, GL_RGBA, GL_HALF_FLOAT, 8},
-                                         {GL_RGBA32F, GL_RGBA, GL_FLOAT, 16}}};
+    constexpr std::array<TexelForm, 7> forms{{{GL_R32F, GL_RED, GL_FLOAT, 4},
+                                              {GL_R32I, GL_RED_INTEGER, GL_INT, 4},
+                                              {GL_R32UI, GL_RED_INTEGER, GL_UNSIGNED_INT, 4},
+                                              {GL_RGBA8, GL_RGBA, GL_UNSIGNED_BYTE, 4},
+                                              {GL_RG32F, GL_RG, GL_FLOAT, 8},
+                                              {GL_RGBA16F, GL_RGBA, GL_HALF_FLOAT, 8},
+                                              {GL_RGBA32F, GL_RGBA, GL_FLOAT, 16}}};
     for (const auto& form : forms) {
         for (const std::size_t count : {std::size_t{1}, std::size_t{500}, texels}) {
             CAPTURE(form.internal);
             CAPTURE(count);
-            const auto keys = some_keys<float>(random, texels);
+            const auto keys = keys_with_ties<float>(random, texels);
             // Numbers of every format alike: no NaNs, which reading back could change.
             std::vector<std::uint32_t> words(texels * form.bytes / 4);
             for (auto& word : words) word = static_cast<std::uint32_t>(random.bits()) & 0x3fff3fffU;
-            const auto from = texture_of(gl, GL_R32F, width, height, GL_RED, GL_FLOAT, keys.data());
-            const auto values = texture_of(gl, form.internal, width, height, form.format, form.type, words.data());
-            const auto index = order_of(std::vector(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(count)),
-                                        {count}, Order::Descending);
-            auto sorted_keys = bytes_of(keys), sorted_values = bytes_of(words);
+            const auto from = pair_texture(gl, GL_R32F, width, height, GL_RED, GL_FLOAT, keys.data());
+            const auto values = pair_texture(gl, form.internal, width, height, form.format, form.type, words.data());
+            const auto index =
+                stable_order(std::vector(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(count)), {count},
+                             Order::Descending);
+            auto sorted_keys = bytes_of_all(keys), sorted_values = bytes_of_all(words);
             const auto before = sorted_values;
             for (std::size_t i = 0; i < count; ++i) {
                 std::memcpy(&sorted_keys[4 * i], &keys[index[i]], 4);
@@ -189,8 +191,8 @@ TEST_CASE("Values of every format travel with keys from texture to texture, and 
                                   Order::Descending);
                 REQUIRE(difference(state, Snapshot::take(gl)) == "");
             }
-            CHECK((texels_of(gl, from, GL_RED, GL_FLOAT, 4 * texels) == sorted_keys));
-            CHECK((texels_of(gl, values, form.format, form.type, form.bytes * texels) == sorted_values));
+            CHECK((pair_texels(gl, from, GL_RED, GL_FLOAT, 4 * texels) == sorted_keys));
+            CHECK((pair_texels(gl, values, form.format, form.type, form.bytes * texels) == sorted_values));
             gl.DeleteTextures(1, &from);
             gl.DeleteTextures(1, &values);
         }
@@ -203,21 +205,21 @@ TEST_CASE("Pairs of rectangles go to other rectangles, and wrong ones are refuse
     const auto& gl = host.gl;
     PairSorter sorter(Host::adopt());
     Random random(47);
-    const auto keys = some_keys<std::int32_t>(random, 64 * 64);
+    const auto keys = keys_with_ties<std::int32_t>(random, 64 * 64);
     std::vector<std::uint32_t> numbers(64 * 64);
     std::iota(numbers.begin(), numbers.end(), 0U);
     const std::vector<std::uint32_t> nothing(64 * 64, 77);
-    const std::array ids{texture_of(gl, GL_R32I, 64, 64, GL_RED_INTEGER, GL_INT, keys.data()),
-                         texture_of(gl, GL_R32I, 64, 64, GL_RED_INTEGER, GL_INT, nothing.data()),
-                         texture_of(gl, GL_R32UI, 64, 64, GL_RED_INTEGER, GL_UNSIGNED_INT, numbers.data()),
-                         texture_of(gl, GL_R32UI, 64, 64, GL_RED_INTEGER, GL_UNSIGNED_INT, nothing.data())};
+    const std::array ids{pair_texture(gl, GL_R32I, 64, 64, GL_RED_INTEGER, GL_INT, keys.data()),
+                         pair_texture(gl, GL_R32I, 64, 64, GL_RED_INTEGER, GL_INT, nothing.data()),
+                         pair_texture(gl, GL_R32UI, 64, 64, GL_RED_INTEGER, GL_UNSIGNED_INT, numbers.data()),
+                         pair_texture(gl, GL_R32UI, 64, 64, GL_RED_INTEGER, GL_UNSIGNED_INT, nothing.data())};
     const auto part = [&](std::size_t i, int x, int y, int width, int height) {
         return TextureRegion{.texture = ids.at(i), .x = x, .y = y, .width = width, .height = height};
     };
     sorter.sort_pairs(part(0, 3, 5, 20, 10), part(1, 0, 1, 20, 10), part(2, 1, 1, 10, 20), part(3, 50, 40, 10, 20));
     std::vector<std::int32_t> some;
     for (std::size_t i = 0; i < 200; ++i) some.push_back(keys[(5 + i / 20) * 64 + 3 + i % 20]);
-    const auto index = order_of(some, {200}, Order::Ascending);
+    const auto index = stable_order(some, {200}, Order::Ascending);
     std::vector<std::uint32_t> found(64 * 64);
     gl.GetTextureImage(ids[3], 0, GL_RED_INTEGER, GL_UNSIGNED_INT, 4 * 64 * 64, found.data());
     auto expected = nothing;
@@ -294,7 +296,7 @@ TEST_CASE("Values in buffers travel with keys, side by side, interleaved or apar
                     std::memcpy(to, &key, of.key);
                 }
             }
-            const auto index = order_of(numbers, {n}, Order::Ascending);
+            const auto index = stable_order(numbers, {n}, Order::Ascending);
             auto keys_after = first, values_after = second;
             auto& moved = of.one_buffer ? keys_after : values_after;
             for (std::size_t i = 0; i < n; ++i) {

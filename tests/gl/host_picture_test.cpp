@@ -239,7 +239,8 @@ std::vector<float> expected_percentiles(std::vector<float> values, const std::ve
     values = sorted(std::move(values), Order::Ascending);
     std::vector<float> found;
     for (const double each : phi) {
-        const double index = std::floor(each * static_cast<double>(values.size() - 1) + 0.5);
+        const double rounded = std::round(each * 0x1p32) * 0x1p-32;
+        const double index = std::floor(rounded * static_cast<double>(values.size() - 1) + 0.5);
         found.push_back(values.empty() ? nan_value : values[static_cast<std::size_t>(index)]);
     }
     return found;
