@@ -93,8 +93,6 @@ class QUADMILL_API PairSorter {
     /// interleaved. Each span from the first key or value to the last fits into a texture (2^30 bytes here and there).
     /// Cost: as Sorter::argsort_buffer(), one pass for the keys and one for the values; does not wait. GPU memory: also
     /// two copies of the larger span, and 8 bytes per key.
-    ///
-    ///     pairs.sort_pairs({.buffer = depths}, {.buffer = sprites, .bytes = 16}, n);
     SortStats sort_pairs(const BufferKeys& keys, const BufferValues& values, std::size_t count,
                          std::optional<Order> order = {});
 

@@ -10,7 +10,6 @@
 #include <span>
 #include <vector>
 
-#include "gl/api.hpp"
 #include "gl/texels.hpp"
 
 using namespace quadmill;  // NOLINT(google-build-using-namespace)
@@ -87,21 +86,6 @@ TEST_CASE("pairs.hpp: values that travel with keys") {
         pairs.argsort_segments(keys, std::array<std::size_t, 2>{2, 5}, index);  // of [0, 2) and [2, 5)
         CHECK(index == std::vector<std::uint32_t>{1, 0, 2, 4, 3});
     }
-    const auto& gl = detail::Access::of(context)->gl;
-    constexpr std::size_t n = 100;
-    std::vector<float> keys(n);
-    for (std::size_t i = 0; i < n; ++i) keys[i] = static_cast<float>(i * 37 % n);
-    std::vector<std::array<float, 4>> values(n);
-    for (std::size_t i = 0; i < n; ++i) values[i].fill(keys[i]);
-    std::array<GLuint, 2> buffers{};
-    gl.CreateBuffers(2, buffers.data());
-    gl.NamedBufferData(buffers[0], n * sizeof(float), keys.data(), GL_STATIC_DRAW);
-    gl.NamedBufferData(buffers[1], n * sizeof values[0], values.data(), GL_STATIC_DRAW);
-    const auto depths = buffers[0], sprites = buffers[1];
-    pairs.sort_pairs({.buffer = depths}, {.buffer = sprites, .bytes = 16}, n);
-    gl.GetNamedBufferSubData(buffers[1], 0, n * sizeof values[0], values.data());
-    CHECK(values[50][3] == 50);
-    gl.DeleteBuffers(2, buffers.data());
 }
 
 TEST_CASE("sort.hpp: a sorter") {
