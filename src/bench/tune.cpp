@@ -214,9 +214,10 @@ class Tuner {
 
     // For a column that is already loaded. Also sets both times per row of a large table.
     template <class Ask>
-    std::uint64_t tune_rows(const std::string& what, double& cpu_ns, double& gpu_ns, const Ask& ask) {
+    std::uint64_t tune_rows(const std::string& what, double& cpu_ns, double& gpu_ns, const Ask& ask,
+                            std::uint32_t values = 1U << 20U) {
         const auto& points = measure_all(what, keys_, [&](std::size_t rows) {
-            const auto data = table(rows, 1U << 20U);
+            const auto data = table(rows, values);
             decltype(ask(std::declval<QueryProcessor&>(), data)) found{};
             const auto time = [&](QueryEngine engine) {
                 auto by = processor(engine);
@@ -266,9 +267,20 @@ class Tuner {
         const auto median = [](QueryProcessor& by, const Table& data) {
             return by.kth_largest(data, "a", (data.rows() + 1) / 2);
         };
+        constexpr std::uint32_t some_groups = 50;
+        const auto groups = [](QueryProcessor& by, const Table& data) {
+            const auto found = by.run({.outputs = {{"a", "a"}, {QueryAggregate{}, "n"}}, .group_by = {"a"}}, data);
+            std::uint64_t sum = 0;  // of all values in order
+            for (const auto& row : found.rows) {
+                for (const auto& value : row)
+                    sum = 31 * sum + static_cast<std::uint64_t>(std::get<std::int64_t>(value));
+            }
+            return sum;
+        };
         const cpu::Stopwatch time;
         auto first = processor(QueryEngine::Bitmap);
         static_cast<void>(in_the_middle(first, table(1, 1)));
+        static_cast<void>(groups(first, table(1, 1)));
         static_cast<void>(median(first, table(1, 1)));
         costs.start_ms = time.ms();
         const auto rows = std::min(keys_.max_n / 4, std::size_t{1} << 22U);
@@ -276,6 +288,7 @@ class Tuner {
         result_.query.depth_over_bitmap = depth_over_bitmap(rows);
         costs.load_ns = load_ns(rows);
         result_.query.rank_rows = tune_rows("a median", costs.cpu_rank_ns, costs.gpu_rank_ns, median);
+        static_cast<void>(tune_rows("GROUP BY", costs.cpu_group_ns, costs.gpu_group_ns, groups, some_groups));
     }
 
     // Tables with the same number of rows, most of which have one partner. The GPU's nested loops win if tables are

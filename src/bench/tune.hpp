@@ -52,10 +52,11 @@ struct TuneCase {
 };
 // What a statement on a table from a file costs, per row; 0: not measured.
 struct StatementCosts {
-    double cpu_ns = 0, gpu_ns = 0;            // a predicate of a column that is loaded
-    double cpu_rank_ns = 0, gpu_rank_ns = 0;  // a median of such a column
-    double load_ns = 0;                       // loading a column to the GPU
-    double start_ms = 0;                      // opening a context and compiling programs, once
+    double cpu_ns = 0, gpu_ns = 0;              // a predicate of a column that is loaded
+    double cpu_rank_ns = 0, gpu_rank_ns = 0;    // a median of such a column
+    double cpu_group_ns = 0, gpu_group_ns = 0;  // counts of 50 groups of such a column
+    double load_ns = 0;                         // loading a column to the GPU
+    double start_ms = 0;                        // opening a context and compiling programs, once
     bool operator==(const StatementCosts&) const = default;
 };
 struct TuneResult {

@@ -1,4 +1,7 @@
 #include <fmt/core.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include <algorithm>
 #include <deque>
@@ -16,10 +19,13 @@
 #include "cli/commands.hpp"
 #include "cli/passes.hpp"
 #include "cli/query_answer.hpp"
+#include "cli/query_costs.hpp"
+#include "cli/query_spill.hpp"
 #include "cli/refusals.hpp"
 #include "cli/stream_run.hpp"
 #include "cli/tuned.hpp"
 #include "cpu/stopwatch.hpp"
+#include "cpu/workers.hpp"
 #include "external/plan.hpp"
 #include "files/files.hpp"
 #include "input/binary_table.hpp"
@@ -64,8 +70,14 @@ struct SharedFile {
 enum class Explain { No, Text, Dot };
 const input::Words<Explain> explain_words{{"text", Explain::Text}, {"dot", Explain::Dot}};
 
+// A table is larger than --memory.
+class TableTooLarge final : public InvalidArgument {
+  public:
+    using InvalidArgument::InvalidArgument;
+};
+
 struct QueryCommand {
-    std::string sql, sql_file, output = "-";
+    std::string sql, sql_file, output = "-", temp;
     Format format = Format::Table;
     bool ndjson = false, csv = false;
     Explain explain = Explain::No;
@@ -100,10 +112,15 @@ struct QueryCommand {
     [[nodiscard]] bool gpu_pays(const std::vector<input::CsvTable>& from);
     [[nodiscard]] bool open_context();
     [[nodiscard]] RowsForm form() const;
+    [[nodiscard]] std::vector<Table> prepared(SqlQuery& query, const std::vector<input::CsvTable>& from);
+    [[nodiscard]] std::unique_ptr<AnswerWriter> begun_answer();
     void answer(const std::vector<input::CsvTable>& from);
+    [[nodiscard]] std::optional<std::size_t> answer_from_memory();
+    void answer_by_spilling(const TableTooLarge& why);
     void print_plan(const SqlQuery& query, const std::vector<Table>& tables);
     void answer_batches(std::vector<input::CsvTable> tables, std::size_t stream);
     void print_profile();
+    [[nodiscard]] TableTooLarge too_large() const;
 
     std::vector<SqlQuery> statements_;
     SqlQuery query_;
@@ -134,14 +151,18 @@ void QueryCommand::parse() {
     csv_form.delimiter = delimiter == "auto" ? '\0' : delimiter[0];
     csv_form.has_names = !no_header;
     csv_form.after_block = [this] {
-        if (external::resident_bytes() <= memory) return;
-        throw InvalidArgument(fmt::format(
-            "the columns that the query needs take more than {} bytes of memory: name fewer columns or give more "
-            "--memory; `quadmill sort --lines --column NAME` orders files that are larger than memory",
-            memory));
+        // An order needs memory, too, so its table may take three quarters.
+        if (external::resident_bytes() > (can_spill(query_) ? memory / 4 * 3 : memory)) throw too_large();
     };
     read_types();
     check_options();
+}
+
+TableTooLarge QueryCommand::too_large() const {
+    return TableTooLarge(fmt::format(
+        "the columns that the query needs take more than {} bytes of memory: name fewer columns or give more "
+        "--memory; `quadmill sort --lines --column NAME` orders files that are larger than memory",
+        memory));
 }
 
 // Words such as id:text.
@@ -230,7 +251,7 @@ void QueryCommand::choose_columns() {
 }
 
 // Whether all statements on the tables of the first one save time on the GPU, by the costs that `quadmill tune`
-// measured: conditions and ranks; also the columns' way to the GPU, and its start.
+// measured: conditions, ranks and groups; also the columns' way to the GPU, and its start.
 bool QueryCommand::gpu_pays(const std::vector<input::CsvTable>& from) {
     constexpr double worth_ms = 100;
     constexpr double most_ns = 25;  // of the CPU, per row; more rows need the file of `quadmill tune`
@@ -238,43 +259,24 @@ bool QueryCommand::gpu_pays(const std::vector<input::CsvTable>& from) {
         why_ = "batches go to the CPU";
         return false;
     }
-    std::map<std::string, double> rows;  // by path
-    for (std::size_t i = 0; i < from.size(); ++i) rows[query_.sources[i].path] = static_cast<double>(from[i].rows);
-    double predicates = 0, ranks = 0, loads = 0;  // rows
-    std::set<std::string> loaded;
-    const auto add = [&](const SqlQuery& query, bool first) {
-        double n = 0;
-        for (const auto& source : query.sources) {
-            if (const auto at = rows.find(source.path); at != rows.end() && (first || shared(source.path)))
-                n += at->second;
-        }
-        if (query.where) predicates += n;
-        for (const auto& one : query.aggregates) {
-            using enum QueryAggregate::Kind;
-            const auto kind = one.what.kind;
-            const bool is_rank = kind == Quantile || kind == KthLargest || kind == KthSmallest;
-            if (is_rank && query.group_by.empty()) ranks += n;
-        }
-        for (const auto& column : query.columns) {
-            if (loaded.insert(column.written.name).second) loads += n;
-        }
-    };
-    add(query_, true);
-    for (const auto& later : statements_) add(later, false);  // of the earlier one nothing is left
-    if ((predicates + ranks) * most_ns < worth_ms * 1e6) {
+    StatementWork work;
+    for (std::size_t i = 0; i < from.size(); ++i)
+        work.tables[query_.sources[i].path] = static_cast<double>(from[i].rows);
+    work.add(query_);
+    std::erase_if(work.tables, [this](const auto& table) { return !shared(table.first); });
+    for (const auto& later : statements_) work.add(later);  // of the earlier one nothing is left
+    if (work.rows() * most_ns < worth_ms * 1e6) {
         why_ = fmt::format("the CPU answers this in less than {:.0f} ms, and auto opens a context only to save as much",
                            worth_ms);
         return false;
     }
     const auto tuned = tuned_before_context(device, options.threads);
     const auto costs = tuned ? tuned->statements : bench::StatementCosts();
-    if (costs.cpu_ns == 0) {
+    if (costs.cpu_ns == 0 || (work.has_groups() && costs.cpu_group_ns == 0)) {
         why_ = "`quadmill tune` has not measured what statements cost on this machine's CPU and GPU";
         return false;
     }
-    const double on_cpu = (predicates * costs.cpu_ns + ranks * costs.cpu_rank_ns) / 1e6;
-    const double on_gpu =
-        (predicates * costs.gpu_ns + ranks * costs.gpu_rank_ns + loads * costs.load_ns) / 1e6 + costs.start_ms;
+    const double on_cpu = work.ms_on_cpu(costs), on_gpu = work.ms_on_gpu(costs);
     why_ = fmt::format(
         "about {:.0f} ms on the CPU and {:.0f} ms on the GPU, with its start; auto opens a context only "
         "to save {:.0f} ms ({})",
@@ -351,8 +353,8 @@ void note_texts(const SqlQuery& query, const std::vector<input::CsvTable>& from)
     }
 }
 
-void QueryCommand::answer(const std::vector<input::CsvTable>& from) {
-    auto query = query_;
+// The tables of a statement, which gets their types.
+std::vector<Table> QueryCommand::prepared(SqlQuery& query, const std::vector<input::CsvTable>& from) {
     std::vector<sql::SourceTypes> types;
     for (const auto& table : from) types.push_back(types_of(table));
     const auto known = sql::types_in(query, types);
@@ -368,13 +370,25 @@ void QueryCommand::answer(const std::vector<input::CsvTable>& from) {
         }
         tables.push_back(input::filled(from[i], texts));
     }
+    return tables;
+}
+
+// A writer that has the names of the outputs.
+std::unique_ptr<AnswerWriter> QueryCommand::begun_answer() {
+    auto writer = answer_writer(*output_, form(), delimiter == "auto" ? ',' : delimiter[0], names_);
+    std::vector<std::string> names;
+    for (const auto& column : query_.outputs) names.push_back(column.name);
+    writer->begin(names);
+    return writer;
+}
+
+void QueryCommand::answer(const std::vector<input::CsvTable>& from) {
+    auto query = query_;
+    const auto tables = prepared(query, from);
     if (explain != Explain::No) return print_plan(query, tables);
     if (!processor_) open_processor(from);
-    const auto writer = answer_writer(*output_, form(), delimiter == "auto" ? ',' : delimiter[0], names_);
-    std::vector<std::string> names;
-    for (const auto& column : query.outputs) names.push_back(column.name);
     const cpu::Stopwatch time;
-    writer->begin(names);
+    const auto writer = begun_answer();
     const auto result =
         sql::run(query, tables, *processor_, how, [&](std::span<const sql::SqlCell> row) { writer->row(row); });
     writer->end(result, time.ms());
@@ -385,6 +399,36 @@ void QueryCommand::answer(const std::vector<input::CsvTable>& from) {
         nodes_[i].rows += result.nodes[i].rows;
         nodes_[i].ms += result.nodes[i].ms;
     }
+}
+
+// Reads the table twice: for the types of its columns, and in parts whose rows are sorted by way of temporary files.
+void QueryCommand::answer_by_spilling(const TableTooLarge& why) {
+    constexpr std::size_t part = std::size_t{12} << 20U, least = std::size_t{16} << 20U;  // for each thread; to sort
+    const auto rows_only = unordered(query_);
+    const auto* const file = sources_[0].shared ? sources_[0].shared : sources_[0].file ? &*sources_[0].file : nullptr;
+    if (!can_spill(query_) || explain != Explain::No || !file || csv_form.is_careful()) throw why;
+#ifdef __GLIBC__
+    malloc_trim(0);  // what was read before
+#endif
+    const auto& columns = sources_[0].columns;
+    const auto column_kinds = file->kinds(columns, options.threads);
+    const cpu::Stopwatch time;
+    const auto held = external::resident_bytes() + part * cpu::threads_or_all(options.threads);
+    if (memory < held + least) throw why;
+    SpilledRows rows(query_, memory - held, temp, options.threads);
+    sql::SqlAnswer result;
+    const auto printed = columns_printed(query_, 0, sources_[0].names());
+    file->parts(columns, options.threads, printed, column_kinds, [&](const input::CsvTable& some) {
+        auto query = rows_only;
+        const auto tables = prepared(query, {some});
+        if (!processor_) open_processor({some});
+        const auto found =
+            sql::run(query, tables, *processor_, how, [&](std::span<const sql::SqlCell> row) { rows.add(row); });
+        result.matched += found.matched;
+    });
+    const auto writer = begun_answer();
+    rows.give([&](std::span<const sql::SqlCell> row) { writer->row(row); });
+    writer->end(result, time.ms());
 }
 
 void QueryCommand::answer_batches(std::vector<input::CsvTable> tables, std::size_t stream) {
@@ -463,6 +507,8 @@ input::CsvTable QueryCommand::read(std::size_t source) {
     if (table.skipped > 0)
         fmt::print(stderr, "quadmill query: skipped {} bad row{}; the first: {}\n", table.skipped,
                    table.skipped == 1 ? "" : "s", input::printable(table.first_skipped));
+    constexpr std::uint64_t item = 16;  // bytes that ordering takes, for a row
+    if (can_spill(query_) && external::resident_bytes() + item * table.rows > memory) throw too_large();
     if (all) return all->table.emplace(std::move(table));
     file.reset();
     return table;
@@ -474,6 +520,19 @@ void QueryCommand::statement() {
         if (source.names().written.empty()) throw CLI::RuntimeError(source.stream->interrupt_status());
     check_type_names();
     choose_columns();
+    std::optional<std::size_t> stream;
+    try {
+        stream = answer_from_memory();
+    } catch (const TableTooLarge& why) {
+        answer_by_spilling(why);
+    }
+    if (profile && explain == Explain::No) print_profile();
+    if (stream && sources_[*stream].stream->interrupted())
+        throw CLI::RuntimeError(sources_[*stream].stream->interrupt_status());
+}
+
+// Returns the source that is a stream, if there is one.
+std::optional<std::size_t> QueryCommand::answer_from_memory() {
     std::vector<input::CsvTable> tables(sources_.size());
     std::optional<std::size_t> stream;
     constexpr auto most_rows = std::numeric_limits<std::uint64_t>::max();
@@ -494,9 +553,7 @@ void QueryCommand::statement() {
     } else {
         answer(tables);
     }
-    if (profile && explain == Explain::No) print_profile();
-    if (stream && sources_[*stream].stream->interrupted())
-        throw CLI::RuntimeError(sources_[*stream].stream->interrupt_status());
+    return stream;
 }
 
 void QueryCommand::print_profile() {
@@ -536,11 +593,15 @@ void add_options(CLI::App& verb, QueryCommand& command) {
             "standard input")
         ->transform(input::count_up_to(std::uint64_t{1} << 32U))
         ->type_name("N");
-    verb.add_option("--memory", command.memory,
-                    "Max memory while tables are read, such as 1G (default: 3/4 of the machine's). A query that needs "
-                    "more is refused")
+    verb.add_option(
+            "--memory", command.memory,
+            "Max memory, such as 1G (default: 3/4 of the machine's). For an ORDER BY that needs more, rows of one "
+            "table are sorted by way of temporary files; other queries that need more are refused")
         ->transform(input::byte_count())
         ->type_name("SIZE");
+    verb.add_option("--temp", command.temp, "Folder for temporary files (default: TMPDIR, or /tmp)")
+        ->check(CLI::ExistingDirectory)
+        ->type_name("DIR");
     verb.add_option(
             "--delimiter", command.delimiter,
             "Field separator of input and output; \\t or tab is a tab; auto: of , ; tab and | the one that is most "

@@ -35,11 +35,13 @@ constexpr std::array<std::pair<const char*, std::size_t ByWidth::*>, 3> key_widt
     {{"16", &ByWidth::bits16}, {"32", &ByWidth::bits32}, {"64", &ByWidth::bits64}}};
 
 using bench::StatementCosts;
-constexpr std::array<std::pair<const char*, double StatementCosts::*>, 6> statement_costs{
+constexpr std::array<std::pair<const char*, double StatementCosts::*>, 8> statement_costs{
     {{"cpu_ns", &StatementCosts::cpu_ns},
      {"gpu_ns", &StatementCosts::gpu_ns},
      {"cpu_rank_ns", &StatementCosts::cpu_rank_ns},
      {"gpu_rank_ns", &StatementCosts::gpu_rank_ns},
+     {"cpu_group_ns", &StatementCosts::cpu_group_ns},
+     {"gpu_group_ns", &StatementCosts::gpu_group_ns},
      {"load_ns", &StatementCosts::load_ns},
      {"start_ms", &StatementCosts::start_ms}}};
 
@@ -71,7 +73,7 @@ TunedEntry entry_of(const Json& from) {
     from.at("query").at("join_comparisons").get_to(entry.query.join_comparisons);
     from.at("query").at("depth_over_bitmap").get_to(entry.query.depth_over_bitmap);
     if (const auto at = from.find("statements"); at != from.end()) {
-        for (const auto& [name, cost] : statement_costs) at->at(name).get_to(entry.statements.*cost);
+        for (const auto& [name, cost] : statement_costs) entry.statements.*cost = at->value(name, 0.0);
     }
     return entry;
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <deque>
+#include <limits>
 #include <mutex>
 #include <new>
 #include <span>
@@ -345,95 +346,194 @@ std::vector<std::string> CsvFile::open(Piece& piece) {
     }
 }
 
-CsvTable CsvFile::table(const CsvColumns& columns, unsigned threads, const std::set<std::size_t>& printed) const {
-    const Workers workers(threads);
-    Blocks blocks(pieces_, form_.is_careful());
-    std::deque<BlockReader> parts;
-    std::mutex mutex;
-    std::atomic<bool> faulty = false;
-    std::atomic<std::size_t> expected = 0;  // rows of a block
-    query::SharedTexts shared;
-    // The column with the file's path is not in the file.
-    auto wanted = columns;
-    if (!wanted.empty() && wanted.back() == in_file_.size()) wanted.pop_back();
-    const auto cells_of = [&](std::size_t column, Cells::Kind kind) {
-        const auto type = form_.types.find(names_.unique[column]);
-        if (type != form_.types.end() && kind == Cells::Kind::Nothing) kind = type->second;
-        Cells cells(kind, printed.contains(column) ? Cells::Texts::Printed : Cells::Texts::Numbered);
-        cells.expect(expected);
-        if (kind == Cells::Kind::Integers) cells.be_strict();
-        return cells;
-    };
-    workers.for_each(workers.threads(), [&](std::size_t /*thread*/) {
-        std::vector<char> memory;
-        while (!faulty) {
-            BlockReader* reader = nullptr;
-            std::string_view text;
-            {
-                const std::lock_guard lock(mutex);
-                const auto next = blocks.next(memory);
-                if (!next) return;
-                reader = &parts.emplace_back(in_file_, form_, next->first);
-                text = next->second;
-            }
-            std::vector<Cells> cells;
-            for (const auto column : wanted) cells.push_back(cells_of(column, Cells::Kind::Nothing));
-            reader->read(wanted, std::move(cells), text);
-            for (auto& one : reader->rows().cells()) one.pack(shared);
-            if (reader->fault()) faulty = true;
-            if (form_.after_block) form_.after_block();
-            expected = std::max<std::size_t>(expected, reader->rows().rows() + reader->rows().rows() / 16);
+// Columns of all rows, or of some blocks of them.
+class CsvFile::Columns {
+  public:
+    // `types` are known kinds of columns, by name.
+    Columns(const CsvFile& file, const CsvColumns& columns, unsigned threads, const std::set<std::size_t>& printed,
+            const std::map<std::string, Cells::Kind>& types)
+        : file_(file), columns_(columns), workers_(threads), printed_(printed), types_(types), wanted_(columns) {
+        // The column with the file's path is not in the file.
+        if (!wanted_.empty() && wanted_.back() == file.in_file_.size()) wanted_.pop_back();
+    }
+
+    [[nodiscard]] unsigned threads() const { return workers_.threads(); }
+    // Reads at most that many blocks. Returns whether there was one.
+    bool read(Blocks& blocks, std::size_t most) {
+        parts_.clear();
+        workers_.for_each(workers_.threads(), [&](std::size_t /*thread*/) { read_blocks(blocks, most); });
+        return !parts_.empty();
+    }
+    // Makes a table of what was read, and consumes it.
+    [[nodiscard]] CsvTable table(Widths widths);
+    // Reads all, and keeps nothing but the kinds.
+    [[nodiscard]] CsvKinds kinds(Blocks& blocks);
+
+  private:
+    enum class Values { Kept, Dropped };
+
+    void read_blocks(Blocks& blocks, std::size_t most);
+    [[nodiscard]] Cells cells_of(std::size_t column, Cells::Kind kind) const;
+    [[nodiscard]] std::vector<std::vector<Cells>> cells_of_parts();
+    [[nodiscard]] Cells::Kind checked_kind(std::size_t column, std::span<const Cells> cells,
+                                           const std::vector<std::uint64_t>& lines) const;
+    void read_texts_again(std::vector<std::vector<Cells>>& cells, const std::vector<std::vector<std::size_t>>& again);
+    void count_skipped(const std::vector<std::uint64_t>& lines, std::uint64_t& skipped, std::string& first) const;
+
+    const CsvFile& file_;
+    const CsvColumns& columns_;
+    Workers workers_;
+    const std::set<std::size_t>& printed_;
+    const std::map<std::string, Cells::Kind>& types_;
+    CsvColumns wanted_;
+    Values values_ = Values::Kept;
+    std::deque<BlockReader> parts_;
+    std::mutex mutex_;
+    std::atomic<bool> faulty_ = false;
+    std::atomic<std::size_t> expected_ = 0;  // rows of a block
+    query::SharedTexts shared_;
+};
+
+Cells CsvFile::Columns::cells_of(std::size_t column, Cells::Kind kind) const {
+    const auto type = types_.find(file_.names_.unique[column]);
+    if (type != types_.end() && kind == Cells::Kind::Nothing) kind = type->second;
+    Cells cells(kind, printed_.contains(column) ? Cells::Texts::Printed : Cells::Texts::Numbered);
+    cells.expect(expected_);
+    if (kind == Cells::Kind::Integers) cells.be_strict();
+    return cells;
+}
+
+void CsvFile::Columns::read_blocks(Blocks& blocks, std::size_t most) {
+    std::vector<char> memory;
+    while (!faulty_) {
+        BlockReader* reader = nullptr;
+        std::string_view text;
+        {
+            const std::lock_guard lock(mutex_);
+            if (parts_.size() >= most) return;
+            const auto next = blocks.next(memory);
+            if (!next) return;
+            reader = &parts_.emplace_back(file_.in_file_, file_.form_, next->first);
+            text = next->second;
         }
-    });
-    const auto lines = checked_lines(parts);
+        std::vector<Cells> cells;
+        for (const auto column : wanted_) cells.push_back(cells_of(column, Cells::Kind::Nothing));
+        reader->read(wanted_, std::move(cells), text);
+        for (auto& one : reader->rows().cells()) values_ == Values::Kept ? one.pack(shared_) : one.drop_values();
+        if (reader->fault()) faulty_ = true;
+        if (values_ == Values::Kept && file_.form_.after_block) file_.form_.after_block();
+        expected_ = std::max<std::size_t>(expected_, reader->rows().rows() + reader->rows().rows() / 16);
+    }
+}
+
+// Of each column, the cells of all parts.
+std::vector<std::vector<Cells>> CsvFile::Columns::cells_of_parts() {
     const auto path_cells = [&](BlockReader& part, std::size_t column) {
         auto paths = cells_of(column, Cells::Kind::Texts);
-        for (std::uint64_t i = 0; i < part.rows().rows(); ++i)
+        for (std::uint64_t i = 0; i < part.rows().rows() && values_ == Values::Kept; ++i)
             static_cast<void>(paths.add(part.block().piece->path(), 0));
         return paths;
     };
-    std::uint64_t skipped = 0;
-    std::string first_skipped;
-    for (std::size_t k = 0; k < parts.size(); ++k) {
-        if (const auto& first = parts[k].first_skipped(); skipped == 0 && first)
-            first_skipped = line_of(parts[k].block().piece->path(), lines[k] + first->line) + first->what;
-        skipped += parts[k].skipped();
+    std::vector<std::vector<Cells>> cells(columns_.size());
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+        for (auto& part : parts_)
+            cells[i].push_back(i < wanted_.size() ? std::move(part.rows().cells()[i]) : path_cells(part, columns_[i]));
     }
+    return cells;
+}
 
-    std::vector<std::vector<Cells>> cells(columns.size());
-    std::vector<std::vector<std::size_t>> again(parts.size());  // indices of these columns
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-        for (auto& part : parts)
-            cells[i].push_back(i < wanted.size() ? std::move(part.rows().cells()[i]) : path_cells(part, columns[i]));
-        const auto kind = Cells::common_kind(cells[i]);
-        for (std::size_t k = 0; k < parts.size(); ++k) {
-            if (kind == Cells::Kind::Texts && cells[i][k].forgets_texts()) again[k].push_back(i);
-            if (kind != Cells::Kind::Floats) continue;
-            if (const auto fault = rounding(cells[i][k], names_.written[columns[i]]))
-                refuse(parts[k].block().piece->path(), lines[k] + 1, *fault);
-        }
+// The kind that fits all cells of a column. Refuses integers that a column of floats would round.
+Cells::Kind CsvFile::Columns::checked_kind(std::size_t column, std::span<const Cells> cells,
+                                           const std::vector<std::uint64_t>& lines) const {
+    const auto kind = Cells::common_kind(cells);
+    for (std::size_t k = 0; k < cells.size() && kind == Cells::Kind::Floats; ++k) {
+        if (const auto fault = rounding(cells[k], file_.names_.written[column]))
+            refuse(parts_[k].block().piece->path(), lines[k] + 1, *fault);
     }
-    workers.for_each(parts.size(), [&](std::size_t k) {
+    return kind;
+}
+
+void CsvFile::Columns::read_texts_again(std::vector<std::vector<Cells>>& cells,
+                                        const std::vector<std::vector<std::size_t>>& again) {
+    workers_.for_each(parts_.size(), [&](std::size_t k) {
         if (again[k].empty()) return;
         CsvColumns positions;
         std::vector<Cells> fresh;
         for (const auto i : again[k]) {
-            positions.push_back(columns[i]);
-            fresh.push_back(cells_of(columns[i], Cells::Kind::Texts));
+            positions.push_back(columns_[i]);
+            fresh.push_back(cells_of(columns_[i], Cells::Kind::Texts));
         }
-        auto texts = parts[k].texts(positions, std::move(fresh));
+        auto texts = parts_[k].texts(positions, std::move(fresh));
         for (std::size_t j = 0; j < texts.size(); ++j) {
             auto& old = cells[again[k][j]][k];
             texts[j].keep_mark(old);
-            texts[j].pack(shared);
+            texts[j].pack(shared_);
             old = std::move(texts[j]);
         }
     });
-    parts.clear();
-    auto made = table_of(names_, columns, cells, lines, Widths::Narrow, shared, workers);
+}
+
+void CsvFile::Columns::count_skipped(const std::vector<std::uint64_t>& lines, std::uint64_t& skipped,
+                                     std::string& first_skipped) const {
+    for (std::size_t k = 0; k < parts_.size(); ++k) {
+        if (const auto& first = parts_[k].first_skipped(); skipped == 0 && first)
+            first_skipped = line_of(parts_[k].block().piece->path(), lines[k] + first->line) + first->what;
+        skipped += parts_[k].skipped();
+    }
+}
+
+CsvTable CsvFile::Columns::table(Widths widths) {
+    const auto lines = checked_lines(parts_);
+    std::uint64_t skipped = 0;
+    std::string first_skipped;
+    count_skipped(lines, skipped, first_skipped);
+    auto cells = cells_of_parts();
+    std::vector<std::vector<std::size_t>> again(parts_.size());  // indices of these columns
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+        const auto kind = checked_kind(columns_[i], cells[i], lines);
+        for (std::size_t k = 0; k < parts_.size(); ++k) {
+            if (kind == Cells::Kind::Texts && cells[i][k].forgets_texts()) again[k].push_back(i);
+        }
+    }
+    read_texts_again(cells, again);
+    parts_.clear();
+    auto made = table_of(file_.names_, columns_, cells, lines, widths, shared_, workers_);
     made.skipped = skipped;
     made.first_skipped = std::move(first_skipped);
     return made;
+}
+
+CsvKinds CsvFile::Columns::kinds(Blocks& blocks) {
+    values_ = Values::Dropped;
+    read(blocks, std::numeric_limits<std::size_t>::max());
+    const auto lines = checked_lines(parts_);
+    const auto cells = cells_of_parts();
+    CsvKinds found;
+    for (std::size_t i = 0; i < columns_.size(); ++i)
+        found.emplace(file_.names_.unique[columns_[i]], checked_kind(columns_[i], cells[i], lines));
+    return found;
+}
+
+CsvTable CsvFile::table(const CsvColumns& columns, unsigned threads, const std::set<std::size_t>& printed) const {
+    Blocks blocks(pieces_, form_.is_careful());
+    Columns all(*this, columns, threads, printed, form_.types);
+    all.read(blocks, std::numeric_limits<std::size_t>::max());
+    return all.table(Widths::Narrow);
+}
+
+CsvKinds CsvFile::kinds(const CsvColumns& columns, unsigned threads) const {
+    Blocks blocks(pieces_, form_.is_careful());
+    return Columns(*this, columns, threads, {}, form_.types).kinds(blocks);
+}
+
+void CsvFile::parts(const CsvColumns& columns, unsigned threads, const std::set<std::size_t>& printed,
+                    const CsvKinds& kinds, const std::function<void(const CsvTable&)>& take) const {
+    Blocks blocks(pieces_, form_.is_careful());
+    for (;;) {
+        Columns some(*this, columns, threads, printed, kinds);
+        if (!some.read(blocks, some.threads())) return;
+        take(some.table(Widths::Wide));
+    }
 }
 
 }  // namespace quadmill::detail::input

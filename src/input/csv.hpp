@@ -51,6 +51,8 @@ struct CsvForm {
 
 // Indices of the wanted columns, ascending. The others are checked but not kept.
 using CsvColumns = std::vector<std::size_t>;
+// Kinds of columns, by name.
+using CsvKinds = std::map<std::string, Cells::Kind>;
 
 // Rows as a table. Columns that have no value yet are listed in `empty`: they can become numbers or text.
 struct CsvTable {
@@ -85,10 +87,17 @@ class CsvFile {
     // 0 threads: all. Texts of the columns `printed` are not made comparable.
     [[nodiscard]] CsvTable table(const CsvColumns& columns, unsigned threads,
                                  const std::set<std::size_t>& printed = {}) const;
+    // For tables that do not fit into memory. The kinds that the columns of table() have, after a reading that keeps no
+    // values.
+    [[nodiscard]] CsvKinds kinds(const CsvColumns& columns, unsigned threads) const;
+    // Passes on the rows of table() in parts, with columns of these kinds whose numbers have 64 bits.
+    void parts(const CsvColumns& columns, unsigned threads, const std::set<std::size_t>& printed, const CsvKinds& kinds,
+               const std::function<void(const CsvTable&)>& take) const;
 
     class Piece;
 
   private:
+    class Columns;
     // Returns the names of its columns.
     [[nodiscard]] std::vector<std::string> open(Piece& piece);
 

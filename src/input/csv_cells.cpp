@@ -192,6 +192,14 @@ bool Cells::add_number(std::string_view word, std::uint64_t line) {
     return value && add_float(*value);
 }
 
+void Cells::drop_values() {
+    release(integers_);
+    release(floats_);
+    texts_ = {};
+    printed_ = {};
+    valid_ = std::vector<bool>();
+}
+
 void Cells::shorten(std::uint64_t rows) {
     if (rows_ <= rows) return;
     rows_ = rows;

@@ -62,6 +62,8 @@ class Cells {
         text_ = before.text_;
         numbers_ = before.numbers();
     }
+    // Drops all values; what is known of them stays.
+    void drop_values();
     // Drops rows beyond that number. Pre: at most one.
     void shorten(std::uint64_t rows);
 

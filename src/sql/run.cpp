@@ -126,7 +126,7 @@ std::vector<Spelling> spellings(const SqlQuery& query) {
     std::vector<Spelling> all;
     for (const auto& output : query.outputs) {
         auto& how = all.emplace_back(Spelling::Plain);
-        if (!is_leaf(output.steps)) continue;
+        if (!is_leaf(output.steps) || output.is_key) continue;
         const auto found = columns.find(leaf_of(output.steps));
         const auto* const column = found == columns.end() ? nullptr : found->second;
         if (column ? column->wide : query.is_wide(leaf_of(output.steps))) how = Spelling::Wide;

@@ -101,6 +101,7 @@ struct SqlOutput {
     SqlSteps steps{};  // none: a star, until it is bound
     std::string name{}, qualifier{};
     std::size_t offset = 0, end = 0;
+    bool is_key = false;  // for an order: wide integers stay as they are in memory
 };
 
 struct SqlOrder {

@@ -2,6 +2,7 @@
 
 usage: query_input_test.py QUADMILL [unittest arguments]
 """
+import filecmp
 import gzip
 import json
 import math
@@ -522,10 +523,41 @@ class Csv(Query):
         with open(self.path("t.csv"), "w") as file:  # not from a list: its memory would count in test_memory
             file.write("k,a\n")
             file.writelines(f"{i},{i * 7919 % 1000003}\n" for i in range(600000))
-        query = "SELECT k FROM t.csv ORDER BY a LIMIT 1"
-        self.refuses(1, "take more than 10485760 bytes of memory: name fewer columns or give more --memory; "
-                        "`quadmill sort --lines --column NAME`", query, "--memory", "10M")
-        self.assertEqual(self.rows(query, "--memory", "1G"), [[0]])
+        for query, answer in (("SELECT k FROM t.csv ORDER BY a LIMIT 1", [[0]]), ("SELECT COUNT(DISTINCT a) FROM t.csv", [[600000]])):
+            self.refuses(1, "take more than 10485760 bytes of memory: name fewer columns or give more --memory; "
+                            "`quadmill sort --lines --column NAME`", query, "--memory", "10M")
+            self.assertEqual(self.rows(query, "--memory", "1G"), answer)
+
+    def test_order_beyond_memory(self):
+        """Rows that do not fit into memory are ordered as in memory, with the memory that --memory says."""
+        with open(self.path("t.csv"), "w") as file:
+            file.write("k,a,price,name,empty,wide,note\n")
+            for i in range(700000):
+                a, price = i * 7919 % 1009, "" if i % 50 == 0 else f"{i * 31 % 4999}.{i % 100:02}"
+                name = ("", '""', '"two\nlines"', "Zoe", "zo\u00eb", "ann", f"user {i % 3000}")[i % 7]
+                wide = (i * 2**60 - 10**20) if i % 3 else ""
+                file.write(f"{i},{a},{price},{name},,{wide},a note for row {i}\n")
+        for query in ("SELECT k, note FROM t.csv ORDER BY a, price DESC",
+                      "SELECT * FROM t.csv ORDER BY name DESC NULLS FIRST, k DESC LIMIT 5000 OFFSET 300000",
+                      "SELECT note, k + a AS sum FROM t.csv WHERE a < 900 ORDER BY wide, empty, -price NULLS LAST",
+                      "SELECT wide, name FROM t.csv WHERE name <> 'ann' ORDER BY wide DESC, 1, a % 7 LIMIT 70000",
+                      "SELECT k FROM t.csv ORDER BY a LIMIT 0"):
+            answers, memory = self.path("answers"), 80
+            self.assertLess(self.peak_of(query, "--threads", "2", "--memory", f"{memory}M", "-o", answers), memory << 20, query)
+            self.output(query, "-o", self.path("whole"))
+            self.assertTrue(filecmp.cmp(answers, self.path("whole"), shallow=False), query)
+        two = "SELECT COUNT(*) FROM t.csv; SELECT k FROM t.csv ORDER BY price DESC, k LIMIT 3"
+        self.assertEqual(self.output(two, "--memory", "80M"), self.output(two))
+        with open(self.path("t.csv"), "a") as file:
+            file.write("a row,that is too short\n")
+        self.refuses(1, "t.csv, line 800002: ", "SELECT k FROM t.csv ORDER BY note", "--memory", "80M")
+
+    def peak_of(self, *args):
+        process = subprocess.Popen([QUADMILL, "query", *args], cwd=self.folder, stdout=subprocess.DEVNULL)
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(process.returncode, 0)
+        return used.ru_maxrss << 10
 
     def test_memory(self):
         """Only the columns that a query needs stay in memory."""
@@ -539,12 +571,7 @@ class Csv(Query):
         # In MiB; columns of 0, 11, 22 and 107. This process, whose memory counts, too, takes about 50.
         for query, most in (("SELECT COUNT(*) FROM big.csv", 64), ("SELECT SUM(price) FROM big.csv", 64),
                             ("SELECT SUM(i), SUM(price) FROM big.csv", 70), ("SELECT * FROM big.csv", 155)):
-            process = subprocess.Popen([QUADMILL, "query", query, "--threads", "2"], cwd=self.folder,
-                                       stdout=subprocess.DEVNULL)
-            _, status, used = os.wait4(process.pid, 0)
-            process.returncode = os.waitstatus_to_exitcode(status)
-            self.assertEqual(process.returncode, 0)
-            self.assertLess(used.ru_maxrss, most << 10, query)
+            self.assertLess(self.peak_of(query, "--threads", "2"), most << 20, query)
 
     def test_random_texts_come_back(self):
         chance = random.Random(11)
