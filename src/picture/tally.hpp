@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <map>
 #include <string>
 
 #include "gl/pass.hpp"
@@ -76,7 +77,12 @@ class Tally {
   private:
     gl::Device& device_;
     pass::Programs& programs_;
-    pass::Target tiles_, chunks_, weights_;
+    // A call counts several times, so their targets are kept by size.
+    using Targets = std::map<std::array<int, 3>, pass::Target>;
+    const pass::Target& kept(Targets& targets, int width, int height, int layers);
+
+    Targets tiles_, chunks_;
+    pass::Target weights_;
     int weight_bits_ = 0;  // 0: each texel counts once
 };
 

@@ -131,11 +131,16 @@ struct PairSorter::State {
 
     SortStats argsort_segments(const char* function, ConstKeys keys, std::span<const std::size_t> ends,
                                std::span<std::uint32_t> index, Order order);
+    // Textures for keys or for values, kept from call to call.
+    struct Scratch {
+        gl::Texture copy;
+        pass::Target target;
+    };
     // Elements of the texture in the order of the index, in the same layout.
-    const gl::Texture& gathered(const gl::Texture& from, const gl::Texture& index, std::size_t texels, int stride,
-                                int words);
-    void move(const TexelsInOut& some, const gl::Texture& index);
-    void move(const ElementsInBuffer& some, const gl::Texture& index);
+    const gl::Texture& gathered(Scratch& in, const gl::Texture& from, const gl::Texture& index, std::size_t texels,
+                                int stride, int words);
+    void move(Scratch& in, const TexelsInOut& some, const gl::Texture& index);
+    void move(Scratch& in, const ElementsInBuffer& some, const gl::Texture& index);
 
     Context context;
     Order usual;
@@ -143,15 +148,16 @@ struct PairSorter::State {
     cpu::Workers workers;
     gl::Device& device;
     pass::Programs programs;
-    gl::Texture copy, order;
+    Scratch of_keys, of_values;
+    gl::Texture order;
     gl::Buffer elements;  // the index of a buffer's keys
     std::size_t elements_size = 0;
     gl::BufferTexels texels, order_texels;
-    pass::Target target;
 };
 
-const gl::Texture& PairSorter::State::gathered(const gl::Texture& from, const gl::Texture& index, std::size_t count,
-                                               int stride, int words) {
+const gl::Texture& PairSorter::State::gathered(Scratch& in, const gl::Texture& from, const gl::Texture& index,
+                                               std::size_t count, int stride, int words) {
+    auto& target = in.target;
     if (!target.is(from.format(), from.width(), from.height())) {
         target = {};
         target = pass::Target(device, from.format(), from.width(), from.height());
@@ -170,20 +176,21 @@ const gl::Texture& PairSorter::State::gathered(const gl::Texture& from, const gl
     return target.texture;
 }
 
-void PairSorter::State::move(const TexelsInOut& some, const gl::Texture& index) {
+void PairSorter::State::move(Scratch& in, const TexelsInOut& some, const gl::Texture& index) {
     const auto& [from, to, count] = some;
+    auto& copy = in.copy;
     if (copy.format() != some.bits() || copy.width() != from.width || copy.height() != from.height) {
         copy = {};
         copy = gl::Texture(device, some.bits(), from.width, from.height);
     }
     copy_part(device, from, copy);
-    copy_part(device, gathered(copy, index, count, 1, 1), count, to);
+    copy_part(device, gathered(in, copy, index, count, 1, 1), count, to);
 }
 
-void PairSorter::State::move(const ElementsInBuffer& some, const gl::Texture& index) {
+void PairSorter::State::move(Scratch& in, const ElementsInBuffer& some, const gl::Texture& index) {
     const auto unit = gl::info(some.format).bytes;
     const auto& from = texels.copy(device, some.buffer, some.format, some.offset, some.span);
-    const auto& moved = gathered(from, index, some.span / unit, static_cast<int>(some.stride / unit),
+    const auto& moved = gathered(in, from, index, some.span / unit, static_cast<int>(some.stride / unit),
                                  static_cast<int>(some.bytes / unit));
     copy_to_buffer(device, moved, some.span / unit, some.buffer, some.offset);
 }
@@ -277,8 +284,8 @@ SortStats PairSorter::sort_pairs(const TextureRegion& keys_in, const TextureRegi
     }
     const auto stats = state.sorter.argsort_texture(keys_in, state.order.id(), 0, order);
     if (keys.count > 0) {
-        state.move(keys, state.order);
-        state.move(values, state.order);
+        state.move(state.of_keys, keys, state.order);
+        state.move(state.of_values, values, state.order);
     }
     scope.check();
     return stats;
@@ -312,8 +319,8 @@ SortStats PairSorter::sort_pairs(const BufferKeys& keys, const BufferValues& val
     if (count > 0) {
         const gl::HostBuffer index(state.device, state.elements.id(), pairs_function, "the index");
         const auto& order_of = state.order_texels.copy(state.device, index, R32ui, 0, bytes);
-        state.move(some, order_of);
-        state.move(others, order_of);
+        state.move(state.of_keys, some, order_of);
+        state.move(state.of_values, others, order_of);
     }
     scope.check();
     return stats;
