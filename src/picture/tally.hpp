@@ -24,10 +24,10 @@ const pass::Target& sized(gl::Device& device, pass::Target& target, gl::Format f
 
 // A picture as value.glsl reads it.
 struct Source {
-    const gl::Texture* texture;
-    int x, y, width, rows, last_width;
-    std::array<float, 4> weights;  // of the channels
-    bool one_channel;              // of the texture
+    const gl::Texture* texture = nullptr;
+    int x = 0, y = 0, width = 0, rows = 0, last_width = 0;
+    std::array<float, 4> weights{};  // of the channels
+    bool one_channel = false;        // of the texture
     enum class Counted { Once, ByAlpha, ByMask } counted = Counted::Once;
     int levels = 1;  // a weight of 1 counts that often
     const gl::Texture* mask = nullptr;
@@ -58,12 +58,12 @@ class Tally {
     [[nodiscard]] std::string prelude() const;
 
     struct Tiles {
-        const char* name;  // of the pass
-        const gl::Program* program;
-        std::array<const gl::Texture*, 2> inputs;
-        gl::Uniforms uniforms;
-        int width, height;  // of a plane, in words
-        int slots, layers;  // layers: slots per fragment of the program, as its number of render targets
+        const char* name = nullptr;  // of the pass
+        const gl::Program* program = nullptr;
+        std::array<const gl::Texture*, 2> inputs{};
+        gl::Uniforms uniforms{};
+        int width = 0, height = 0;  // of a plane, in words
+        int slots = 0, layers = 0;  // layers: slots per fragment of the program, as its number of render targets
     };
     struct Chunks {
         const gl::Texture& texture;  // of chunks.frag
