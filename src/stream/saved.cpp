@@ -131,7 +131,8 @@ std::vector<std::byte> read_file(const std::string& path) {
 SavedSummary saved_summary(std::span<const std::byte> bytes) {
     detail::stream::Reader from("saved_summary", bytes);
     auto found = from.header();
-    if (detail::stream::has_parts(found.kind)) found.parts = header_of_parts(from, detail::stream::file_in(from)).kind;
+    if (detail::stream::has_parts(found.kind))
+        found.parts = detail::stream::header_of_parts(from, detail::stream::file_in(from)).kind;
     return found;
 }
 
