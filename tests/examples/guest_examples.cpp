@@ -169,9 +169,9 @@ TEST_CASE("picture.hpp: statistics of a frame") {
     CHECK(read()[2] == doctest::Approx(500.5));
     std::array<float, 3> found{};
     gl.GetTextureImage(marks, 0, GL_RED, GL_FLOAT, sizeof found, found.data());
-    // Of 501 to 1000. As a multiple of 2^-32, 0.01 is a little more than 5 of 500, and 0.99 a little less than 495.
+    // The texel of rank phi (n - 1), rounded, counted from 0: here n = 500 * 255.
     CHECK(found[0] == doctest::Approx(506).epsilon(1e-6));
-    CHECK(found[1] == doctest::Approx(750).epsilon(1e-6));
+    CHECK(found[1] == doctest::Approx(751).epsilon(1e-6));
     CHECK(found[2] == doctest::Approx(995).epsilon(1e-6));
 }
 
