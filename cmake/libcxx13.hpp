@@ -94,6 +94,14 @@ auto lower_bound(Range&& range, const Value& value, Compare compare = {}, Projec
         return std::invoke(compare, std::invoke(projection, one), wanted);
     });
 }
+template <class Range, class Value>
+auto upper_bound(Range&& range, const Value& value) {
+    return std::upper_bound(std::begin(range), std::end(range), value);
+}
+template <class Range>
+void reverse(Range&& range) {
+    std::reverse(std::begin(range), std::end(range));
+}
 template <class Range, class Out>
 void copy(Range&& range, Out out) {
     std::copy(std::begin(range), std::end(range), out);

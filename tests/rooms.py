@@ -33,7 +33,7 @@ ROOMS = {
     "show": ["cpu", "files", "gl", "input", "pass", "query", "sort"],
     "cli": ["bench", "cpu", "external", "files", "gl", "input", "linalg", "mpi", "query", "show", "sort", "sql",
             "stream"],
-    "web": ["cpu", "gl", "sort", "stream"],
+    "web": ["cpu", "gl", "pass", "query", "sort", "stream"],
     "kernel": ["cpu", "gl", "sort"],
     "demos": ["bench", "cpu", "gl", "input", "pass", "show"],
     "python": ["gl", "input", "query", "sort", "sql"],

@@ -46,7 +46,8 @@ CASES = {
                "a selection goes *,an aggregate goes *,a texture's sample *,percentiles of *,statistics of pictures*,"
                "texels that count *,values of every *",
     "test_linalg": "sums* dot products*,extremes*,sums of integers*,textures of the caller*",
-    "test_query_gl": "groups of any columns*,ranks are exact*,columns of every type join*,an index counts rectangles of columns*",
+    "test_query_gl": "groups of any columns*,histograms of columns*,ranks are exact*,columns of every type join*,"
+                     "an index counts rectangles of columns*",
     "test_sketch_gl": "keys in textures*,tables on the gpu*",
     "test_sort_gl": "windows are sorted*,samples of windows*,all sorters of windows*,auto sorts a texture*",
 }

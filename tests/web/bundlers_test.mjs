@@ -25,7 +25,7 @@ copyFileSync(join(here, 'app/main.ts'), join(folder, 'main.ts'));
 
 test('npm pack takes what users need', () => {
   const names = files.map(({ path }) => path);
-  for (const name of ['index.js', 'index.d.ts', 'streams.js', 'streams.d.ts', 'quadmill.wasm', 'streams.wasm', 'README.md', 'LICENSE', 'package.json'])
+  for (const name of ['index.js', 'index.d.ts', 'streams.js', 'streams.d.ts', 'table.js', 'table.d.ts', 'quadmill.wasm', 'streams.wasm', 'table.wasm', 'README.md', 'LICENSE', 'package.json'])
     assert.ok(names.includes(name), name);
 });
 
@@ -35,11 +35,11 @@ test('tsc --strict', () => {
 
 test('esbuild, with the modules as files; each entry point has at most 8 KB of JavaScript', () => {
   const site = join(folder, 'esbuild');
-  writeFileSync(join(folder, 'with_files.ts'), `import quadmill from 'quadmill/quadmill.wasm';\nimport streams from 'quadmill/streams.wasm';\n(globalThis as any).wasm = { quadmill, streams };\nawait import('./main.ts');\n`);
+  writeFileSync(join(folder, 'with_files.ts'), `import quadmill from 'quadmill/quadmill.wasm';\nimport streams from 'quadmill/streams.wasm';\nimport table from 'quadmill/table.wasm';\n(globalThis as any).wasm = { quadmill, streams, table };\nawait import('./main.ts');\n`);
   tool('esbuild', 'with_files.ts', '--bundle', '--splitting', '--format=esm', '--loader:.wasm=file', '--external:node:*', `--outdir=${site}`);
   writeFileSync(join(site, 'index.html'), page('/with_files.js'));
   open(site);
-  for (const entry of ['index.js', 'streams.js']) {
+  for (const entry of ['index.js', 'streams.js', 'table.js']) {
     const code = tool('esbuild', `node_modules/quadmill/${entry}`, '--bundle', '--minify', '--format=esm', '--external:node:*');
     const bytes = gzipSync(code, { level: 9 }).length;
     console.log(`${entry}: ${bytes} bytes minified and gzipped`);

@@ -10,8 +10,9 @@ const [folder] = process.argv.slice(2);
 const zipped = (name) => gzipSync(readFileSync(join(folder, name)), { level: 9 }).length;
 const imports = (name) => WebAssembly.Module.imports(new WebAssembly.Module(readFileSync(join(folder, name))));
 
-test('gl.js has all that quadmill.wasm imports, and no more', () => {
-  const wanted = imports('quadmill.wasm').filter(({ module }) => module === 'gl').map(({ name }) => name).sort();
+test('gl.js has all that quadmill.wasm and table.wasm import, and no more', () => {
+  const of = (name) => imports(name).filter(({ module }) => module === 'gl').map((one) => one.name);
+  const wanted = [...new Set([...of('quadmill.wasm'), ...of('table.wasm')])].sort();
   const text = readFileSync(join(folder, 'gl.js'), 'utf8');
   const given = [...text.slice(text.indexOf('    return {\n')).matchAll(/^ {6}([A-Z]\w+):/gm)].map(([, name]) => name).sort();
   assert.deepEqual(given, wanted);
@@ -20,12 +21,12 @@ test('gl.js has all that quadmill.wasm imports, and no more', () => {
 test('The modules import little else', () => {
   const allowed = ['env.emscripten_notify_memory_growth', 'wasi_snapshot_preview1.clock_time_get', 'wasi_snapshot_preview1.proc_exit',
     'wasi_snapshot_preview1.environ_get', 'wasi_snapshot_preview1.environ_sizes_get'];
-  for (const name of ['streams.wasm', 'quadmill.wasm'])
+  for (const name of ['streams.wasm', 'quadmill.wasm', 'table.wasm'])
     for (const one of imports(name)) if (one.module !== 'gl') assert.ok(allowed.includes(`${one.module}.${one.name}`), `${name}: ${one.module}.${one.name}`);
 });
 
 test('The modules are no larger than docs/browser.md says', () => {
-  for (const [name, most] of [['quadmill.wasm', 115], ['streams.wasm', 80]]) {
+  for (const [name, most] of [['quadmill.wasm', 115], ['streams.wasm', 80], ['table.wasm', 120]]) {
     const bytes = zipped(name);
     console.log(`${name}: ${bytes} bytes gzipped`);
     assert.ok(bytes <= most * 1024, name);

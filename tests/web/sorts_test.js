@@ -1,33 +1,8 @@
 // The package's sorts in a browser. browser_test.py serves it, and reports what say() says.
-import { Quadmill, QuadmillError } from '/package/index.js';
+import { Quadmill } from '/package/index.js';
+import { check, context, finish, formats, random, read, same, say, test, textureOf, throws, words } from './harness.js';
 import { differences, poison, snapshot } from './webgl_state.js';
 
-const say = (line) => fetch('/say', { method: 'POST', body: line });
-let failed = 0, passed = 0, current = '';
-const check = (condition, message) => { if (!condition) throw new Error(message); };
-async function test(name, run) {
-  current = name;
-  try {
-    await run();
-    ++passed;
-  } catch (error) {
-    ++failed;
-    await say(`FAILED ${name}: ${error.message}`);
-  }
-}
-async function throws(code, message, run) {
-  try {
-    await run();
-  } catch (error) {
-    check(error instanceof QuadmillError && error.code === code && message.test(error.message), `threw '${error.code} ${error.message}'`);
-    return;
-  }
-  throw new Error(`nothing thrown for ${run}`);
-}
-
-let state = 1;
-const random = () => (state = (Math.imul(state, 1664525) + 1013904223) >>> 0);
-const words = (n) => Uint32Array.from({ length: n }, random);
 // Every bit pattern: NaNs, -0, denormals and infinities among floats; many equal keys for the index.
 const bits = (Keys, n, few) => {
   const all = words(n * Keys.BYTES_PER_ELEMENT / 4);
@@ -35,12 +10,6 @@ const bits = (Keys, n, few) => {
   if (few) for (let i = 0; i < n; ++i) keys[i] = typeof keys[i] === 'bigint' ? BigInt(random() % 5) : random() % 5 - 2;
   for (let i = 0; i < n && Keys.name.startsWith('Float'); i += 7) keys[i] = [NaN, -0, 0, Infinity, -Infinity, 1e-40, -1e-310][i / 7 % 7];
   return keys;
-};
-const bytesOf = (keys) => new Uint8Array(keys.buffer, keys.byteOffset, keys.byteLength);
-const same = (a, b) => {
-  const x = bytesOf(a), y = bytesOf(b);
-  for (let i = 0; i < x.length; ++i) if (x[i] !== y[i]) return false;
-  return x.length === y.length;
 };
 
 const arrays = [Float32Array, Float64Array, Int32Array, Uint32Array, BigInt64Array, BigUint64Array];
@@ -83,30 +52,6 @@ await test('Calls at the same time do not mix', async () => {
 });
 
 // Textures ------------------------------------------------------------------------------------------------------------
-const formats = {
-  r32f: { internal: 'R32F', format: 'RED', type: 'FLOAT', Keys: Float32Array },
-  r32i: { internal: 'R32I', format: 'RED_INTEGER', type: 'INT', Keys: Int32Array },
-  r32ui: { internal: 'R32UI', format: 'RED_INTEGER', type: 'UNSIGNED_INT', Keys: Uint32Array },
-};
-function textureOf(gl, name, width, height, keys = null) {
-  const { internal, format, type } = formats[name];
-  const texture = gl.createTexture(), before = gl.getParameter(gl.TEXTURE_BINDING_2D);
-  gl.bindTexture(gl.TEXTURE_2D, texture);
-  gl.texImage2D(gl.TEXTURE_2D, 0, gl[internal], width, height, 0, gl[format], gl[type], keys);
-  gl.bindTexture(gl.TEXTURE_2D, before);
-  return texture;
-}
-function read(gl, texture, width, height) {
-  const framebuffer = gl.createFramebuffer();
-  gl.bindFramebuffer(gl.READ_FRAMEBUFFER, framebuffer);
-  gl.framebufferTexture2D(gl.READ_FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, texture, 0);
-  const texels = new Uint32Array(4 * width * height);
-  gl.readPixels(0, 0, width, height, gl.RGBA_INTEGER, gl.UNSIGNED_INT, texels);
-  gl.deleteFramebuffer(framebuffer);
-  return texels.filter((_, i) => i % 4 === 0);
-}
-const context = () => new OffscreenCanvas(8, 8).getContext('webgl2', { stencil: true });
-
 await test('argsortTexture: formats, orders, counts; texels after the last key stay', async () => {
   const gl = context(), page = await Quadmill.adopt(gl);
   for (const format of Object.keys(formats)) {
@@ -236,5 +181,4 @@ await test('prepare() compiles all that a call needs', async () => {
   check(compiled === 0, `${compiled} shaders were compiled later`);
 });
 
-await say(`${passed} passed, ${failed} failed`);
-await say('DONE');
+await finish();

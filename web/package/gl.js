@@ -31,10 +31,11 @@ const tightUnpack = {
   [GL.UNPACK_PREMULTIPLY_ALPHA_WEBGL]: false,
 };
 
-/** `mine`: the page sets all state that it needs itself, so that nothing is saved or restored. */
+/** `name`: of the class that works in the context. `mine`: the page sets all state that it needs itself, so that nothing is saved or restored. */
 export class PageGl {
-  constructor(gl, mine) {
+  constructor(gl, mine, name) {
     this.gl = gl;
+    this.lost = `the WebGL context was lost; make a new ${name} when it is restored`;
     this.mine = mine;
     this.saved = new Map();
     this.objects = [null];  // by number; also uniform locations and fences
@@ -109,7 +110,7 @@ export class PageGl {
   begin() {
     const { gl } = this;
     if (gl.isContextLost())
-      throw new QuadmillError('lost', 'the WebGL context was lost; make a new Quadmill when it is restored');
+      throw new QuadmillError('lost', this.lost);
     this.reset();
     if (this.mine) return;
     for (const target of [GL.ANY_SAMPLES_PASSED, GL.ANY_SAMPLES_PASSED_CONSERVATIVE]) {
@@ -193,7 +194,7 @@ export class PageGl {
       saved.clear();
     }
     if (gl.isContextLost())
-      throw new QuadmillError('lost', 'the WebGL context was lost; make a new Quadmill when it is restored');
+      throw new QuadmillError('lost', this.lost);
   }
 
   /** Saves a piece of state before it changes: `save()` gives what restores it. */

@@ -49,7 +49,7 @@ function frame(now) {
   last = now;
   if (!asked) {
     asked = true;
-    worker.postMessage({ plane: planeOf(angle), angle });
+    worker.postMessage({ plane: planeOf(angle), angle, bits: Number(element('bits').value) });
   }
   gl.clearColor(0, 0, 0, 1);
   gl.clear(gl.COLOR_BUFFER_BIT);

@@ -7,6 +7,8 @@
 #include <array>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -15,6 +17,7 @@
 #include "quadmill/plan.hpp"
 #include "query/gpu/gpu_tables.hpp"
 #include "query/gpu/leaf_programs.hpp"
+#include "query/plan/key_range.hpp"
 
 namespace quadmill::detail::query {
 
@@ -63,6 +66,9 @@ class BitmapColumns final : public GpuColumns {
     // Measures an aggregate of that column without waiting. `rows` are the rows that have a value. Counts have no
     // column.
     [[nodiscard]] GpuMeasure measure(const QueryAggregate& what, std::size_t column, const Bits& rows);
+    // Counts the selected rows whose keys are in each bin, without waiting: texel (0, i) has the counts of bins 4 i to
+    // 4 i + 3. It is valid until the next histogram. Pre: 1 to 8,192 bins.
+    [[nodiscard]] const gl::Texture& histogram(std::size_t column, std::span<const KeyRange> bins, const Bits& rows);
     // Groups of the selected rows, without a limit on their number. nullptr if they do not fit. Pre: the columns and the
     // selection outlive the result.
     [[nodiscard]] std::unique_ptr<FoundGroups> group(const GroupsWanted& wanted, const Bits& rows);
@@ -125,6 +131,7 @@ class BitmapColumns final : public GpuColumns {
     Pool& pool_;
     std::unordered_map<std::size_t, std::shared_ptr<GpuColumn>> columns_;
     pass::PingPong kth_;  // what is known of the k-th key so far
+    std::optional<pass::Fold> bins_;  // of the last histogram
 };
 
 }  // namespace quadmill::detail::query
