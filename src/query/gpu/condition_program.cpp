@@ -20,7 +20,8 @@ const gl::Texture& texture_of(const BitsPtr& bits) {
 }  // namespace
 
 std::span<const Key> keys_within(const Member& leaf, ColumnType type) {
-    return {leaf.keys.begin(), std::ranges::upper_bound(leaf.keys, wide(type) ? ~Key{0} : Key{0xffffffffU})};
+    const auto end = std::ranges::upper_bound(leaf.keys, wide(type) ? ~Key{0} : Key{0xffffffffU});
+    return std::span(leaf.keys).first(static_cast<std::size_t>(end - leaf.keys.begin()));
 }
 
 ConditionProgram::ConditionProgram(ColumnOf column_of, BitsPtr all, BitsOf bits_of)
