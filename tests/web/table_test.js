@@ -40,31 +40,42 @@ const conditions = [
   { f: { lt: { column: 'd' } } }, { i: { gte: { column: 'f' } } }, { f: { gt: 1e300 } }, { f: { lt: -1e300 } }, { any: [] }, { all: [] },
 ];
 
-for (const n of [0, 1, 31, 32, 33, 1000, 4097, 100003]) {
-  await test(`${n} rows: every answer as in a loop`, async () => {
+// Without a GPU a program takes long to compile, and each table compiles its own. So only one table answers all conditions.
+const some = [0, 1, 8, 14, 16, 17].map((i) => conditions[i]);
+async function rowsAreRight(table, arrays, where) {
+  const rows = rowsOf(where, arrays), at = JSON.stringify(where);
+  check(same(await table.select(where), rows), `select ${at}`);
+  check(await table.count(where) === rows.length, `count ${at}`);
+}
+async function valuesAreRight(table, arrays, where, name) {
+  const values = Array.from(rowsOf(where, arrays), (row) => arrays[name][row]).sort(inOrder), n = values.length;
+  const is = (found, wanted, what) => check(equal(found, wanted), `${what} of ${name} where ${JSON.stringify(where)}: ${found}, not ${wanted}`);
+  const rank = (k) => (k >= 1 && k <= n ? values[k - 1] : null);
+  is(await table.median(name, where), rank(Math.ceil(n / 2)), 'median');
+  is(await table.quantile(name, 0.9, where), rank(Math.ceil(0.9 * n)), 'quantile');
+  is(await table.kth(name, 3, where), rank(3), 'third');
+  is(await table.kth(name, -2, where), rank(n - 1), 'last but one');
+  is(await table.min(name, where), rank(1), 'min');
+  is(await table.max(name, where), rank(n), 'max');
+  const sum = values.reduce((a, b) => a + b, 0), close = (found, wanted, what) =>
+    (Number.isFinite(wanted) ? check(Math.abs(found - wanted) <= 1e-9 * n, `${what} of ${name}: ${found}, not ${wanted}`) : is(found, wanted, what));
+  if (Number.isInteger(sum)) is(await table.sum(name, where), sum, 'sum');
+  else close(await table.sum(name, where), sum, 'sum');
+  if (n === 0) is(await table.mean(name, where), null, 'mean');
+  else close(await table.mean(name, where), sum / n, 'mean');
+}
+for (const [n, asked] of [[0, [{}, conditions[14]]], [1, some], [32, some], [33, some], [1000, conditions], [4097, some]]) {
+  await test(`${n} rows: the same rows as a loop's`, async () => {
     const arrays = arraysOf(n), table = await Table.create(arrays);
     check(table.rows === n, 'rows');
-    for (const [number, where] of conditions.entries()) {
-      const rows = rowsOf(where, arrays), at = JSON.stringify(where);
-      check(same(await table.select(where), rows), `select ${at}`);
-      check(await table.count(where) === rows.length, `count ${at}`);
-      if ((number + n) % 4 > 0) continue;  // each takes long without a GPU
-      for (const name of ['f', 'd', 'i', 'u']) {
-        const values = Array.from(rows, (row) => arrays[name][row]).sort(inOrder), is = (found, wanted, what) =>
-          check(equal(found, wanted), `${what} of ${name} where ${at}: ${found}, not ${wanted}`);
-        const rank = (k) => (k >= 1 && k <= values.length ? values[k - 1] : null);
-        is(await table.median(name, where), rank(Math.ceil(values.length / 2)), 'median');
-        is(await table.quantile(name, 0.9, where), rank(Math.ceil(0.9 * values.length)), 'quantile');
-        is(await table.kth(name, 3, where), rank(3), 'third');
-        is(await table.kth(name, -2, where), rank(values.length - 1), 'last but one');
-        is(await table.min(name, where), rank(1), 'min');
-        is(await table.max(name, where), rank(values.length), 'max');
-        const sum = values.reduce((a, b) => a + b, 0);
-        if (name === 'i' || name === 'u') is(await table.sum(name, where), sum, 'sum');
-        else if (Number.isFinite(sum)) check(Math.abs(await table.sum(name, where) - sum) <= 1e-9 * n, `sum of ${name}`);
-        else is(await table.sum(name, where), sum, 'sum');
-      }
-    }
+    for (const where of asked) await rowsAreRight(table, arrays, where);
+    table.free();
+  });
+}
+for (const [n, asked] of [[0, [{}]], [1, [{}, { u: { gt: 0 } }]], [1000, [{}, { f: { gte: -1, lt: 2.5 } }, { any: [] }]], [4097, [{ d: { gt: -1 }, u: { lt: 900 } }]]]) {
+  await test(`${n} rows: the same values as a loop's`, async () => {
+    const arrays = arraysOf(n), table = await Table.create(arrays);
+    for (const where of asked) for (const name of ['f', 'd', 'i', 'u']) await valuesAreRight(table, arrays, where, name);
     table.free();
   });
 }
@@ -75,12 +86,12 @@ const histogram = (values, edges) => {
   return counts;
 };
 await test('Histograms: every bin as in a loop', async () => {
-  const n = 20011, arrays = arraysOf(n), table = await Table.create(arrays);
-  for (const where of [{}, { i: { gt: 0 } }, { u: { lt: 0 } }]) {
+  const n = 4099, arrays = arraysOf(n), table = await Table.create(arrays);
+  for (const where of [{}, { i: { gt: 0 } }, { any: [] }]) {
     const rows = rowsOf(where, arrays);
     for (const name of ['f', 'd', 'i', 'u']) {
       const values = Array.from(rows, (row) => arrays[name][row]);
-      for (const [min, max, bins] of [[-4, 4, 1], [-4, 4, 10], [-4, 4, 64], [0, 1000, 50], [-1e10, 1e10, 7], [0.1, 0.7, 6]]) {
+      for (const [min, max, bins] of [[-4, 4, 1], [-4, 4, 10], [0, 1000, 50], [-1e10, 1e10, 7], [0.1, 0.7, 6]]) {
         const edges = Array.from({ length: bins + 1 }, (_, i) => (i === bins ? max : min + (max - min) * i / bins));
         const found = await table.histogram(name, { min, max, bins }, where);
         check(same(found, histogram(values, edges)), `${name} ${min} to ${max} in ${bins}: ${found}`);
@@ -111,11 +122,11 @@ await test('Columns from textures, in a context whose state stays', async () => 
   const textures = { f: textureOf(gl, 'r32f', width, height, full(Float32Array, arrays.f)), i: textureOf(gl, 'r32i', width, height, full(Int32Array, arrays.i)),
     u: textureOf(gl, 'r32ui', width, height, full(Uint32Array, arrays.u)) };
   const column = (name, format) => ({ texture: textures[name], width, height, format, count: 400 });
-  for (let seed = 1; seed <= 3; ++seed) {
+  for (let seed = 1; seed <= 2; ++seed) {
     poison(gl, seed, textures.f);
     const before = snapshot(gl);
     const table = await Table.adopt(gl, { f: column('f', 'r32f'), d: arrays.d, i: column('i', 'r32i'), u: column('u', 'r32ui') });
-    for (const where of conditions.slice(0, 19)) check(same(await table.select(where), rowsOf(where, arrays)), JSON.stringify(where));
+    for (const where of some) await rowsAreRight(table, arrays, where);
     await table.median('f', { i: { gt: 0 } });
     await table.histogram('f', { min: 0, max: 1, bins: 9 });
     await throws('argument', /no column x/, () => table.count({ x: 1 }));
@@ -136,7 +147,7 @@ await test('Many questions leave no object behind', async () => {
       gl[verb + name] = (...all) => { alive += one; return call(...all); };
     }
   }
-  for (let i = 0; i < 20; ++i) await ask();
+  for (let i = 0; i < 10; ++i) await ask();
   check(alive <= 4, `${alive} objects more`);
 });
 await test('Wrong calls are refused with a reason', async () => {

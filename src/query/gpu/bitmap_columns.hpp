@@ -130,7 +130,7 @@ class BitmapColumns final : public GpuColumns {
     std::shared_ptr<Pool> held_;
     Pool& pool_;
     std::unordered_map<std::size_t, std::shared_ptr<GpuColumn>> columns_;
-    pass::PingPong kth_;  // what is known of the k-th key so far
+    pass::PingPong kth_;              // what is known of the k-th key so far
     std::optional<pass::Fold> bins_;  // of the last histogram
 };
 
