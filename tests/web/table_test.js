@@ -37,7 +37,7 @@ const conditions = [
   { u: [1, 5, 7, 9, 12, 15, 44, 77, 100, 201, 202, 203, 204, 205, 206, 207, 208, 999] },
   { f: { gt: -2 }, d: { lt: 2 }, i: { gte: -5, lte: 5 }, u: { lt: 900 } },
   { any: [{ i: 3 }, { f: { gt: 3 } }, { u: { lt: 10 } }] }, { all: [{ i: { gt: 0 } }, { not: { any: [{ u: { gt: 500 } }, { d: { lt: 0 } }] } }] },
-  { f: { lt: { column: 'd' } } }, { i: { gte: { column: 'f' } } }, { f: { gt: 1e300 } }, { f: { lt: -1e300 } }, { any: [] }, { all: [] },
+  { f: { lt: { column: 'd' } } }, { i: { gte: { column: 'f' } } }, { f: { gt: 1e300 } }, { f: { lt: -1e300 } }, { any: [] }, { all: [] }, { f: { lt: NaN } }, { not: { d: { ne: NaN } } },
 ];
 
 // Without a GPU a program takes long to compile, and each table compiles its own. So only one table answers all conditions.
@@ -162,6 +162,7 @@ await test('Wrong calls are refused with a reason', async () => {
   await no(/a condition is an object/, () => table.count('x > 3'));
   await no(/condition of x must be/, () => table.count({ x: '3' }));
   await no(/compared by lt, lte/, () => table.count({ x: { above: 3 } }));
+  await no(/compared by lt, lte/, () => table.count({ x: { toString: 3 } }));
   await no(/compared with a number/, () => table.count({ x: { gt: '3' } }));
   await no(/array of conditions/, () => table.count({ any: { x: 3 } }));
   await no(/no column q/, () => table.count({ all: [{ x: 3 }, { q: 1 }] }));

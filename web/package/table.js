@@ -106,7 +106,7 @@ export class Table {
   }
   #compare(name, column, op, value) {
     const { calls } = this.#drawing;
-    check(op in comparisons, () => `${name} is compared by ${Object.keys(comparisons).join(', ')}, not ${op}`);
+    check(Object.hasOwn(comparisons, op), () => `${name} is compared by ${Object.keys(comparisons).join(', ')}, not ${op}`);
     if (isPlain(value)) return calls.qm_where_columns(column, comparisons[op], this.#column(value.column));
     check(typeof value === 'number', () => `${name} is compared with a number or { column: 'other' }, not ${String(value)}`);
     return calls.qm_where_compare(column, comparisons[op], value);
