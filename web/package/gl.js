@@ -85,7 +85,7 @@ export class PageGl {
     const { gl } = this;
     if (!this.known.has(texture)) {
       if (!gl.isTexture(texture))
-        throw new QuadmillError('argument', 'a texture is not one of this context, or was deleted, or was never bound');
+        throw new QuadmillError('argument', 'a texture is not one of this context, was deleted, or never bound');
       const unit = gl.getParameter(GL.TEXTURE_BINDING_2D);
       gl.bindTexture(GL.TEXTURE_2D, texture);
       const base = gl.getTexParameter(GL.TEXTURE_2D, GL.TEXTURE_BASE_LEVEL);
@@ -115,11 +115,11 @@ export class PageGl {
     if (this.mine) return;
     for (const target of [GL.ANY_SAMPLES_PASSED, GL.ANY_SAMPLES_PASSED_CONSERVATIVE]) {
       if (gl.getQuery(target, GL.CURRENT_QUERY))
-        throw new QuadmillError('argument', 'a query of samples is active, and would count the passes of quadmill; end it before the call');
+        throw new QuadmillError('argument', 'a query of samples is active and would count passes; end it first');
     }
     const program = gl.getParameter(GL.CURRENT_PROGRAM);
     if (program && gl.getProgramParameter(program, GL.DELETE_STATUS))
-      throw new QuadmillError('argument', 'the current program is flagged for deletion, and would not survive the call; use another one first');
+      throw new QuadmillError('argument', 'the current program is flagged for deletion and would be lost; use another one first');
     const feedback = this.feedback.get(this.feedbackObject);
     if (feedback?.active && !feedback.paused) {
       gl.pauseTransformFeedback();
