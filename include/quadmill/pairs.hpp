@@ -84,7 +84,7 @@ class QUADMILL_API PairSorter {
     /// format, width and number of texels of its input. The rectangles may differ in width; all have the same number of
     /// texels.
     /// Cost: as Sorter::argsort_texture(), one pass for the keys and one for the values. Does not wait (except in OpenGL
-    /// ES 3.0, as argsort_texture()). GPU memory: also two copies of the larger of keys and values, and 4 bytes per key.
+    /// ES 3.0, as argsort_texture()). GPU memory: also two copies of the keys and two of the values, and 4 bytes per key.
     SortStats sort_pairs(const TextureRegion& keys_in, const TextureRegion& keys_out, const TextureRegion& values_in,
                          const TextureRegion& values_out, std::optional<Order> order = {});
 
@@ -92,7 +92,7 @@ class QUADMILL_API PairSorter {
     /// Shape: keys as for Sorter::argsort_buffer(), without `counted`. Keys and values may lie in one buffer, also
     /// interleaved. Each span from the first key or value to the last fits into a texture (2^30 bytes here and there).
     /// Cost: as Sorter::argsort_buffer(), one pass for the keys and one for the values; does not wait. GPU memory: also
-    /// two copies of the larger span, and 8 bytes per key.
+    /// a copy of each span and one of the larger span, and 8 bytes per key.
     SortStats sort_pairs(const BufferKeys& keys, const BufferValues& values, std::size_t count,
                          std::optional<Order> order = {});
 

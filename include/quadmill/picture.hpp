@@ -86,7 +86,7 @@ class QUADMILL_API PictureStatistics {
     /// least 2^-126, and high at least 2 low.
     /// Cost: every texel is read once. 4 to 13 passes; no read-back, does not wait (except in OpenGL ES 3.0, as
     /// Sorter::argsort_texture()). GPU memory: 3 bytes per texel, and bins / 240 more. For percentiles, every texel is read
-    /// once more (twice with 4 render targets), and 4 bytes of it are kept; 26 passes, 17 for one channel of 16-bit floats.
+    /// once more (twice with 4 render targets), and 5 bytes are kept for it; 26 passes, 17 for one channel of 16-bit floats.
     /// With weights there is one more pass, and counting takes as many times as long as `levels` has bits.
     /// Throws: InvalidArgument if an id is not such a texture, for two outputs in one texture, no output, no texels or
     /// other options; GlError.

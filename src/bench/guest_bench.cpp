@@ -6,6 +6,7 @@
 #include <random>
 
 #include "gl/device.hpp"
+#include "gl/host_buffer.hpp"
 #include "gl/pixels.hpp"
 #include "quadmill/pairs.hpp"
 #include "quadmill/sort.hpp"
@@ -19,6 +20,11 @@ std::vector<float> some_depths(std::size_t n) {
     std::vector<float> depths(n);
     for (auto& depth : depths) depth = static_cast<float>(random() % 10'000'000) * 1e-4F;
     return depths;
+}
+
+// Exact as a float.
+float number_of(std::size_t i) {
+    return static_cast<float>(i % (std::size_t{1} << 24U));
 }
 
 template <class T>
@@ -50,11 +56,16 @@ std::vector<CallTimes> measure_guest(const Context& context, std::size_t n, int 
     std::vector<std::uint32_t> expected(n);
     sort_with_index_on_cpu(sorted, expected);
     const auto keys = texture_of(device, gl::Format::R32f, side, depths);
-    const auto values = texture_of(device, gl::Format::Rgba32f, side, std::vector<float>(4 * n));
+    std::vector<float> numbers(4 * n), sorted_numbers(4 * n);  // a value is its key's number, four times
+    for (std::size_t i = 0; i < 4 * n; ++i) {
+        numbers[i] = number_of(i / 4);
+        sorted_numbers[i] = number_of(expected[i / 4]);
+    }
+    const auto values = texture_of(device, gl::Format::Rgba32f, side, numbers);
     const gl::Texture index(device, gl::Format::R32ui, side, side), keys_out(device, gl::Format::R32f, side, side),
         values_out(device, gl::Format::Rgba32f, side, side);
     const gl::Buffer buffer(device, std::as_bytes(std::span(depths))),
-        elements(device, std::as_bytes(std::span(expected)));
+        elements(device, std::vector<std::byte>(n * sizeof(std::uint32_t)));
     const TextureRegion region{.texture = keys.id(), .count = n};
     Sorter sorter(context, {.engine = Engine::Merge});
     std::vector<CallTimes> all;
@@ -62,12 +73,17 @@ std::vector<CallTimes> measure_guest(const Context& context, std::size_t n, int 
     all.back().verified = read_as<std::uint32_t>(gl::read_texels(device, index), n) == expected;
     all.push_back(time_call(context, repeat, "argsort_buffer",
                             [&] { sorter.argsort_buffer({.buffer = buffer.id()}, n, elements.id()); }));
+    gl::BufferTexels written;
+    const gl::HostBuffer order_in_buffer(device, elements.id(), "bench guest", "the index");
+    const auto& texels = written.copy(device, order_in_buffer, gl::Format::R32ui, 0, n * sizeof(std::uint32_t));
+    all.back().verified = read_as<std::uint32_t>(gl::read_texels(device, texels), n) == expected;
     PairSorter pairs(context, {.engine = Engine::Merge});
     all.push_back(time_call(context, repeat, "sort_pairs, 16 bytes each", [&] {
         pairs.sort_pairs(region, {.texture = keys_out.id(), .count = n}, {.texture = values.id(), .count = n},
                          {.texture = values_out.id(), .count = n});
     }));
-    all.back().verified = read_as<float>(gl::read_texels(device, keys_out), n) == sorted;
+    all.back().verified = read_as<float>(gl::read_texels(device, keys_out), n) == sorted &&
+                          read_as<float>(gl::read_texels(device, values_out), 4 * n) == sorted_numbers;
     const gl::PixelBuffer memory(device, gl::PixelBuffer::Direction::Upload, index.bytes());
     all.push_back(time_call(context, repeat, "read back, CPU, send", [&] {
         auto read = read_as<float>(gl::read_texels(device, keys), n);

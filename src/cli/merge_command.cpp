@@ -38,7 +38,7 @@ const std::vector<KindWords> kinds{{Kind::Quantiles, "quantiles", {"--phi"}},
                                    {Kind::Distinct, "a number of different values", {}},
                                    {Kind::Ipv6Prefixes, "IPv6 prefixes", {"--support", "--all-prefixes"}}};
 
-// Of parts, the kind of these.
+// The words for a summary's kind. If it consists of parts, the words for their kind.
 const KindWords& words_of(const SavedSummary& summary) {
     return *std::ranges::find(kinds, summary.parts.value_or(summary.kind), &KindWords::kind);
 }

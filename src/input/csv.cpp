@@ -426,7 +426,7 @@ void CsvFile::Columns::read_blocks(Blocks& blocks, std::size_t most) {
     }
 }
 
-// Of each column, the cells of all parts.
+// The cells of all parts, for each column.
 std::vector<std::vector<Cells>> CsvFile::Columns::cells_of_parts() {
     const auto path_cells = [&](BlockReader& part, std::size_t column) {
         auto paths = cells_of(column, Cells::Kind::Texts);

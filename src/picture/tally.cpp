@@ -70,21 +70,21 @@ int Tally::layers_for(int slots) const {
     return std::min(device_.features.color_targets, slots);
 }
 
-const pass::Target& Tally::kept(Targets& targets, int width, int height, int layers) {
-    constexpr std::size_t max = 4;
-    const std::array size{width, height, layers};
-    if (!targets.contains(size) && targets.size() >= max) targets.clear();
-    return sized(device_, targets[size], gl::Format::Rgba32ui, width, height, layers);
+const pass::Target& Tally::kept(Targets& targets, const Tiles& of, int width, int height, int layers) {
+    constexpr std::size_t max = 3;  // of a call: bins, and the first and the other turns of percentiles
+    const std::array use{of.slots, of.layers};
+    if (!targets.contains(use) && targets.size() >= max) targets.clear();
+    return sized(device_, targets[use], gl::Format::Rgba32ui, width, height, layers);
 }
 
 Tally::Chunks Tally::count(Tiles tiles) {
     const int ranges = parts(tiles.slots, tiles.layers), number = parts(tiles.width * tiles.height, tile_words),
               bits = std::max(weight_bits_, 1), columns = std::min(number, max_columns / bits);
-    const auto& some = kept(tiles_, bits * ranges * columns, parts(number, columns), tiles.layers);
+    const auto& some = kept(tiles_, tiles, bits * ranges * columns, parts(number, columns), tiles.layers);
     tiles.uniforms.set("size", glm::ivec2(tiles.width, tiles.height)).set("columns", columns).set("ranges", ranges);
     fill(device_, tiles.name, *tiles.program, some,
          {tiles.inputs[0], tiles.inputs[1], weight_bits_ > 0 ? &weights_.texture : nullptr}, std::move(tiles.uniforms));
-    const auto& fewer = kept(chunks_, bits * ranges * tiles.layers, parts(number, chunk_tiles), 2);
+    const auto& fewer = kept(chunks_, tiles, bits * ranges * tiles.layers, parts(number, chunk_tiles), 2);
     fill(device_, "chunks",
          programs_.get("picture/chunks.frag", shaders::picture_chunks_frag,
                        "#define LAYERS " + std::to_string(tiles.layers) + "\n"),

@@ -77,9 +77,9 @@ class Tally {
   private:
     gl::Device& device_;
     pass::Programs& programs_;
-    // A call counts several times, so their targets are kept by size.
-    using Targets = std::map<std::array<int, 3>, pass::Target>;
-    const pass::Target& kept(Targets& targets, int width, int height, int layers);
+    // A call counts several times, so targets are kept by the number of slots and of layers.
+    using Targets = std::map<std::array<int, 2>, pass::Target>;
+    const pass::Target& kept(Targets& targets, const Tiles& of, int width, int height, int layers);
 
     Targets tiles_, chunks_;
     pass::Target weights_;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "quadmill_shaders.hpp"
+#include "query/gpu/counting_samples.hpp"
 #include "query/gpu/depth_engine.hpp"
 #include "query/gpu/depth_tests.hpp"
 #include "query/table/key.hpp"
@@ -81,26 +82,6 @@ void DepthColumns::issue(gl::Pass pass, bool count) {
     }
     draw(device_, pass);
 }
-
-namespace {
-
-class CountingSamples final : public Counting {
-  public:
-    explicit CountingSamples(std::vector<gl::Query> queries) : queries_(std::move(queries)) {}
-    [[nodiscard]] bool ready() override {
-        return std::ranges::all_of(queries_, [](const gl::Query& query) { return query.ready(); });
-    }
-    [[nodiscard]] std::uint64_t result() override {
-        std::uint64_t sum = 0;
-        for (const auto& query : queries_) sum += query.result();
-        return sum;
-    }
-
-  private:
-    std::vector<gl::Query> queries_;
-};
-
-}  // namespace
 
 std::unique_ptr<Counting> DepthColumns::take_queries() {
     auto& all = engine_.queries_;

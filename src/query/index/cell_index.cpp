@@ -11,6 +11,7 @@
 #include "pass/layout.hpp"
 #include "quadmill_shaders.hpp"
 #include "query/gpu/bit_list.hpp"
+#include "query/gpu/counting_samples.hpp"
 #include "query/table/key.hpp"
 #include "sort/caller_keys.hpp"
 #include "sort/merge/merge_sort.hpp"
@@ -37,47 +38,10 @@ glm::uvec4 range_words(const KeyRange& range) {
     return {low(range.low), high(range.low), low(span), high(span)};
 }
 
-// The count of a pass's samples and a known one.
-class CountingEdge final : public Counting {
-  public:
-    CountingEdge(std::uint64_t inside, std::shared_ptr<CellIndex::Queries> home)
-        : inside_(inside), home_(std::move(home)) {}
-    CountingEdge(const CountingEdge&) = delete;
-    CountingEdge& operator=(const CountingEdge&) = delete;
-    ~CountingEdge() override {
-        if (used_.size() > home_->capacity() - home_->size()) return;
-        std::ranges::move(used_, std::back_inserter(*home_));
-    }
-    const gl::Query& add(gl::Device& device) {
-        if (home_->empty()) {
-            used_.emplace_back(device, gl::Query::Kind::Samples);
-        } else {
-            used_.push_back(std::move(home_->back()));
-            home_->pop_back();
-        }
-        return used_.back();
-    }
-    [[nodiscard]] bool ready() override {
-        return std::ranges::all_of(used_, [](const gl::Query& query) { return query.ready(); });
-    }
-    [[nodiscard]] std::uint64_t result() override {
-        auto sum = inside_;
-        for (const auto& query : used_) sum += query.result();
-        return sum;
-    }
-
-  private:
-    std::uint64_t inside_;
-    std::vector<gl::Query> used_;
-    std::shared_ptr<CellIndex::Queries> home_;
-};
-
 }  // namespace
 
 CellIndex::CellIndex(BitmapColumns& columns, std::span<const std::size_t> on)
     : tables_(columns.tables()), device_(tables_.device()), shape_(columns.shape()) {
-    constexpr std::size_t max_spare = 64;
-    queries_->reserve(max_spare);
     for (const auto i : on) {
         columns_.push_back(columns.column(i));
         types_.push_back(columns_.back()->type);
@@ -213,7 +177,7 @@ gl::Pass CellIndex::edge_pass(const Edge& edge, std::span<const KeyRange> ranges
 }
 
 std::unique_ptr<Counting> CellIndex::count_samples(gl::Pass pass, std::uint64_t inside, std::uint32_t rows) {
-    auto counting = std::make_unique<CountingEdge>(inside, queries_);
+    std::vector<gl::Query> queries;
     pass.target = &counted_.framebuffer;
     pass.color = gl::ColorWrite::Off;
     pass.quads = &lines_;
@@ -222,10 +186,12 @@ std::unique_ptr<Counting> CellIndex::count_samples(gl::Pass pass, std::uint64_t 
         auto part = pass;
         part.uniforms.set("first", first);
         part.count = up(std::min(a_pass, rows - first), list_width);
-        part.count_samples = &counting->add(device_);
+        auto spare = queries_->take([](const gl::Query& /*query*/) { return true; });
+        queries.push_back(spare ? std::move(*spare) : gl::Query(device_, gl::Query::Kind::Samples));
+        part.count_samples = &queries.back();
         draw(device_, part);
     }
-    return counting;
+    return std::make_unique<CountingSamples>(std::move(queries), inside, queries_);
 }
 
 std::unique_ptr<Counting> CellIndex::count_folded(gl::Pass pass, std::uint64_t inside) {

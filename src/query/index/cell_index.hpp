@@ -36,10 +36,8 @@ class CellIndex {
     // Rows that the last count tested.
     [[nodiscard]] std::size_t tested() const { return tested_; }
 
-    // Occlusion queries that are not in use. They outlive the index if counts do.
-    using Queries = std::vector<gl::Query>;
-
   private:
+    static constexpr std::size_t max_spare_queries = 64;
     // Cells [x0, x1) of lines [y0, y1).
     struct Block {
         int x0, y0, x1, y1;
@@ -70,7 +68,8 @@ class CellIndex {
     pass::Target counted_;            // the occlusion query counts its pixels
     gl::QuadList lines_;              // of counted_
     std::optional<pass::Fold> fold_;  // without exact occlusion queries
-    std::shared_ptr<Queries> queries_ = std::make_shared<Queries>();
+    // Occlusion queries that are not in use. They outlive the index if counts do.
+    std::shared_ptr<Spare<gl::Query>> queries_ = std::make_shared<Spare<gl::Query>>(max_spare_queries);
     std::size_t tested_ = 0;
 };
 

@@ -64,7 +64,7 @@ void Indexes::add(BitmapColumns& columns, std::span<const std::size_t> on) {
     if (std::ranges::any_of(all_, is_same)) return;
     all_.push_back(std::unique_ptr<Known>(
         new Known{.of = std::move(of), .rows = columns.shape().rows, .index = CellIndex(columns, on)}));
-    // Those of fewer columns come first: they test fewer rows.
+    // An index of one column tests fewer rows than one of two, so it comes first.
     std::ranges::stable_sort(all_, {}, [](const auto& known) { return known->of.size(); });
 }
 

@@ -12,7 +12,7 @@ namespace quadmill::detail::query {
 
 class Indexes final : public CountsByIndex {
   public:
-    // Those of an engine's tables.
+    // The indexes of an engine's tables; made when they are first asked for.
     [[nodiscard]] static Indexes& of(GpuTables& tables);
     // Indexes these columns, unless that is done. Pre: as for CellIndex; the table is not in parts.
     void add(BitmapColumns& columns, std::span<const std::size_t> on);
