@@ -1,12 +1,10 @@
 // Automatic exposure: a generated scene of high dynamic range, exposed by its median and 99th percentile in each frame,
 // with its histogram. The library finds them, from texture to texture. Live in a window, or as frames in a folder with a
 // fixed exposure on the left and the automatic one on the right (--record DIR).
-#include <cstdio>
 #include <memory>
 
 #include "input/words.hpp"
 #include "renderer.hpp"
-#include "show/film.hpp"
 #include "window/program.hpp"
 
 namespace {
@@ -31,16 +29,12 @@ class ExposureScene final : public demo::OrbitScene {
 };
 
 void record(const Options& options, show::Size size) {
-    const auto frames = options.pictures.frames;
     auto context = quadmill::Context::headless();
     context.make_current();
     demo::ExposureRenderer renderer(
         context, [&](const char* name) { return context.proc_address(name); }, {size.width / 2, size.height},
         options.by);
-    const auto said = show::record({.directory = options.pictures.record, .frames = frames}, [&](std::size_t i) {
-        return demo::both_halves(renderer, static_cast<double>(i) / static_cast<double>(frames));
-    });
-    std::printf("%s\nOf a frame: %s\n", said.c_str(), renderer.words().c_str());
+    demo::record_turn(options.pictures, renderer);
 }
 
 void run(const Options& options) {

@@ -10,6 +10,8 @@
 #include <numbers>
 #include <utility>
 
+#include "show/film.hpp"
+
 namespace demo {
 
 namespace {
@@ -35,6 +37,13 @@ show::Canvas both_halves(OrbitRenderer& renderer, double turn) {
     both.paste(left, 0, 0);
     both.paste(right, left.width(), 0);
     return both;
+}
+
+void record_turn(const Pictures& pictures, OrbitRenderer& renderer) {
+    const auto said = show::record({.directory = pictures.record, .frames = pictures.frames}, [&](std::size_t i) {
+        return both_halves(renderer, static_cast<double>(i) / static_cast<double>(pictures.frames));
+    });
+    std::printf("%s\nOf a frame: %s\n", said.c_str(), renderer.words().c_str());
 }
 
 glm::mat3 camera_at(double turn, float tilt) {

@@ -8,6 +8,7 @@
 
 #include "host/gl.hpp"
 #include "quadmill/context.hpp"
+#include "window/program.hpp"
 #include "window/window.hpp"
 
 namespace demo {
@@ -34,6 +35,9 @@ class OrbitRenderer {
 
 // A recorded frame: without the library's work on the left, with it on the right, each with a label.
 [[nodiscard]] show::Canvas both_halves(OrbitRenderer& renderer, double turn);
+
+// Records a turn as both_halves() of each frame, and prints where, and the renderer's words.
+void record_turn(const Pictures& pictures, OrbitRenderer& renderer);
 
 // A rotation about the vertical axis, then tilted towards the camera.
 [[nodiscard]] glm::mat3 camera_at(double turn, float tilt);

@@ -1,12 +1,10 @@
 // Gaussian splats, which captured scenes consist of: a hundred thousand coloured ellipsoids, drawn over one another
 // from back to front. The library finds the order in each frame, from texture to texture. Live in a window, or as
 // frames in a folder with the unsorted picture on the left and the sorted one on the right (--record DIR).
-#include <cstdio>
 #include <memory>
 
 #include "input/words.hpp"
 #include "renderer.hpp"
-#include "show/film.hpp"
 #include "window/program.hpp"
 
 namespace {
@@ -36,16 +34,12 @@ class SplatScene final : public demo::OrbitScene {
 
 void record(const Options& options, show::Size size) {
     using Sorter = demo::SplatRenderer::Sorter;
-    const auto frames = options.pictures.frames;
     auto context = quadmill::Context::headless();
     context.make_current();
     demo::SplatRenderer renderer(
         context, [&](const char* name) { return context.proc_address(name); }, options.splats,
         {size.width / 2, size.height}, options.seed, options.order == Order::Cpu ? Sorter::Cpu : Sorter::Quadmill);
-    const auto said = show::record({.directory = options.pictures.record, .frames = frames}, [&](std::size_t i) {
-        return demo::both_halves(renderer, static_cast<double>(i) / static_cast<double>(frames));
-    });
-    std::printf("%s\nOf a frame: %s\n", said.c_str(), renderer.words().c_str());
+    demo::record_turn(options.pictures, renderer);
 }
 
 void run(const Options& options) {
