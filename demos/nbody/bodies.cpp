@@ -5,8 +5,8 @@
 #include <numbers>
 #include <random>
 
+#include "nbody_shaders.hpp"
 #include "pass/grid.hpp"
-#include "quadmill_shaders.hpp"
 
 namespace demo {
 

@@ -5,7 +5,7 @@
 #include <random>
 
 #include "pass/grid.hpp"
-#include "quadmill_shaders.hpp"
+#include "waves_shaders.hpp"
 
 namespace demo {
 

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "bench/pass_meter.hpp"
+#include "bench_shaders.hpp"
 #include "pass/layout.hpp"
 #include "pass/target.hpp"
-#include "quadmill_shaders.hpp"
 
 namespace quadmill::detail::bench {
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "bench_shaders.hpp"
 #include "cpu/stopwatch.hpp"
 #include "gl/device.hpp"
 #include "gl/pixels.hpp"
@@ -13,8 +14,8 @@
 #include "pass/target.hpp"
 #include "pass/transfer.hpp"
 #include "quadmill/error.hpp"
-#include "quadmill_shaders.hpp"
 #include "sort/key_form.hpp"
+#include "sort_shaders.hpp"
 
 namespace quadmill::detail::bench {
 

@@ -8,11 +8,11 @@
 
 #include "bench/pass_meter.hpp"
 #include "bench/wake.hpp"
+#include "bench_shaders.hpp"
 #include "gl/device.hpp"
 #include "gl/pixels.hpp"
 #include "pass/target.hpp"
 #include "pass/transfer.hpp"
-#include "quadmill_shaders.hpp"
 #include "sort/pbsn/quads.hpp"
 
 namespace quadmill::detail::bench {

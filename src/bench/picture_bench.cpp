@@ -6,13 +6,13 @@
 #include <cstring>
 #include <random>
 
+#include "bench_shaders.hpp"
 #include "gl/device.hpp"
 #include "gl/float_blending.hpp"
 #include "gl/pixels.hpp"
 #include "pass/target.hpp"
 #include "quadmill/keys.hpp"
 #include "quadmill/sort.hpp"
-#include "quadmill_shaders.hpp"
 
 namespace quadmill::detail::bench {
 

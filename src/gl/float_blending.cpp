@@ -9,10 +9,11 @@
 #include <span>
 #include <vector>
 
+#include "bench_shaders.hpp"
 #include "gl/api.hpp"
 #include "gl/device.hpp"
 #include "gl/pixels.hpp"
-#include "quadmill_shaders.hpp"
+#include "pass_shaders.hpp"
 
 namespace quadmill::detail::gl {
 

@@ -10,7 +10,7 @@
 #include "gl/objects.hpp"
 #include "gl/pass.hpp"
 #include "gl/pixels.hpp"
-#include "quadmill_shaders.hpp"
+#include "gl_shaders.hpp"
 
 namespace quadmill::detail::gl {
 

@@ -9,8 +9,8 @@
 #include "gl/host_level.hpp"
 #include "gl/pass.hpp"
 #include "gl/pixels.hpp"
+#include "gl_shaders.hpp"
 #include "quadmill/error.hpp"
-#include "quadmill_shaders.hpp"
 
 namespace quadmill::detail::gl {
 

@@ -6,8 +6,8 @@
 
 #include "gl/device.hpp"
 #include "gl/pixels.hpp"
+#include "gl_shaders.hpp"
 #include "quadmill/error.hpp"
-#include "quadmill_shaders.hpp"
 
 namespace quadmill::detail::gl {
 

@@ -8,8 +8,8 @@
 #include "gl/device.hpp"
 #include "gl/dialect.hpp"
 #include "gl/pixels.hpp"
+#include "pass_shaders.hpp"
 #include "quadmill/error.hpp"
-#include "quadmill_shaders.hpp"
 
 namespace quadmill::detail::gl {
 

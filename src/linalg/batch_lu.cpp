@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "quadmill_shaders.hpp"
+#include "linalg_shaders.hpp"
 
 namespace quadmill::detail::linalg {
 

@@ -4,7 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "quadmill_shaders.hpp"
+#include "linalg_shaders.hpp"
+#include "pass_shaders.hpp"
 
 namespace quadmill::detail::linalg {
 

@@ -17,8 +17,8 @@
 #include "linalg/scaling.hpp"
 #include "linalg/substitution.hpp"
 #include "linalg/tools.hpp"
+#include "linalg_shaders.hpp"
 #include "quadmill/error.hpp"
-#include "quadmill_shaders.hpp"
 
 namespace quadmill {
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "quadmill_shaders.hpp"
+#include "linalg_shaders.hpp"
 
 namespace quadmill::detail::linalg {
 

@@ -9,9 +9,9 @@
 #include "gl/pixels.hpp"
 #include "linalg/matrix_texture.hpp"
 #include "linalg/tools.hpp"
+#include "linalg_shaders.hpp"
 #include "pass/fold.hpp"
 #include "quadmill/error.hpp"
-#include "quadmill_shaders.hpp"
 
 namespace quadmill {
 

@@ -5,8 +5,9 @@
 #include <vector>
 
 #include "gl/pixels.hpp"
+#include "linalg_shaders.hpp"
 #include "pass/grid.hpp"
-#include "quadmill_shaders.hpp"
+#include "pass_shaders.hpp"
 
 namespace quadmill::detail::linalg {
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstddef>
 
-#include "quadmill_shaders.hpp"
+#include "pass_shaders.hpp"
 
 namespace quadmill::detail::pass {
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "gl/device.hpp"
-#include "quadmill_shaders.hpp"
+#include "picture_shaders.hpp"
 
 namespace quadmill::detail::picture {
 

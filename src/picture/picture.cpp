@@ -18,8 +18,8 @@
 #include "pass/target.hpp"
 #include "picture/percentiles.hpp"
 #include "picture/tally.hpp"
+#include "picture_shaders.hpp"
 #include "quadmill/error.hpp"
-#include "quadmill_shaders.hpp"
 
 namespace quadmill {
 

@@ -18,8 +18,8 @@
 #include "pass/target.hpp"
 #include "pass/transfer.hpp"
 #include "quadmill/error.hpp"
-#include "quadmill_shaders.hpp"
 #include "show/observing.hpp"
+#include "show_shaders.hpp"
 #include "sort/note.hpp"
 
 namespace quadmill::detail::show {

@@ -8,7 +8,7 @@
 
 #include "gl/pixels.hpp"
 #include "quadmill/error.hpp"
-#include "quadmill_shaders.hpp"
+#include "sketch_shaders.hpp"
 
 namespace quadmill::detail::sketch {
 

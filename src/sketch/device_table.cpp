@@ -9,10 +9,10 @@
 
 #include "gl/lanes.hpp"
 #include "gl/pixels.hpp"
-#include "quadmill_shaders.hpp"
 #include "sketch/choose.hpp"
 #include "sketch/hash_prelude.hpp"
 #include "sketch/reciprocal.hpp"
+#include "sketch_shaders.hpp"
 
 namespace quadmill::detail::sketch {
 

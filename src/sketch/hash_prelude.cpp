@@ -2,8 +2,8 @@
 
 #include <bit>
 
-#include "quadmill_shaders.hpp"
 #include "sketch/reciprocal.hpp"
+#include "sketch_shaders.hpp"
 
 namespace quadmill::detail::sketch {
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "quadmill_shaders.hpp"
+#include "sketch_shaders.hpp"
 
 namespace quadmill::detail::sketch {
 

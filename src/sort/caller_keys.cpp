@@ -6,7 +6,7 @@
 #include "gl/device.hpp"
 #include "gl/pass.hpp"
 #include "quadmill/error.hpp"
-#include "quadmill_shaders.hpp"
+#include "sort_shaders.hpp"
 
 namespace quadmill::detail::sort {
 

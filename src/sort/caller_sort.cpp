@@ -14,7 +14,7 @@
 #include "gl/pixels.hpp"
 #include "pass/layout.hpp"
 #include "quadmill/error.hpp"
-#include "quadmill_shaders.hpp"
+#include "sort_shaders.hpp"
 
 namespace quadmill::detail::sort {
 

@@ -17,8 +17,8 @@
 #include "pass/programs.hpp"
 #include "pass/target.hpp"
 #include "quadmill/error.hpp"
-#include "quadmill_shaders.hpp"
 #include "sort/key_form.hpp"
+#include "sort_shaders.hpp"
 
 namespace quadmill {
 

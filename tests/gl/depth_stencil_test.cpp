@@ -6,12 +6,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "bench_shaders.hpp"
 #include "gl/host.hpp"
 #include "gl/pass.hpp"
 #include "gl/pass_bench.hpp"
 #include "gl/state_poison.hpp"
 #include "gl/texels.hpp"
-#include "quadmill_shaders.hpp"
 
 using namespace quadmill;
 using namespace quadmill::detail::gl;

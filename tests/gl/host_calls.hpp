@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 
+#include "bench_shaders.hpp"
 #include "gl/device.hpp"
 #include "gl/halting.hpp"
 #include "gl/host.hpp"
@@ -20,7 +21,6 @@
 #include "quadmill/sketch.hpp"
 #include "quadmill/sort.hpp"
 #include "quadmill/window_sorter.hpp"
-#include "quadmill_shaders.hpp"
 
 namespace quadmill::test {
 

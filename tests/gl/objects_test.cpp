@@ -11,7 +11,6 @@
 #include "gl/state_snapshot.hpp"
 #include "gl/texels.hpp"
 #include "quadmill/error.hpp"
-#include "quadmill_shaders.hpp"
 
 using namespace quadmill;
 using namespace quadmill::detail::gl;

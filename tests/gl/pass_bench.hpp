@@ -8,7 +8,7 @@
 #include "gl/device.hpp"
 #include "gl/host.hpp"
 #include "gl/pass.hpp"
-#include "quadmill_shaders.hpp"
+#include "pass_shaders.hpp"
 
 namespace quadmill::test {
 

@@ -13,7 +13,6 @@
 #include "pass/programs.hpp"
 #include "pass/target.hpp"
 #include "pass/transfer.hpp"
-#include "quadmill_shaders.hpp"
 #include "query/gpu/key_textures.hpp"
 
 namespace {

@@ -2,7 +2,7 @@
 #include <quadmill_glad/gl33.h>
 
 #include "gl/core33/by_binding.hpp"
-#include "quadmill_shaders.hpp"
+#include "pass_shaders.hpp"
 
 namespace quadmill::detail::gl {
 

@@ -6,7 +6,7 @@
 
 #include "gl/core33/by_binding.hpp"
 #include "gl/extensions.hpp"
-#include "quadmill_shaders.hpp"
+#include "pass_shaders.hpp"
 
 namespace quadmill::detail::gl {
 

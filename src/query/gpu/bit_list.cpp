@@ -6,8 +6,8 @@
 #include <cstring>
 
 #include "gl/pass.hpp"
-#include "quadmill_shaders.hpp"
 #include "query/gpu/key_textures.hpp"
+#include "query_shaders.hpp"
 
 namespace quadmill::detail::query {
 

@@ -3,10 +3,10 @@
 #include <cstring>
 #include <utility>
 
-#include "quadmill_shaders.hpp"
 #include "query/gpu/bitmap_columns.hpp"
 #include "query/gpu/notes.hpp"
 #include "query/table/key.hpp"
+#include "query_shaders.hpp"
 
 namespace quadmill::detail::query {
 

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "quadmill/error.hpp"
-#include "quadmill_shaders.hpp"
 #include "query/gpu/notes.hpp"
+#include "query_shaders.hpp"
 
 namespace quadmill::detail::query {
 

@@ -3,10 +3,10 @@
 #include <array>
 #include <vector>
 
-#include "quadmill_shaders.hpp"
 #include "query/gpu/bit_list.hpp"
 #include "query/gpu/bitmap_columns.hpp"
 #include "query/gpu/notes.hpp"
+#include "query_shaders.hpp"
 
 namespace quadmill::detail::query {
 

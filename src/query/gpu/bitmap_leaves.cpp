@@ -8,11 +8,11 @@
 
 #include "gl/device.hpp"
 #include "quadmill/error.hpp"
-#include "quadmill_shaders.hpp"
 #include "query/gpu/bit_list.hpp"
 #include "query/gpu/bitmap_columns.hpp"
 #include "query/gpu/condition_program.hpp"
 #include "query/gpu/notes.hpp"
+#include "query_shaders.hpp"
 
 namespace quadmill::detail::query {
 

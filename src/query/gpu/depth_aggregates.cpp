@@ -2,10 +2,10 @@
 #include <bit>
 #include <utility>
 
-#include "quadmill_shaders.hpp"
 #include "query/gpu/depth_engine.hpp"
 #include "query/gpu/depth_tests.hpp"
 #include "query/table/key.hpp"
+#include "query_shaders.hpp"
 
 namespace quadmill::detail::query {
 

@@ -3,11 +3,11 @@
 #include <iterator>
 #include <utility>
 
-#include "quadmill_shaders.hpp"
 #include "query/gpu/counting_samples.hpp"
 #include "query/gpu/depth_engine.hpp"
 #include "query/gpu/depth_tests.hpp"
 #include "query/table/key.hpp"
+#include "query_shaders.hpp"
 
 namespace quadmill::detail::query {
 

@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "gl/device.hpp"
-#include "quadmill_shaders.hpp"
 #include "query/gpu/depth_engine.hpp"
 #include "query/gpu/depth_tests.hpp"
 #include "query/table/key.hpp"
+#include "query_shaders.hpp"
 
 namespace quadmill::detail::query {
 

@@ -7,10 +7,10 @@
 #include "gl/device.hpp"
 #include "gl/pixels.hpp"
 #include "quadmill/error.hpp"
-#include "quadmill_shaders.hpp"
 #include "query/gpu/host_column.hpp"
 #include "query/gpu/key_lines.hpp"
 #include "query/gpu/parted_columns.hpp"
+#include "query_shaders.hpp"
 #include "sort/merge/merge_sort.hpp"
 
 namespace quadmill::detail::query {

@@ -5,8 +5,8 @@
 
 #include "gl/pass.hpp"
 #include "quadmill/error.hpp"
-#include "quadmill_shaders.hpp"
 #include "query/table/key.hpp"
+#include "query_shaders.hpp"
 
 namespace quadmill::detail::query {
 

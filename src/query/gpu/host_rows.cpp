@@ -5,7 +5,7 @@
 
 #include "gl/pass.hpp"
 #include "quadmill/error.hpp"
-#include "quadmill_shaders.hpp"
+#include "query_shaders.hpp"
 
 namespace quadmill::detail::query {
 

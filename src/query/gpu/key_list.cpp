@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "quadmill_shaders.hpp"
+#include "query_shaders.hpp"
 
 namespace quadmill::detail::query {
 

@@ -4,8 +4,8 @@
 #include <limits>
 #include <utility>
 
-#include "quadmill_shaders.hpp"
 #include "query/table/key.hpp"
+#include "query_shaders.hpp"
 
 namespace quadmill::detail::query {
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "quadmill/error.hpp"
-#include "quadmill_shaders.hpp"
+#include "query_shaders.hpp"
 
 namespace quadmill::detail::query {
 

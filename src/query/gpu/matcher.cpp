@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "gl/device.hpp"
-#include "quadmill_shaders.hpp"
 #include "query/gpu/key_lines.hpp"
+#include "query_shaders.hpp"
 
 namespace quadmill::detail::query {
 

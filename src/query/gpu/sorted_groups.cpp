@@ -9,9 +9,9 @@
 #include "gl/pixels.hpp"
 #include "pass/fold.hpp"
 #include "quadmill/error.hpp"
-#include "quadmill_shaders.hpp"
 #include "query/table/cells.hpp"
 #include "query/table/key.hpp"
+#include "query_shaders.hpp"
 #include "sort/caller_keys.hpp"
 #include "sort/merge/merge_sort.hpp"
 

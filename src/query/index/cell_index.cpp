@@ -9,10 +9,10 @@
 #include "gl/device.hpp"
 #include "pass/grid.hpp"
 #include "pass/layout.hpp"
-#include "quadmill_shaders.hpp"
 #include "query/gpu/bit_list.hpp"
 #include "query/gpu/counting_samples.hpp"
 #include "query/table/key.hpp"
+#include "query_shaders.hpp"
 #include "sort/caller_keys.hpp"
 #include "sort/merge/merge_sort.hpp"
 

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "pass/layout.hpp"
-#include "quadmill_shaders.hpp"
 #include "sort/bitonic/quads.hpp"
 #include "sort/note.hpp"
+#include "sort_shaders.hpp"
 
 namespace quadmill::detail::sort {
 

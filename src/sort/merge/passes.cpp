@@ -6,9 +6,9 @@
 #include "gl/device.hpp"
 #include "gl/pixels.hpp"
 #include "pass/layout.hpp"
-#include "quadmill_shaders.hpp"
 #include "sort/merge/register_network.hpp"
 #include "sort/note.hpp"
+#include "sort_shaders.hpp"
 
 namespace quadmill::detail::sort {
 

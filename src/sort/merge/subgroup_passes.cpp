@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "gl/device.hpp"
-#include "quadmill_shaders.hpp"
 #include "sort/merge/register_network.hpp"
+#include "sort_shaders.hpp"
 
 namespace quadmill::detail::sort {
 

@@ -5,11 +5,12 @@
 #include "gl/device.hpp"
 #include "gl/float_blending.hpp"
 #include "gl/pixels.hpp"
+#include "pass_shaders.hpp"
 #include "quadmill/error.hpp"
-#include "quadmill_shaders.hpp"
 #include "sort/note.hpp"
 #include "sort/pbsn/network.hpp"
 #include "sort/pbsn/quads.hpp"
+#include "sort_shaders.hpp"
 
 namespace quadmill::detail::sort {
 

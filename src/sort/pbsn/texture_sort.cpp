@@ -5,8 +5,9 @@
 
 #include "cpu/keys.hpp"
 #include "gl/device.hpp"
-#include "quadmill_shaders.hpp"
+#include "pass_shaders.hpp"
 #include "sort/pbsn/packing.hpp"
+#include "sort_shaders.hpp"
 
 namespace quadmill::detail::sort {
 
