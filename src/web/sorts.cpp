@@ -91,12 +91,16 @@ void argsort_texture(std::uint32_t keys, std::uint32_t index, std::size_t count,
     page->sorts().caller.argsort(from, write.texture(), sort::IndexWrite::Drawn, order, {});
 }
 
+bool in_flight = false;                    // whether qm_sort_finish() is still to come
+std::span<std::uint32_t> index_in_flight;  // of an argsort; empty during a sort
+
 void begin_sort(Keys keys, std::span<std::uint32_t> index, Order order) {
-    const sort::KeyForm form{keys.type(), order, !index.empty()};
-    sort::Segments segments(form.pair_keys());
-    segments.add(0, keys.size());
     auto& [merge, slot, caller] = page->sorts();
-    merge.begin(slot, keys, {keys, index}, order, std::make_shared<const sort::Segments>(std::move(segments)));
+    index_in_flight = index;
+    if (!index.empty()) return merge.begin_argsort(keys, order);
+    sort::Segments segments(sort::KeyForm{keys.type(), order}.pair_keys());
+    segments.add(0, keys.size());
+    merge.begin(slot, keys, {keys}, order, std::make_shared<const sort::Segments>(std::move(segments)));
 }
 
 }  // namespace
@@ -111,26 +115,29 @@ int qm_argsort_texture(std::uint32_t keys, std::uint32_t index, std::size_t coun
     });
 }
 
-// Begins a sort of keys in memory, in place; `index` is 0 or receives their order. Pre: no sort is in flight; at least
-// one key.
+// Begins a sort of keys in memory, in place; or, if `index` is not 0, writes their order there and leaves the keys. Pre:
+// no sort is in flight; at least one key.
 QUADMILL_EXPORT(qm_sort_begin)
 int qm_sort_begin(int type, void* keys, std::size_t count, std::uint32_t* index, int descending) {
     return call([&] {
         const gl::Scope scope(page->device, "sort");
         begin_sort(keys_of(type, keys, count), {index, index ? count : 0}, order_of(descending));
         scope.check();
+        in_flight = true;
     });
 }
 // Whether qm_sort_finish() will not wait.
 QUADMILL_EXPORT(qm_sort_ready) int qm_sort_ready() {
     auto& [merge, slot, caller] = page->sorts();
-    return merge.is_ready(slot) ? 1 : 0;
+    const bool ready = index_in_flight.empty() ? merge.is_ready(slot) : merge.is_argsort_ready();
+    return ready ? 1 : 0;
 }
 QUADMILL_EXPORT(qm_sort_finish) int qm_sort_finish() {
     return call([&] {
         const gl::Scope scope(page->device, "sort");
         auto& [merge, slot, caller] = page->sorts();
-        merge.finish(slot);
+        in_flight = false;
+        index_in_flight.empty() ? static_cast<void>(merge.finish(slot)) : merge.finish_argsort(index_in_flight);
         scope.check();
     });
 }
@@ -172,10 +179,12 @@ void rehearse(bool texture, KeyType type, std::size_t count, bool indexed) {
 }  // namespace
 
 // Compiles up to `programs` programs that a call for `count` keys needs: of a texture, or in memory. Afterwards
-// qm_prepared() says whether all are there. Pre: at least one key.
+// qm_prepared() says whether all are there. Compiles none while a sort in memory is in flight. Pre: at least one key.
 QUADMILL_EXPORT(qm_prepare)
 int qm_prepare(int texture, int type, std::size_t count, int indexed, std::size_t programs) {
     return call([&] {
+        is_prepared = false;
+        if (in_flight && texture == 0) return;
         const gl::Scope scope(page->device, "prepare");
         const auto keys = keys_of(type, nullptr, 0).type();
         is_prepared = gl::rehearse(page->device, programs, [&] { rehearse(texture != 0, keys, count, indexed != 0); });

@@ -50,6 +50,13 @@ await test('Calls at the same time do not mix', async () => {
   const sorted = await Promise.all(all.map((keys) => own.sort(keys.slice(), { engine: 'gpu' })));
   check(all.every((keys, i) => same(keys.slice().sort(), sorted[i])), 'mixed');
 });
+await test('prepare() during a sort leaves its keys alone', async () => {
+  const keys = bits(Uint32Array, 5000), sorted = own.sort(keys.slice(), { engine: 'gpu' }), index = own.argsort(keys, { engine: 'gpu' });
+  await own.prepare('sort', 'u32', 300);
+  await own.prepare('argsort', 'f64', 4000);
+  check(same(keys.slice().sort(), await sorted), 'sort');
+  check(same(await own.argsort(keys, { engine: 'cpu' }), await index), 'argsort');
+});
 
 // Textures ------------------------------------------------------------------------------------------------------------
 await test('argsortTexture: formats, orders, counts; texels after the last key stay', async () => {

@@ -379,7 +379,8 @@ export class PageGl {
       },
       BlitFramebuffer: (...all) => gl.blitFramebuffer(...all),
       BufferData: (target, size, at, usage) => {
-        if (at === 0) return gl.bufferData(target, size, usage);
+        // Not *_READ but *_COPY: of a buffer to read, Chromium makes a copy at each fence.
+        if (at === 0) return gl.bufferData(target, size, usage + (usage & 1));
         // The module fills a pixel buffer in order to upload it. A browser uploads from memory at once:
         // 16 MB take Chromium with SwiftShader 5 ms, not 10.
         if (target === GL.PIXEL_UNPACK_BUFFER) this.upload = at;

@@ -444,14 +444,26 @@ const gl::Texture& MergeSort::index_of(const SortedKeys& sorted, std::size_t cou
 SortStats MergeSort::argsort(Keys keys, std::span<std::uint32_t> index, Order order) {
     const cpu::Stopwatch total;
     const auto passes_before = device_.passes;
-    const KeyForm form{keys.type(), order, true};
+    begin_argsort(keys, order);
     SortStats stats{.n = keys.size(), .engine = Engine::Merge, .textures = 1};
+    stats.upload_ms = uploaded_ms_;
+    finish_argsort(index);
+    stats.sort_ms = gl::ms_between(slot_.uploaded_, slot_.sorted_);
+    stats.readback_ms = gl::ms_between(slot_.sorted_, slot_.read_);
+    stats.passes = device_.passes - passes_before;
+    stats.total_ms = total.ms();
+    return stats;
+}
+
+void MergeSort::begin_argsort(Keys keys, Order order) {
+    const KeyForm form{keys.type(), order, true};
+    const cpu::Stopwatch upload_time;
     const auto sorted = sort_drawn(form, keys.size(), [&](const pass::Target& to, std::size_t rows) {
         const EqualSegments all{1, keys.size(), keys.size()};
         upload(device_, workers_, slot_.uploader_, to.texture, rows, form, keys, [&](auto first, auto count, auto&& f) {
             all.for_each_piece(std::numeric_limits<std::size_t>::max() / 2, first, count, f);
         });
-        stats.upload_ms = total.ms();
+        uploaded_ms_ = upload_time.ms();
         slot_.uploaded_.take_time();
     });
     const auto& positions = index_of(sorted, keys.size());
@@ -459,13 +471,11 @@ SortStats MergeSort::argsort(Keys keys, std::span<std::uint32_t> index, Order or
     index_back_.request(device_, positions);
     slot_.read_.take_time();
     gl::flush(device_);
+}
+
+void MergeSort::finish_argsort(std::span<std::uint32_t> index) {
     device_.check("Sorter");  // before an index is overwritten
     index_back_.copy_to(std::as_writable_bytes(index), workers_);
-    stats.sort_ms = gl::ms_between(slot_.uploaded_, slot_.sorted_);
-    stats.readback_ms = gl::ms_between(slot_.sorted_, slot_.read_);
-    stats.passes = device_.passes - passes_before;
-    stats.total_ms = total.ms();
-    return stats;
 }
 
 }  // namespace quadmill::detail::sort

@@ -116,6 +116,12 @@ class MergeSort {
     // Writes the stable order of the keys. The keys are not changed, and only the index is read back. Pre: as for
     // run(); at least one key.
     SortStats argsort(Keys keys, std::span<std::uint32_t> index, Order order);
+    // The same in two halves, one argsort at a time. The first half reads the keys and returns when all is in flight;
+    // the second half waits for the GPU and writes. Other sorts may be between them.
+    void begin_argsort(Keys keys, Order order);
+    void finish_argsort(std::span<std::uint32_t> index);
+    // Whether finish_argsort() would not wait.
+    [[nodiscard]] bool is_argsort_ready() { return index_back_.ready(); }
 
     // Sorted keys on the GPU, until the next sort.
     struct SortedKeys {
@@ -186,6 +192,7 @@ class MergeSort {
     pass::ReadBack index_back_;
     pass::Programs programs_;  // convert between textures of keys or indices and sorted keys
     gl::Texture index_;        // for argsort() from memory
+    double uploaded_ms_ = 0;   // by the last argsort()
     std::size_t copy_bytes_ = 0;
 };
 
