@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <functional>
 #include <new>
 #include <numeric>
 #include <optional>
@@ -202,34 +203,36 @@ void refuse_values_of_flags(CLI::App& app) {
     for (auto* verb : app.get_subcommands([](const CLI::App*) { return true; })) refuse_values_of_flags(*verb);
 }
 
+// Adds the verb that is called, or all verbs: for help about them, and if there is no such verb. (A verb's options take
+// about half a millisecond.)
+void add_verbs(CLI::App& app, int argc, char** argv) {
+    using Add = std::function<void(CLI::App&)>;
+    std::vector<std::pair<std::string_view, Add>> verbs{
+        {"info", add_info_command},         {"sort", add_sort_command},       {"quantiles", add_quantiles_command},
+        {"frequent", add_frequent_command}, {"hhh", add_hhh_command},         {"corrsum", add_corrsum_command},
+        {"merge", add_merge_command},       {"query", add_query_command},     {"terasort", add_terasort_command},
+        {"lu", add_lu_command},             {"gensort", add_gensort_command}, {"valsort", add_valsort_command},
+        {"sketch", add_sketch_command},     {"limits", add_limits_command},   {"tune", add_tune_command},
+        {"show", add_show_command}};
+#ifdef QUADMILL_HAS_BENCH
+    std::string command_line = "quadmill";
+    for (int i = 1; i < argc; ++i) command_line += std::string(" ") + argv[i];
+    verbs.emplace_back("bench", [&](CLI::App& to) { add_bench_command(to, command_line); });
+#endif
+    const std::string_view called = argc > 1 ? argv[1] : "";
+    const auto found = std::ranges::find(verbs, called, &std::pair<std::string_view, Add>::first);
+    if (found != verbs.end()) return found->second(app);
+    for (const auto& [name, add] : verbs) add(app);
+    add_pages_commands(app);
+}
+
 int run(int argc, char** argv) {
     CLI::App app{"Sort, summarize and query data with the OpenGL graphics pipeline: textures, quads and blending.",
                  "quadmill"};
     app.set_version_flag("-V,--version", build_facts(), "Print version, commit and build options, and exit");
     set_help(app);
     app.require_subcommand(1);
-    add_info_command(app);
-    add_sort_command(app);
-    add_quantiles_command(app);
-    add_frequent_command(app);
-    add_hhh_command(app);
-    add_corrsum_command(app);
-    add_merge_command(app);
-    add_query_command(app);
-    add_terasort_command(app);
-    add_lu_command(app);
-    add_gensort_command(app);
-    add_valsort_command(app);
-    add_sketch_command(app);
-    add_limits_command(app);
-    add_tune_command(app);
-    add_show_command(app);
-#ifdef QUADMILL_HAS_BENCH
-    std::string command_line = "quadmill";
-    for (int i = 1; i < argc; ++i) command_line += std::string(" ") + argv[i];
-    add_bench_command(app, command_line);
-#endif
-    add_pages_commands(app);
+    add_verbs(app, argc, argv);
     // After the verbs, which would inherit it.
     app.footer(
         "Examples:\n"

@@ -10,6 +10,11 @@ Format::Format(const char* function, const RecordFormat& format) : kind_(format.
     if (format.kind == RecordFormat::Kind::Fixed) fixed_.emplace(function, format);
 }
 
+std::size_t Format::index_bytes() const {
+    if (fixed_) return fixed_->key_bytes();
+    return kind_ == RecordFormat::Kind::Sized ? sizeof(RecordPlace) : sizeof(std::uint64_t);
+}
+
 std::size_t SlotSize::memory(const Format& format) const {
     return files::page_up(bytes + 2 * files::page) + files::page_up((records + 1) * format.index_bytes()) +
            files::page_up(records * sizeof(std::uint32_t));
@@ -27,7 +32,8 @@ Slot::Slot(const Format& format, SlotSize size)
 void Slot::reset(std::size_t skew) {
     begin_ = memory_.data() + skew;
     filled_ = whole_ = records_ = coded_ = longest_ = 0;
-    if (!format_->fixed()) reinterpret_cast<std::uint64_t*>(index_.data())[0] = 0;
+    if (format_->kind() == RecordFormat::Kind::Lines) offsets()[0] = 0;
+    if (format_->kind() == RecordFormat::Kind::Sized) *places() = {0, {memory_.data(), 0}};
 }
 
 std::span<std::byte> Slot::space() const {
@@ -68,8 +74,13 @@ void Slot::add_lines(std::size_t search) {
         const void* end = std::memchr(begin_ + search, static_cast<int>(end_of_line), filled_ - search);
         if (!end) break;
         search = static_cast<std::size_t>(static_cast<const std::byte*>(end) - begin_) + 1;
-        end_record(search);
+        end_line(search);
     }
+}
+
+void Slot::end_line(std::size_t end) {
+    end_record(end);
+    offsets()[records_] = end;
 }
 
 void Slot::add_sized() {
@@ -81,29 +92,31 @@ void Slot::add_sized() {
                                   std::to_string(header.key_offset) + " on; the key must be within the record");
         }
         if (header.bytes > filled_ - whole_) break;
+        places()[records_] = {whole_, header.key(begin_ + whole_)};
         end_record(whole_ + header.bytes);
     }
+    places()[records_] = {whole_, {begin_, 0}};
 }
 
 void Slot::end_record(std::size_t end) {
     longest_ = std::max(longest_, end - whole_);
     whole_ = end;
-    reinterpret_cast<std::uint64_t*>(index_.data())[++records_] = whole_;
+    ++records_;
 }
 
 void Slot::end_last_line() {
     if (format_->kind() != RecordFormat::Kind::Lines || rest().empty()) return;
     begin_[filled_++] = end_of_line;  // there is a page after the records
     ++coded_;
-    end_record(filled_);
+    end_line(filled_);
 }
 
 WideKeys Slot::keys() const {
     if (const auto& keys = format_->fixed())
         return {{index_.data(), records_ * keys->key_bytes()}, keys->key_bytes(), keys->key_bytes(), {}};
-    const auto are =
-        format_->kind() == RecordFormat::Kind::Sized ? WideKeys::Offsets::OfSizedRecords : WideKeys::Offsets::OfKeys;
-    return {{begin_, whole_}, 0, 0, {reinterpret_cast<const std::uint64_t*>(index_.data()), records_ + 1}, are};
+    if (format_->kind() == RecordFormat::Kind::Sized)
+        return {.bytes = {begin_, whole_}, .places = {places(), records_ + 1}};
+    return {.bytes = {begin_, whole_}, .offsets = {offsets(), records_ + 1}};
 }
 
 std::span<std::uint32_t> Slot::order() const {
@@ -112,8 +125,11 @@ std::span<std::uint32_t> Slot::order() const {
 
 std::span<const std::byte> Slot::record(std::size_t i) const {
     if (const auto& keys = format_->fixed()) return {begin_ + i * keys->record_bytes(), keys->record_bytes()};
-    const auto* starts = reinterpret_cast<const std::uint64_t*>(index_.data());
-    return {begin_ + starts[i], starts[i + 1] - starts[i]};
+    if (format_->kind() == RecordFormat::Kind::Sized) {
+        const auto offset = places()[i].offset();
+        return {begin_ + offset, places()[i + 1].offset() - offset};
+    }
+    return {begin_ + offsets()[i], offsets()[i + 1] - offsets()[i]};
 }
 
 std::size_t Gather::fill(std::span<std::byte> memory) {
@@ -135,11 +151,12 @@ std::span<const std::byte> Gather::next() {
     return slot_.record(slot_.order()[next_++]);
 }
 
-// Prefetches a record that will soon be copied.
+// Prefetches a record that will soon be copied, and where a later one is.
 void Gather::prefetch(std::size_t position) const {
     constexpr std::size_t ahead = 16;
     const auto order = slot_.order();
     if (position + ahead >= order.size()) return;
+    slot_.prefetch_place(order[std::min(position + 2 * ahead, order.size() - 1)]);
     const auto record = slot_.record(order[position + ahead]);
     __builtin_prefetch(record.data());
     __builtin_prefetch(record.data() + record.size() - 1);

@@ -22,8 +22,8 @@ class Format {
     [[nodiscard]] RecordFormat::Kind kind() const { return kind_; }
     // Nothing for lines and records that tell their length.
     [[nodiscard]] const std::optional<FixedKeys>& fixed() const { return fixed_; }
-    // Bytes of a slot's data for a record's key: of the key, or of the offset of a record.
-    [[nodiscard]] std::size_t index_bytes() const { return fixed_ ? fixed_->key_bytes() : sizeof(std::uint64_t); }
+    // Bytes of a slot's data for a record's key: of the key, or of the place of a record.
+    [[nodiscard]] std::size_t index_bytes() const;
 
   private:
     RecordFormat::Kind kind_;
@@ -66,11 +66,16 @@ class Slot {
     [[nodiscard]] std::span<std::uint32_t> order() const;
     // Record i in the order of the input.
     [[nodiscard]] std::span<const std::byte> record(std::size_t i) const;
+    // Prefetches where record i is.
+    void prefetch_place(std::size_t i) const { __builtin_prefetch(index_.data() + i * format_->index_bytes()); }
 
   private:
     void add_lines(std::size_t search);
     void add_sized();
+    void end_line(std::size_t end);
     void end_record(std::size_t end);
+    [[nodiscard]] std::uint64_t* offsets() const { return reinterpret_cast<std::uint64_t*>(index_.data()); }
+    [[nodiscard]] RecordPlace* places() const { return reinterpret_cast<RecordPlace*>(index_.data()); }
 
     const Format* format_;
     SlotSize size_;

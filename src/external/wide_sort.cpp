@@ -172,7 +172,7 @@ void Argsort::sort_short_run(std::span<std::uint32_t> places, std::size_t from) 
     const auto items = std::span(memory).first(places.size());
     for (std::size_t i = 0; i < items.size(); ++i) {
         before[i] = places[i];
-        items[i] = word_of(keys_[places[i]], from, bits) << position_bits | i;
+        items[i] = keys_.word(places[i], from, bits) << position_bits | i;
     }
     std::sort(items.begin(), items.end());
     for (std::size_t i = 0; i < items.size(); ++i) places[i] = before[items[i] & (longest - 1)];
@@ -185,7 +185,7 @@ void Argsort::sort_short_run(std::span<std::uint32_t> places, std::size_t from) 
 
 // The keys are equal in bits before `done`, where zeros follow the end of a key.
 void Argsort::settle_equal(std::span<std::uint32_t> places, std::size_t done) const {
-    const auto size = [&](std::uint32_t key) { return keys_[key].size(); };
+    const auto size = [&](std::uint32_t key) { return keys_.size_of(key); };
     const auto shortest = size(*std::ranges::min_element(places, {}, size));
     if (8 * shortest >= done) return sort_short_run(places, done);
     const bool have_one_size = std::ranges::all_of(places, [&](std::uint32_t key) { return size(key) == shortest; });
@@ -238,7 +238,7 @@ void Argsort::sort_gathered() {
     for_items([&](Run, std::size_t place, std::span<std::uint64_t> items) {
         for (auto& item : items) {
             const auto key = order_[place++];
-            item = word_of(keys_[key], bits_done(), word_bits_) << place_bits_ | key;
+            item = keys_.word(key, bits_done(), word_bits_) << place_bits_ | key;
         }
     });
     stats_.key_ms += keys.ms();
@@ -266,7 +266,7 @@ void Argsort::sort_gathered() {
 void Argsort::settle_ended() {
     const cpu::Stopwatch watch;
     const auto done = bits_done();
-    const auto length = [&](std::uint32_t key) { return std::min(8 * keys_[key].size(), done + 1); };
+    const auto length = [&](std::uint32_t key) { return std::min(8 * keys_.size_of(key), done + 1); };
     const auto short_run = tools_.engine.worth_a_round();
     for_runs(ties_, tools_.workers, [&](Run run) {
         if (run.size() < short_run) return;
