@@ -207,13 +207,22 @@ void refuse_values_of_flags(CLI::App& app) {
 // about half a millisecond.)
 void add_verbs(CLI::App& app, int argc, char** argv) {
     using Add = std::function<void(CLI::App&)>;
-    std::vector<std::pair<std::string_view, Add>> verbs{
-        {"info", add_info_command},         {"sort", add_sort_command},       {"quantiles", add_quantiles_command},
-        {"frequent", add_frequent_command}, {"hhh", add_hhh_command},         {"corrsum", add_corrsum_command},
-        {"merge", add_merge_command},       {"query", add_query_command},     {"terasort", add_terasort_command},
-        {"lu", add_lu_command},             {"gensort", add_gensort_command}, {"valsort", add_valsort_command},
-        {"sketch", add_sketch_command},     {"limits", add_limits_command},   {"tune", add_tune_command},
-        {"show", add_show_command}};
+    std::vector<std::pair<std::string_view, Add>> verbs{{"info", add_info_command},
+                                                        {"sort", add_sort_command},
+                                                        {"quantiles", add_quantiles_command},
+                                                        {"frequent", add_frequent_command},
+                                                        {"hhh", add_hhh_command},
+                                                        {"corrsum", add_corrsum_command},
+                                                        {"merge", add_merge_command},
+                                                        {"query", add_query_command},
+                                                        {"terasort", add_terasort_command},
+                                                        {"lu", add_lu_command},
+                                                        {"gensort", add_gensort_command},
+                                                        {"valsort", add_valsort_command},
+                                                        {"sketch", add_sketch_command},
+                                                        {"limits", add_limits_command},
+                                                        {"tune", add_tune_command},
+                                                        {"show", add_show_command}};
 #ifdef QUADMILL_HAS_BENCH
     std::string command_line = "quadmill";
     for (int i = 1; i < argc; ++i) command_line += std::string(" ") + argv[i];

@@ -60,8 +60,9 @@ class LineSorter {
     void read_first_header();
     void push_all(external::Sorting& sorting, const KeyMaker& keys);
     void push_all_here(external::Sorting& sorting, KeyMaker keys, KeyIs where);
-    [[nodiscard]] unsigned key_threads(const KeyMaker& keys) const;
-    static void push(external::Sorting& sorting, const LineSource& source, std::span<const char> records);
+    [[nodiscard]] unsigned key_threads() const;
+    static void push(external::Sorting& sorting, const LineSource& source, std::span<const char> records,
+                     std::uint64_t last_line);
     void must_go_on() {
         if (interrupt_.came()) throw SortStopped("the sort was stopped");
     }
@@ -109,7 +110,8 @@ std::unique_ptr<LineSource> LineSorter::open(const std::string& path, std::strin
             interrupt_.wait_for(descriptor);
             must_go_on();
         },
-        sort_.merge ? std::clamp<std::size_t>(share, min_memory, LineSource::usual_memory) : LineSource::usual_memory);
+        sort_.merge ? std::clamp<std::size_t>(share, min_memory, LineSource::usual_memory)
+                    : LineSource::usual_memory * key_threads());
     const auto lines = std::max<std::uint64_t>(run_.header, std::ranges::any_of(sort_.columns, is_name) ? 1 : 0);
     for (std::uint64_t i = 0; i < lines; ++i) header += source->next().value_or("");
     return source;
@@ -360,42 +362,81 @@ LineRecord record_of(std::string_view line, KeyMaker& keys, KeyIs where) {
     return {line, keys(line.substr(0, line.size() - 1)), where};
 }
 
-// Two cores are busy with the other stages. A key that is a part of its line is made faster than a thread is woken. A
-// thread may hold a few long lines and their keys.
-unsigned LineSorter::key_threads(const KeyMaker& keys) const {
+// Two cores are busy with the other stages. A thread may hold a few long lines and their keys.
+unsigned LineSorter::key_threads() const {
     constexpr std::size_t busy = 2, max = 8, memory_of_thread = std::size_t{16} << 20U;
     const std::size_t threads = cpu::threads_or_all(run_.threads);
-    if (keys.makes_parts() || threads <= busy) return 1;
+    if (threads <= busy + 1) return 1;
     return static_cast<unsigned>(
         std::clamp<std::size_t>(sort_.memory / memory_of_thread, 1, std::min(max, threads - busy)));
 }
 
-// Threads make the records of lines that are in memory. This thread finds the lines and pushes the records.
-void LineSorter::push_all(external::Sorting& sorting, const KeyMaker& keys) {
-    constexpr std::size_t min_lines = 64;
-    const auto where = keys.makes_parts() ? KeyIs::InLine : KeyIs::BeforeLine;
-    const cpu::Workers workers(key_threads(keys));
-    if (workers.threads() == 1) return push_all_here(sorting, keys, where);
+// Lines as one text or, if their ends do not tell them apart, one by one.
+struct Batch {
+    std::string_view text;
     std::vector<std::string_view> lines;
+
+    bool take_from(LineSource& source) {
+        lines.clear();
+        const auto found = source.next_text();
+        text = found.value_or("");
+        return found || source.next(lines, batch_bytes);
+    }
+    // About how many parts are worth a thread.
+    [[nodiscard]] std::size_t parts(std::size_t max) const {
+        constexpr std::size_t min_lines = 64, min_bytes = std::size_t{16} << 10U;
+        return std::clamp<std::size_t>(std::max(lines.size() / min_lines, text.size() / min_bytes), 1, max);
+    }
+    template <class Take>
+    void for_part(std::size_t part, std::size_t count, char end, const Take& take) const {
+        for (auto i = lines.size() * part / count; i < lines.size() * (part + 1) / count; ++i) take(lines[i]);
+        const auto begin_of = [&](std::size_t which) {
+            return which == 0 || text.empty()
+                       ? 0
+                       : std::min(text.find(end, text.size() * which / count), text.size() - 1) + 1;
+        };
+        auto rest = text.substr(begin_of(part), begin_of(part + 1) - begin_of(part));
+        while (!rest.empty()) {
+            const auto line = rest.substr(0, rest.find(end) + 1);
+            take(line);
+            rest.remove_prefix(line.size());
+        }
+    }
+};
+
+// Threads find the lines in memory and make their records. This thread reads the lines and pushes the records.
+void LineSorter::push_all(external::Sorting& sorting, const KeyMaker& keys) {
+    const auto where = keys.makes_parts() ? KeyIs::InLine : KeyIs::BeforeLine;
+    const cpu::Workers workers(key_threads());
+    if (workers.threads() == 1) return push_all_here(sorting, keys, where);
     struct Part {
         KeyMaker keys;
         std::vector<char> records{};
+        std::uint64_t lines = 0;
     };
     std::vector<Part> parts(workers.threads(), {keys});
+    Batch batch;
     while (const auto source = open_next()) {
-        for (; source->next(lines, batch_bytes); lines.clear()) {
-            const auto count = std::clamp<std::size_t>(lines.size() / min_lines, 1, parts.size());
+        while (batch.take_from(*source)) {
+            const auto count = batch.parts(parts.size());
             workers.for_each(count, [&](std::size_t i) {
                 auto& part = parts[i];
                 part.records.clear();
-                for (auto line = lines.size() * i / count; line < lines.size() * (i + 1) / count; ++line) {
-                    const auto record = record_of(lines[line], part.keys, where);
+                part.lines = 0;
+                batch.for_part(i, count, ends().end, [&](std::string_view line) {
+                    const auto record = record_of(line, part.keys, where);
                     const auto begin = part.records.size();
                     part.records.resize(begin + record.bytes());
                     record.write(part.records.data() + begin);
-                }
+                    ++part.lines;
+                });
             });
-            for (std::size_t i = 0; i < count; ++i) push(sorting, *source, parts[i].records);
+            auto last_line = source->number();
+            for (std::size_t i = 1; i < count; ++i) last_line -= parts[i].lines;
+            for (std::size_t i = 0; i < count; ++i) {
+                push(sorting, *source, parts[i].records, last_line);
+                if (i + 1 < count) last_line += parts[i + 1].lines;
+            }
             sorting.tick()();
         }
     }
@@ -411,7 +452,8 @@ void LineSorter::push_all_here(external::Sorting& sorting, KeyMaker keys, KeyIs 
             auto& filler = sorting.filler();
             auto space = filler.space();
             std::size_t made = 0;
-            for (const auto line : lines) {
+            for (auto number = source->number() - lines.size(); const auto line : lines) {
+                ++number;
                 const auto record = record_of(line, keys, where);
                 if (record.bytes() <= std::min(usual, space.size() - made)) {
                     record.write(space.data() + made);
@@ -421,7 +463,7 @@ void LineSorter::push_all_here(external::Sorting& sorting, KeyMaker keys, KeyIs 
                 filler.add(std::exchange(made, 0));
                 cut.resize(record.bytes());
                 record.write(cut.data());
-                push(sorting, *source, cut);
+                push(sorting, *source, cut, number);
                 space = filler.space();
             }
             filler.add(made);
@@ -430,12 +472,22 @@ void LineSorter::push_all_here(external::Sorting& sorting, KeyMaker keys, KeyIs 
     }
 }
 
-void LineSorter::push(external::Sorting& sorting, const LineSource& source, std::span<const char> records) {
+// `last_line` is the number of the last one of the records.
+void LineSorter::push(external::Sorting& sorting, const LineSource& source, std::span<const char> records,
+                      std::uint64_t last_line) {
     try {
         sorting.filler().push(std::as_bytes(records));
     } catch (const external::LineTooLong& error) {
+        std::size_t longest = 0;
+        std::uint64_t after = 0;  // records after the longest one
+        for (auto rest = std::as_bytes(records); !rest.empty();) {
+            const std::size_t bytes = SizedHeader::of(rest.data()).bytes;
+            after = bytes > longest ? 0 : after + 1;
+            longest = std::max(longest, bytes);
+            rest = rest.subspan(bytes);
+        }
         throw Error(fmt::format("{}: line {} is too long for this memory; --memory {}M would do", source.name(),
-                                source.number(), whole_megabytes(64 * records.size())));
+                                last_line - after, whole_megabytes(64 * longest)));
     }
 }
 

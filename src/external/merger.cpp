@@ -1,8 +1,10 @@
 #include "external/merger.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "quadmill/error.hpp"
 
@@ -21,28 +23,44 @@ Merger::Merger(const Format& format, const std::vector<Input>& inputs, const Mer
         key_offset_ = makes_keys_ ? 0 : keys->offset();
         if (makes_keys_) keys_.resize(inputs.size() * key_bytes_);
     }
-    for (std::size_t i = 0; i < runs_.size(); ++i) find_record(i);
-    tree_[0] = runs_.size() == 1 ? head(0) : build(1);
+    std::vector<Head> heads;
+    for (std::size_t i = 0; i < runs_.size(); ++i) {
+        find_record(i);
+        heads.push_back(head(i));
+    }
+    tree_[0] = runs_.size() == 1 ? heads[0] : build(1, heads);
 }
 
 // Finds the end and the key of the record that begins at run.at.
 void Merger::find_record(std::size_t which) {
     auto& run = runs_[which];
+    before_ = {run.key, run.key_bytes};
     run.length = 0;
-    if (format_.fixed()) {
-        while (static_cast<std::size_t>(run.to - run.at) < record_bytes_) {
-            if (!reader_.next_block(which)) return;
-        }
-        run.length = record_bytes_;
-        run.key = run.at + key_offset_;
-        if (makes_keys_) {
-            auto* key = keys_.data() + which * key_bytes_;
-            format_.fixed()->make(run.at, key);
-            run.key = key;
-        }
-        return;
-    }
     if (format_.kind() == RecordFormat::Kind::Sized) return find_sized(which);
+    if (format_.kind() == RecordFormat::Kind::Lines) return find_line(which);
+    while (static_cast<std::size_t>(run.to - run.at) < record_bytes_) {
+        if (!reader_.next_block(which)) return;
+    }
+    run.length = record_bytes_;
+    run.key = run.at + key_offset_;
+    if (makes_keys_) {
+        auto* key = keys_.data() + which * key_bytes_;
+        format_.fixed()->make(run.at, key);
+        run.key = key;
+    }
+}
+
+// The block after the next one may be read into the memory of the key before.
+bool Merger::next_block(std::size_t which) {
+    if (before_.data() != kept_.data()) {
+        kept_.assign(before_.begin(), before_.end());
+        before_ = kept_;
+    }
+    return reader_.next_block(which);
+}
+
+void Merger::find_line(std::size_t which) {
+    auto& run = runs_[which];
     for (;;) {
         const auto left = static_cast<std::size_t>(run.to - run.at);
         if (const void* end = left > 0 ? std::memchr(run.at, static_cast<int>(end_of_line), left) : nullptr) {
@@ -51,7 +69,7 @@ void Merger::find_record(std::size_t which) {
             run.key_bytes = run.length;
             return;
         }
-        if (!reader_.next_block(which)) return;
+        if (!next_block(which)) return;
     }
 }
 
@@ -66,38 +84,85 @@ void Merger::find_sized(std::size_t which) {
             run.key_bytes = header.key_bytes;
             return;
         }
-        if (!reader_.next_block(which)) return;
+        if (!next_block(which)) return;
     }
 }
+
+namespace {
+
+using Key = std::span<const std::byte>;
+
+constexpr auto none = std::numeric_limits<std::size_t>::max();
+
+// The first byte from `from` on in which keys differ, if zeros follow each.
+std::size_t first_difference(Key a, Key b, std::size_t from) {
+    if (a.size() < b.size()) std::swap(a, b);
+    std::uint64_t x = 0, y = 0;
+    for (; from + sizeof x <= b.size(); from += sizeof x) {
+        std::memcpy(&x, a.data() + from, sizeof x);
+        std::memcpy(&y, b.data() + from, sizeof y);
+        static_assert(std::endian::native == std::endian::little);
+        if (x != y) return from + static_cast<std::size_t>(std::countr_zero(x ^ y)) / 8;
+    }
+    while (from < b.size() && a[from] == b[from]) ++from;
+    if (from < b.size()) return from;
+    while (from < a.size() && a[from] == std::byte{0}) ++from;
+    return from < a.size() ? from : none;
+}
+
+// How a key differs from one that is not after it (Conner's offset-value codes, 1977): the number of the first word of
+// four bytes in which they differ, turned, above that word. 0 if there is none. If keys have different codes from the
+// same key, the one with the greater code comes later, and has the same code from the other one.
+constexpr std::size_t word_bytes = 4;
+std::uint64_t code_at(Key key, std::size_t difference) {
+    if (difference == none) return 0;
+    const auto word = difference / word_bytes, begin = std::min(word * word_bytes, key.size());
+    return std::uint64_t{~static_cast<std::uint32_t>(word)} << 32U |
+           prefix_of(key.data() + begin, std::min(key.size() - begin, sizeof(std::uint64_t))) >> 32U;
+}
+// The first byte after the word of a code.
+std::size_t after_word_of(std::uint64_t code) {
+    return word_bytes * (std::size_t{~static_cast<std::uint32_t>(code >> 32U)} + 1);
+}
+
+}  // namespace
 
 Merger::Head Merger::head(std::size_t which) const {
     const auto& run = runs_[which];
     if (run.length == 0) return {std::numeric_limits<std::uint64_t>::max(), which};
-    return {prefix_of(run.key, format_.fixed() ? key_bytes_ : run.key_bytes), which};
+    if (format_.fixed()) return {prefix_of(run.key, key_bytes_), which};
+    const Key key(run.key, run.key_bytes);
+    return {code_at(key, first_difference(before_, key, 0)), which};
 }
 
-// Pre: the two prefixes are equal.
-bool Merger::comes_first(std::size_t a, std::size_t b) const {
-    const auto &x = runs_[a], &y = runs_[b];
-    if (x.length == 0 || y.length == 0) return x.length != 0 || (y.length == 0 && a < b);
-    constexpr std::size_t seen = sizeof(Head::prefix);
-    const auto bytes = format_.fixed() ? key_bytes_ : std::min(x.key_bytes, y.key_bytes);
-    const int order = bytes > seen ? std::memcmp(x.key + seen, y.key + seen, bytes - seen) : 0;
-    if (order != 0) return order < 0;
-    if (!format_.fixed() && x.key_bytes != y.key_bytes) return x.key_bytes < y.key_bytes;
-    return a < b;
+// Pre: the two numbers are equal. Of keys with several lengths the later one gets its code from the other one.
+bool Merger::comes_first(Head& a, Head& b) const {
+    const auto &x = runs_[a.run], &y = runs_[b.run];
+    if (x.length == 0 || y.length == 0) return x.length != 0 || (y.length == 0 && a.run < b.run);
+    if (format_.fixed()) {
+        constexpr std::size_t seen = sizeof(Head::number);
+        const int order = key_bytes_ > seen ? std::memcmp(x.key + seen, y.key + seen, key_bytes_ - seen) : 0;
+        return order != 0 ? order < 0 : a.run < b.run;
+    }
+    if (a.number == 0) return shorter_comes_first(a.run, b.run);
+    const Key first(x.key, x.key_bytes), second(y.key, y.key_bytes);
+    const auto difference = first_difference(first, second, after_word_of(a.number));
+    const auto code_a = code_at(first, difference), code_b = code_at(second, difference);
+    const bool before = code_a != code_b ? code_a < code_b : shorter_comes_first(a.run, b.run);
+    (before ? b : a).number = std::max(code_a, code_b);
+    return before;
 }
 
-bool Merger::wins(const Head& a, const Head& b) const {
-    return a.prefix != b.prefix ? a.prefix < b.prefix : comes_first(a.run, b.run);
+bool Merger::shorter_comes_first(std::size_t a, std::size_t b) const {
+    return runs_[a].key_bytes != runs_[b].key_bytes ? runs_[a].key_bytes < runs_[b].key_bytes : a < b;
 }
 
 // Returns the winner below a node; the loser stays in the node. Node i has the children 2i and 2i + 1. Leaf i is node i
 // + runs.
-Merger::Head Merger::build(std::size_t node) {
-    if (node >= runs_.size()) return head(node - runs_.size());
-    const auto a = build(2 * node), b = build(2 * node + 1);
-    const bool first = wins(a, b);
+Merger::Head Merger::build(std::size_t node, std::span<const Head> heads) {
+    if (node >= runs_.size()) return heads[node - runs_.size()];
+    auto a = build(2 * node, heads), b = build(2 * node + 1, heads);
+    const bool first = a.number != b.number ? a.number < b.number : comes_first(a, b);
     tree_[node] = first ? b : a;
     return first ? a : b;
 }
@@ -106,15 +171,15 @@ void Merger::replay(std::size_t which) {
     auto winner = head(which);
     for (auto node = (which + runs_.size()) / 2; node > 0; node /= 2) {
         auto& loser = tree_[node];
-        bool swaps = loser.prefix < winner.prefix;
-        if (loser.prefix == winner.prefix) [[unlikely]]
-            swaps = comes_first(loser.run, winner.run);
+        bool swaps = loser.number < winner.number;
+        if (loser.number == winner.number) [[unlikely]]
+            swaps = comes_first(loser, winner);
         // No branch on the data: the winner is random.
         const auto mask = std::uint64_t{0} - static_cast<std::uint64_t>(swaps);
-        const Head change{(loser.prefix ^ winner.prefix) & mask, (loser.run ^ winner.run) & mask};
-        loser.prefix ^= change.prefix;
+        const Head change{(loser.number ^ winner.number) & mask, (loser.run ^ winner.run) & mask};
+        loser.number ^= change.number;
         loser.run ^= change.run;
-        winner.prefix ^= change.prefix;
+        winner.number ^= change.number;
         winner.run ^= change.run;
     }
     tree_[0] = winner;

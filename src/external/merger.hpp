@@ -25,24 +25,29 @@ class Merger final : public RecordStream {
 
   private:
     using Run = RunReader::Run;
-    // The number that the tree compares. The run itself is read only if two numbers are equal.
+    // The number that the tree compares: of keys of one length the first bytes, of others the code by which they differ
+    // from the record given last. The runs themselves are read only if two numbers are equal.
     struct Head {
-        std::uint64_t prefix, run;
+        std::uint64_t number, run;
     };
 
     void find_record(std::size_t run);
+    void find_line(std::size_t run);
     void find_sized(std::size_t run);
-    [[nodiscard]] bool comes_first(std::size_t a, std::size_t b) const;
+    bool next_block(std::size_t run);
+    [[nodiscard]] bool comes_first(Head& a, Head& b) const;
+    [[nodiscard]] bool shorter_comes_first(std::size_t a, std::size_t b) const;
     [[nodiscard]] Head head(std::size_t run) const;
-    [[nodiscard]] bool wins(const Head& a, const Head& b) const;
-    Head build(std::size_t node);
+    Head build(std::size_t node, std::span<const Head> heads);
     void replay(std::size_t run);
     void drop_winner();
 
     const Format& format_;
     std::size_t record_bytes_ = 0, key_bytes_ = 0, key_offset_ = 0;
     bool makes_keys_ = false;
-    std::vector<std::byte> keys_;  // one per run, if keys are made
+    std::vector<std::byte> keys_;        // one per run, if keys are made
+    std::span<const std::byte> before_;  // key before the one that is being found, if keys have several lengths
+    std::vector<std::byte> kept_;        // its memory, if its block has ended
     RunReader reader_;
     std::vector<Run>& runs_;
     std::vector<Head> tree_;           // tree_[0] is the winner

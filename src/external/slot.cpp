@@ -132,6 +132,22 @@ std::span<const std::byte> Slot::record(std::size_t i) const {
     return {begin_ + offsets()[i], offsets()[i + 1] - offsets()[i]};
 }
 
+namespace {
+
+// Prefetches a record that will soon be copied, and where a later one is. GCC removes calls of a function that only
+// prefetches, so it must be inlined.
+[[gnu::always_inline]] inline void prefetch(const Slot& slot, std::span<const std::uint32_t> order,
+                                            std::size_t position) {
+    constexpr std::size_t ahead = 16;
+    if (position + ahead >= order.size()) return;
+    slot.prefetch_place(order[std::min(position + 2 * ahead, order.size() - 1)]);
+    const auto record = slot.record(order[position + ahead]);
+    __builtin_prefetch(record.data());
+    __builtin_prefetch(record.data() + record.size() - 1);
+}
+
+}  // namespace
+
 std::size_t Gather::fill(std::span<std::byte> memory) {
     std::size_t filled = 0;
     for (;;) {
@@ -147,19 +163,8 @@ std::size_t Gather::fill(std::span<std::byte> memory) {
 
 std::span<const std::byte> Gather::next() {
     if (next_ == slot_.records()) return {};
-    prefetch(next_);
+    prefetch(slot_, slot_.order(), next_);
     return slot_.record(slot_.order()[next_++]);
-}
-
-// Prefetches a record that will soon be copied, and where a later one is.
-void Gather::prefetch(std::size_t position) const {
-    constexpr std::size_t ahead = 16;
-    const auto order = slot_.order();
-    if (position + ahead >= order.size()) return;
-    slot_.prefetch_place(order[std::min(position + 2 * ahead, order.size() - 1)]);
-    const auto record = slot_.record(order[position + ahead]);
-    __builtin_prefetch(record.data());
-    __builtin_prefetch(record.data() + record.size() - 1);
 }
 
 // Copies as many complete records as fit.
@@ -172,7 +177,7 @@ std::size_t Gather::fill_with_records(std::span<std::byte> memory) {
     if (longest == slot_.record(0).size() && longest * order.size() == slot_.bytes()) {  // all have one length
         workers_.for_each((n + task - 1) / task, [&](std::size_t t) {
             for (auto i = t * task; i < std::min(n, (t + 1) * task); ++i) {
-                prefetch(next_ + i);
+                prefetch(slot_, order, next_ + i);
                 std::memcpy(memory.data() + i * longest, slot_.record(order[next_ + i]).data(), longest);
             }
         });
@@ -181,7 +186,7 @@ std::size_t Gather::fill_with_records(std::span<std::byte> memory) {
     }
     std::size_t filled = 0;
     for (; next_ < order.size(); ++next_) {
-        prefetch(next_);
+        prefetch(slot_, order, next_);
         const auto record = slot_.record(order[next_]);
         if (record.size() > memory.size() - filled) break;
         std::memcpy(memory.data() + filled, record.data(), record.size());

@@ -67,7 +67,9 @@ class Slot {
     // Record i in the order of the input.
     [[nodiscard]] std::span<const std::byte> record(std::size_t i) const;
     // Prefetches where record i is.
-    void prefetch_place(std::size_t i) const { __builtin_prefetch(index_.data() + i * format_->index_bytes()); }
+    [[gnu::always_inline]] void prefetch_place(std::size_t i) const {
+        __builtin_prefetch(index_.data() + i * format_->index_bytes());
+    }
 
   private:
     void add_lines(std::size_t search);
@@ -93,7 +95,6 @@ class Gather final : public RecordStream {
 
   private:
     [[nodiscard]] std::size_t fill_with_records(std::span<std::byte> memory);
-    void prefetch(std::size_t position) const;
 
     const Slot& slot_;
     cpu::Workers& workers_;

@@ -132,7 +132,8 @@ void Sorting::finish() {
 // Records of one length take little time to merge. With others three threads merge, if there is memory for them.
 MergePlan Sorting::plan_for(std::size_t runs) const {
     constexpr std::size_t half_block = std::size_t{256} << 10U, worth_halves = 4;
-    const auto memory = memory_left(run_records_), longest = maker_.longest_record();
+    const auto longest = maker_.longest_record(), mergers = std::size_t{3};  // each keeps a key
+    const auto left = memory_left(run_records_), memory = left - std::min(left, mergers * longest);
     if (!format_.fixed() && runs >= worth_halves && cpu::threads_or_all(options_.threads) > 1) {
         const auto taken = 2 * 2 * (files::page_up(longest) + half_block);
         auto plan = plans_.merge(memory - std::min(memory, taken), runs, longest);

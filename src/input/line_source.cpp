@@ -76,6 +76,25 @@ std::optional<std::string_view> LineSource::next() {
     return take_line(*end);
 }
 
+std::optional<std::string_view> LineSource::next_text() {
+    std::string_view text;
+    for (;;) {
+        text = {memory_.data() + at_, to_ - at_};
+        if (const auto end = text.rfind(ends_.end); end != text.npos) {
+            text = text.substr(0, end + 1);
+            break;
+        }
+        if (!read_more()) return {};
+    }
+    if (const auto quote = ends_.csv_separator ? text.find('"') : text.npos; quote != text.npos)
+        text = text.substr(0, text.substr(0, quote).rfind(ends_.end) + 1);  // npos + 1 is 0
+    if (text.empty()) return {};
+    at_ += text.size();
+    next_number_ += static_cast<std::uint64_t>(std::count(text.begin(), text.end(), ends_.end));
+    number_ = next_number_ - 1;
+    return text;
+}
+
 std::string_view LineSource::take_line(std::size_t end) {
     const std::string_view line(memory_.data() + at_, end + 1);
     at_ += line.size();

@@ -35,7 +35,10 @@ class LineSource {
     // Adds lines to `lines`, in all at most about that many bytes, as long as no read is needed for more. The first one may
     // need a read. They are valid until the next call. Returns false at the end, without a line.
     [[nodiscard]] bool next(std::vector<std::string_view>& lines, std::size_t bytes);
-    // The number of the line that next() returned last, from 1. A CSV line may have several.
+    // The lines that are in memory, as one text, if their ends alone tell them apart: in CSV those before the line with
+    // the first quote. The first one may need reads. Nothing if there are none, or at the end. Valid until the next call.
+    [[nodiscard]] std::optional<std::string_view> next_text();
+    // The number of the line that next() or next_text() returned last, from 1. A CSV line may have several.
     [[nodiscard]] std::uint64_t number() const { return number_; }
     [[nodiscard]] std::string name() const { return file_.name(); }
 

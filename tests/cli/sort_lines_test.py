@@ -193,6 +193,24 @@ class Tasks(Lines):
                 self.assertLess(facts["peak_bytes"], int(memory[:-1]) << 20)
                 self.assertEqual(os.listdir(self.temp), [])
         self.assertTrue(self.sort("-t,", "-k2,2n", "-", stdin=text) == gnu_sort("-t,", "-k2,2n", source))
+        for options in (["-t,", "-k2,2n"], ["-t,", "-k3,3"]):
+            for threads in ("4", "10"):
+                for memory in ("40M", "256M"):
+                    self.assertTrue(self.sort(*options, "--threads", threads, "--memory", memory, source) ==
+                                    gnu_sort(*options, source), (options, threads, memory))
+
+    def test_quotes_with_several_threads(self):
+        """Lines with quotes among lines without, which threads find."""
+        chooser = random.Random(8)
+        rows = [["a", "b"]] + [[str(chooser.randrange(10**6)), chooser.choice(["x", "x", "x\n,y", "\"z"]) if 20000 < i < 30000 else "x"]
+                               for i in range(60000)]
+        out = io.StringIO()
+        csv.writer(out, lineterminator="\n").writerows(rows)
+        expected = io.StringIO()
+        csv.writer(expected, lineterminator="\n").writerows([rows[0]] + sorted(rows[1:], key=lambda row: int(row[0])))
+        for threads in ("1", "8"):
+            self.assertTrue(self.sort("--column", "a:n", "--threads", threads, stdin=out.getvalue().encode()) ==
+                            expected.getvalue().encode(), threads)
 
     def test_headers_stay_on_top(self):
         text = b"name,price\nb,10\na,9\n"
@@ -289,6 +307,9 @@ class Tasks(Lines):
         text = b"b\n" + b"a" * (1 << 20) + b"\nc\n"
         words = self.fails(1, "line 2 ", "sort", "-r", self.path("f", text), "--memory", "40M")
         self.sorts(b"c\nb\n" + b"a" * (1 << 20) + b"\n", "-r", self.path("f"), "--memory", "256M")
+        among = self.path("among", b"b\n" * 20000 + b"a" * (600 << 10) + b"\n" + b"c\n" * 20000)
+        for threads in ("1", "6"):
+            self.fails(1, "line 20001 ", "sort", "-r", among, "--memory", "24M", "--threads", threads)
         self.assertIn("memory", words)
 
 
