@@ -184,7 +184,7 @@ class Tasks(Lines):
         source, out = self.path("in", text), self.path("out")
         for options in (["-t,", "-k2,2n"], ["-t,", "-k3,3", "-k2,2nr"], ["-t,", "-k3,3"], ["-r"], ["-t,", "-k3,3", "-u"]):
             expected = gnu_sort(*options, source)
-            for memory in ("256M", "40M"):
+            for memory in ("384M", "40M"):
                 result = run("sort", *options, source, "-o", out, "--memory", memory, "--temp", self.temp, "--stats")
                 facts = json.loads(result.stderr)
                 self.assertTrue(self.read(out) == expected, (options, memory))
