@@ -540,24 +540,54 @@ void StreamRun::take_parts(const AnySummary& summary, std::size_t records,
         if (answer_is_due()) static_cast<void>(answer(summary, Mine::GoesOn));
         first += part;
     }
-    if (const double now = time_.ms();
-        options_.save_every.seconds > 0 && now - saved_ms_ >= options_.save_every.seconds * 1e3) {
-        save_.save_now(summary);
-        saved_ms_ = now;
-    }
+    save_if_due(summary);
+}
+
+void StreamRun::save_if_due(const AnySummary& summary) {
+    const double now = time_.ms();
+    if (options_.save_every.seconds == 0 || count_ == saved_count_ ||
+        now - saved_ms_ < options_.save_every.seconds * 1e3)
+        return;
+    save_.save_now(summary);
+    saved_ms_ = now;
+    saved_count_ = count_;
+}
+
+int StreamRun::work_in_silence(const AnySummary& summary) {
+    if (answers_by_arrival() && answer_is_due()) static_cast<void>(answer(summary, Mine::GoesOn));
+    save_if_due(summary);
+    auto next = std::numeric_limits<double>::infinity();
+    if (answers_by_arrival()) next = answered_ms_ + options_.every.seconds * 1e3;
+    if (options_.save_every.seconds > 0 && count_ != saved_count_)
+        next = std::min(next, saved_ms_ + options_.save_every.seconds * 1e3);
+    constexpr double longest = 1e9;  // of a wait, so that it is an int
+    if (std::isinf(next)) return -1;
+    return static_cast<int>(std::clamp(std::ceil(next - time_.ms()), 0.0, longest));
 }
 
 void StreamRun::run_all(const AnySummary& summary, const std::function<void()>& read) {
     if (!summary.of_all && ranks_.are_several())
         throw CLI::ValidationError("--sliding", "is about the last values of one stream, not of several ranks'");
+    std::exception_ptr failure;  // of an output, which must not be taken for one of the input
+    const auto in_silence = [&] {
+        try {
+            return work_in_silence(summary);
+        } catch (...) {
+            failure = std::current_exception();
+            input_->stop();
+            return 0;
+        }
+    };
     try {
         do {
+            input_->while_waiting(in_silence);
             read();
         } while (next_share());
     } catch (const input::BadInput& error) {
         if (count_ == 0 && !ranks_.are_several()) throw;
         fault_ = error.what();
     }
+    if (failure) std::rethrow_exception(failure);
     input_->release_interrupt();
     if (!ranks_.are_several() && fault_.empty() && !input_->interrupted()) input::refuse_all_bad(skipped_, count_);
     finish(summary);
@@ -616,8 +646,7 @@ void StreamRun::answer_before(const AnySummary& summary, double time) {
 }
 
 bool StreamRun::answer_is_due() {
-    if (options_.every.seconds > 0 && !options_.time.empty()) return false;  // answer_before() does it
-    if (options_.every.seconds > 0) return time_.ms() - answered_ms_ >= options_.every.seconds * 1e3;
+    if (answers_by_arrival()) return time_.ms() - answered_ms_ >= options_.every.seconds * 1e3;
     return every_ > 0 && count_ % every_ == 0;
 }
 

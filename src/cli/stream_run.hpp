@@ -356,6 +356,11 @@ class StreamRun {
     // After Ctrl-C, bytes that have been read still go into the last answer.
     [[nodiscard]] std::uint64_t until_answer();
     [[nodiscard]] bool answer_is_due();
+    [[nodiscard]] bool answers_by_arrival() const { return options_.every.seconds > 0 && options_.time.empty(); }
+    // Saves if --save-every says so and there is something new.
+    void save_if_due(const AnySummary& summary);
+    // Gives answers and saves while no value arrives. Returns the milliseconds until that is due again; -1 if never.
+    int work_in_silence(const AnySummary& summary);
     // How to read this share. A share that begins within a file has no header.
     [[nodiscard]] input::Reading reading() const;
     // Continues with the next share; false if there is none.
@@ -426,6 +431,7 @@ class StreamRun {
     cpu::Stopwatch time_;
     std::optional<double> interval_;         // the latest one of --every, by --time
     double answered_ms_ = 0, saved_ms_ = 0;  // when the last answer was printed, and the summary saved
+    std::uint64_t saved_count_ = 0;          // values then
     Progress progress_;
     std::uint64_t count_ = 0;                        // values so far
     std::uint64_t all_count_ = 0, all_skipped_ = 0;  // of all ranks, at the last answer

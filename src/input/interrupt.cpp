@@ -27,11 +27,14 @@ Interrupt::~Interrupt() {
     if (stop_ >= 0) close(stop_);
 }
 
-void Interrupt::wait_for(int descriptor) {
+bool Interrupt::wait_for(int descriptor, int milliseconds) {
     std::array<pollfd, 3> ready{pollfd{descriptor, POLLIN, 0}, pollfd{signals_, POLLIN, 0}, pollfd{stop_, POLLIN, 0}};
-    if (came()) return;
-    while (poll(ready.data(), ready.size(), -1) < 0 && errno == EINTR) {
-    }
+    if (came()) return true;
+    int found = 0;
+    do {
+        found = poll(ready.data(), ready.size(), milliseconds);
+    } while (found < 0 && errno == EINTR && milliseconds < 0);
+    return found > 0 || (found < 0 && errno != EINTR);
 }
 
 void Interrupt::wait_for_room(int descriptor) {

@@ -15,8 +15,8 @@ class Interrupt {
     Interrupt& operator=(const Interrupt&) = delete;
     ~Interrupt();
 
-    // Waits for input or a signal.
-    void wait_for(int descriptor);
+    // Waits for input or a signal, or that number of milliseconds. Returns false if only the time has passed.
+    bool wait_for(int descriptor, int milliseconds = -1);
     // Waits until the descriptor takes PIPE_BUF bytes. After a signal it calls release(), since the reader may be gone.
     void wait_for_room(int descriptor);
     // Whether a signal has arrived. Any thread may call it.

@@ -26,7 +26,7 @@ StreamInput::StreamInput(const Share& share)
 
 bool StreamInput::more() {
     if (ended_) return false;
-    interrupt_.wait_for(file_.descriptor());
+    while (!interrupt_.wait_for(file_.descriptor(), while_waiting_())) continue;
     if (interrupt_.came()) return false;
     try {
         const auto got = file_.read({memory_.get() + size_, std::min<std::uint64_t>(capacity - size_, left_)});

@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "files/files.hpp"
@@ -40,6 +41,9 @@ class StreamInput {
     // Waits for more bytes and appends them to the rest. False at the end of the stream and after Ctrl-C. Throws
     // BadInput.
     [[nodiscard]] bool more();
+    // From then on more() calls `work` before it waits, and again each time the milliseconds that it returned have passed
+    // (-1: not again).
+    void while_waiting(std::function<int()> work) { while_waiting_ = std::move(work); }
     [[nodiscard]] bool interrupted() { return interrupt_.came(); }
     // Where the share begins in the file.
     [[nodiscard]] std::uint64_t begin() const { return begin_; }
@@ -71,6 +75,7 @@ class StreamInput {
     std::uint64_t left_;  // bytes of the share that have not arrived
     bool to_end_;
     bool ended_ = false;
+    std::function<int()> while_waiting_ = [] { return -1; };
 };
 
 // Throws InvalidArgument if the input clearly has another form. `what` names a raw value.

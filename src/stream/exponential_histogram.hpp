@@ -2,10 +2,13 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -71,6 +74,7 @@ struct ErrorPlan {
 template <class Summary>
 class ExponentialHistogram {
   public:
+    using Shared = std::shared_ptr<Summary>;
     static constexpr std::size_t max_ids = ErrorPlan::max_ids;
     enum class Pack { Now, Later };  // a bucket, if the summary can be packed
 
@@ -134,18 +138,42 @@ class ExponentialHistogram {
     }
     // Allows a larger error.
     void raise_eps(double eps) { plan_.eps = std::max(plan_.eps, eps); }
-    // Adds the other's buckets; pack() should follow. A bucket from another plan gets the first id whose error bounds its own.
+    // Adds the other's buckets; pack() should follow. A bucket from another plan gets the first id whose error bounds its
+    // own. If many summaries can be merged in one step, buckets wait for others, until settle() or until there are many.
     void merge(const ExponentialHistogram& other, const Share& share = alone) {
-        for (std::size_t i = 0; i < other.buckets_.size(); ++i) {
-            if (!other.buckets_[i]) continue;
-            const auto& summary = *other.buckets_[i];
-            std::size_t id = i + 1;
+        const auto take = [&](const Shared& bucket, std::size_t id) {
             if (!(plan_ == other.plan_)) {
-                const auto error = other.plan_.max_error(id, summary.n());
-                for (id = 1; id < max_ids && plan_.max_error(id, summary.n()) < error;) ++id;
+                const auto error = other.plan_.max_error(id, bucket->n());
+                for (id = 1; id < max_ids && plan_.max_error(id, bucket->n()) < error;) ++id;
             }
-            combine(
-                summary, id, [](const Summary&, std::size_t) {}, share, Pack::Later);
+            if constexpr (merges_many) {
+                wait(bucket, id);
+            } else {
+                combine(
+                    *bucket, id, [](const Summary&, std::size_t) {}, share, Pack::Later);
+            }
+        };
+        for (std::size_t i = 0; i < other.buckets_.size(); ++i) {
+            if (other.buckets_[i]) take(other.buckets_[i], i + 1);
+        }
+        for (const auto& [bucket, id] : other.waiting_) take(bucket, id);
+        if constexpr (merges_many) {
+            std::size_t entries = 0;
+            for (const auto& one : waiting_) entries += one.bucket->size();
+            if (entries > many()) settle();
+        }
+    }
+    // A summary that waits to be merged into the buckets. Pre: it has values, and its error is at most that of the id.
+    void wait(Shared bucket, std::size_t id) { waiting_.push_back({std::move(bucket), id}); }
+    // Merges the waiting summaries into the buckets: 2^k that have the same id into one with id + k.
+    void settle() {
+        if (waiting_.empty()) return;
+        if constexpr (merges_many) {
+            const cpu::Stopwatch merging;
+            auto settled = *this;  // unchanged if there is no memory
+            settled.settle_waiting();
+            settled.merge_ms_ += merging.ms();
+            *this = std::move(settled);
         }
     }
     void pack() {
@@ -156,14 +184,15 @@ class ExponentialHistogram {
 
     // True if nothing was dropped.
     [[nodiscard]] bool is_exact() const {
-        return std::ranges::all_of(buckets_, [](const auto& bucket) { return !bucket || bucket->is_exact(); });
+        return std::ranges::all_of(parts(), [](const Summary* part) { return part->is_exact(); });
     }
-    // All buckets, smallest first.
+    // All buckets, smallest first, and then those that wait.
     [[nodiscard]] std::vector<const Summary*> parts() const {
         std::vector<const Summary*> parts;
         for (const auto& bucket : buckets_) {
             if (bucket) parts.push_back(&*bucket);
         }
+        for (const auto& one : waiting_) parts.push_back(&*one.bucket);
         return parts;
     }
     // All buckets merged into one summary.
@@ -182,23 +211,24 @@ class ExponentialHistogram {
     [[nodiscard]] const ErrorPlan& plan() const { return plan_; }
     [[nodiscard]] std::uint64_t n() const {
         std::uint64_t n = 0;
-        for (const auto& bucket : buckets_) n += bucket ? bucket->n() : 0;
+        for (const auto* part : parts()) n += part->n();
         return n;
     }
     // Bytes of the buckets; and of everything, including the memory that the next merge uses.
     [[nodiscard]] std::size_t bytes() const {
         std::size_t bytes = 0;
-        for (const auto& bucket : buckets_) bytes += bucket ? bucket->bytes() : 0;
+        for (const auto* part : parts()) bytes += part->bytes();
         return bytes;
     }
     [[nodiscard]] std::size_t memory() const {
         return bytes() + spare_.bytes() + buckets_.size() * (sizeof(std::shared_ptr<Summary>) + sizeof(Summary));
     }
-    // The summary with that id, if there is one.
+    // The bucket with that id, if there is one.
     [[nodiscard]] const Summary* bucket(std::size_t id) const {
         return id <= buckets_.size() ? buckets_[id - 1].get() : nullptr;
     }
 
+    // Pre: no summary waits.
     void write(Writer& to) const {
         std::uint64_t count = 0;
         for (const auto& bucket : buckets_) count += bucket ? 1U : 0U;
@@ -233,6 +263,43 @@ class ExponentialHistogram {
     }
 
   private:
+    static constexpr bool merges_many = requires(std::span<const Summary* const> parts) {
+        Summary::merged(parts, 0.0);
+    };
+    void settle_waiting() {
+        std::array<std::vector<Shared>, max_ids + 1> by_id;
+        for (auto& [bucket, id] : std::exchange(waiting_, {})) by_id[id].push_back(std::move(bucket));
+        buckets_.resize(max_ids);
+        for (std::size_t id = 1; id <= max_ids; ++id) {
+            auto& list = by_id[id];
+            if (list.empty()) continue;
+            if (auto& bucket = buckets_[id - 1]) list.push_back(std::move(bucket));
+            while (list.size() > 1) {
+                const auto count = std::min(std::bit_floor(list.size()), fitting(list));
+                const auto to = std::min(id + static_cast<std::size_t>(std::bit_width(count)) - 1, max_ids);
+                std::vector<const Summary*> some;
+                std::uint64_t n = 0;
+                for (auto i = list.size() - count; i < list.size(); ++i)
+                    some.push_back(list[i].get()), n += list[i]->n();
+                auto sum = std::make_shared<Summary>(Summary::merged(some, plan_.max_error(to, n)));
+                packed(*sum);
+                list.resize(list.size() - count);
+                by_id[to].push_back(std::move(sum));
+            }
+            buckets_[id - 1] = list.empty() ? nullptr : std::move(list.front());
+        }
+    }
+    // Number of entries that wait and are merged in one step: those of 64 windows, up to 2^17.
+    [[nodiscard]] std::size_t many() const {
+        return static_cast<std::size_t>(std::min(128 / plan_.eps, 0x1p17));
+    }
+    // A power of two, at least 2: that number of summaries of the end of the list have few enough entries for a step.
+    [[nodiscard]] std::size_t fitting(const std::vector<Shared>& list) const {
+        std::size_t count = 0;
+        for (std::size_t entries = 0; count < list.size() && entries <= many(); ++count)
+            entries += list[list.size() - 1 - count]->size();
+        return std::max<std::size_t>(std::bit_floor(count), 2);
+    }
     static void packed(Summary& summary) {
         if constexpr (requires { summary.pack(); }) summary.pack();
     }
@@ -290,7 +357,12 @@ class ExponentialHistogram {
     }
 
     ErrorPlan plan_;
-    std::vector<std::shared_ptr<Summary>> buckets_;
+    struct Waiting {
+        Shared bucket;
+        std::size_t id;
+    };
+    std::vector<Shared> buckets_;
+    std::vector<Waiting> waiting_;
     Summary spare_;  // memory for the next merge
     double merge_ms_ = 0, compress_ms_ = 0;
 };

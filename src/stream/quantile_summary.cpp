@@ -3,6 +3,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -16,6 +17,7 @@ struct QuantileSummary::Stepped {
         const auto rank = std::min(i * gap + 1, n);
         return {rank, rank};
     }
+    Ranks operator()(std::size_t i) const { return (*this)[i]; }
     std::uint64_t gap, n;
 };
 
@@ -146,6 +148,156 @@ std::uint64_t QuantileSummary::merge_piece(const QuantileSummary& a, const Quant
     for (; x < na && x + y < end; ++x) take(a.keys_[x], ranks_a[x], b.n_);
     for (; y < nb && x + y < end; ++y) take(b.keys_[y], ranks_b[y], a.n_);
     return gap;
+}
+
+// Calls keep(i, ranks) for each entry that prune() keeps: the first one, the last one, and those after which the next
+// one is out of reach of the last kept one. Returns the gap of the kept ones.
+template <class RanksOf, class Reaches, class Keep>
+std::uint64_t QuantileSummary::thin(std::size_t size, RanksOf ranks_of, Reaches reach, Keep keep) {
+    std::uint64_t last = 0, gap = 1;  // last: rank_min of the last kept entry
+    auto ranks = ranks_of(0);
+    for (std::size_t i = 0; i < size; ++i) {
+        const auto next = i + 1 < size ? ranks_of(i + 1) : Ranks{};
+        const bool is_kept = i == 0 || i + 1 == size || next.max > reach(last);
+        keep(i, ranks, is_kept);
+        gap = std::max(gap, is_kept ? ranks.max - last : 0);
+        last = is_kept ? ranks.min : last;
+        ranks = next;
+    }
+    return gap;
+}
+
+// A sum of many inputs is a walk through their entries in order. Let min be the sum of rank_min of the last entry
+// passed in each input, and max that of rank_max - 1 of the next one, which is the number of values there if there is
+// none. Then an entry of the sum has rank_min min after it is passed, and rank_max max + 1 before.
+template <class Rank>
+class QuantileSummary::Walk {
+  public:
+    using Parts = std::span<const QuantileSummary* const>;
+
+    // With a `coarse` error, per value, inputs are pruned before.
+    Walk(Parts parts, std::optional<double> coarse) : coarse_(coarse) {
+        std::size_t count = 0;
+        for (const auto* part : parts) count += part->size();
+        List<Step> spare(count);
+        steps_.resize(count);
+        steps_.resize(static_cast<std::size_t>(merge(parts, steps_.data(), spare.data()) - steps_.data()));
+    }
+    // Takes the entries that are kept with that reach, or all.
+    void take(QuantileSummary& sum, const Reach* reach) const {
+        std::uint64_t min = 0, max = before_;
+        const auto ranks_of = [&](std::size_t i) {
+            min += steps_[i].min;
+            return Ranks{min, std::exchange(max, max + steps_[i].max) + 1};
+        };
+        sum.keys_.resize(steps_.size());
+        sum.ranks_.resize(steps_.size());
+        std::size_t kept = 0;
+        const auto keep = [&, keys = sum.keys_.data(), ranks = sum.ranks_.data()](std::size_t i, const Ranks& of,
+                                                                                  bool is_kept) {
+            keys[kept] = steps_[i].key;
+            ranks[kept] = of;
+            kept += is_kept ? 1 : 0;
+        };
+        const auto gap = with(reach, [&](auto reaches) { return thin(steps_.size(), ranks_of, reaches, keep); });
+        sum.keys_.resize(kept);
+        sum.ranks_.resize(kept);
+        sum.gap_ = kept == sum.n_ ? 1 : std::max<std::uint64_t>(gap, 2);
+        if (kept == sum.n_) sum.ranks_.clear();  // all values are kept
+    }
+
+  private:
+    struct Step {
+        Key key;
+        Rank min, max;  // of rank_min since the previous entry, and of rank_max until the next one
+    };
+    // In order at `to`; `spare` has as much room. Returns the end.
+    Step* merge(Parts parts, Step* to, Step* spare) {
+        if (parts.size() == 1) return write(*parts.front(), to);
+        const auto half = parts.size() / 2;
+        const auto middle = merge(parts.first(half), spare, to);
+        const auto end = merge(parts.subspan(half), middle, to + (middle - spare));
+        const auto run = [](const Step* from, const Step* until) {
+            return cpu::Run<Step>{from, static_cast<std::size_t>(until - from)};
+        };
+        cpu::merge_two(run(spare, middle), run(middle, end), to,
+                       [](const Step& a, const Step& b) { return a.key < b.key; });
+        return to + (end - spare);
+    }
+    Step* write(const QuantileSummary& part, Step* to) {
+        const Reach reach(part.tail_, coarse_.value_or(0) * static_cast<double>(part.n_), part.n_);
+        const bool prunes = coarse_ && reach.worth_pruning(part.error_, part.gap_, part.size());
+        before_ += part.ranks_of(0).max - 1;
+        const auto with_both = [&](const auto& key_of, const auto& ranks_of) {
+            Ranks last{};
+            auto* at = to;
+            with(prunes ? &reach : nullptr, [&](auto reaches) {
+                return thin(part.size(), ranks_of, reaches, [&](std::size_t i, const Ranks& ranks, bool is_kept) {
+                    *at = {key_of(i), static_cast<Rank>(ranks.min - last.min), 0};
+                    if (!is_kept) return;
+                    if (at != to) at[-1].max = static_cast<Rank>(ranks.max - last.max);
+                    last = ranks;
+                    ++at;
+                });
+            });
+            at[-1].max = static_cast<Rank>(part.n_ + 1 - last.max);
+            return at;
+        };
+        const auto with_keys = [&](const auto& key_of) {
+            if (part.is_stepped()) return with_both(key_of, Stepped(part));
+            return with_both(key_of, [&](std::size_t i) { return part.ranks_of(i); });
+        };
+        if (part.short_keys_.empty()) return with_keys([keys = part.keys_.data()](std::size_t i) { return keys[i]; });
+        return with_keys([base = part.base_, keys = part.short_keys_.data()](std::size_t i) { return base + keys[i]; });
+    }
+    // Calls `work` with a function that bounds the rank_max of the entry after the next kept one.
+    template <class Work>
+    static std::uint64_t with(const Reach* reach, const Work& work) {
+        if (!reach) return work([](std::uint64_t /*min*/) { return std::uint64_t{0}; });
+        if (reach->has_tail()) return work([reach](std::uint64_t min) { return (*reach)(min); });
+        return work([gap = (*reach)(0)](std::uint64_t min) { return min + gap; });
+    }
+
+    std::optional<double> coarse_;
+    std::uint64_t before_ = 0;
+    List<Step> steps_;
+};
+
+// Each entry is moved once a level of the tree of merges. So where the error permits it, inputs are pruned to half of
+// their entries before.
+QuantileSummary QuantileSummary::merged(std::span<const QuantileSummary* const> parts, double max_error) {
+    QuantileSummary sum;
+    std::size_t size = 0;
+    std::uint64_t widest = 0;
+    for (const auto* part : parts) {
+        sum.n_ += part->n_;
+        size += part->size();
+    }
+    const auto n = static_cast<double>(sum.n_);
+    sum.tail_ = parts.front()->tail_;
+    constexpr double growth = 1. / 12, few = 8;
+    std::optional<double> coarse;
+    if (few * n / (2 * growth * max_error) < static_cast<double>(size)) coarse = max_error / n * (1 - growth);
+    std::uint64_t gap = 1;  // the largest possible one of the sum
+    for (const auto* part : parts) {
+        const auto own = coarse ? std::max(part->gap_, gap_for(*coarse * static_cast<double>(part->n_))) : part->gap_;
+        gap += own - 1;
+        widest = std::max(widest, own);
+        sum.error_ = std::max(sum.error_, part->error_);
+    }
+    if (coarse && sum.tail_ != Tail::Off) sum.error_ = std::max(sum.error_, *coarse);
+    const Reach reach(sum.tail_, max_error, sum.n_);
+    const bool prunes = reach.worth_pruning(sum.error_, gap, size);
+    if (prunes) sum.error_ = max_error / n;
+    const auto merge = [&]<class Rank>(Rank /*type*/) {
+        Walk<Rank>(parts, coarse).take(sum, prunes ? &reach : nullptr);
+    };
+    if (widest <= std::numeric_limits<std::uint32_t>::max()) {
+        merge(std::uint32_t{});
+    } else {
+        merge(std::uint64_t{});
+    }
+    return sum;
 }
 
 // Moves the kept entries of a piece to its front.

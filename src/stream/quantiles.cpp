@@ -67,6 +67,7 @@ template <class Bits>
 void QuantilesState<Bits>::ask(std::size_t ranks, const Ask& work) {
     const std::lock_guard lock(mutex);
     intake.settle();
+    histogram.settle();
     const auto& rest = summary_of_rest();
     auto list = histogram.parts();
     list.push_back(&rest);
@@ -91,8 +92,9 @@ void QuantilesState<Bits>::compact(const Use& use) {
     const auto& rest = summary_of_rest();
     const auto at = [&](std::uint64_t i) { return rest.key(static_cast<std::size_t>(i)); };
     const auto error = buckets.plan().max_error(1, rest.n());
-    buckets.add(rest.is_exact() ? QuantileSummary::of_keys(rest.n(), at, error, intake.share(), tail()) : rest, 1,
-                intake.share());
+    buckets.wait(std::make_shared<QuantileSummary>(
+                     rest.is_exact() ? QuantileSummary::of_keys(rest.n(), at, error, intake.share(), tail()) : rest),
+                 1);
     use(buckets, Window<Bits>(nullptr, 0, intake.rule()));
 }
 
@@ -206,11 +208,13 @@ std::vector<std::byte> QuantilesState<Bits>::save() {
         to.u64(is_tail ? static_cast<std::uint64_t>(tail()) : buckets.plan().levels);
         to.u64(window);
         to.u64(intake.nans());
+        auto settled = buckets;
+        settled.settle();
         if (is_tail && buckets.n() > 0) {
-            compacted(buckets, rest).write(to);
+            compacted(settled, rest).write(to);
             to.u64(0);
         } else {
-            buckets.write(to);
+            settled.write(to);
             write_sorted(to, rest);
         }
     });
@@ -256,6 +260,7 @@ template <class Bits>
 std::size_t QuantilesState<Bits>::summary_bytes() {
     const std::lock_guard lock(mutex);
     intake.settle();
+    histogram.settle();
     return histogram.bytes();
 }
 

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -99,6 +100,103 @@ TEST_CASE("Merging adds the errors, pruning adds the permitted error") {
             check(sum, all);
             CHECK(static_cast<double>(sum.max_error()) <= allowed);
             CHECK(sum.size() <= 202);  // B + 1 for the permitted error, and a little more
+        }
+    }
+}
+
+TEST_CASE("Many summaries merged in one step are the same as by twos") {
+    std::mt19937_64 random(44);
+    const auto same = [](const QuantileSummary& a, const QuantileSummary& b) {
+        REQUIRE(a.n() == b.n());
+        REQUIRE(a.size() == b.size());
+        REQUIRE(a.is_exact() == b.is_exact());
+        CHECK(a.max_error() == b.max_error());
+        for (std::size_t i = 0; i < a.size(); ++i) {
+            REQUIRE(a.key(i) == b.key(i));
+            REQUIRE(a.entry(i).rank_min == b.entry(i).rank_min);
+            REQUIRE(a.entry(i).rank_max == b.entry(i).rank_max);
+        }
+    };
+    for (int round = 0; round < 300; ++round) {
+        CAPTURE(round);
+        std::vector<QuantileSummary> summaries(1 + random() % 20);
+        std::vector<const QuantileSummary*> list;
+        std::vector<std::uint32_t> all;
+        QuantileSummary sum;
+        const std::uint64_t max_part = random() % 4;
+        for (auto& summary : summaries) {
+            const std::uint32_t distinct = round % 3 == 0 ? 7 : round % 3 == 1 ? 300 : 1'000'000;
+            const auto values = sorted_values(1 + random() % 400, distinct, random());
+            all.insert(all.end(), values.begin(), values.end());
+            const auto error = 0.01 * static_cast<double>(random() % (max_part + 1) * values.size());
+            summary = QuantileSummary::of(window(values), error);
+            if (max_part > 0 && random() % 3 == 0) {
+                summary = QuantileSummary::merged(summary, QuantileSummary::of(window(values), error));
+                summary.prune(0.04 * static_cast<double>(summary.n()));
+                all.insert(all.end(), values.begin(), values.end());
+            }
+            if (random() % 2 == 0) summary.pack();
+            list.push_back(&summary);
+            sum = QuantileSummary::merged(sum, summary);
+        }
+        std::sort(all.begin(), all.end());
+        same(QuantileSummary::merged(list, 0), sum);
+        for (const double eps : {0.001, 0.06, 0.1, 0.5}) {
+            CAPTURE(eps);
+            const auto allowed = eps * static_cast<double>(all.size());
+            const auto before = sum.max_error();
+            const auto pruned = QuantileSummary::merged(list, allowed);
+            check(pruned, all);
+            CHECK(static_cast<double>(pruned.max_error()) <= std::max(allowed, static_cast<double>(before)));
+            CHECK(pruned.size() <= sum.size());
+            if (allowed > 2 * static_cast<double>(before)) CHECK(pruned.size() <= 13 / (2 * eps) + 3);
+        }
+    }
+    // Weights may make steps that take more than 32 bits.
+    constexpr auto n = std::uint64_t{1} << 40U;
+    const auto steps_of = [&](std::uint64_t seed) {
+        return QuantileSummary::of_keys(
+            n, [&](std::uint64_t i) { return i / 3 + seed; }, 0x1p34, alone, quadmill::Tail::Off);
+    };
+    const auto a = steps_of(1), b = steps_of(5), c = steps_of(9);
+    same(QuantileSummary::merged(std::array{&a, &b, &c}, 0), QuantileSummary::merged(QuantileSummary::merged(a, b), c));
+}
+
+TEST_CASE("Histograms that wait for each other have all values, and settle to few buckets") {
+    std::mt19937_64 random(45);
+    using Histogram = ExponentialHistogram<QuantileSummary>;
+    for (const auto tail : {quadmill::Tail::Off, quadmill::Tail::Low, quadmill::Tail::High, quadmill::Tail::Both}) {
+        for (const double eps : {0.01, 0.05}) {
+            auto plan = ErrorPlan::of_stream(eps, 1);
+            plan.tail = tail;
+            Histogram sum(plan);
+            std::vector<std::uint32_t> all;
+            for (int part = 0; part < 300; ++part) {
+                const auto values = sorted_values(1 + random() % 2000, 1'000'000, random());
+                all.insert(all.end(), values.begin(), values.end());
+                Histogram one(plan);
+                one.add(QuantileSummary::of(window(values), plan.max_error(1, values.size()), alone, tail));
+                sum.merge(one);
+                CHECK(sum.n() == all.size());
+                if (part % 97 == 0) sum.settle();
+            }
+            const auto waited = sum.all();
+            sum.settle();
+            CHECK(sum.parts().size() <= 9);
+            std::sort(all.begin(), all.end());
+            const auto settled = sum.all();
+            check(waited, all);
+            check(settled, all);
+            for (std::size_t i = 1; i < settled.size(); ++i) {
+                const auto before = settled.entry(i - 1).rank_min, next = settled.entry(i).rank_max;
+                const auto k = static_cast<double>((next - before) / 2);
+                const auto low = static_cast<double>(before) + k, high = static_cast<double>(all.size() + 1 - next) + k;
+                const auto distance = tail == quadmill::Tail::Off    ? static_cast<double>(all.size())
+                                      : tail == quadmill::Tail::Low  ? low
+                                      : tail == quadmill::Tail::High ? high
+                                                                     : std::min(low, high);
+                REQUIRE(k <= eps * distance * (1 + 1e-9));
+            }
         }
     }
 }
@@ -433,5 +531,6 @@ TEST_CASE("A thread uses a few freed blocks again") {
         CHECK(kept_of(40, 10'000) > 0);
         CHECK(kept_of(3, 1'000'000) == 0);  // too long
         CHECK(kept_of(3, 1'000) == 0);      // too short
-    }).join();
+    })
+        .join();
 }
