@@ -98,7 +98,12 @@ void FrequentCommand::run() {
         stream.reading.form = input::Form::Text;
         return run_names();
     }
-    cpu::visit_key_type(stream.type(), [this]<class T>(const T*) { run_as<T>(); });
+    try {
+        cpu::visit_key_type(stream.type(), [this]<class T>(const T*) { run_as<T>(); });
+    } catch (const input::BadInput& error) {
+        if (!std::string_view(error.what()).ends_with("is not a number")) throw;
+        throw input::BadInput(std::string(error.what()) + "; --names counts texts");
+    }
 }
 
 }  // namespace

@@ -250,8 +250,10 @@ void add_quantiles_command(CLI::App& app) {
             ->excludes("--phi")
             ->type_name("X,...");
     verb->add_option("--histogram", command->bars,
-                     "Instead of quantiles: the number of values in each of this number of bars of equal width")
+                     "Instead of quantiles: the number of values in each of BARS bars of equal width")
         ->transform(input::count_up_to(10'000))
+        ->expected(0, 1)
+        ->default_str("10")
         ->excludes("--phi")
         ->excludes(rank)
         ->type_name("BARS");

@@ -109,10 +109,10 @@ void add_all_prefixes_option(CLI::App& verb, HeavyRule& rule) {
 
 namespace {
 
-// The seconds in "500ms", "10s", "5min" or "1h"; 0 if it is no such time.
+// The seconds in "500ms", "10s", "5min", "1h" or "1d"; 0 if it is no such time.
 double seconds_in(std::string_view text) {
     constexpr std::array units{std::pair{"ms", 1e-3}, std::pair{"s", 1.0}, std::pair{"min", 60.0},
-                               std::pair{"h", 3600.0}};
+                               std::pair{"h", 3600.0}, std::pair{"d", 86400.0}};
     for (const auto& [unit, seconds] : units) {
         double number = 0;
         if (!text.ends_with(unit)) continue;
@@ -132,7 +132,8 @@ CLI::Option* add_every_option(CLI::App& verb, const std::string& name, std::uint
     const auto convert = [may_count, count = input::count_up_to(max)](std::string& word) -> std::string {
         if (seconds_in(word) > 0) return {};
         if (!may_count) return fmt::format("'{}' is not a time such as 10s, 5min or 1h", word);
-        return count(word);
+        const auto fault = count(word);
+        return fault.empty() ? fault : fault + ", and not a time such as 10s, 5min or 1h";
     };
     return verb.add_option_function<std::string>(name, take, text)
         ->transform(CLI::Validator(convert, ""))
@@ -279,7 +280,7 @@ void add_resume_options(CLI::App& verb, StreamOptions& options) {
         ->check(input::file_name())
         ->type_name("FILE");
     add_every_option(verb, "--save-every", nullptr, options.save_every.seconds,
-                     "Also save the summary at this interval, such as 1min, while values arrive. If the program is "
+                     "Also save the summary at this interval, such as 1min, if there are new values. If the program is "
                      "killed, --resume continues the last saved one")
         ->needs(verb.get_option("--save"));
 }
@@ -294,7 +295,7 @@ void add_stream_options(CLI::App& verb, StreamOptions& options, const input::Wor
     add_every_option(
         verb, "--every", &options.every.values, options.every.seconds,
         "Also print an answer after every N values (NaNs count, too), or at an interval such as 10s or 5min, "
-        "while values arrive");
+        "also while no values arrive");
     auto* save = add_save_option(verb, options.save);
     verb.add_flag(
             "--save-partial", [&options](std::int64_t) { options.partial = Partial::Replaces; },

@@ -22,7 +22,8 @@ namespace quadmill::detail::stream {
 template <class Bits, class Summary>
 class BlockTrees {
   public:
-    BlockTrees(const KeyRule<Bits>& rule, const SlidingPlan& plan) : rule_(rule), plan_(plan) {}
+    BlockTrees(const KeyRule<Bits>& rule, const SlidingPlan& plan)
+        : rule_(rule), of_order_(rule_of_order(rule)), plan_(plan) {}
 
     // Takes the next base block of the stream, sorted.
     void add(const Window<Bits>& sorted, SlidingWindow<Summary>& window, const Share& share, StreamTimes& times) {
@@ -30,7 +31,10 @@ class BlockTrees {
         if (plan_.tree_height() == 0 || (values_.empty() && blocks % leaves() != 0))
             return add_single(sorted, window, times);
         values_.reserve(tree_values());
-        values_.insert(values_.end(), sorted.values().begin(), sorted.values().end());
+        const auto before = values_.size();
+        values_.resize(before + sorted.size());
+        std::ranges::transform(sorted.values(), values_.begin() + static_cast<std::ptrdiff_t>(before),
+                               [&](const Bits& value) { return rule_.order(bits_at(&value)); });
         if (values_.size() < tree_values()) return;
         const cpu::Stopwatch time;
         try {
@@ -48,7 +52,7 @@ class BlockTrees {
         std::exception_ptr failure;
         for (std::size_t at = 0; at < values_.size(); at += block()) {
             try {
-                add_single(Window<Bits>(values_.data() + at, block(), rule_), window, times);
+                add_single(Window<Bits>(values_.data() + at, block(), of_order_), window, times);
             } catch (...) {
                 failure = std::current_exception();
             }
@@ -84,19 +88,19 @@ class BlockTrees {
         for (auto b = (first + level.length - 1) / level.length; b * level.length < last; ++b) {
             if (level.begin + b < level.needed) continue;
             auto& block = level.blocks[static_cast<std::size_t>(level.begin + b - level.needed)];
-            block = Summary::of(Window<Bits>(values + b * level.length, level.length, rule_), level.error);
+            block = Summary::of(Window<Bits>(values + b * level.length, level.length, of_order_), level.error);
             if constexpr (requires { block.pack(); }) block.pack();
         }
     }
-    // Merges all pairs of sorted runs of that length between the two positions.
-    void merge_pairs(const Bits* from, Bits* to, std::size_t length, std::size_t first, std::size_t last) const {
-        const bool is_unsigned = (rule_.if_negative | rule_.if_positive) == 0;
-        if (is_unsigned) return merge_pairs(from, to, length, first, last, std::less<Bits>());
-        merge_pairs(from, to, length, first, last, RuleLess<Bits>{rule_});
+    // The rule of values that were replaced by their order, which is compared faster.
+    static KeyRule<Bits> rule_of_order(KeyRule<Bits> rule) {
+        rule.minus_zero = rule.order(rule.minus_zero);
+        rule.if_negative = rule.if_positive = rule.minus = 0;
+        return rule;
     }
-    template <class Less>
-    static void merge_pairs(const Bits* from, Bits* to, std::size_t length, std::size_t first, std::size_t last,
-                            Less less) {
+    // Merges all pairs of sorted runs of that length between the two positions.
+    static void merge_pairs(const Bits* from, Bits* to, std::size_t length, std::size_t first, std::size_t last) {
+        const std::less<Bits> less;
         while (first < last) {
             const auto pair = first / (2 * length) * (2 * length), until = std::min(last, pair + 2 * length);
             const cpu::Run<Bits> a{from + pair, length}, b{from + pair + length, length};
@@ -149,13 +153,14 @@ class BlockTrees {
         }
         if (levels.size() > by_one + 1) sample(levels.back(), values_.data(), 0, values_.size());
         const double error = window.chain().max_error(levels.size(), values_.size());
-        tree.root = Summary::of(Window<Bits>(values_.data(), values_.size(), rule_), error, share);
+        tree.root = Summary::of(Window<Bits>(values_.data(), values_.size(), of_order_), error, share);
         return tree;
     }
 
     const KeyRule<Bits>& rule_;
+    KeyRule<Bits> of_order_;
     SlidingPlan plan_;
-    std::vector<Bits> values_, merged_;
+    std::vector<Bits> values_, merged_;  // by their order
 };
 
 }  // namespace quadmill::detail::stream

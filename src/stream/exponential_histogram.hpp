@@ -289,10 +289,9 @@ class ExponentialHistogram {
             buckets_[id - 1] = list.empty() ? nullptr : std::move(list.front());
         }
     }
-    // Number of entries that wait and are merged in one step: those of 64 windows, up to 2^17.
-    [[nodiscard]] std::size_t many() const {
-        return static_cast<std::size_t>(std::min(128 / plan_.eps, 0x1p17));
-    }
+    // Number of entries that wait, and that are merged in one step: those of 64 windows and a little more, up to 2 MiB of
+    // steps.
+    [[nodiscard]] std::size_t many() const { return static_cast<std::size_t>(std::min(144 / plan_.eps, 9 * 0x1p14)); }
     // A power of two, at least 2: that number of summaries of the end of the list have few enough entries for a step.
     [[nodiscard]] std::size_t fitting(const std::vector<Shared>& list) const {
         std::size_t count = 0;

@@ -602,9 +602,65 @@ class Monitors(Stream):
         self.assertEqual(process.wait(), 0)
         last = process.stdout.read()
         self.assertEqual(last != b"", answered < sent)  # none if the last answer was about all values
+        self.assertEqual(len(self.answers("quantiles", "--text", "--every", "1d", stdin=b"5\n6\n")), 1)
         for time_of in ("0s", "-1s", "s", "5 years"):
             self.fails(2, "--every", "quantiles", "--text", "--every", time_of, stdin=b"")
         self.fails(2, "not a time", "quantiles", "--text", "--save", "x", "--save-every", "100", stdin=b"")
+
+    def test_a_silent_stream_is_answered_each_period(self):
+        for verb in (["quantiles"], ["frequent", "--support", "0.1"], ["quantiles", "--sliding", "1000"],
+                     ["hhh", "--support", "0.1", "--type", "u32", "--hierarchy", "16,32"], ["quantiles", "--column", "1", "--header", "0"]):
+            with self.subTest(verb=verb):
+                form = [] if "--column" in verb else ["--text"]
+                process = self.start(*verb, *form, "--every", "100ms", "--json")
+                self.assertEqual([json.loads(self.next_line(process))["n"] for _ in range(2)], [0, 0])
+                process.stdin.write(b"5\n6\n")
+                process.stdin.flush()
+                deadline = time.time() + 30
+                while json.loads(self.next_line(process))["n"] < 2:
+                    self.assertLess(time.time(), deadline)
+                before = time.time()
+                self.assertEqual([json.loads(self.next_line(process))["n"] for _ in range(3)], [2, 2, 2])
+                self.assertGreater(time.time() - before, 0.15)
+                process.send_signal(signal.SIGINT)
+                self.assertEqual(process.wait(), 130)
+
+    def test_values_leave_the_last_seconds_in_silence(self):
+        process = self.start("quantiles", "--text", "--sliding", "1s", "--every", "100ms", "--json")
+        process.stdin.write(b"5\n6\n")
+        process.stdin.flush()
+        deadline = time.time() + 30
+        seen = set()
+        while seen != {0, 2} or n != 0:
+            n = json.loads(self.next_line(process))["n"]
+            seen.add(n)
+            self.assertLess(time.time(), deadline)
+        process.stdin.close()
+        self.assertEqual(process.wait(), 0)
+
+    def test_a_silent_stream_is_saved(self):
+        saved = self.path("silent")
+        process = self.start("quantiles", "--text", "--save", saved, "--save-every", "300ms")
+        for sent in (2, 4):  # the second values come sooner than 300 ms after the first save
+            process.stdin.write(b"5\n6\n")
+            process.stdin.flush()
+            deadline = time.time() + 30
+            while run("merge", saved, "--json").returncode != 0 or self.report("merge", saved)["n"] < sent:
+                self.assertLess(time.time(), deadline)
+                time.sleep(0.02)
+        changed = os.stat(saved).st_mtime_ns
+        time.sleep(0.8)
+        self.assertEqual(os.stat(saved).st_mtime_ns, changed)  # nothing new
+        process.kill()
+        process.wait()
+        self.assertEqual(self.report("merge", saved)["n"], 4)
+
+    def test_the_reader_of_a_silent_stream_leaves(self):
+        process = self.start("quantiles", "--text", "--every", "50ms", "--json")
+        self.next_line(process)
+        process.stdout.close()
+        self.assertNotEqual(process.wait(timeout=20), 0)
+        self.assertNotIn(b"the answer is about", process.stderr.read())  # it is no fault of the input
 
     def test_a_killed_monitor_goes_on(self):
         chance = random.Random(5)
@@ -828,6 +884,8 @@ class Words(Stream):
         self.assertEqual([(b["from"], b["to"], b["estimate"]) for b in bars], [(0, 2, 3), (2, 4, 2), (4, 6, 2), (6, 8, 2)])
         self.assertEqual([b["estimate"] for b in self.answer("quantiles", "--text", "--histogram", "2", stdin=b"5\n5\n")["bars"]],
                          [2, 0])
+        for more in (["--histogram"], ["--histogram", "--eps", "0.01"]):
+            self.assertEqual(len(self.answer("quantiles", "--text", *more, stdin=lines(range(100)))["bars"]), 10)
         table = run("quantiles", "--text", "--histogram", "2", stdin=lines([0, 0, 0, 4])).stdout.decode()
         self.assertIn("#" * 50 + "\n", table)
         self.assertIn("#" * 17 + "\n", table)
