@@ -117,10 +117,10 @@ OutputFile::OutputFile(std::string path, OnSignal on_signal, Named named)
 void OutputFile::create(Named named, mode_t permissions) {
     is_regular_ = true;
     remove_leftovers(target_);
-    if (named == Named::Later) file_ = create_nameless(target_, permissions);
+    const SignalsHeld held;
+    if (named == Named::Later) file_ = create_nameless(target_, permissions);  // which makes a name for a moment
     if (file_ >= 0) return;
     if (named == Named::Later && !needs_name()) fail("create");
-    const SignalsHeld held;
     std::tie(file_, temporary_) = create_locked(target_, permissions);
     if (file_ < 0) fail("create");
     if (on_signal_ == OnSignal::Remove) remove_on_signal(temporary_);
