@@ -18,6 +18,7 @@
 #include "gl/device.hpp"
 #include "query/gpu/bitmap_engine.hpp"
 #include "query/index/cell_index.hpp"
+#include "query/index/near_rows.hpp"
 #include "query/table/key.hpp"
 
 namespace quadmill::detail::bench {
@@ -27,6 +28,8 @@ namespace {
 using query::KeyRange;
 using Rectangle = std::vector<KeyRange>;
 using Columns = std::vector<std::size_t>;
+
+constexpr double max_found = 0.02;  // fraction of the rows up to which SUM is measured
 
 std::vector<Rectangle> rectangles(const Columns& columns, double selected, int count) {
     std::mt19937_64 random(46);
@@ -118,18 +121,29 @@ class IndexMeter {
         auto* const gpu = opened_->gpu();
         IndexCase found{.selected = selected};
         found.times.push_back(timed("index", all, right, true, [&](const auto& one) { return index_->count(one); }));
-        for (const auto& one : all) {
-            static_cast<void>(index_->count(one));
-            found.tested += static_cast<double>(index_->tested()) / options_.repeat;
-        }
+        for (const auto& one : all) found.tested += static_cast<double>(index_->rows_on_edge(one)) / options_.repeat;
         found.times.push_back(timed("bitmap", all, right, true, [&](const auto& one) {
             return gpu->count_conjunction(clauses_of(columns_, one));
         }));
         found.times.push_back(timed("scan, all threads", all, right, false, scan));
+        if (selected <= max_found) add_sums(all, found);
         if (columns_.size() == 1)
             found.times.push_back(
                 timed("std::lower_bound", all, right, false, [&](const auto& one) { return in_sorted(one.front()); }));
         return found;
+    }
+    // SUM(a) of the rows that the index finds, whose limit is not applied, and of a selection by the bitmap program.
+    void add_sums(const std::vector<Rectangle>& all, IndexCase& found) {
+        const auto sum_of = [](query::GpuColumns& columns, const query::Clauses& where) {
+            return columns.sum(column_a, *columns.conjunction(where)).low;
+        };
+        const auto by_bitmap = [&](const Rectangle& one) { return sum_of(*opened_->gpu(), clauses_of(columns_, one)); };
+        std::vector<std::uint64_t> right;
+        for (const auto& one : all) right.push_back(by_bitmap(one));
+        found.times.push_back(timed("SUM by index", all, right, true, [&](const auto& one) {
+            return sum_of(*query::near_rows(*opened_->textures(), *index_, columns_, one), clauses_of(columns_, one));
+        }));
+        found.times.push_back(timed("SUM by bitmap", all, right, true, by_bitmap));
     }
     [[nodiscard]] IndexTimes timed(const char* name, const std::vector<Rectangle>& all,
                                    const std::vector<std::uint64_t>& right, bool on_gpu, const Count& count) {

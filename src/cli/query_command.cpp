@@ -85,7 +85,7 @@ struct QueryCommand {
     std::uint64_t batch = 0, memory = files::machine_memory() / 4 * 3;
     std::string delimiter = "auto";
     bool no_header = false;
-    std::vector<std::string> given_types;
+    std::vector<std::string> given_types, given_indexes;
     input::CsvForm csv_form;
     int device = -1;
     QueryOptions options;
@@ -117,6 +117,8 @@ struct QueryCommand {
     void answer(const std::vector<input::CsvTable>& from);
     [[nodiscard]] std::optional<std::size_t> answer_from_memory();
     void answer_by_spilling(const TableTooLarge& why);
+    void read_indexes();
+    void make_indexes(const std::vector<Table>& tables);
     void print_plan(const SqlQuery& query, const std::vector<Table>& tables);
     void answer_batches(std::vector<input::CsvTable> tables, std::size_t stream);
     void print_profile();
@@ -133,6 +135,8 @@ struct QueryCommand {
     std::optional<QueryProcessor> processor_;
     std::string why_;  // the engine
     std::vector<NodeStats> nodes_;
+    std::vector<std::vector<std::string>> indexes_;  // columns
+    std::set<std::size_t> indexes_made_;
     Names names_ = Names::Write;  // written once, so that the answers of all batches are one CSV file
 };
 
@@ -155,6 +159,7 @@ void QueryCommand::parse() {
         if (external::resident_bytes() > (can_spill(query_) ? memory / 4 * 3 : memory)) throw too_large();
     };
     read_types();
+    read_indexes();
     check_options();
 }
 
@@ -181,6 +186,17 @@ void QueryCommand::read_types() {
     }
 }
 
+// Words such as x,y.
+void QueryCommand::read_indexes() {
+    for (const auto& one : given_indexes) {
+        const auto names = CLI::detail::split(one, ',');
+        const bool empty = std::ranges::any_of(names, [](const std::string& name) { return name.empty(); });
+        if (empty || names.empty() || names.size() > 2 || (names.size() == 2 && names[0] == names[1]))
+            throw CLI::ValidationError("--index", "must be a column or two, such as x,y, not " + one);
+        indexes_.push_back(names);
+    }
+}
+
 void QueryCommand::check_type_names() const {
     for (const auto& [name, type] : csv_form.types) {
         const auto has = [&, &column = name](const Source& source) {
@@ -202,7 +218,8 @@ void QueryCommand::check_options() const {
     only_with(*verb, {"--batch", "--profile", "--explain-engine"}, runs, "a query that runs, not with --explain");
     only_with(*verb, {"--join", "--join-block"}, joins, "a JOIN, which this query does not have");
     only_with(*verb, {"--join-block"}, how.join != JoinMethod::SortMerge, "--join loops or auto");
-    only_with(*verb, {"--execution"}, on_gpu, "--engine depth or bitmap");
+    only_with(*verb, {"--execution", "--index"}, on_gpu, "--engine depth or bitmap");
+    only_with(*verb, {"--index"}, batch == 0, "tables that do not change, not with --batch");
     only_with(*verb, {"--batch"}, statements_.size() == 1, "one statement");
     only_with(*verb, {"--comment", "--skip-bad"}, batch == 0, "a whole input, not with --batch");
 }
@@ -325,9 +342,26 @@ RowsForm QueryCommand::form() const {
     return output_->is_terminal() && !csv && batch == 0 ? RowsForm::Table : RowsForm::Csv;
 }
 
+// Of the tables that have these columns. Tables have only the columns that the statements name.
+void QueryCommand::make_indexes(const std::vector<Table>& tables) {
+    for (std::size_t i = 0; i < indexes_.size(); ++i) {
+        for (const auto& table : tables) {
+            const auto has = [&](const std::string& name) {
+                return std::ranges::find(table.columns(), name, &ColumnInfo::name) != table.columns().end();
+            };
+            if (!std::ranges::all_of(indexes_[i], has)) continue;
+            processor_->index(table, indexes_[i]);
+            indexes_made_.insert(i);
+        }
+    }
+}
+
 void QueryCommand::print_plan(const SqlQuery& query, const std::vector<Table>& tables) {
     const auto made = checked([&] { return sql::plan(query, tables, how); });
     auto text = explain == Explain::Dot ? made.plan->graphviz() : made.before + made.plan->text() + made.after;
+    const bool on_table =
+        tables.size() == 1 && std::ranges::none_of(query.computed, [](const auto& one) { return !one.of_groups; });
+    if (explain == Explain::Text && !indexes_.empty() && on_table) text += processor_->explain(*made.plan, tables[0]);
     if (output_->is_terminal()) text = input::printable(text);
     output_->write(std::as_bytes(std::span(text)));
 }
@@ -385,8 +419,9 @@ std::unique_ptr<AnswerWriter> QueryCommand::begun_answer() {
 void QueryCommand::answer(const std::vector<input::CsvTable>& from) {
     auto query = query_;
     const auto tables = prepared(query, from);
+    if (!processor_ && (explain == Explain::No || !indexes_.empty())) open_processor(from);
+    if (!indexes_.empty()) make_indexes(tables);
     if (explain != Explain::No) return print_plan(query, tables);
-    if (!processor_) open_processor(from);
     const cpu::Stopwatch time;
     const auto writer = begun_answer();
     const auto result =
@@ -452,6 +487,11 @@ void QueryCommand::run() {
         statement();
     }
     if (output != "-") output_->commit();
+    for (std::size_t i = 0; i < indexes_.size(); ++i) {
+        if (!indexes_made_.contains(i))
+            fmt::print(stderr, "quadmill query: --index {} is not made: no statement names {} of a table in memory\n",
+                       input::printable(given_indexes[i]), indexes_[i].size() == 2 ? "both columns" : "the column");
+    }
 }
 
 SharedFile* QueryCommand::shared(const std::string& path) {
@@ -629,6 +669,13 @@ void add_options(CLI::App& verb, QueryCommand& command) {
                     "tune` found that the GPU saves 100 ms for these statements, start and copies included")
         ->transform(input::one_of(input::query_engine_words))
         ->default_str("auto");
+    verb.add_option(
+            "--index", command.given_indexes,
+            "Index a column or two, such as x,y, of the tables that have them: WHERE with ranges of these columns "
+            "then reads few rows. It pays after some 200 statements on a table. Needs --engine bitmap or depth; "
+            "--explain says what it does for each statement")
+        ->type_name("NAME[,NAME]")
+        ->allow_extra_args(false);
     verb.add_option("--join", command.how.join,
                     "loops: compare every pair of rows (nested loops); merge: sort both columns and merge them; auto: "
                     "the faster one for the number of rows")

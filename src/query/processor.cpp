@@ -88,6 +88,11 @@ struct QueryProcessor::State : std::enable_shared_from_this<QueryProcessor::Stat
         if (!matcher) matcher.emplace(*detail::Access::of(*context), options.threads);
         return *matcher;
     }
+    // Calls work(engine, tools) with the engine that is chosen for the plan.
+    template <class Work>
+    auto with_tools(const char* function, const QueryPlan& plan,
+                    const std::array<std::shared_ptr<const TableData>, 2>& tables, const TakeRows& take,
+                    const Work& work);
     [[nodiscard]] QueryResult run(const QueryPlan& plan, const std::array<std::shared_ptr<const TableData>, 2>& tables,
                                   const TakeRows& take);
     void check(const char* function, const Table& table, const Selection* selection) const;
@@ -120,10 +125,29 @@ struct PendingValue::State {
     QueryEngine engine;
 };
 
+// The few rows among which an index found all of a selection, and which of them are in it.
+struct FewRows {
+    std::shared_ptr<Columns> columns;
+    BitsPtr bits;
+    Bound condition;
+};
+
 struct Selection::State {
     std::shared_ptr<QueryProcessor::State> processor;
     Opened opened;
-    BitsPtr bits;
+    mutable BitsPtr made{};  // null until they are needed, if there are few
+    std::optional<FewRows> few{};
+
+    // A bit for each row of the table.
+    [[nodiscard]] const BitsPtr& bits() const {
+        if (!made) made = select_at_once(*opened.columns, few->condition);
+        return made;
+    }
+    // Where its rows can be counted or listed, with their bits.
+    [[nodiscard]] std::pair<Columns&, const Bits&> rows() const {
+        if (few) return {*few->columns, *few->bits};
+        return {*opened.columns, *bits()};
+    }
 };
 
 // Opens the columns that the condition names.
@@ -170,21 +194,21 @@ TextureJoinTools QueryProcessor::State::texture_join_tools(QueryEngine engine) {
     return tools;
 }
 
-QueryResult QueryProcessor::State::run(const QueryPlan& plan,
+template <class Work>
+auto QueryProcessor::State::with_tools(const char* function, const QueryPlan& plan,
                                        const std::array<std::shared_ptr<const TableData>, 2>& tables,
-                                       const TakeRows& take) {
-    const detail::cpu::Stopwatch time;
+                                       const TakeRows& take, const Work& work) {
     std::array<std::vector<std::size_t>, 2> needed;
-    std::vector<Engines::TableWork> work;
+    std::vector<Engines::TableWork> all;
     for (std::size_t i = 0; i < 2 && tables.at(i); ++i) {
         needed.at(i) = needed_columns(detail::Access::of(plan), i, *tables.at(i));
-        work.push_back({{*tables.at(i), needed.at(i)}, work_of(detail::Access::of(plan), i, *tables.at(i))});
+        all.push_back({{*tables.at(i), needed.at(i)}, work_of(detail::Access::of(plan), i, *tables.at(i))});
     }
-    const auto engine = engines.choose(work, tuning);
+    const auto engine = engines.choose(all, tuning);
     const RunTools tools{
         .engine = engines.get(engine),
         .cpu = engines.cpu(),
-        .join = join_tools("QueryProcessor::run", engine),
+        .join = join_tools(function, engine),
         .texture_join = texture_join_tools(engine),
         .statistics = options.statistics,
         .execution = options.paper.execution,
@@ -192,10 +216,19 @@ QueryResult QueryProcessor::State::run(const QueryPlan& plan,
         .in_memory = [this](const auto& table,
                             std::span<const std::size_t> columns) { return in_memory(context, table, columns); },
         .take = take};
-    auto result = execute(detail::Access::of(plan), tables, tools);
-    result.engine = engine;
-    result.ms = time.ms();
-    return result;
+    return work(engine, tools);
+}
+
+QueryResult QueryProcessor::State::run(const QueryPlan& plan,
+                                       const std::array<std::shared_ptr<const TableData>, 2>& tables,
+                                       const TakeRows& take) {
+    const detail::cpu::Stopwatch time;
+    return with_tools("QueryProcessor::run", plan, tables, take, [&](QueryEngine engine, const RunTools& tools) {
+        auto result = execute(detail::Access::of(plan), tables, tools);
+        result.engine = engine;
+        result.ms = time.ms();
+        return result;
+    });
 }
 
 void QueryProcessor::State::check(const char* function, const Table& table, const Selection* selection) const {
@@ -211,8 +244,8 @@ void QueryProcessor::State::check(const char* function, const Table& table, cons
 
 BitsPtr QueryProcessor::State::gpu_bits(QueryEngine engine, const Table& table, const Selection& rows) {
     const auto& state = detail::Access::of(rows);
-    if (state.opened.engine != QueryEngine::Cpu) return state.bits;
-    return engines.get(engine).open(detail::Access::of(table), {})->bits_of(state.opened.columns->words(*state.bits));
+    if (state.opened.engine != QueryEngine::Cpu) return state.bits();
+    return engines.get(engine).open(detail::Access::of(table), {})->bits_of(state.opened.columns->words(*state.bits()));
 }
 
 // ---- QueryProcessor
@@ -242,6 +275,19 @@ QueryResult QueryProcessor::run(const QueryPlan& plan, const Table& left, const 
 
 QueryResult QueryProcessor::run(const Query& query, const Table& table) {
     return run(QueryPlan(query, table.columns()), table);
+}
+
+std::string QueryProcessor::explain(const QueryPlan& plan, const Table& table) {
+    constexpr const char* function = "QueryProcessor::explain";
+    if (detail::Access::of(plan).schema.joined())
+        throw InvalidArgument(std::string(function) + ": a plan with a join does not use indexes");
+    return state_->within(function, [&] {
+        const auto& data = detail::Access::of(table);
+        return state_->with_tools(function, plan, {data, nullptr}, {}, [&](QueryEngine engine, const RunTools& tools) {
+            return engine == QueryEngine::Cpu ? std::string("the CPU engine uses no index\n")
+                                              : uses_of_indexes(detail::Access::of(plan), data, tools);
+        });
+    });
 }
 
 std::uint64_t QueryProcessor::count(const Table& table, const Predicate& where) {
@@ -292,21 +338,37 @@ void QueryProcessor::index(const Table& table, const std::vector<std::string>& c
     });
 }
 
+// Null if there is no index, or a column may have changed when the selection's bits are made later.
+static std::shared_ptr<Columns> few_rows(const Opened& opened, const Bound& condition) {
+    auto* const textures = opened.columns->textures();
+    if (!textures) return nullptr;
+    for (const auto& [i, column] : textures->columns()) {
+        if (std::holds_alternative<HostObjects>(opened.table->columns[i]->values)) return nullptr;
+    }
+    return near(*opened.columns, condition);
+}
+
 Selection QueryProcessor::select(const Table& table, const Predicate& where) {
     constexpr const char* function = "QueryProcessor::select";
     return state_->within(function, [&] {
         auto opened = state_->open(function, table, where, {.copies = 1});
-        auto bits = select_at_once(*opened.columns, bind(function, detail::Access::of(where), *opened.table));
-        return detail::Access::make<Selection>(std::make_unique<Selection::State>(
-            Selection::State{.processor = state_, .opened = std::move(opened), .bits = std::move(bits)}));
+        auto condition = bind(function, detail::Access::of(where), *opened.table);
+        Selection::State made{.processor = state_, .opened = std::move(opened)};
+        if (auto few = few_rows(made.opened, condition)) {
+            auto bits = select_at_once(*few, condition);
+            made.few = {.columns = std::move(few), .bits = std::move(bits), .condition = std::move(condition)};
+        } else {
+            made.made = select_at_once(*made.opened.columns, condition);
+        }
+        return detail::Access::make<Selection>(std::make_unique<Selection::State>(std::move(made)));
     });
 }
 
 // Converts bits of one engine for another. Both GPU engines have the same textures of bits.
 static BitsPtr bits_for(const Opened& opened, const Selection::State& selection) {
     const auto on_gpu = [](QueryEngine engine) { return engine != QueryEngine::Cpu; };
-    if (on_gpu(opened.engine) == on_gpu(selection.opened.engine)) return selection.bits;
-    return opened.columns->bits_of(selection.opened.columns->words(*selection.bits));
+    if (on_gpu(opened.engine) == on_gpu(selection.opened.engine)) return selection.bits();
+    return opened.columns->bits_of(selection.opened.columns->words(*selection.bits()));
 }
 
 // An aggregate that was asked for, with its table and rows.
@@ -463,7 +525,7 @@ std::uint64_t QueryProcessor::State::join(const Table& left, const Table& right,
     const auto words_of = [](const Selection* rows) -> std::optional<std::vector<std::uint32_t>> {
         if (!rows) return {};
         const auto& state = detail::Access::of(*rows);
-        return state.opened.columns->words(*state.bits);
+        return state.opened.columns->words(*state.bits());
     };
     const auto left_table = table_of(left, a), right_table = table_of(right, b);
     const auto left_words = words_of(left_rows), right_words = words_of(right_rows);
@@ -525,9 +587,9 @@ static Selection combined(const char* function, BoolOp op, const Selection& a, c
         throw InvalidArgument(std::string(function) + ": both selections must have the same number of rows, not " +
                               std::to_string(x.opened.table->rows) + " and " + std::to_string(y.opened.table->rows));
     return x.processor->within(function, [&] {
-        auto bits = x.opened.columns->combine(op, *x.bits, *bits_for(x.opened, y));
+        auto bits = x.opened.columns->combine(op, *x.bits(), *bits_for(x.opened, y));
         return detail::Access::make<Selection>(
-            std::make_unique<Selection::State>(Selection::State{x.processor, x.opened, std::move(bits)}));
+            std::make_unique<Selection::State>(Selection::State{x.processor, x.opened, std::move(bits), {}}));
     });
 }
 
@@ -542,21 +604,27 @@ Selection Selection::operator|(const Selection& other) const {
 Selection Selection::operator~() const {
     return state_->processor->within("Selection::operator~", [&] {
         auto& columns = *state_->opened.columns;
-        auto bits = columns.combine(BoolOp::AndNot, *columns.leaf(Always{true}), *state_->bits);
-        return Selection(std::make_unique<State>(State{state_->processor, state_->opened, std::move(bits)}));
+        auto bits = columns.combine(BoolOp::AndNot, *columns.leaf(Always{true}), *state_->bits());
+        return Selection(std::make_unique<State>(State{state_->processor, state_->opened, std::move(bits), {}}));
     });
 }
 
 std::uint64_t Selection::count() const {
-    return state_->processor->within("Selection::count", [&] { return state_->opened.columns->count(*state_->bits); });
+    return state_->processor->within("Selection::count", [&] {
+        const auto [columns, bits] = state_->rows();
+        return columns.count(bits);
+    });
 }
 
 std::vector<std::uint64_t> Selection::rows() const {
-    return state_->processor->within("Selection::rows", [&] { return state_->opened.columns->rows(*state_->bits); });
+    return state_->processor->within("Selection::rows", [&] {
+        const auto [columns, bits] = state_->rows();
+        return columns.rows(bits);
+    });
 }
 
 std::vector<std::uint32_t> Selection::bits() const {
-    return state_->processor->within("Selection::bits", [&] { return state_->opened.columns->words(*state_->bits); });
+    return state_->processor->within("Selection::bits", [&] { return state_->opened.columns->words(*state_->bits()); });
 }
 
 // Passes the selection's words on the GPU to `write`.
@@ -569,7 +637,7 @@ static void write_for_host(const char* function, const Selection::State& selecti
     }
     processor.within(function, [&] {
         auto columns = selection.opened.columns;
-        auto bits = selection.bits;
+        auto bits = selection.bits();
         if (selection.opened.engine == QueryEngine::Cpu) {
             const auto words = columns->words(*bits);
             columns = processor.engines.get(QueryEngine::Bitmap).open(selection.opened.table, {});

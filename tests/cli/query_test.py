@@ -159,6 +159,29 @@ class Answers(Query):
         self.refuses(2, "--explain", query, "--explain", "--json")
         self.refuses(2, "--explain", query, "--explain=svg")
 
+    def test_indexes(self):
+        chance = random.Random(46)
+        self.path("points.csv", csv_of(["x", "y", "z"], [[chance.randrange(10000), chance.random(), chance.randrange(9)]
+                                                         for _ in range(20000)]))
+        where = " FROM points.csv WHERE x BETWEEN 5000 AND 5400 AND y < 0.05"
+        queries = "; ".join([f"SELECT COUNT(*){where}", f"SELECT SUM(z), MAX(y){where} AND z > 2",
+                             f"SELECT x, z{where} AND z = 3 ORDER BY z, x", "SELECT COUNT(*) FROM points.csv WHERE z > 4"])
+        expected = self.output(queries, "--engine", "cpu")
+        for engine in QUERY_ENGINES:
+            self.assertEqual(self.output(queries, "--engine", engine, "--index", "x,y", "--index", "z"), expected)
+        text = self.output(queries, "--engine", "bitmap", "--index", "x,y", "--explain").decode()
+        self.assertRegex(text, r"index of x and y counts, \d+ of 20000 rows are read\n")
+        self.assertRegex(text, r"index of x and y finds rows, \d+ of 20000 rows are read\n")
+        self.assertIn("no index\n", text)
+        unused = run("query", "SELECT COUNT(*) FROM points.csv WHERE x > 3", "--engine", "bitmap", "--index", "x,y",
+                     cwd=self.folder)
+        self.assertEqual(unused.returncode, 0)
+        self.assertIn(b"--index x,y", unused.stderr)
+        for wrong in (("--index", "x"), ("--index", "x", "--engine", "cpu"), ("--index", "x,y,z", "--engine", "bitmap"),
+                      ("--index", "x,x", "--engine", "bitmap"),
+                      ("--index", "x", "--engine", "bitmap", "--batch", "10")):
+            self.refuses(2, "--index", f"SELECT COUNT(*){where}", *wrong)
+
     def test_auto_without_a_driver_is_quiet(self):
         result = run("query", "SELECT COUNT(*) FROM data.csv", cwd=self.folder,
                      env=self.without_driver())

@@ -46,6 +46,23 @@ TEST_CASE("query.hpp: an index") {
     CHECK(inside == 2);
 }
 
+TEST_CASE("library.md, query.hpp: queries with an index, and what it does for a plan") {
+    Table table;
+    table.add("x", std::vector<float>{0.1F, 0.2F, 0.25F}).add("y", std::vector<float>{0, 0.25F, 0.75F});
+    table.add("z", std::vector<float>{-1, 1, 1});
+    QueryProcessor processor(Context::headless(), {.engine = QueryEngine::Bitmap});
+    processor.index(table, {"x", "y"});
+    const auto inside = column("x").between(0.1, 0.3) && column("y") < 0.5;
+    auto n = processor.count(table, inside);                                // reads only rows near the edge
+    auto rows = processor.select(table, inside && column("z") > 0).rows();  // reads only rows near, if they are few
+    CHECK(n == 2);
+    CHECK(rows == std::vector<std::uint64_t>{1});
+    const QueryPlan plan(Query{.outputs = {{.what = QueryAggregate{}, .name = "n"}}, .where = inside}, table.columns());
+    const auto said =
+        processor.explain(plan, table);  // "node 0: index of x and y counts, 4175 of 67108864 rows are read\n"
+    CHECK(said == "node 0: index of x and y counts, 3 of 3 rows are read\n");
+}
+
 TEST_CASE("plan.hpp, query.hpp: a plan, and its result by column") {
     Table table;
     table.add("a", std::vector<std::int32_t>{3, 1, 2}).add("price", std::vector<double>{1.5, 2.5, 3.5});

@@ -86,6 +86,12 @@ std::vector<std::uint64_t> BitmapColumns::rows(const Bits& rows) {
         for (auto word = all[w]; word != 0; word &= word - 1)
             out.push_back(w * Shape::rows_a_word + static_cast<std::size_t>(std::countr_zero(word)));
     }
+    if (!numbers_ || out.empty()) return out;
+    std::vector<std::uint32_t> numbers(product(numbers_.width(), numbers_.height()));
+    tables_.readback().request(device_, numbers_);
+    tables_.readback().copy_to(std::as_writable_bytes(std::span(numbers)), tables_.workers());
+    for (auto& row : out) row = numbers[row];
+    std::ranges::sort(out);
     return out;
 }
 

@@ -47,6 +47,10 @@ class BitmapColumns final : public GpuColumns {
     BitmapColumns(GpuTables& tables, std::shared_ptr<Pool> pool);
     // Columns of the pool's rows.
     void add(const TableData& table, const RowPart& part, std::span<const std::size_t> columns);
+    void add(std::size_t i, std::shared_ptr<GpuColumn> column) { columns_[i] = std::move(column); }
+    // For a table with a selection of another one's rows: their numbers there, which rows() returns. The texture is R32UI,
+    // row after row.
+    void number_rows(gl::Texture numbers) { numbers_ = std::move(numbers); }
 
     [[nodiscard]] BitsPtr leaf(const Leaf& leaf) override;
     [[nodiscard]] BitsPtr combine(BoolOp op, const Bits& a, const Bits& b) override;
@@ -74,13 +78,16 @@ class BitmapColumns final : public GpuColumns {
     [[nodiscard]] std::unique_ptr<FoundGroups> group(const GroupsWanted& wanted, const Bits& rows);
     void send_again(std::span<const std::size_t> columns) override;
     // The count of the condition by an index; null if there is none for it.
-    [[nodiscard]] std::unique_ptr<Counting> count_by_index(const Clauses& clauses) const;
+    [[nodiscard]] std::unique_ptr<Counting> count_by_index(const Clauses& clauses);
+    // As in RowIndexes.
+    [[nodiscard]] std::shared_ptr<BitmapColumns> near(const Clauses& clauses);
     [[nodiscard]] BitmapColumns* textures() override { return this; }
 
     [[nodiscard]] GpuTables& tables() { return tables_; }
 
     // For an engine that leaves a part of its work to this one.
     [[nodiscard]] const std::shared_ptr<GpuColumn>& column(std::size_t i) const;
+    [[nodiscard]] const auto& columns() const { return columns_; }
     [[nodiscard]] std::shared_ptr<GpuBits> make_bits();
     [[nodiscard]] static const gl::Texture& texture(const Bits& bits);
     // Rows in which no column is NULL.
@@ -130,6 +137,7 @@ class BitmapColumns final : public GpuColumns {
     std::shared_ptr<Pool> held_;
     Pool& pool_;
     std::unordered_map<std::size_t, std::shared_ptr<GpuColumn>> columns_;
+    gl::Texture numbers_;
     pass::PingPong kth_;              // what is known of the k-th key so far
     std::optional<pass::Fold> bins_;  // of the last histogram
 };

@@ -191,9 +191,17 @@ BitsPtr BitmapColumns::selected(const ConditionProgram& by) {
     return bits;
 }
 
-std::unique_ptr<Counting> BitmapColumns::count_by_index(const Clauses& clauses) const {
+std::unique_ptr<Counting> BitmapColumns::count_by_index(const Clauses& clauses) {
     const auto& indexes = tables_.indexes();
-    return indexes ? indexes->count_later(clauses, *this) : nullptr;
+    if (!indexes) return nullptr;
+    if (auto counting = indexes->count_later(clauses, *this)) return counting;
+    const auto some = near(clauses);
+    return some ? some->count_later(*some->conjunction(clauses)) : nullptr;
+}
+
+std::shared_ptr<BitmapColumns> BitmapColumns::near(const Clauses& clauses) {
+    const auto& indexes = tables_.indexes();
+    return indexes ? indexes->near(clauses, *this) : nullptr;
 }
 
 std::uint64_t BitmapColumns::count_conjunction(const Clauses& clauses) {

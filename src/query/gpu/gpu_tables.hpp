@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -28,13 +29,26 @@ class MergeSort;
 
 namespace quadmill::detail::query {
 
-// Counts by indexes, which are made beforehand (src/query/index).
-class CountsByIndex {
+// What an index does for a condition.
+struct IndexUse {
+    enum class Does { Count, FindRows } does;
+    std::vector<std::string> columns{};  // of the index
+    std::uint64_t rows = 0;              // that are read
+};
+
+// Indexes, which are made beforehand (src/query/index). They serve conditions that are an AND.
+class RowIndexes {
   public:
-    virtual ~CountsByIndex() = default;
-    // The count of a condition on these columns; null if no index serves it.
+    virtual ~RowIndexes() = default;
+    // The count of a condition that has only ranges of indexed columns; null if no index serves it.
     [[nodiscard]] virtual std::unique_ptr<Counting> count_later(const Clauses& clauses,
                                                                 const BitmapColumns& columns) = 0;
+    // Copies of the few rows among which are all that satisfy a condition with ranges of indexed columns; null if no
+    // index finds few.
+    [[nodiscard]] virtual std::shared_ptr<BitmapColumns> near(const Clauses& clauses, BitmapColumns& columns) = 0;
+    // Which of these two serves; nothing if neither does.
+    [[nodiscard]] virtual std::optional<IndexUse> use(IndexUse::Does does, const Clauses& clauses,
+                                                      const BitmapColumns& columns) const = 0;
     [[nodiscard]] virtual std::size_t bytes() const = 0;
     // Frees indexes of tables that no longer exist.
     virtual void forget_dead() = 0;
@@ -179,11 +193,12 @@ class GpuTables {
     [[nodiscard]] cpu::Workers& workers() { return workers_; }
     [[nodiscard]] sort::MergeSort& sorter();
     [[nodiscard]] KeyList& key_list() { return key_list_; }
+    // The objects for tables of that many rows.
+    [[nodiscard]] std::shared_ptr<Pool> pool(std::size_t rows);
     // Null before the first index.
-    [[nodiscard]] std::shared_ptr<CountsByIndex>& indexes() { return indexes_; }
+    [[nodiscard]] std::shared_ptr<RowIndexes>& indexes() { return indexes_; }
 
   private:
-    [[nodiscard]] std::shared_ptr<Pool> pool(std::size_t rows);
     [[nodiscard]] static std::vector<RowPart> parts_of(const TableData& table, std::size_t max_rows);
     // Bytes of one selection of a part.
     [[nodiscard]] static std::size_t pool_bytes(std::size_t rows) { return rows / 8; }
@@ -203,7 +218,7 @@ class GpuTables {
     pass::Programs programs_;
     std::shared_ptr<sort::MergeSort> sorter_;  // made on first use
     KeyList key_list_;
-    std::shared_ptr<CountsByIndex> indexes_;
+    std::shared_ptr<RowIndexes> indexes_;
     sort::CallerKeys host_keys_;
     pass::Target host_words_;
     std::map<std::size_t, std::shared_ptr<Pool>> pools_;  // by number of rows

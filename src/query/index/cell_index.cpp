@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "cpu/sort.hpp"
 #include "gl/device.hpp"
 #include "pass/grid.hpp"
 #include "pass/layout.hpp"
@@ -33,6 +34,14 @@ std::size_t cells_a_column(std::size_t rows, std::size_t columns) {
     return std::clamp<std::size_t>(side, 1, max_lines);
 }
 
+gl::Texture send_nodes(BitmapColumns& columns, const CutTree& tree, ColumnType type) {
+    if (wide(type)) return columns.send_list(gl::Format::Rgba32ui, std::as_bytes(std::span(tree.nodes)));
+    std::vector<std::uint32_t> keys;
+    keys.reserve(tree.nodes.size());
+    for (const auto key : tree.nodes) keys.push_back(low(key));
+    return columns.send_list(gl::Format::Rgba32ui, std::as_bytes(std::span(keys)));
+}
+
 glm::uvec4 range_words(const KeyRange& range) {
     const auto span = range.high - range.low;
     return {low(range.low), high(range.low), low(span), high(span)};
@@ -42,15 +51,10 @@ glm::uvec4 range_words(const KeyRange& range) {
 
 CellIndex::CellIndex(BitmapColumns& columns, std::span<const std::size_t> on)
     : tables_(columns.tables()), device_(tables_.device()), shape_(columns.shape()) {
-    for (const auto i : on) {
-        columns_.push_back(columns.column(i));
-        types_.push_back(columns_.back()->type);
-    }
-    listed_ = std::ranges::any_of(types_, wide);
+    for (const auto i : on) columns_.push_back(columns.column(i));
     const auto cells = cells_a_column(shape_.rows, columns_.size());
     for (std::size_t i = 0; i < columns_.size(); ++i) cuts_.at(i) = cuts_of(*columns_[i], cells);
     order_rows(cells_of_rows(columns));
-    if (!listed_) columns_.clear();
     if (device_.features.exact_counts) {
         counted_ = pass::Target(device_, gl::Format::R8, list_width, tested_lines);
         std::vector<gl::Quad> lines;
@@ -61,7 +65,7 @@ CellIndex::CellIndex(BitmapColumns& columns, std::span<const std::size_t> on)
     }
     edge_program_ = &tables_.programs().get(
         "query/index_edge.frag", shaders::query_index_edge_frag,
-        prelude() + (listed_ ? "#define LISTED\n" : "") + (fold_ ? define("FOLDED", list_width * fold_lines) : ""));
+        prelude() + shaders::query_index_cells_glsl + (fold_ ? define("FOLDED", list_width * fold_lines) : ""));
 }
 
 std::size_t CellIndex::bytes() const {
@@ -69,8 +73,8 @@ std::size_t CellIndex::bytes() const {
 }
 
 std::string CellIndex::prelude() const {
-    return (two() ? "#define TWO\n" + define("WIDE_Y", wide(types_[1])) : std::string()) +
-           define("WIDE_X", wide(types_[0])) + keys_prelude(ColumnType::U32, shape_.words) +
+    return (two() ? "#define TWO\n" + define("WIDE_Y", wide(columns_[1]->type)) : std::string()) +
+           define("WIDE_X", wide(columns_[0]->type)) + keys_prelude(ColumnType::U32, shape_.words) +
            shaders::query_selection_glsl;
 }
 
@@ -91,34 +95,39 @@ Cuts CellIndex::cuts_of(const GpuColumn& of, std::size_t cells) {
     for (const auto& texel : texels) {
         if (texel[2] != 0) sample.push_back(key_of_texel({texel[0], texel[1], 0, 0}));
     }
-    std::ranges::sort(sample);
+    cpu::sort_keys(std::span(sample), Order::Ascending, tables_.workers());
     return {sample, cells, of.min, of.max};
 }
 
 pass::Target CellIndex::cells_of_rows(BitmapColumns& columns) {
     const auto shape = pass::FourArray::of_blocks(0, std::max<std::size_t>(shape_.rows, 1));
     pass::Target cells(device_, gl::Format::R32ui, shape.width, shape.height);
-    std::array<gl::Texture, 2> cuts;
+    std::array<gl::Texture, 2> nodes;
+    glm::ivec2 levels{};
+    gl::Uniforms uniforms{{"rows", static_cast<int>(shape_.rows)},
+                          {"target_width", shape.width},
+                          {"cells", glm::ivec2(cuts_[0].cells(), cuts_[1].cells())}};
     for (std::size_t i = 0; i < columns_.size(); ++i) {
-        auto keys = cuts_.at(i).cuts();
-        if (keys.empty()) keys.push_back(0);  // a texture has at least one texel
-        cuts.at(i) = columns.send_list(gl::Format::Rg32ui, std::as_bytes(std::span(keys)));
+        const auto tree = cuts_.at(i).tree();
+        nodes.at(i) = send_nodes(columns, tree, columns_[i]->type);
+        levels[static_cast<int>(i)] = tree.levels;
+        for (std::size_t k = 0; k < tree.top.size(); k += 2)
+            uniforms.set("tops[" + std::to_string((i * tree.top.size() + k) / 2) + "]",
+                         glm::uvec4(words_of(tree.top[k]), words_of(tree.top[k + 1])));
     }
+    uniforms.set("levels", levels);
     const auto& x = *columns_.front();
     const auto& y = *columns_.back();
     pass::fill(device_, "cells of rows",
                tables_.programs().get("query/index_cell.frag", shaders::query_index_cell_frag, prelude()), cells,
-               {&x.keys, &BitmapColumns::texture(*x.valid), &cuts[0], two() ? &y.keys : nullptr,
-                two() ? &BitmapColumns::texture(*y.valid) : nullptr, two() ? &cuts[1] : nullptr},
-               {{"rows", static_cast<int>(shape_.rows)},
-                {"target_width", shape.width},
-                {"cells", glm::ivec2(cuts_[0].cells(), cuts_[1].cells())}});
+               {&x.keys, &BitmapColumns::texture(*x.valid), &nodes[0], two() ? &y.keys : nullptr,
+                two() ? &BitmapColumns::texture(*y.valid) : nullptr, two() ? &nodes[1] : nullptr},
+               std::move(uniforms));
     return cells;
 }
 
 void CellIndex::order_rows(pass::Target cells) {
     const auto n = std::max<std::size_t>(shape_.rows, 1);
-    const auto width = cells.texture.width(), height = cells.texture.height();
     const sort::KeyForm form{KeyType::U32, Order::Ascending, true};
     sort::MergeSort sorter(device_, tables_.workers());  // its textures are freed at the end
     const auto sorted = sorter.sort_drawn(form, n, [&](const auto& source, auto source_rows) {
@@ -139,16 +148,7 @@ void CellIndex::order_rows(pass::Target cells) {
     sums_.resize(product(sums_width_, lines + 1));
     tables_.readback().request(device_, sums.now.texture);
     sums_on_gpu_ = std::move(sums.now.texture);
-
-    if (listed_) {
-        rows_ = std::move(cells);
-    } else {
-        rows_ = pass::Target(device_, two() ? gl::Format::Rg32ui : gl::Format::R32ui, width, height);
-        pass::fill(device_, "keys in order",
-                   tables_.programs().get("query/index_rows.frag", shaders::query_index_rows_frag, prelude()), rows_,
-                   {&cells.texture, &columns_.front()->keys, two() ? &columns_.back()->keys : nullptr},
-                   {{"rows", static_cast<int>(shape_.rows)}, {"target_width", width}});
-    }
+    rows_ = std::move(cells);
     tables_.readback().copy_to(std::as_writable_bytes(std::span(sums_)), tables_.workers());
 }
 
@@ -157,17 +157,47 @@ std::uint32_t CellIndex::rows_in(const Block& block) const {
     return at(block.x1, block.y1) - at(block.x0, block.y1) - at(block.x1, block.y0) + at(block.x0, block.y0);
 }
 
+CellIndex::Edge CellIndex::Cells::edge() const {
+    return {Block{outer.x0, outer.y0, outer.x1, inner.y0}, Block{outer.x0, inner.y0, inner.x0, inner.y1},
+            Block{inner.x1, inner.y0, outer.x1, inner.y1}, Block{outer.x0, inner.y1, outer.x1, outer.y1}};
+}
+
+std::optional<CellIndex::Cells> CellIndex::cells_of(std::span<const KeyRange> ranges) const {
+    const auto x = cuts_[0].cells_of(ranges.front());
+    const auto y = two() ? cuts_[1].cells_of(ranges.back()) : CellsOfRange{{0, 1}, {0, 1}};
+    if (!x || !y) return {};
+    return Cells{.outer = {x->outer.begin, y->outer.begin, x->outer.end, y->outer.end},
+                 .inner = {x->inner.begin, y->inner.begin, x->inner.end, y->inner.end}};
+}
+
+std::uint32_t CellIndex::rows_on_edge(std::span<const KeyRange> ranges) const {
+    const auto cells = cells_of(ranges);
+    return cells ? rows_in(cells->outer) - rows_in(cells->inner) : 0;
+}
+
+std::uint32_t CellIndex::rows_near(std::span<const KeyRange> ranges) const {
+    const auto cells = cells_of(ranges);
+    return cells ? rows_in(cells->outer) : 0;
+}
+
+gl::Uniforms CellIndex::uniforms() const {
+    return {{"across", cuts_[0].cells()},
+            {"rows_log2", std::countr_zero(static_cast<unsigned>(rows_.texture.width()))}};
+}
+
+void CellIndex::list_near(std::span<const KeyRange> ranges, const pass::Target& list) const {
+    const auto cells = cells_of(ranges).value_or(Cells{});
+    const auto& [x0, y0, x1, y1] = cells.outer;
+    const auto& program = tables_.programs().get("query/index_list.frag", shaders::query_index_list_frag,
+                                                 shaders::query_index_cells_glsl);
+    pass::fill(device_, "list rows near", program, list, {&rows_.texture, &sums_on_gpu_},
+               uniforms().set("block", glm::ivec4(x0, y0, x1, y1)).set("count", rows_in(cells.outer)));
+}
+
 gl::Pass CellIndex::edge_pass(const Edge& edge, std::span<const KeyRange> ranges, const glm::uvec4& ends) const {
-    gl::Pass pass{.name = "test edge", .program = edge_program_};
-    pass.inputs = {&rows_.texture, &sums_on_gpu_};
-    if (listed_) {
-        pass.inputs[2] = &columns_.front()->keys;
-        if (two()) pass.inputs[3] = &columns_.back()->keys;
-    }
-    pass.uniforms = {{"across", cuts_[0].cells()},
-                     {"ends", ends},
-                     {"x_range", range_words(ranges.front())},
-                     {"rows_log2", std::countr_zero(static_cast<unsigned>(rows_.texture.width()))}};
+    gl::Pass pass{.name = "test edge", .program = edge_program_, .uniforms = uniforms()};
+    pass.inputs = {&rows_.texture, &sums_on_gpu_, &columns_.front()->keys, two() ? &columns_.back()->keys : nullptr};
+    pass.uniforms.set("ends", ends).set("x_range", range_words(ranges.front()));
     if (two()) pass.uniforms.set("y_range", range_words(ranges.back()));
     for (std::size_t i = 0; i < edge.size(); ++i) {
         const auto& block = edge.at(i);
@@ -206,19 +236,13 @@ std::unique_ptr<Counting> CellIndex::count_folded(gl::Pass pass, std::uint64_t i
 }
 
 std::unique_ptr<Counting> CellIndex::count_later(std::span<const KeyRange> ranges) {
-    tested_ = 0;
-    const auto x = cuts_[0].cells_of(ranges.front());
-    const auto y = two() ? cuts_[1].cells_of(ranges.back()) : CellsOfRange{{0, 1}, {0, 1}};
-    if (!x || !y) return std::make_unique<Counted>(0);
-    const Edge edge{Block{x->outer.begin, y->outer.begin, x->outer.end, y->inner.begin},
-                    Block{x->outer.begin, y->inner.begin, x->inner.begin, y->inner.end},
-                    Block{x->inner.end, y->inner.begin, x->outer.end, y->inner.end},
-                    Block{x->outer.begin, y->inner.end, x->outer.end, y->outer.end}};
-    const std::uint64_t inside = rows_in({x->inner.begin, y->inner.begin, x->inner.end, y->inner.end});
+    const auto cells = cells_of(ranges);
+    if (!cells) return std::make_unique<Counted>(0);
+    const std::uint64_t inside = rows_in(cells->inner);
+    const auto edge = cells->edge();
     glm::uvec4 ends{};
     std::uint32_t rows = 0;
     for (std::size_t i = 0; i < edge.size(); ++i) ends[static_cast<int>(i)] = rows += rows_in(edge.at(i));
-    tested_ = rows;
     if (rows == 0) return std::make_unique<Counted>(inside);
     auto pass = edge_pass(edge, ranges, ends);
     return fold_ ? count_folded(std::move(pass), inside) : count_samples(std::move(pass), inside, rows);

@@ -1,7 +1,8 @@
-// An index of one or two columns of a table: a grid of cells that have about the same number of rows, the rows in the
-// order of their cells, and the numbers of rows in the rectangles of cells that begin at the grid's corner. To count
+// An index of one or two columns of a table: a grid of cells that have about the same number of rows, the row numbers in
+// the order of their cells, and the numbers of rows in the rectangles of cells that begin at the grid's corner. To count
 // the rows in a rectangle of keys, the CPU adds four of these numbers for the cells inside. A pass tests the rows of
-// the cells on the edge, one fragment per row, and an occlusion query counts them.
+// the cells on the edge, one fragment per row, and an occlusion query counts them. For everything else, a pass lists the
+// rows of all cells that the rectangle touches, whose number the CPU knows.
 // Source: an index that is drawn, Doraiswamy, Haritsa, 'Raster is faster', CIDR 2026, which uses atomic operations on
 // buffers; prefix sums as in Ho, Agrawal, Megiddo, Srikant, Range Queries in OLAP Data Cubes, SIGMOD 1997.
 #pragma once
@@ -30,11 +31,16 @@ class CellIndex {
     [[nodiscard]] std::unique_ptr<Counting> count_later(std::span<const KeyRange> ranges);
     [[nodiscard]] std::uint64_t count(std::span<const KeyRange> ranges) { return count_later(ranges)->result(); }
 
+    // The number of rows that count() tests: those of the cells on the edge.
+    [[nodiscard]] std::uint32_t rows_on_edge(std::span<const KeyRange> ranges) const;
+    // The number of rows in all cells that the ranges touch.
+    [[nodiscard]] std::uint32_t rows_near(std::span<const KeyRange> ranges) const;
+    // Lists these rows, in any order, followed by zeros. Pre: R32UI, list_width wide, with room for them.
+    void list_near(std::span<const KeyRange> ranges, const pass::Target& list) const;
+
     // Bytes on the GPU, and in the CPU's memory.
     [[nodiscard]] std::size_t bytes() const;
     [[nodiscard]] std::size_t cpu_bytes() const { return sums_.size() * sizeof(sums_[0]); }
-    // Rows that the last count tested.
-    [[nodiscard]] std::size_t tested() const { return tested_; }
 
   private:
     static constexpr std::size_t max_spare_queries = 64;
@@ -43,12 +49,20 @@ class CellIndex {
         int x0, y0, x1, y1;
     };
     using Edge = std::array<Block, 4>;
-    [[nodiscard]] bool two() const { return types_.size() == 2; }
+    // Cells inside and on the edge of ranges.
+    struct Cells {
+        Block outer, inner;
+        [[nodiscard]] Edge edge() const;
+    };
+    [[nodiscard]] bool two() const { return columns_.size() == 2; }
     [[nodiscard]] std::string prelude() const;
     [[nodiscard]] Cuts cuts_of(const GpuColumn& of, std::size_t cells);
     [[nodiscard]] pass::Target cells_of_rows(BitmapColumns& columns);
     void order_rows(pass::Target cells);
+    // Nothing if no key is in the ranges.
+    [[nodiscard]] std::optional<Cells> cells_of(std::span<const KeyRange> ranges) const;
     [[nodiscard]] std::uint32_t rows_in(const Block& block) const;
+    [[nodiscard]] gl::Uniforms uniforms() const;
     [[nodiscard]] gl::Pass edge_pass(const Edge& edge, std::span<const KeyRange> ranges, const glm::uvec4& ends) const;
     [[nodiscard]] std::unique_ptr<Counting> count_samples(gl::Pass pass, std::uint64_t inside, std::uint32_t rows);
     [[nodiscard]] std::unique_ptr<Counting> count_folded(gl::Pass pass, std::uint64_t inside);
@@ -56,11 +70,9 @@ class CellIndex {
     GpuTables& tables_;
     gl::Device& device_;
     Shape shape_;
-    std::vector<ColumnType> types_;
-    bool listed_ = false;  // whether rows_ has the numbers of rows, because there are keys of 64 bits
-    std::vector<std::shared_ptr<GpuColumn>> columns_;  // if listed
+    std::vector<std::shared_ptr<GpuColumn>> columns_;
     std::array<Cuts, 2> cuts_;
-    pass::Target rows_;  // in the order of cells
+    pass::Target rows_;  // row numbers in the order of cells
     gl::Texture sums_on_gpu_;
     std::vector<std::uint32_t> sums_;
     int sums_width_ = 0;
@@ -70,7 +82,6 @@ class CellIndex {
     std::optional<pass::Fold> fold_;  // without exact occlusion queries
     // Occlusion queries that are not in use. They outlive the index if counts do.
     std::shared_ptr<Spare<gl::Query>> queries_ = std::make_shared<Spare<gl::Query>>(max_spare_queries);
-    std::size_t tested_ = 0;
 };
 
 }  // namespace quadmill::detail::query

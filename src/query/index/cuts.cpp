@@ -15,6 +15,23 @@ Cuts::Cuts(const std::vector<Key>& sample, std::size_t cells, Key min, Key max) 
     }
 }
 
+CutTree Cuts::tree() const {
+    constexpr std::size_t above = CutTree::keys_above, in_node = CutTree::keys_a_node;
+    CutTree tree{.levels = 1};
+    auto leaves = in_node + 1;  // below a node
+    for (; leaves * (above + 1) < cuts_.size() + 1; leaves *= in_node + 1) ++tree.levels;
+    const auto cut_at_end_of = [this](std::size_t leaf) { return leaf < cuts_.size() ? cuts_[leaf] : ~Key{0}; };
+    for (std::size_t n = 1; n <= above; ++n) tree.top.push_back(cut_at_end_of(n * leaves - 1));
+    for (auto nodes = above + 1; leaves > 1; nodes *= in_node + 1) {
+        const auto below = leaves / (in_node + 1);
+        for (std::size_t n = 0; n < nodes; ++n) {
+            for (std::size_t k = 1; k <= in_node; ++k) tree.nodes.push_back(cut_at_end_of(n * leaves + k * below - 1));
+        }
+        leaves = below;
+    }
+    return tree;
+}
+
 int Cuts::cell(Key key) const {
     return static_cast<int>(std::upper_bound(cuts_.begin(), cuts_.end(), key) - cuts_.begin());
 }

@@ -21,6 +21,15 @@ struct CellsOfRange {
     CellSpan outer, inner;
 };
 
+// Cuts as a tree that fragments search: 17 nodes below 16 keys, and five below the four keys of a node. A key's cell is
+// the number of the leaf where it arrives, if each step adds the number of keys that are at most the key.
+struct CutTree {
+    static constexpr int keys_above = 16, keys_a_node = 4;
+    std::vector<Key> top{};    // the 16
+    std::vector<Key> nodes{};  // the keys of the nodes, level after level; after the last cut come keys ~0
+    int levels = 0;            // of nodes, at least 1
+};
+
 class Cuts {
   public:
     Cuts() = default;
@@ -30,6 +39,7 @@ class Cuts {
 
     // Ascending. A key's cell is the number of cuts that are at most the key.
     [[nodiscard]] const std::vector<Key>& cuts() const { return cuts_; }
+    [[nodiscard]] CutTree tree() const;
     [[nodiscard]] int cells() const { return static_cast<int>(cuts_.size()) + 1; }
     // Nothing if no key of the column is in the range.
     [[nodiscard]] std::optional<CellsOfRange> cells_of(const KeyRange& range) const;

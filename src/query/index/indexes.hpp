@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -10,15 +11,17 @@
 
 namespace quadmill::detail::query {
 
-class Indexes final : public CountsByIndex {
+class Indexes final : public RowIndexes {
   public:
     // The indexes of an engine's tables; made when they are first asked for.
     [[nodiscard]] static Indexes& of(GpuTables& tables);
     // Indexes these columns, unless that is done. Pre: as for CellIndex; the table is not in parts.
     void add(BitmapColumns& columns, std::span<const std::size_t> on);
-    // The count of a condition that is an AND of ranges of indexed columns; null for others. An indexed column that the
-    // condition does not name must be without NULLs.
+    // An indexed column that the condition does not name must be without NULLs, also in the calls below.
     [[nodiscard]] std::unique_ptr<Counting> count_later(const Clauses& clauses, const BitmapColumns& columns) override;
+    [[nodiscard]] std::shared_ptr<BitmapColumns> near(const Clauses& clauses, BitmapColumns& columns) override;
+    [[nodiscard]] std::optional<IndexUse> use(IndexUse::Does does, const Clauses& clauses,
+                                              const BitmapColumns& columns) const override;
     [[nodiscard]] std::size_t bytes() const override;
     void forget_dead() override;
 
@@ -29,6 +32,14 @@ class Indexes final : public CountsByIndex {
         CellIndex index;
         [[nodiscard]] bool dead() const;
     };
+    // An index and the ranges of its columns.
+    struct Fit {
+        Known* known = nullptr;
+        std::vector<KeyRange> ranges{};
+        [[nodiscard]] std::uint64_t rows(IndexUse::Does does) const;
+    };
+    [[nodiscard]] std::optional<Fit> fit(IndexUse::Does does, const Clauses& clauses,
+                                         const BitmapColumns& columns) const;
     std::vector<std::unique_ptr<Known>> all_;
 };
 

@@ -9,6 +9,7 @@
 #include "cpu/workers.hpp"
 #include "quadmill/error.hpp"
 #include "query/gpu/bitmap_columns.hpp"
+#include "query/plan/describe.hpp"
 #include "query/run/found_measures.hpp"
 #include "query/run/pair_filter.hpp"
 #include "query/run/rows_run.hpp"
@@ -77,6 +78,32 @@ class Run {
         : plan_(plan), nodes_(plan.nodes), tools_(tools), tables_{std::move(tables)}, log_(nodes_, tools.statistics) {}
 
     QueryResult operator()() {
+        prepare();
+        if (plan_.schema.joined()) {
+            on_pairs();
+        } else {
+            on_rows();
+        }
+        if (tools_.take && !result_.rows.empty()) give();
+        log_.add(nodes_.size() - 1, rows_out_, total_.ms());
+        result_.nodes = log_.take();
+        return std::move(result_);
+    }
+
+    [[nodiscard]] std::string uses_of_indexes() {
+        prepare();
+        const auto columns = open(0);
+        RowsRun run(nodes_, *tables_.data[0], *columns, log_, tools_.execution);
+        std::vector<std::size_t> sources;
+        for (const auto output : nodes_.back().inputs) sources.push_back(source_of(nodes_, output));
+        sort_unique(sources);
+        std::string lines;
+        for (const auto source : sources) lines += use_of_index(run, source);
+        return lines;
+    }
+
+  private:
+    void prepare() {
         const auto& last = nodes_.back();
         result_.columns = last.names;
         limit_ = last.limit.value_or(~std::uint64_t{0});
@@ -89,18 +116,8 @@ class Run {
         }
         plain_ = first.kind == NodeKind::Column && !group_;
         collect_wanted();
-        if (plan_.schema.joined()) {
-            on_pairs();
-        } else {
-            on_rows();
-        }
-        if (tools_.take && !result_.rows.empty()) give();
-        log_.add(nodes_.size() - 1, rows_out_, total_.ms());
-        result_.nodes = log_.take();
-        return std::move(result_);
     }
 
-  private:
     [[nodiscard]] ColumnPlace place(const std::string& name) const {
         const auto known = plan_.schema.find(function, name);
         return {known.table, column_in(*tables_.data.at(known.table), plan_.schema[known])};
@@ -189,7 +206,25 @@ class Run {
         return tools_.engine.open(data, columns);
     }
 
+    // Whether the bits of the output's rows are not needed.
+    [[nodiscard]] bool only_counts(const Wanted& wanted) const {
+        const auto& [what, of] = wanted;
+        return what.kind == QueryAggregate::Kind::CountRows ||
+               (what.kind == QueryAggregate::Kind::Count && tables_[of].valid.empty());
+    }
+    [[nodiscard]] bool only_counts() const {
+        return !group_ && !plain_ && std::ranges::all_of(wanted_, [this](const auto& one) { return only_counts(one); });
+    }
+    // Whether rows are needed, all of the same condition. Then the run is of the few rows that an index finds, if one
+    // does.
+    [[nodiscard]] bool can_run_on_few() const {
+        return !only_counts() && std::ranges::all_of(nodes_.back().inputs, [this](auto output) {
+            return source_of(nodes_, output) == source_;
+        });
+    }
+    [[nodiscard]] std::string use_of_index(RowsRun& run, std::size_t source) const;
     void on_rows();
+    void on_rows(RowsRun& run);
     void aggregates(RowsRun& run);
     void groups(RowsRun& run);
     void deal(std::span<const std::uint64_t> rows, Groups& to) const;
@@ -231,7 +266,27 @@ void Run::on_rows() {
     const auto columns = open(0);
     // The engine knows the table by this pointer; the pointer in tables_ may change.
     const auto table = tables_.data[0];
-    RowsRun run(nodes_, *table, *columns, log_, tools_.execution);
+    RowsRun all(nodes_, *table, *columns, log_, tools_.execution);
+    const auto few = can_run_on_few() ? all.near(source_) : nullptr;
+    if (!few) return on_rows(all);
+    RowsRun run(nodes_, *table, *few, log_, tools_.execution);
+    on_rows(run);
+}
+
+std::string Run::use_of_index(RowsRun& run, std::size_t source) const {
+    using enum IndexUse::Does;
+    const bool counts = only_counts();
+    auto use = counts ? run.index_use(Count, source) : std::nullopt;
+    if (!use && (counts || can_run_on_few())) use = run.index_use(FindRows, source);
+    auto line = "node " + std::to_string(source) + ": ";
+    if (!use) return line + "no index\n";
+    line += "index of ";
+    for (const auto& name : use->columns) line += (&name == use->columns.data() ? "" : " and ") + describe_name(name);
+    return line + (use->does == Count ? " counts, " : " finds rows, ") + std::to_string(use->rows) + " of " +
+           std::to_string(run.table().rows) + " rows are read\n";
+}
+
+void Run::on_rows(RowsRun& run) {
     if (group_) {
         groups(run);
     } else if (plain_) {
@@ -248,11 +303,8 @@ void Run::aggregates(RowsRun& run) {
     for (const auto output : nodes_.back().inputs) {
         const auto source = source_of(nodes_, output);
         const auto at = measures.try_emplace(source, run, source).first;
-        const auto& [what, of] = wanted_[i++];
         // If bits are needed anyway, they also give the number of rows.
-        const bool only_count = what.kind == QueryAggregate::Kind::CountRows ||
-                                (what.kind == QueryAggregate::Kind::Count && tables_[of].valid.empty());
-        if (!only_count) static_cast<void>(at->second.bits());
+        if (!only_counts(wanted_[i++])) static_cast<void>(at->second.bits());
     }
     if (!wants_more()) return;
     std::vector<Value> cells;
@@ -466,6 +518,11 @@ QueryWork work_of(const QueryPlan::State& plan, std::size_t table, const TableDa
         }
     }
     return work;
+}
+
+std::string uses_of_indexes(const QueryPlan::State& plan, const std::shared_ptr<const TableData>& table,
+                            const RunTools& tools) {
+    return Run(plan, {table, nullptr}, tools).uses_of_indexes();
 }
 
 QueryResult execute(const QueryPlan::State& plan, std::array<std::shared_ptr<const TableData>, 2> tables,

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "quadmill/query.hpp"
@@ -44,5 +45,9 @@ struct RunTools {
 // Pre: the plan has a join if and only if there are two tables.
 [[nodiscard]] QueryResult execute(const QueryPlan::State& plan, std::array<std::shared_ptr<const TableData>, 2> tables,
                                   const RunTools& tools);
+
+// What indexes do for the conditions of a plan without a join, one line each.
+[[nodiscard]] std::string uses_of_indexes(const QueryPlan::State& plan, const std::shared_ptr<const TableData>& table,
+                                          const RunTools& tools);
 
 }  // namespace quadmill::detail::query

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "query/gpu/bitmap_columns.hpp"
 #include "query/table/sort_unique.hpp"
 
 namespace quadmill::detail::query {
@@ -44,6 +45,12 @@ std::unique_ptr<Counting> count_later(Columns& columns, const Bound& condition) 
     if (!gpu) return std::make_unique<Counted>(count_at_once(columns, condition));
     if (const auto normal = clauses(condition, max_leaves)) return gpu->count_conjunction_later(*normal);
     return gpu->count_later(*select_at_once(columns, condition));
+}
+
+std::shared_ptr<Columns> near(Columns& columns, const Bound& condition) {
+    auto* const textures = columns.textures();
+    const auto normal = textures ? clauses(condition, max_leaves) : std::nullopt;
+    return normal ? textures->near(*normal) : nullptr;
 }
 
 // ---- RowsRun
@@ -159,6 +166,19 @@ std::uint64_t RowsRun::count(std::size_t node) {
     const auto rows = bits(node);
     if (!state.count) state.count = columns_.count(*rows);
     return *state.count;
+}
+
+std::shared_ptr<Columns> RowsRun::near(std::size_t node) {
+    auto* const textures = columns_.textures();
+    const auto normal = textures ? at_once(node) : std::nullopt;
+    return normal ? textures->near(*normal) : nullptr;
+}
+
+std::optional<IndexUse> RowsRun::index_use(IndexUse::Does does, std::size_t node) {
+    auto* const textures = columns_.textures();
+    const auto normal = textures ? at_once(node) : std::nullopt;
+    const auto* const indexes = normal ? textures->tables().indexes().get() : nullptr;
+    return indexes ? indexes->use(does, *normal, *textures) : std::nullopt;
 }
 
 // ---- EngineMeasures

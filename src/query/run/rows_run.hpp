@@ -11,6 +11,7 @@
 
 #include "cpu/stopwatch.hpp"
 #include "quadmill/query.hpp"
+#include "query/gpu/gpu_tables.hpp"
 #include "query/plan/bind.hpp"
 #include "query/plan/engine.hpp"
 #include "query/plan/plan.hpp"
@@ -41,6 +42,8 @@ class Log {
 [[nodiscard]] BitsPtr select_at_once(Columns& columns, const Bound& condition);
 [[nodiscard]] std::uint64_t count_at_once(Columns& columns, const Bound& condition);
 [[nodiscard]] std::unique_ptr<Counting> count_later(Columns& columns, const Bound& condition);
+// Copies of the few rows among which an index finds all for which the condition holds; null if no index does.
+[[nodiscard]] std::shared_ptr<Columns> near(Columns& columns, const Bound& condition);
 
 // The engine keeps the bits of rows and releases them after their last use.
 class RowsRun {
@@ -52,6 +55,9 @@ class RowsRun {
     [[nodiscard]] BitsPtr bits(std::size_t node);
     // Makes no bits if the engine can count without them.
     [[nodiscard]] std::uint64_t count(std::size_t node);
+    // Copies of the few rows among which an index finds all of the node's; null if no index does.
+    [[nodiscard]] std::shared_ptr<Columns> near(std::size_t node);
+    [[nodiscard]] std::optional<IndexUse> index_use(IndexUse::Does does, std::size_t node);
 
     [[nodiscard]] Columns& columns() { return columns_; }
     [[nodiscard]] const TableData& table() const { return table_; }
