@@ -132,7 +132,7 @@ class QUADMILL_API QueryProcessor {
     /// What indexes do for a plan without a join: one line for each condition, with the number of rows that are read,
     /// or `no index`. It uploads the columns, and reads none.
     ///
-    ///     processor.explain(plan, table);  // "node 0: index of x and y counts, 4175 of 67108864 rows are read\n"
+    ///     processor.explain(plan, table);  // "node 2: index of x and y counts, 4175 of 67108864 rows are read\n"
     [[nodiscard]] std::string explain(const QueryPlan& plan, const Table& table);
     /// The rows that satisfy the condition. The selection stays on the device that computed it.
     [[nodiscard]] Selection select(const Table& table, const Predicate& where);

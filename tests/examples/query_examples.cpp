@@ -59,8 +59,8 @@ TEST_CASE("library.md, query.hpp: queries with an index, and what it does for a 
     CHECK(rows == std::vector<std::uint64_t>{1});
     const QueryPlan plan(Query{.outputs = {{.what = QueryAggregate{}, .name = "n"}}, .where = inside}, table.columns());
     const auto said =
-        processor.explain(plan, table);  // "node 0: index of x and y counts, 4175 of 67108864 rows are read\n"
-    CHECK(said == "node 0: index of x and y counts, 3 of 3 rows are read\n");
+        processor.explain(plan, table);  // "node 2: index of x and y counts, 4175 of 67108864 rows are read\n"
+    CHECK(said == "node 2: index of x and y counts, 3 of 3 rows are read\n");
 }
 
 TEST_CASE("plan.hpp, query.hpp: a plan, and its result by column") {
