@@ -47,7 +47,7 @@ CASES = {
                "texels that count *,values of every *",
     "test_linalg": "sums* dot products*,extremes*,sums of integers*,textures of the caller*",
     "test_query_gl": "groups of any columns*,histograms of columns*,ranks are exact*,columns of every type join*,"
-                     "an index counts rectangles of columns*",
+                     "an index counts rectangles of columns*,random queries of indexed*",
     "test_sketch_gl": "keys in textures*,tables on the gpu*",
     "test_sort_gl": "windows are sorted*,samples of windows*,all sorters of windows*,auto sorts a texture*",
 }
