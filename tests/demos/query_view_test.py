@@ -20,7 +20,7 @@ class Record(demo.AnyDemo, demo.Demo):
             self.assertNotEqual(demo.digests_of(self.record(other[0], *FEW, "--frames", "1", *other)), frames[:1])
 
     def test_points(self):
-        options = ("--points", "20000", "--frames", "3", "--size", "320x240")
+        options = ("--points", "20000", "--frames", "3")
         first, second = self.record("points", *options), self.record("again", *options)
         self.assertEqual(len(set(demo.digests_of(first))), 3)
         self.assertEqual(demo.digests_of(first), demo.digests_of(second))
