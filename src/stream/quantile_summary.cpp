@@ -1,5 +1,6 @@
 #include "stream/quantile_summary.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -10,6 +11,13 @@
 #include "cpu/merge.hpp"
 
 namespace quadmill::detail::stream {
+
+// Whether one copy of a loop serves all cases, which is slower.
+#ifdef QUADMILL_FOR_SIZE
+static constexpr bool for_size = true;
+#else
+static constexpr bool for_size = false;
+#endif
 
 struct QuantileSummary::Stepped {
     explicit Stepped(const QuantileSummary& of) : gap(of.gap_), n(of.n_) {}
@@ -217,12 +225,16 @@ class QuantileSummary::Walk {
         const auto half = parts.size() / 2;
         const auto middle = merge(parts.first(half), spare, to);
         const auto end = merge(parts.subspan(half), middle, to + (middle - spare));
-        const auto run = [](const Step* from, const Step* until) {
-            return cpu::Run<Step>{from, static_cast<std::size_t>(until - from)};
-        };
-        cpu::merge_two(run(spare, middle), run(middle, end), to,
-                       [](const Step& a, const Step& b) { return a.key < b.key; });
-        return to + (end - spare);
+        const auto less = [](const Step& a, const Step& b) { return a.key < b.key; };
+        if constexpr (for_size) {
+            return std::merge(spare, middle, middle, end, to, less);
+        } else {
+            const auto run = [](const Step* from, const Step* until) {
+                return cpu::Run<Step>{from, static_cast<std::size_t>(until - from)};
+            };
+            cpu::merge_two(run(spare, middle), run(middle, end), to, less);
+            return to + (end - spare);
+        }
     }
     Step* write(const QuantileSummary& part, Step* to) {
         const Reach reach(part.tail_, coarse_.value_or(0) * static_cast<double>(part.n_), part.n_);
@@ -243,19 +255,29 @@ class QuantileSummary::Walk {
             at[-1].max = static_cast<Rank>(part.n_ + 1 - last.max);
             return at;
         };
-        const auto with_keys = [&](const auto& key_of) {
-            if (part.is_stepped()) return with_both(key_of, Stepped(part));
-            return with_both(key_of, [&](std::size_t i) { return part.ranks_of(i); });
-        };
-        if (part.short_keys_.empty()) return with_keys([keys = part.keys_.data()](std::size_t i) { return keys[i]; });
-        return with_keys([base = part.base_, keys = part.short_keys_.data()](std::size_t i) { return base + keys[i]; });
+        const auto ranks_of = [&](std::size_t i) { return part.ranks_of(i); };
+        if constexpr (for_size) {
+            return with_both([&](std::size_t i) { return part.key(i); }, ranks_of);
+        } else {
+            const auto with_keys = [&](const auto& key_of) {
+                return part.is_stepped() ? with_both(key_of, Stepped(part)) : with_both(key_of, ranks_of);
+            };
+            if (part.short_keys_.empty())
+                return with_keys([keys = part.keys_.data()](std::size_t i) { return keys[i]; });
+            return with_keys(
+                [base = part.base_, keys = part.short_keys_.data()](std::size_t i) { return base + keys[i]; });
+        }
     }
     // Calls `work` with a function that bounds the rank_max of the entry after the next kept one.
     template <class Work>
     static std::uint64_t with(const Reach* reach, const Work& work) {
-        if (!reach) return work([](std::uint64_t /*min*/) { return std::uint64_t{0}; });
-        if (reach->has_tail()) return work([reach](std::uint64_t min) { return (*reach)(min); });
-        return work([gap = (*reach)(0)](std::uint64_t min) { return min + gap; });
+        if constexpr (for_size) {
+            return work([reach](std::uint64_t min) { return reach ? (*reach)(min) : std::uint64_t{0}; });
+        } else {
+            if (!reach) return work([](std::uint64_t /*min*/) { return std::uint64_t{0}; });
+            if (reach->has_tail()) return work([reach](std::uint64_t min) { return (*reach)(min); });
+            return work([gap = (*reach)(0)](std::uint64_t min) { return min + gap; });
+        }
     }
 
     std::optional<double> coarse_;
@@ -292,11 +314,13 @@ QuantileSummary QuantileSummary::merged(std::span<const QuantileSummary* const> 
     const auto merge = [&]<class Rank>(Rank /*type*/) {
         Walk<Rank>(parts, coarse).take(sum, prunes ? &reach : nullptr);
     };
-    if (widest <= std::numeric_limits<std::uint32_t>::max()) {
-        merge(std::uint32_t{});
-    } else {
-        merge(std::uint64_t{});
+    if constexpr (!for_size) {
+        if (widest <= std::numeric_limits<std::uint32_t>::max()) {
+            merge(std::uint32_t{});
+            return sum;
+        }
     }
+    merge(std::uint64_t{});
     return sum;
 }
 
