@@ -22,7 +22,7 @@ int is_at_most(uvec2 cut, uvec2 key, int wide) {
 
 uvec4 texel_of_list(highp usampler2D list, int i) { return texelFetch(list, ivec2(i & 1023, i >> 10), 0); }
 
-// How many of the four keys of a node are at most the key.
+// Counts the keys of a node, which has four, that are at most `key`.
 int count_in(highp usampler2D nodes, int node, int wide, uvec2 key) {
     if (wide == 1) {
         uvec4 first = texel_of_list(nodes, 2 * node);

@@ -342,7 +342,7 @@ RowsForm QueryCommand::form() const {
     return output_->is_terminal() && !csv && batch == 0 ? RowsForm::Table : RowsForm::Csv;
 }
 
-// Of the tables that have these columns. Tables have only the columns that the statements name.
+// Makes each index in every table that has its columns. A table has only those columns that the statements name.
 void QueryCommand::make_indexes(const std::vector<Table>& tables) {
     for (std::size_t i = 0; i < indexes_.size(); ++i) {
         for (const auto& table : tables) {
