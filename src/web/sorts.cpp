@@ -137,7 +137,11 @@ QUADMILL_EXPORT(qm_sort_finish) int qm_sort_finish() {
         const gl::Scope scope(page->device, "sort");
         auto& [merge, slot, caller] = page->sorts();
         in_flight = false;
-        index_in_flight.empty() ? static_cast<void>(merge.finish(slot)) : merge.finish_argsort(index_in_flight);
+        if (index_in_flight.empty()) {
+            merge.finish(slot);
+        } else {
+            merge.finish_argsort(index_in_flight);
+        }
         scope.check();
     });
 }

@@ -72,10 +72,6 @@ void Indexes::add(BitmapColumns& columns, std::span<const std::size_t> on) {
         new Known{.of = std::move(of), .rows = columns.shape().rows, .index = CellIndex(columns, on)}));
 }
 
-std::uint64_t Indexes::Fit::rows(IndexUse::Does does) const {
-    return does == IndexUse::Does::Count ? known->index.rows_on_edge(ranges) : known->index.rows_near(ranges);
-}
-
 // The index that reads the fewest rows.
 std::optional<Indexes::Fit> Indexes::fit(IndexUse::Does does, const Clauses& clauses,
                                          const BitmapColumns& columns) const {
@@ -85,7 +81,7 @@ std::optional<Indexes::Fit> Indexes::fit(IndexUse::Does does, const Clauses& cla
     const bool counts = does == IndexUse::Does::Count;
     if (counts && ranges->size() < clauses.size()) return {};
     std::optional<Fit> best;
-    auto best_rows = counts ? columns.shape().rows : columns.shape().rows / rows_for_one;
+    const auto max_rows = counts ? columns.shape().rows : columns.shape().rows / rows_for_one;
     for (const auto& known : all_) {
         Fit fit{.known = known.get()};
         std::size_t used = 0;
@@ -98,9 +94,9 @@ std::optional<Indexes::Fit> Indexes::fit(IndexUse::Does does, const Clauses& cla
         }
         const bool fits = fit.ranges.size() == known->of.size() && known->rows == columns.shape().rows &&
                           (counts ? used == ranges->size() : used > 0);
-        if (!fits || fit.rows(does) > best_rows || (best && fit.rows(does) == best_rows)) continue;
-        best_rows = fit.rows(does);
-        best = std::move(fit);
+        if (!fits) continue;
+        fit.rows = counts ? known->index.rows_on_edge(fit.ranges) : known->index.rows_near(fit.ranges);
+        if (fit.rows <= max_rows && (!best || fit.rows < best->rows)) best = std::move(fit);
     }
     return best;
 }
@@ -125,7 +121,7 @@ std::shared_ptr<BitmapColumns> Indexes::near(const Clauses& clauses, BitmapColum
 std::optional<IndexUse> Indexes::use(IndexUse::Does does, const Clauses& clauses, const BitmapColumns& columns) const {
     const auto found = fit(does, clauses, columns);
     if (!found) return {};
-    IndexUse use{.does = does, .rows = found->rows(does)};
+    IndexUse use{.does = does, .rows = found->rows};
     for (const auto& weak : found->known->of) use.columns.push_back(weak.lock()->name);
     return use;
 }

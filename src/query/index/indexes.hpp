@@ -36,7 +36,7 @@ class Indexes final : public RowIndexes {
     struct Fit {
         Known* known = nullptr;
         std::vector<KeyRange> ranges{};
-        [[nodiscard]] std::uint64_t rows(IndexUse::Does does) const;
+        std::uint64_t rows = 0;  // that are read
     };
     [[nodiscard]] std::optional<Fit> fit(IndexUse::Does does, const Clauses& clauses,
                                          const BitmapColumns& columns) const;
