@@ -112,6 +112,12 @@ void Brush::draw_points(show::Size size) {
 
 show::Canvas Brush::draw(show::Size size) {
     if (!drawn_ || drawn_->width() != size.width || drawn_->height() != size.height) draw_points(size);
+    std::optional<show::Canvas> canvas;
+    draw_ms_.push_back(ms_of([&] { canvas = with_rectangle(size); }));
+    return *std::move(canvas);
+}
+
+show::Canvas Brush::with_rectangle(show::Size size) const {
     auto canvas = *drawn_;
     const auto box = plane(size);
     const auto pixel = [](float part, int pixels) { return static_cast<int>(part * static_cast<float>(pixels)); };
@@ -133,7 +139,8 @@ std::string Brush::summary() const {
     std::array<char, 100> made{};
     std::snprintf(made.data(), made.size(), "index made in %.0f ms (with its programs and uploads)", made_ms_);
     return show::with_commas(points_) + " points, " + made.data() + "; " + std::to_string(ms_.size()) + " counts. " +
-           times("With the index", ms_) + (plain_ms_.empty() ? "" : ". " + times("Without it", plain_ms_));
+           times("With the index", ms_) +
+           (plain_ms_.empty() ? "" : ". " + times("Without it", plain_ms_) + ". " + times("A picture", draw_ms_));
 }
 
 namespace {

@@ -29,12 +29,13 @@ class Brush {
     // The point of the plane at that pixel, or at the nearest of the picture.
     [[nodiscard]] std::array<float, 2> at(show::Size size, int x, int y) const;
     [[nodiscard]] std::string title() const;
-    // Times of all counts so far.
+    // Times of all counts and pictures so far.
     [[nodiscard]] std::string summary() const;
 
   private:
     [[nodiscard]] static show::Box plane(show::Size size);
     void draw_points(show::Size size);
+    [[nodiscard]] show::Canvas with_rectangle(show::Size size) const;
 
     quadmill::Table table_;
     quadmill::QueryProcessor indexed_, plain_;
@@ -44,7 +45,7 @@ class Brush {
     std::unique_ptr<show::Canvas> drawn_;  // without a rectangle
     Rectangle rectangle_{0.3F, 0.3F, 0.6F, 0.6F};
     std::uint64_t count_ = 0;
-    std::vector<double> ms_, plain_ms_;
+    std::vector<double> ms_, plain_ms_, draw_ms_;
 };
 
 // The brush in a window.

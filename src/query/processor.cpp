@@ -333,7 +333,7 @@ void QueryProcessor::index(const Table& table, const std::vector<std::string>& c
             refuse("the columns of " + std::to_string(data->rows) + " rows have no room in the GPU's memory");
         const auto opened = engines.get(QueryEngine::Bitmap).open(data, on);
         auto& textures = state_->textures_of(function, {data, QueryEngine::Bitmap, opened});
-        Indexes::of(textures.tables()).add(textures, on);
+        Indexes::of(textures.tables(), state_->options.index_overhead).add(textures, on);
         return 0;
     });
 }

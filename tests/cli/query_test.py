@@ -171,8 +171,8 @@ class Answers(Query):
             self.assertEqual(self.output(queries, "--engine", engine, "--index", "x,y", "--index", "z"), expected)
         text = self.output(queries, "--engine", "bitmap", "--index", "x,y", "--explain").decode()
         self.assertRegex(text, r"index of x and y counts, \d+ of 20000 rows are read\n")
-        self.assertRegex(text, r"index of x and y finds rows, \d+ of 20000 rows are read\n")
         self.assertIn("no index\n", text)
+        self.assertNotIn("finds rows", text)  # all rows of a small table are tested as fast
         unused = run("query", "SELECT COUNT(*) FROM points.csv WHERE x > 3", "--engine", "bitmap", "--index", "x,y",
                      cwd=self.folder)
         self.assertEqual(unused.returncode, 0)

@@ -149,25 +149,26 @@ Query some_query(std::mt19937_64& random) {
     return query;
 }
 
-std::uint64_t rounds() {
-    const char* text = std::getenv("QUADMILL_INDEX_QUERIES");  // NOLINT(concurrency-mt-unsafe): no thread sets any
-    return text ? std::strtoull(text, nullptr, 10) : 150;
+std::uint64_t number_in(const char* variable, std::uint64_t otherwise) {
+    const char* text = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe): no thread sets any
+    return text ? std::strtoull(text, nullptr, 10) : otherwise;
 }
 
 }  // namespace
 
-// QUADMILL_INDEX_QUERIES=100000 for the long run.
+// QUADMILL_INDEX_QUERIES=100000 for the long run; QUADMILL_INDEX_SEED for other queries.
 TEST_CASE("Random queries of indexed columns have the answers of the CPU engine") {
     auto context = Context::headless();
-    std::mt19937_64 random(146);
+    const auto rounds = number_in("QUADMILL_INDEX_QUERIES", 150);
+    std::mt19937_64 random(number_in("QUADMILL_INDEX_SEED", 146));
     const auto table = places(random);
     QueryProcessor plain({.engine = QueryEngine::Cpu});
     std::size_t counted = 0, found = 0;
     for (const auto engine : gpu_engines(context)) {
-        QueryProcessor processor(context, {.engine = engine});
+        QueryProcessor processor(context, {.engine = engine, .index_overhead = 0});
         processor.index(table, {"x", "y"});
         processor.index(table, {"x"});
-        for (std::uint64_t n = 0; n < rounds(); ++n) {
+        for (std::uint64_t n = 0; n < rounds; ++n) {
             CAPTURE(n);
             const auto query = some_query(random);
             const auto plan = QueryPlan(query, table.columns());
@@ -195,14 +196,14 @@ TEST_CASE("Random queries of indexed columns have the answers of the CPU engine"
         }
     }
     CHECK(counted > 0);
-    CHECK(found > rounds() / 4);
+    CHECK(found > rounds / 4);
 }
 
 TEST_CASE("A selection by an index is combined, measured and joined as any other") {
     auto context = Context::headless();
     std::mt19937_64 random(147);
     const auto table = places(random);
-    QueryProcessor processor(context, {.engine = QueryEngine::Bitmap}), plain;
+    QueryProcessor processor(context, {.engine = QueryEngine::Bitmap, .index_overhead = 0}), plain;
     processor.index(table, {"x", "y"});
     const auto few = column("x").between(0.5, 0.55) && column("y").between(0, 5000) && column("kind") < 4;
     const auto half = column("z") > 0;
@@ -225,7 +226,7 @@ TEST_CASE("Plans say what an index does for their conditions") {
     auto context = Context::headless();
     std::mt19937_64 random(148);
     const auto table = places(random);
-    QueryProcessor processor(context, {.engine = QueryEngine::Bitmap}), plain;
+    QueryProcessor processor(context, {.engine = QueryEngine::Bitmap, .index_overhead = 0}), plain;
     const auto explained = [&](QueryProcessor& by, const std::vector<Output>& outputs, const Predicate& where) {
         Passes none(context, "");
         const auto text = by.explain(QueryPlan(Query{.outputs = outputs, .where = where}, table.columns()), table);
@@ -256,7 +257,7 @@ TEST_CASE("An index serves the columns that it was made of, also in a table with
     auto context = Context::headless();
     std::mt19937_64 random(149);
     auto table = places(random);
-    QueryProcessor processor(context, {.engine = QueryEngine::Bitmap}), plain;
+    QueryProcessor processor(context, {.engine = QueryEngine::Bitmap, .index_overhead = 0}), plain;
     processor.index(table, {"x", "y"});
     const auto inside = column("x").between(0.5, 0.55) && column("y").between(0, 5000);
     const auto edges = [&](const Table& of) {

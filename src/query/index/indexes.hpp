@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -13,8 +14,9 @@ namespace quadmill::detail::query {
 
 class Indexes final : public RowIndexes {
   public:
-    // The indexes of an engine's tables; made when they are first asked for.
-    [[nodiscard]] static Indexes& of(GpuTables& tables);
+    // The indexes of an engine's tables; made when they are first asked for. `overhead` is QueryOptions::index_overhead.
+    [[nodiscard]] static Indexes& of(GpuTables& tables, std::optional<std::uint64_t> overhead = {});
+    explicit Indexes(std::uint64_t overhead) : overhead_(overhead) {}
     // Indexes these columns, unless that is done. Pre: as for CellIndex; the table is not in parts.
     void add(BitmapColumns& columns, std::span<const std::size_t> on);
     // An indexed column that the condition does not name must be without NULLs, also in the calls below.
@@ -40,6 +42,7 @@ class Indexes final : public RowIndexes {
     };
     [[nodiscard]] std::optional<Fit> fit(IndexUse::Does does, const Clauses& clauses,
                                          const BitmapColumns& columns) const;
+    std::uint64_t overhead_;  // in rows
     std::vector<std::unique_ptr<Known>> all_;
 };
 
