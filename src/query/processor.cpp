@@ -2,33 +2,13 @@
 #include <optional>
 #include <utility>
 
-#include "gl/device.hpp"
 #include "gl/pixels.hpp"
 #include "quadmill/error.hpp"
-#include "quadmill/query.hpp"
-#include "quadmill/sort.hpp"
-#include "query/gpu/bitmap_columns.hpp"
-#include "query/gpu/host_number.hpp"
-#include "query/gpu/host_rows.hpp"
-#include "query/gpu/matcher.hpp"
 #include "query/index/indexes.hpp"
-#include "query/run/engines.hpp"
-#include "query/run/executor.hpp"
-#include "query/run/rows_run.hpp"
-#include "query/run/value_later.hpp"
+#include "query/processor_state.hpp"
 #include "query/table/sort_unique.hpp"
 
 namespace quadmill {
-
-using namespace detail::query;  // NOLINT(google-build-using-namespace): this file is the front door of the room
-namespace gl = detail::gl;
-
-// A table that an engine has opened.
-struct Opened {
-    std::shared_ptr<const TableData> table;
-    QueryEngine engine;
-    std::shared_ptr<Columns> columns;
-};
 
 namespace {
 
@@ -41,114 +21,15 @@ QueryCrossings crossings_for(const std::optional<Context>& context, const QueryO
 
 }  // namespace
 
-struct QueryProcessor::State : std::enable_shared_from_this<QueryProcessor::State> {
-    State(std::optional<Context> with, const QueryOptions& wanted)
-        : context(std::move(with)),
-          options(wanted),
-          crossings(crossings_for(context, wanted)),
-          engines(context, wanted) {
-        tuning.gpu_rows = crossings.rows;
-        if (crossings.depth_over_bitmap > 0) tuning = scaled(tuning, crossings.depth_over_bitmap);
-        tuning.gpu_rank_rows = crossings.rank_rows;
-    }
-
-    // Runs the body of a public call, in a session if there is a context.
-    template <class Work>
-    auto within(const char* function, const Work& work) {
-        if (!context) return work();
-        const gl::Scope scope(*detail::Access::of(*context), function);
-        auto result = work();
-        scope.check();
-        return result;
-    }
-
-    [[nodiscard]] Opened open(std::shared_ptr<const TableData> table, const std::vector<std::size_t>& wanted,
-                              const QueryWork& work) {
-        const auto which = engines.choose({{{*table, wanted}, work}}, tuning);
-        if (which == QueryEngine::Cpu) table = in_memory(context, table, wanted);
-        auto columns = engines.get(which).open(table, wanted);
-        return {.table = std::move(table), .engine = which, .columns = std::move(columns)};
-    }
-    [[nodiscard]] Opened open(const char* function, const Table& table, const Predicate& where, QueryWork work);
-    // Runs work(asked) on the rows of an aggregate.
-    template <class Work>
-    auto with_aggregate(const char* function, const Table& table, const QueryAggregate& what, const Selection* of,
-                        const Work& work);
-    // Calls write(numbers, place) to write a number to the application's object.
-    template <class Write>
-    void write_number(const char* function, const NumberPlace& to, const Write& write);
-    [[nodiscard]] BitmapColumns& textures_of(const char* function, const Opened& opened) const;
-    [[nodiscard]] JoinTools join_tools(const char* function, QueryEngine engine);
-    [[nodiscard]] TextureJoinTools texture_join_tools(QueryEngine engine);
-    [[nodiscard]] bool loops_on_gpu() const {
-        if (options.engine != QueryEngine::Auto) return options.engine != QueryEngine::Cpu;
-        return crossings.join_comparisons > 0 && !engines.refusal(QueryEngine::Bitmap);
-    }
-    [[nodiscard]] Matcher& matching() {
-        if (!matcher) matcher.emplace(*detail::Access::of(*context), options.threads);
-        return *matcher;
-    }
-    // Calls work(engine, tools) with the engine that is chosen for the plan.
-    template <class Work>
-    auto with_tools(const char* function, const QueryPlan& plan,
-                    const std::array<std::shared_ptr<const TableData>, 2>& tables, const TakeRows& take,
-                    const Work& work);
-    [[nodiscard]] QueryResult run(const QueryPlan& plan, const std::array<std::shared_ptr<const TableData>, 2>& tables,
-                                  const TakeRows& take);
-    void check(const char* function, const Table& table, const Selection* selection) const;
-    // A selection's bits on the GPU.
-    [[nodiscard]] BitsPtr gpu_bits(QueryEngine engine, const Table& table, const Selection& rows);
-    std::uint64_t join(const Table& left, const Table& right, const Join& on,
-                       const std::function<void(std::span<const RowPair>)>& take, const Selection* left_rows,
-                       const Selection* right_rows);
-
-    std::optional<Context> context;
-    QueryOptions options;
-    QueryCrossings crossings;
-    Tuning tuning;
-    Engines engines;
-    std::optional<Sorter> sorter;
-    std::optional<Matcher> matcher;
-    std::optional<HostRows> host_rows;
-    std::optional<HostNumbers> host_numbers;
-};
-
-struct PendingCount::State {
-    std::shared_ptr<QueryProcessor::State> processor;
-    std::unique_ptr<Counting> counting;
-    QueryEngine engine;
-};
-
-struct PendingValue::State {
-    std::shared_ptr<QueryProcessor::State> processor;
-    std::unique_ptr<ValueLater> value;
-    QueryEngine engine;
-};
-
-// The few rows among which an index found all of a selection, and which of them are in it.
-struct FewRows {
-    std::shared_ptr<Columns> columns;
-    BitsPtr bits;
-    Bound condition;
-};
-
-struct Selection::State {
-    std::shared_ptr<QueryProcessor::State> processor;
-    Opened opened;
-    mutable BitsPtr made{};  // null until they are needed, if there are few
-    std::optional<FewRows> few{};
-
-    // A bit for each row of the table.
-    [[nodiscard]] const BitsPtr& bits() const {
-        if (!made) made = select_at_once(*opened.columns, few->condition);
-        return made;
-    }
-    // Where its rows can be counted or listed, with their bits.
-    [[nodiscard]] std::pair<Columns&, const Bits&> rows() const {
-        if (few) return {*few->columns, *few->bits};
-        return {*opened.columns, *bits()};
-    }
-};
+QueryProcessor::State::State(std::optional<Context> with, const QueryOptions& wanted)
+    : context(std::move(with)),
+      options(wanted),
+      crossings(crossings_for(context, wanted)),
+      engines(context, wanted) {
+    tuning.gpu_rows = crossings.rows;
+    if (crossings.depth_over_bitmap > 0) tuning = scaled(tuning, crossings.depth_over_bitmap);
+    tuning.gpu_rank_rows = crossings.rank_rows;
+}
 
 // Opens the columns that the condition names.
 Opened QueryProcessor::State::open(const char* function, const Table& table, const Predicate& where, QueryWork work) {
@@ -364,13 +245,6 @@ Selection QueryProcessor::select(const Table& table, const Predicate& where) {
     });
 }
 
-// Converts bits of one engine for another. Both GPU engines have the same textures of bits.
-static BitsPtr bits_for(const Opened& opened, const Selection::State& selection) {
-    const auto on_gpu = [](QueryEngine engine) { return engine != QueryEngine::Cpu; };
-    if (on_gpu(opened.engine) == on_gpu(selection.opened.engine)) return selection.bits();
-    return opened.columns->bits_of(selection.opened.columns->words(*selection.bits()));
-}
-
 // An aggregate that was asked for, with its table and rows.
 struct AskedAggregate {
     Wanted wanted;
@@ -399,7 +273,7 @@ auto QueryProcessor::State::with_aggregate(const char* function, const Table& ta
         if (!rows) asked.add(what.kind, *detail::Access::of(table), place.column);
         const auto opened =
             open(detail::Access::of(table), rows ? std::vector<std::size_t>{} : std::vector{place.column}, asked);
-        const auto bits = of ? bits_for(opened, detail::Access::of(*of)) : opened.columns->leaf(Always{true});
+        const auto bits = of ? detail::Access::of(*of).bits_for(opened) : opened.columns->leaf(Always{true});
         AskedAggregate question{{what, place}, opened, EngineMeasures(*opened.table, *opened.columns, bits)};
         return work(question);
     });
@@ -569,125 +443,6 @@ Value PendingValue::get() const {
 
 QueryEngine PendingValue::engine() const noexcept {
     return state_->engine;
-}
-
-// ---- Selection
-
-Selection::Selection(std::unique_ptr<State> state) : state_(std::move(state)) {}
-Selection::Selection(Selection&&) noexcept = default;
-Selection& Selection::operator=(Selection&&) noexcept = default;
-Selection::~Selection() = default;
-
-static Selection combined(const char* function, BoolOp op, const Selection& a, const Selection& b) {
-    const auto& x = detail::Access::of(a);
-    const auto& y = detail::Access::of(b);
-    if (x.processor != y.processor)
-        throw InvalidArgument(std::string(function) + ": both selections must belong to the same processor");
-    if (x.opened.table->rows != y.opened.table->rows)
-        throw InvalidArgument(std::string(function) + ": both selections must have the same number of rows, not " +
-                              std::to_string(x.opened.table->rows) + " and " + std::to_string(y.opened.table->rows));
-    return x.processor->within(function, [&] {
-        auto bits = x.opened.columns->combine(op, *x.bits(), *bits_for(x.opened, y));
-        return detail::Access::make<Selection>(
-            std::make_unique<Selection::State>(Selection::State{x.processor, x.opened, std::move(bits), {}}));
-    });
-}
-
-Selection Selection::operator&(const Selection& other) const {
-    return combined("Selection::operator&", BoolOp::And, *this, other);
-}
-
-Selection Selection::operator|(const Selection& other) const {
-    return combined("Selection::operator|", BoolOp::Or, *this, other);
-}
-
-Selection Selection::operator~() const {
-    return state_->processor->within("Selection::operator~", [&] {
-        auto& columns = *state_->opened.columns;
-        auto bits = columns.combine(BoolOp::AndNot, *columns.leaf(Always{true}), *state_->bits());
-        return Selection(std::make_unique<State>(State{state_->processor, state_->opened, std::move(bits), {}}));
-    });
-}
-
-std::uint64_t Selection::count() const {
-    return state_->processor->within("Selection::count", [&] {
-        const auto [columns, bits] = state_->rows();
-        return columns.count(bits);
-    });
-}
-
-std::vector<std::uint64_t> Selection::rows() const {
-    return state_->processor->within("Selection::rows", [&] {
-        const auto [columns, bits] = state_->rows();
-        return columns.rows(bits);
-    });
-}
-
-std::vector<std::uint32_t> Selection::bits() const {
-    return state_->processor->within("Selection::bits", [&] { return state_->opened.columns->words(*state_->bits()); });
-}
-
-// Passes the selection's words on the GPU to `write`.
-template <class Write>
-static void write_for_host(const char* function, const Selection::State& selection, const Write& write) {
-    auto& processor = *selection.processor;
-    if (!processor.context) {
-        throw InvalidArgument(std::string(function) +
-                              ": this processor has no context; make it with the one that the object is of");
-    }
-    processor.within(function, [&] {
-        auto columns = selection.opened.columns;
-        auto bits = selection.bits();
-        if (selection.opened.engine == QueryEngine::Cpu) {
-            const auto words = columns->words(*bits);
-            columns = processor.engines.get(QueryEngine::Bitmap).open(selection.opened.table, {});
-            bits = columns->bits_of(words);
-        }
-        const auto* const textures = columns->textures();
-        if (!textures) {
-            throw InvalidArgument(std::string(function) + ": " + std::to_string(selection.opened.table->rows) +
-                                  " rows are more than a texture holds; select parts of the table");
-        }
-        auto& device = *detail::Access::of(*processor.context);
-        if (!processor.host_rows) processor.host_rows.emplace(device);
-        write(device, *processor.host_rows, SelectedWords{BitmapColumns::texture(*bits), textures->shape()});
-        return 0;
-    });
-}
-
-void Selection::write_bits(std::uint32_t texture) const {
-    constexpr const char* function = "Selection::write_bits";
-    write_for_host(function, *state_, [&](gl::Device& device, HostRows& rows, const SelectedWords& words) {
-        constexpr const char* what = "the texture of bits";
-        const auto to = gl::host_texture(device, texture, {gl::Format::R32ui}, function, what);
-        const auto texels = product(to.width(), to.height());
-        if (texels < words.shape.words_in_use()) {
-            throw InvalidArgument(std::string(function) + ": " + std::to_string(words.shape.rows) + " rows take " +
-                                  std::to_string(words.shape.words_in_use()) + " texels, and the texture has " +
-                                  std::to_string(texels));
-        }
-        const gl::PlainAccess plain(device, to);
-        rows.write_bits(words, plain.texture(), detail::sort::index_write(plain, function, what));
-    });
-}
-
-void Selection::write_count(std::uint32_t buffer, std::size_t offset) const {
-    constexpr const char* function = "Selection::write_count";
-    write_for_host(function, *state_, [&](gl::Device& device, HostRows& rows, const SelectedWords& words) {
-        rows.write_count(words, buffer_for(device, function, "the buffer of the count", buffer, offset, 1), offset);
-    });
-}
-
-void Selection::write_rows(std::uint32_t index, std::size_t index_offset, std::uint32_t count,
-                           std::size_t count_offset) const {
-    constexpr const char* function = "Selection::write_rows";
-    write_for_host(function, *state_, [&](gl::Device& device, HostRows& rows, const SelectedWords& words) {
-        const auto list = buffer_for(device, function, "the buffer of rows", index, index_offset, words.shape.rows);
-        const auto total = buffer_for(device, function, "the buffer of the count", count, count_offset, 1);
-        if (index == count && count_offset + 4 > index_offset && count_offset < index_offset + 4 * words.shape.rows)
-            throw InvalidArgument(std::string(function) + ": the rows would lie over their count; give another offset");
-        rows.write_rows(words, list, index_offset, total, count_offset);
-    });
 }
 
 }  // namespace quadmill

@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "gl/device.hpp"
 #include "query/index/near_rows.hpp"
 
 namespace quadmill::detail::query {
