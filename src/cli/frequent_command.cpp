@@ -32,13 +32,12 @@ void FrequentCommand::run_names() const {
     StreamRun run(stream, 0);
     using Names = Frequencies<std::string>;
     const Question question{.support = support.support, .top = top};
+    const auto make = [this] { return Names({.eps = support.eps()}); };
     const auto ask = [&](const Names& some) { return answer_of(some, question); };
     if (sliding.seconds > 0) {
-        return run_recent<std::string, Names>(
-            run, stream, sliding.seconds, [this] { return Names({.eps = support.eps()}); }, ask);
+        return run_recent<std::string, Names>(run, stream, sliding.seconds, make, ask);
     }
-    const auto saved = run.resumed();
-    auto summary = saved ? Names::load(saved->span()) : Names({.eps = support.eps()});
+    auto summary = run.resumed([](auto bytes) { return Names::load(bytes); }, make);
     const auto any = any_summary<Names>(summary, ask);
     run.use_cpu();
     if (!stream.weight.empty()) {
@@ -55,7 +54,8 @@ template <class T>
 void FrequentCommand::run_as() const {
     StreamRun run(stream, sizeof(T));
     const Question question{.support = support.support, .top = top, .width = sliding.asked()};
-    const auto make = [this] { return Frequencies<T>({.eps = support.eps(), .window = stream.window}); };
+    const FrequencyOptions options{.eps = support.eps(), .window = stream.window};
+    const auto make = [options] { return Frequencies<T>(options); };
     const auto ask = [&](const Frequencies<T>& some) { return answer_of(some, question); };
     if (!stream.group.empty()) return run_groups<T, Frequencies<T>>(run, stream, max_groups, make, ask);
     if (sliding.seconds > 0) return run_recent<T, Frequencies<T>>(run, stream, sliding.seconds, make, ask);
@@ -68,13 +68,13 @@ void FrequentCommand::run_as() const {
         run.run<T>(any, [&](std::span<const T> values) { summary.add(values); });
     };
     auto sorter = run.sorter();
-    const auto saved = run.resumed();
-    if (sliding.on()) {
-        return run_with(saved ? SlidingFrequencies<T>::load(saved->span(), std::move(sorter))
-                              : SlidingFrequencies<T>(sliding.options(support.eps()), std::move(sorter)));
-    }
-    run_with(saved ? Frequencies<T>::load(saved->span(), std::move(sorter))
-                   : Frequencies<T>({.eps = support.eps(), .window = stream.window}, std::move(sorter)));
+    const auto resumed = [&]<class Summary>(const auto& how) {
+        return run.resumed([&](auto bytes) { return Summary::load(bytes, std::move(sorter)); },
+                           [&] { return Summary(how, std::move(sorter)); });
+    };
+    if (sliding.on())
+        return run_with(resumed.template operator()<SlidingFrequencies<T>>(sliding.options(support.eps())));
+    run_with(resumed.template operator()<Frequencies<T>>(options));
 }
 
 // The k most frequent values are among those that may occur eps n times or more, unless fewer than k do.
@@ -101,7 +101,7 @@ void FrequentCommand::run() {
     try {
         cpu::visit_key_type(stream.type(), [this]<class T>(const T*) { run_as<T>(); });
     } catch (const input::BadInput& error) {
-        if (!std::string_view(error.what()).ends_with("is not a number")) throw;
+        if (!error.is_not_a_number()) throw;
         throw input::BadInput(std::string(error.what()) + "; --names counts texts");
     }
 }

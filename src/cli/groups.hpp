@@ -49,8 +49,8 @@ template <class Summary>
 template <class T, class Summary>
 void run_groups(StreamRun& run, const StreamOptions& stream, std::uint64_t max, const std::function<Summary()>& make,
                 const Ask<Summary>& ask) {
-    const auto saved = run.resumed();
-    auto groups = saved ? Grouped<Summary>::load(saved->span(), max) : Grouped<Summary>(make, max);
+    auto groups = run.resumed([&](auto bytes) { return Grouped<Summary>::load(bytes, max); },
+                              [&] { return Grouped<Summary>(make, max); });
     const AnySummary any{.ask = [&] { return answer_of_groups(groups, ask); },
                          .save = [&] { return groups.save(); },
                          .nans = [&] { return nans_of_groups(groups); },
@@ -72,9 +72,5 @@ void run_groups(StreamRun& run, const StreamOptions& stream, std::uint64_t max, 
             for (const auto& [summary, value] : records) summary->add(value);
         });
 }
-
-// --by and --groups. Call it after add_column_options(), which returned `column`.
-void add_group_options(CLI::App& verb, StreamOptions& options, std::uint64_t& max_groups, CLI::Option* column,
-                       const std::string& what);
 
 }  // namespace quadmill::detail::cli

@@ -165,9 +165,8 @@ void QuantilesCommand::run_as() const {
     }
     if (sliding.on()) {
         auto sorter = run.sorter();
-        const auto saved = run.resumed();
-        auto summary = saved ? SlidingQuantiles<T>::load(saved->span(), std::move(sorter))
-                             : SlidingQuantiles<T>(sliding.options(eps), std::move(sorter));
+        auto summary = run.resumed([&](auto bytes) { return SlidingQuantiles<T>::load(bytes, std::move(sorter)); },
+                                   [&] { return SlidingQuantiles<T>(sliding.options(eps), std::move(sorter)); });
         const auto ask = [&](const SlidingQuantiles<T>& some) {
             auto answer = answer_of(some, question);
             if (!values.empty() || bars > 0) add_rows(answer, some.summary(question.width), values);
@@ -190,9 +189,8 @@ void QuantilesCommand::run_as() const {
     };
     if (sliding.seconds > 0) return run_recent<T, Quantiles<T>>(run, stream, sliding.seconds, make, ask);
     auto sorter = run.sorter();
-    const auto saved = run.resumed();
-    auto summary =
-        saved ? Quantiles<T>::load(saved->span(), std::move(sorter)) : Quantiles<T>(options(), std::move(sorter));
+    auto summary = run.resumed([&](auto bytes) { return Quantiles<T>::load(bytes, std::move(sorter)); },
+                               [&] { return Quantiles<T>(options(), std::move(sorter)); });
     const auto any = any_summary<Quantiles<T>>(summary, ask);
     if (!stream.weight.empty())
         return run.run_weighted<T>(any, [&](auto some, auto weights) { summary.add(some, weights); });

@@ -18,8 +18,8 @@ namespace quadmill::detail::cli {
 template <class T, class Summary>
 void run_recent(StreamRun& run, const StreamOptions& stream, double seconds, std::function<Summary()> make,
                 const std::function<Answer(const Summary&)>& ask) {
-    const auto saved = run.resumed();
-    auto recent = saved ? Recent<Summary>::load(saved->span()) : Recent<Summary>(seconds, std::move(make));
+    auto recent = run.resumed([](auto bytes) { return Recent<Summary>::load(bytes); },
+                              [&] { return Recent<Summary>(seconds, std::move(make)); });
     const bool by_column = !stream.time.empty();
     const std::chrono::duration<double> since_1970 = std::chrono::system_clock::now().time_since_epoch();
     const auto start = std::max(since_1970.count(), recent.latest().value_or(since_1970.count()));

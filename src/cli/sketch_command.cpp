@@ -122,7 +122,14 @@ template <class T>
 void SketchMerge::run_as(files::Bytes content) const {
     files::OutputFile file(output);
     refuse_terminal("-o", file);
-    auto all = Sketch<T>::load(content.span());
+    const auto load = [&](std::size_t which) {
+        try {
+            return Sketch<T>::load(content.span());
+        } catch (const InvalidArgument& error) {
+            refuse_file(files[which], error);
+        }
+    };
+    auto all = load(0);
     const auto head = saved(files.front(), content);
     for (std::size_t i = 1; i < files.size(); ++i) {
         content = files::read_file(files[i]);
@@ -135,11 +142,7 @@ void SketchMerge::run_as(files::Bytes content) const {
                 "FILE", fmt::format("{} and {} differ, so they cannot be merged: {}, and {}",
                                     files::input_name(files[0]), files::input_name(files[i]), a.dump(), b.dump()));
         }
-        try {
-            all.merge(Sketch<T>::load(content.span()));
-        } catch (const InvalidArgument& error) {
-            refuse_file(files[i], error);
-        }
+        all.merge(load(i));
     }
     write_sketch(file, all.save());
 }

@@ -88,7 +88,7 @@ std::span<const Key> next_of(input::RecordLines<Key>& lines, std::string_view& t
     try {
         return lines.next(text);
     } catch (const input::BadInput& error) {
-        if (!is_first || !std::string_view(error.what()).ends_with("is not a number")) throw;
+        if (!is_first || !error.is_not_a_number()) throw;
         throw input::BadInput(fmt::format("{}; {}", error.what(), verb_for_lines));
     }
 }

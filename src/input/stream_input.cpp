@@ -146,7 +146,7 @@ class ColumnRows {
         }
     }
     void refuse(std::uint64_t line, std::string_view word, Fault why) {
-        if (options_.bad == LineOptions::Bad::Refuse) throw BadInput(about(line, word, why));
+        if (options_.bad == LineOptions::Bad::Refuse) throw BadInput(about(line, word, why), why);
         if (skipped_.lines++ == 0) skipped_.first = about(line, word, why);
     }
     void find_columns() {

@@ -215,7 +215,7 @@ class RecordLines {
     }
     [[nodiscard]] bool may_refuse() const { return options_.bad == LineOptions::Bad::Skip || records_.empty(); }
     void refuse(std::uint64_t line, std::string_view word, Fault why, std::uint64_t count = 1) {
-        if (options_.bad == LineOptions::Bad::Refuse) throw BadInput(lines_.about(line, word, why));
+        if (options_.bad == LineOptions::Bad::Refuse) throw BadInput(lines_.about(line, word, why), why);
         if (skipped_.lines == 0) skipped_.first = lines_.about(line, word, why);
         skipped_.lines += count;
     }

@@ -81,7 +81,7 @@ Fault parse_number(std::string_view word, Key& key) {
     if (error != std::errc() || rest != digits.data() + digits.size())
         return std::is_unsigned_v<Key>   ? "is not an integer from 0"
                : std::is_integral_v<Key> ? "is not an integer"
-                                         : "is not a number";
+                                         : not_a_number;
     const auto found = key_of<Key>(number);
     if (!found) return out_of_range;
     key = *found;

@@ -18,6 +18,7 @@ using Fault = const char*;
 template <class Record>
 using ParseLine = Fault (*)(std::string_view, Record&);
 
+inline constexpr char not_a_number[] = "is not a number";  // NOLINT(*-avoid-c-arrays): a Fault, known by its address
 // For each type of key. Pre: the word has no blanks around it. Numbers that are too small for the type become 0.
 template <class Key>
 [[nodiscard]] Fault parse_number(std::string_view word, Key& key);
@@ -50,6 +51,12 @@ class BadInput : public Error {
   public:
     static constexpr int status = 3;  // exit status of a program that has answered about what came before
     using Error::Error;
+    // For a word with that fault.
+    BadInput(const std::string& what, Fault why) : Error(what), why_(why) {}
+    [[nodiscard]] bool is_not_a_number() const { return why_ == not_a_number; }
+
+  private:
+    Fault why_ = nullptr;
 };
 
 // Counts lines, which may arrive in pieces.

@@ -726,6 +726,21 @@ class Recently(Stream):
         self.fails(2, "has forgotten those before its window", "merge", other, late)
         self.fails(1, "another kind", *call[:4], "--resume", other, stdin=b"1\n")
 
+    def test_a_file_of_another_kind_is_named(self):
+        numbers, names = self.path("numbers"), self.path("names")
+        self.answer("quantiles", "--text", "--save", numbers, stdin=b"5\n")
+        self.answer("frequent", "--text", "--names", "-k", "1", "--save", names, stdin=b"x\n")
+        for saved, *call in [(names, "quantiles"), (names, "quantiles", "--tail", "both"), (numbers, "quantiles", "--sliding", "9"),
+                             (numbers, "quantiles", "--sliding", "1h"), (names, "frequent", "-k", "1"),
+                             (numbers, "frequent", "--names", "-k", "1"), (names, "frequent", "--support", "0.5", "--sliding", "9"),
+                             (names, "frequent", "-k", "1", "--sliding", "1h"), (names, "quantiles", "--type", "u32")]:
+            with self.subTest(call):
+                text = self.fails(1, "another kind", *call, "--text", "--resume", saved, stdin=b"1\n")
+                self.assertIn(f"'{saved}': ", text)
+        for verb in (["quantiles"], ["frequent", "-k", "1"]):
+            text = self.fails(1, "another kind", *verb, "--column", "v", "--by", "k", "--resume", numbers, stdin=b"k,v\n1,1\n")
+            self.assertIn(f"'{numbers}': ", text)
+
     def test_by_a_column(self):
         chance = random.Random(16)
         rows = [(1e9 + 50 + i / 10 + chance.uniform(-2, 2), chance.randrange(1000)) for i in range(20_000)]
