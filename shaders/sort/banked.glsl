@@ -1,7 +1,6 @@
 // Keys in a banked texture: its layers are render targets, and the texels of a fragment are a block (block.glsl).
-// Even blocks are in the lower half of the texture, odd ones in the upper half, so that different programs draw the two
-// blocks of a pair: UPPER says which. The row above both halves has texels with the smallest key (x = 0) and the
-// largest (x = 1).
+// Even blocks are in the lower half of the texture, odd ones in the upper half, so that different programs can draw the
+// two blocks of a pair. The row above both halves has texels with the smallest key (x = 0) and the largest (x = 1).
 uniform int row_log2;     // a row has 2^row_log2 pairs of blocks
 uniform int half_height;  // rows of each half
 
@@ -21,6 +20,22 @@ ivec2 place_of(int block) {
 int pair_of(ivec2 place) {
     int tile = (place.y >> 2) << (row_log2 - 3) | place.x >> 3;
     return tile << 5 | (place.y & 3) << 3 | (place.x & 7);
+}
+
+// Which half a pass draws: with UPPER the upper one; with BOTH, an odd block is in the upper one.
+bool is_upper() {
+#if defined(BOTH)
+    return int(gl_FragCoord.y) >= half_height;
+#elif defined(UPPER)
+    return true;
+#else
+    return false;
+#endif
+}
+
+// The pair of the block that a fragment writes.
+int pair_drawn() {
+    return pair_of(ivec2(gl_FragCoord.xy) - ivec2(0, is_upper() ? half_height : 0));
 }
 
 KEY sorted_key(highp usampler2DArray keys, int i) {

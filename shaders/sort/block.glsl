@@ -31,6 +31,8 @@ bool LESS(uvec3 a, uvec3 b) {
 #define HIGHER(a, b) (LESS(b, a) ? (a) : (b))
 #define EXCHANGE(a, b) { bool s = LESS(b, a); KEY t = s ? b : a; b = s ? a : b; a = t; }
 #endif
+// The higher or the lower one.
+#define ONE_OF(higher, a, b) ((higher) ? HIGHER(a, b) : LOWER(a, b))
 #define TEXEL_KEYS (4 / WORDS)
 
 uvec4 texel_of(KEY v[KEYS], int g) {

@@ -2,13 +2,6 @@
 // each block with a network in registers. It keeps the lower half of all keys (for the even block) or the upper half
 // (for the odd one), which is min or max of a[k] and b[KEYS - 1 - k], and ends with a bitonic merge.
 //     texture0   keys in the layout of memory, texel after texel in rows of 2^source_log2 texels
-#ifdef UPPER
-#define KEPT(a, b) HIGHER(a, b)
-#define FIRST_ROW half_height
-#else
-#define KEPT(a, b) LOWER(a, b)
-#define FIRST_ROW 0
-#endif
 #define SOURCE_TEXELS (KEYS / SOURCE_KEYS)
 uniform highp usampler2D texture0;
 uniform int source_log2;
@@ -25,7 +18,8 @@ void load(int block, out KEY v[KEYS]) {
 }
 
 void main() {
-    int pair = pair_of(ivec2(gl_FragCoord.xy) - ivec2(0, FIRST_ROW));
+    int pair = pair_drawn();
+    bool upper = is_upper();
     KEY a[KEYS];
     KEY b[KEYS];
     load(2 * pair, a);
@@ -33,7 +27,7 @@ void main() {
     load(2 * pair + 1, b);
     SORT_NETWORK(b)
     KEY v[KEYS];
-    for (int k = 0; k < KEYS; ++k) v[k] = KEPT(a[k], b[KEYS - 1 - k]);
+    for (int k = 0; k < KEYS; ++k) v[k] = ONE_OF(upper, a[k], b[KEYS - 1 - k]);
     BITONIC_NETWORK(v)
     WRITE_BLOCK(block, v)
 }

@@ -4,17 +4,12 @@ uniform int stride_log2;
 uniform int coarse_log2;
 out uint cut;
 
-KEY key_at(int e) {
-    int within = e & (KEYS - 1);
-    return key_in(texelFetch(texture0, ivec3(place_of(e >> LOG2_KEYS), within / TEXEL_KEYS), 0), within % TEXEL_KEYS);
-}
-
 void main() {
     int pair = min(pair_of(ivec2(gl_FragCoord.xy)) << stride_log2, level.w - 1);
     Runs runs = runs_of(pair);
-    int sum = sum_of_cut(runs);
-    int from = max(runs.begin * KEYS, sum - runs.end * KEYS);
-    int to = min(runs.middle * KEYS, sum - runs.middle * KEYS);
+    ivec2 ends = ends_of_cut(runs);
+    int from = ends.x;
+    int to = ends.y;
 #ifdef COARSE
     int before = pair >> coarse_log2 << coarse_log2;
     int after = before + (1 << coarse_log2);
@@ -29,11 +24,5 @@ void main() {
         to = min(to, known);
     }
 #endif
-    while (from < to) {  // the cut is in [from, to]
-        int middle = (from + to) >> 1;
-        bool less = LESS(key_at(sum - 1 - middle), key_at(middle));
-        from = less ? from : middle + 1;
-        to = less ? middle : to;
-    }
-    cut = uint(from);
+    cut = uint(find_cut(sum_of_cut(runs), from, to));
 }

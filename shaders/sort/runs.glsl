@@ -35,6 +35,22 @@ int sum_of_cut(Runs runs) {
     return (runs.begin + runs.middle + runs.before + 1) * KEYS;
 }
 
+// The first run's part of a cut is within these.
+ivec2 ends_of_cut(Runs runs) {
+    int sum = sum_of_cut(runs);
+    return ivec2(max(runs.begin * KEYS, sum - runs.end * KEYS), min(runs.middle * KEYS, sum - runs.middle * KEYS));
+}
+
+int find_cut(int sum, int from, int to) {
+    while (from < to) {  // it is in [from, to]
+        int middle = (from + to) >> 1;
+        bool less = LESS(sorted_key(texture0, sum - 1 - middle), sorted_key(texture0, middle));
+        from = less ? from : middle + 1;
+        to = less ? middle : to;
+    }
+    return from;
+}
+
 // The first run's part of the cut of the i-th pair in texture1.
 int cut_of(int i) {
     return int(texelFetch(texture1, place_of_pair(i), 0).x);

@@ -44,11 +44,14 @@ TEST_CASE(
     struct Case {
         std::vector<int> coarse;
         int targets;
+        std::size_t one_pass_pairs = 0;
     };
-    for (const Case& which : {Case{{}, 8}, {{3}, 4}, {{5, 2}, 8}, {{8, 4}, 4}}) {
+    for (const Case& which :
+         {Case{{}, 8}, {{3}, 4}, {{5, 2}, 8}, {{8, 4}, 4}, {{}, 8, 1U << 20U}, {{}, 4, 1U << 20U}}) {
         device.features.color_targets = which.targets;
         sort::MergeSort merge(device, workers);
         merge.plan().coarse_log2 = which.coarse;
+        merge.plan().one_pass_pairs = which.one_pass_pairs;
         for (const bool with_index : {false, true}) {
             auto keys = make<float>("few", 100'000, 8);
             const auto input = keys;
@@ -279,17 +282,17 @@ TEST_CASE("Textures of one kernel are freed if those of the other do not fit nex
     const auto context = Context::headless();
     auto keys = make<float>("uniform", std::size_t{1} << 18U, 1);
     const std::vector<std::size_t> ends{1000, keys.size()};  // different lengths: sorted by fragments
-    std::size_t whole = 0, in_parts = 0;
+    std::size_t in_one = 0, in_parts = 0;
     {
         Sorter plain(context, {.engine = Engine::Merge});
-        whole = plain.sort(keys).texture_bytes;
+        in_one = plain.sort(keys).texture_bytes;
     }
     {
         Sorter plain(context, {.engine = Engine::Merge});
         in_parts = plain.sort_segments(keys, ends).texture_bytes;
     }
     // On a software renderer staging memory counts, too.
-    const auto limit = std::max(whole, in_parts) + std::max(whole, in_parts) / 10 +
+    const auto limit = std::max(in_one, in_parts) + std::max(in_one, in_parts) / 10 +
                        detail::sort::MergeTextures::staging_bytes({KeyType::F32}, keys.size() / 8);
     Sorter sorter(context, {.engine = Engine::Merge, .gpu_memory = limit});
     for (int round = 0; round < 2; ++round) {

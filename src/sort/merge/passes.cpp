@@ -7,20 +7,11 @@
 #include "gl/pixels.hpp"
 #include "pass/layout.hpp"
 #include "sort/merge/register_network.hpp"
-#include "sort/note.hpp"
 #include "sort_shaders.hpp"
 
 namespace quadmill::detail::sort {
 
 namespace {
-
-// Annotates the pass that writes one half of a texture: the lower half, with the first block of each pair, or the upper
-// one.
-SortNote note_of_half(bool upper, SortNote::Texels texels = SortNote::Texels::Numbers) {
-    return {.act = upper ? SortNote::Act::KeepUpper : SortNote::Act::KeepLower,
-            .texels = texels,
-            .step = upper ? SortNote::Step::Ends : SortNote::Step::GoesOn};
-}
 
 // `pairs` counts pairs of blocks of 32 words.
 pass::Banked shape_of(std::size_t pairs, int color_targets) {
@@ -54,8 +45,8 @@ std::size_t MergeTextures::max_keys(const gl::Device& device, const KeyForm& for
     const auto max = static_cast<std::size_t>(device.info.max_texture_size);
     auto pairs = max_pairs;
     const auto is_too_large = [&] {
-        const auto shape = shape_of(pairs, device.features.color_targets);
-        return static_cast<std::size_t>(std::max(shape.width(), shape.height())) > max ||
+        const auto banked = shape_of(pairs, device.features.color_targets);
+        return static_cast<std::size_t>(std::max(banked.width(), banked.height())) > max ||
                texels_in_memory(form, pairs) > max * max;
     };
     while (is_too_large()) pairs /= 2;
@@ -130,7 +121,9 @@ gl::Program MergePasses::compile(const Variant& variant) {
     define(true, "WORDS " + std::to_string(variant.words));
     define(true, "SOURCE_WORDS " + std::to_string(variant.source_words));
     define(variant.words > variant.source_words, "INDEXED");
-    define(variant.upper, "UPPER");
+    define(variant.half == Half::Upper, "UPPER");
+    define(variant.half == Half::Both, "BOTH");
+    define(variant.search, "SEARCH");
     define(variant.segments, "SEGMENTS");
     define(variant.coarse, "COARSE");
     if (blocks) prelude += as_macro("SORT_NETWORK", odd_even_merge_sort(keys));
@@ -162,26 +155,30 @@ gl::Uniforms MergePasses::uniforms(const Job& job) {
     return {{"row_log2", job.textures.shape.row_log2}, {"half_height", job.textures.shape.half_height}};
 }
 
+void MergePasses::draw_halves(const Job& job, const Slice& slice, Variant with, SortNote::Texels texels,
+                              gl::Pass pass) {
+    pass.quads = &job.textures.halves(device_, slice.first, slice.count);
+    const auto draw_half = [&](Half half, const SortNote& note) {
+        with.half = half;
+        pass.program = &program(with);
+        pass.note = &note;
+        draw(device_, pass);
+    };
+    if (job.one_pass) return draw_half(Half::Both, {SortNote::Act::Exchange, texels});
+    pass.count = 1;
+    draw_half(Half::Lower, {SortNote::Act::KeepLower, texels, SortNote::Step::GoesOn});
+    pass.first = 1;
+    draw_half(Half::Upper, {SortNote::Act::KeepUpper, texels, SortNote::Step::Ends});
+}
+
 void MergePasses::sort_blocks(const Job& job, const Slice& slice) {
     auto& textures = job.textures;
-    for (const bool upper : {false, true}) {
-        auto with = variant(job, Kind::SortBlocks);
-        with.upper = upper;
-        const auto& blocks = program(with);
-        const auto note = note_of_half(upper);
-        draw(device_, {.name = "sort blocks",
-                       .note = &note,
-                       .program = &blocks,
-                       .inputs = {&textures.source.texture},
-                       .uniforms = uniforms(job)
-                                       .set("source_log2",
-                                            pass::log2_ceil(static_cast<std::size_t>(textures.source.texture.width())))
-                                       .set(order_uniforms(job.form)),
-                       .target = &textures.keys.now.framebuffer,
-                       .quads = &textures.halves(device_, slice.first, slice.count),
-                       .first = upper ? 1U : 0U,
-                       .count = 1});
-    }
+    const auto width = static_cast<std::size_t>(textures.source.texture.width());
+    draw_halves(job, slice, variant(job, Kind::SortBlocks), SortNote::Texels::Numbers,
+                {.name = "sort blocks",
+                 .inputs = {&textures.source.texture},
+                 .uniforms = uniforms(job).set("source_log2", pass::log2_ceil(width)).set(order_uniforms(job.form)),
+                 .target = &textures.keys.now.framebuffer});
 }
 
 gl::Uniforms MergePasses::uniforms(const Job& job, const Level& level) {
@@ -220,31 +217,23 @@ const Cuts& MergePasses::find_cuts(const Job& job, const Level& level, const Sli
     return cuts;
 }
 
-void MergePasses::merge(const Job& job, const Level& level, const Slice& slice, const Cuts& cuts) {
+void MergePasses::merge(const Job& job, const Level& level, const Slice& slice) {
     auto& textures = job.textures;
-    for (const bool upper : {false, true}) {
-        auto with = variant(job, Kind::MergeRuns);
-        with.upper = upper;
-        const auto& runs = program(with);
-        const auto note = note_of_half(upper, level.last ? SortNote::Texels::Keys : SortNote::Texels::Numbers);
-        draw(device_, {.name = "merge",
-                       .note = &note,
-                       .stage = level.index,
-                       .program = &runs,
-                       .inputs = inputs(job, &cuts),
-                       .uniforms = uniforms(job, level).set("last", level.last ? 1 : 0).set(order_uniforms(job.form)),
-                       .target = &textures.keys.next.framebuffer,
-                       .quads = &textures.halves(device_, slice.first, slice.count),
-                       .first = upper ? 1U : 0U,
-                       .count = 1});
-    }
+    auto with = variant(job, Kind::MergeRuns);
+    with.search = job.one_pass;
+    draw_halves(job, slice, with, level.last ? SortNote::Texels::Keys : SortNote::Texels::Numbers,
+                {.name = "merge",
+                 .stage = level.index,
+                 .inputs = inputs(job, job.one_pass ? nullptr : &find_cuts(job, level, slice)),
+                 .uniforms = uniforms(job, level).set("last", level.last ? 1 : 0).set(order_uniforms(job.form)),
+                 .target = &textures.keys.next.framebuffer});
     textures.keys.swap();
 }
 
 void MergePasses::sort(MergeTextures& textures, const KeyForm& form, Extent extent, const MergePlan& plan) {
-    const Job job{textures, form, plan};
     const auto blocks = textures.blocks_per_32_words();
     extent.pairs *= blocks;
+    const Job job{textures, form, plan, extent.pairs <= plan.one_pass_pairs};
     extent.longest_pairs *= blocks;
     if (extent.sorted_pairs > 1) extent.sorted_pairs *= blocks;
     const auto pair_keys = textures.pair_keys(form);
@@ -260,7 +249,7 @@ void MergePasses::sort(MergeTextures& textures, const KeyForm& form, Extent exte
             while (level.run < 2 * slice) {
                 ++level.index;
                 level.kept = 2 * level.run;
-                merge(job, level, part, find_cuts(job, level, part));
+                merge(job, level, part);
                 level.run *= 2;
             }
         }
@@ -275,7 +264,7 @@ void MergePasses::sort(MergeTextures& textures, const KeyForm& form, Extent exte
         level.kept = half ? level.run : 2 * level.run;
         level.last = 2 * level.run >= longest;
         const Slice all{0, level.pairs_out()};
-        merge(job, level, all, find_cuts(job, level, all));
+        merge(job, level, all);
         if (half) {
             longest = level.blocks = 2 * level.pairs_out();
         } else {

@@ -14,6 +14,7 @@
 #include "pass/target.hpp"
 #include "quadmill/sort.hpp"
 #include "sort/key_form.hpp"
+#include "sort/note.hpp"
 
 namespace quadmill::detail::sort {
 
@@ -25,6 +26,9 @@ struct MergePlan {
     // This many pairs of blocks go through all their first levels before the next ones begin, so that they stay in the
     // CPU's cache. 0: off. A power of two that makes whole rows of tiles.
     std::size_t slice_pairs;
+    // Up to this many pairs of blocks, a level is one pass, which draws both blocks of each pair and searches the cuts
+    // itself. This takes fewer passes, which is faster where a pass costs more than what it draws. 0: off.
+    std::size_t one_pass_pairs = 0;
 };
 
 // Cuts of runs (shaders/sort/runs.glsl).
@@ -91,17 +95,20 @@ class MergePasses {
 
   private:
     enum class Kind { SortBlocks, Search, MergeRuns };
+    enum class Half { Lower, Upper, Both };
     // The variant of a program.
     struct Variant {
         Kind kind;
         int layers, words, source_words;
-        bool upper = false, segments = false, coarse = false;
+        Half half = Half::Lower;
+        bool segments = false, coarse = false, search = false;
         auto operator<=>(const Variant&) const = default;
     };
     struct Job {
         MergeTextures& textures;
         const KeyForm& form;
         const MergePlan& plan;
+        bool one_pass = false;  // for each level
     };
     struct Level {
         int index = 0;
@@ -126,7 +133,9 @@ class MergePasses {
     void sort_blocks(const Job& job, const Slice& slice);
     const Cuts& find_cuts(const Job& job, const Level& level, const Slice& slice);
     void search(const Job& job, const Level& level, const Slice& slice, const Cuts& cuts, const Cuts* before);
-    void merge(const Job& job, const Level& level, const Slice& slice, const Cuts& cuts);
+    void merge(const Job& job, const Level& level, const Slice& slice);
+    // Draws the pass for each half, or once for both.
+    void draw_halves(const Job& job, const Slice& slice, Variant variant, SortNote::Texels texels, gl::Pass pass);
 
     gl::Device& device_;
     pass::ProgramVariants<Variant> programs_;
