@@ -1,25 +1,30 @@
 // Sorts for JavaScript (web/package/index.js). A module serves one context, which gl.js gives it. Calls that would wait
 // for the GPU are two calls, and JavaScript polls between them.
-#include <array>
+#include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <span>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "cpu/sort.hpp"
 #include "gl/device.hpp"
 #include "gl/pixels.hpp"
 #include "gl/rehearsal.hpp"
 #include "gl/web/page.hpp"
+#include "pass/banked.hpp"
+#include "pass/layout.hpp"
+#include "pass/programs.hpp"
+#include "pass/target.hpp"
+#include "pass/transfer.hpp"
 #include "quadmill/context.hpp"
+#include "quadmill/error.hpp"
 #include "quadmill/sort.hpp"
 #include "sort/caller_argsort.hpp"
 #include "sort/caller_keys.hpp"
 #include "sort/caller_sort.hpp"
 #include "sort/merge/merge_sort.hpp"
+#include "sort_shaders.hpp"
 #include "web/call.hpp"
 
 namespace quadmill::detail::web {
@@ -33,10 +38,17 @@ struct Page {
     cpu::Workers workers{1};
     struct Sorts {
         Sorts(gl::Device& device, cpu::Workers& workers)
-            : merge(device, workers), slot(device), caller(device, merge) {}
+            : merge(device, workers), caller(device, merge), programs(device) {
+            // A pass costs the browser time: faster with 2^18 keys, slower with 2^20 (docs/browser.md).
+            merge.plan().one_pass_pairs = std::size_t{1} << 14U;
+        }
         sort::MergeSort merge;
-        sort::MergeSlot slot;  // of the sort in flight
         sort::CallerSort caller;
+        // Of an array's sort: its end and its result, one word per texel.
+        pass::Programs programs;
+        pass::Uploader uploader;
+        pass::Target words;
+        gl::Fence sorted;
     };
     // Pre: a session is open.
     Sorts& sorts() { return sorts_ ? *sorts_ : sorts_.emplace(device, workers); }
@@ -66,14 +78,34 @@ Keys keys_of(int type, void* at, std::size_t count) {
     }
 }
 
+KeyType key_type(int type) {
+    return keys_of(type, nullptr, 0).type();
+}
+
 Order order_of(int descending) {
     return descending != 0 ? Order::Descending : Order::Ascending;
 }
 
 }  // namespace
 
+namespace {
+// WebGL2 promises four render targets. Eight at once need fewer levels of merges, where framebuffers have as many bits.
+void take_all_targets(gl::Device& device) {
+    if (device.info.max_draw_buffers < pass::Banked::max_layers) return;
+    const gl::Scope scope(device, "open");
+    try {
+        const pass::Target target(device, gl::Format::Rgba32ui, 1, 1, pass::Banked::max_layers);
+        device.features.color_targets = pass::Banked::max_layers;
+    } catch (const GlError&) {  // not so many
+    }
+}
+}  // namespace
+
 QUADMILL_EXPORT(qm_open) int qm_open() {
-    return call([] { page = std::make_unique<Page>(); });
+    return call([] {
+        page = std::make_unique<Page>();
+        take_all_targets(page->device);
+    });
 }
 QUADMILL_EXPORT(qm_close) void qm_close() {
     page.reset();
@@ -91,16 +123,55 @@ void argsort_texture(std::uint32_t keys, std::uint32_t index, std::size_t count,
     page->sorts().caller.argsort(from, write.texture(), sort::IndexWrite::Drawn, order, {});
 }
 
-bool in_flight = false;                    // whether qm_sort_finish() is still to come
-std::span<std::uint32_t> index_in_flight;  // of an argsort; empty during a sort
+// The sort of an array between its two halves.
+struct InFlight {
+    const gl::Texture* words = nullptr;  // sorted keys, or their order
+    std::size_t count = 0;               // of words
+} in_flight;
 
-void begin_sort(Keys keys, std::span<std::uint32_t> index, Order order) {
-    auto& [merge, slot, caller] = page->sorts();
-    index_in_flight = index;
-    if (!index.empty()) return merge.begin_argsort(keys, order);
-    sort::Segments segments(sort::KeyForm{keys.type(), order}.pair_keys());
-    segments.add(0, keys.size());
-    merge.begin(slot, keys, {keys}, order, std::make_shared<const sort::Segments>(std::move(segments)));
+// Uploads the array's keys, and padding after them.
+void upload(const sort::KeyForm& form, std::size_t bytes, const pass::Target& to, std::size_t rows) {
+    const auto row_bytes = static_cast<std::size_t>(to.texture.width()) * gl::info(to.texture.format()).bytes;
+    const auto whole = std::min(bytes / row_bytes, rows);
+    gl::upload_array(page->device, to.texture, static_cast<int>(whole));
+    if (whole == rows) return;
+    page->sorts().uploader.send(page->device, to.texture, {whole, rows - whole}, page->workers,
+                                [&](std::size_t row, std::size_t /*rows*/, std::span<std::byte> memory) {
+                                    const auto begin = row * row_bytes,
+                                               keys = std::min(bytes - std::min(begin, bytes), memory.size());
+                                    gl::copy_from_array(begin, memory.first(keys));
+                                    const auto padding = form.padding();
+                                    for (auto at = keys; at < memory.size(); at += form.key_bytes())
+                                        std::memcpy(memory.data() + at, &padding, form.key_bytes());
+                                });
+}
+
+// The words of sorted keys, one per texel.
+const gl::Texture& words_of(const sort::MergeSort::SortedKeys& sorted, std::size_t count) {
+    auto& [merge, caller, programs, uploader, words, fence] = page->sorts();
+    const auto shape = pass::FourArray::of_blocks(0, count);
+    if (!words.is(gl::Format::R32ui, shape.width, shape.height))
+        words = pass::Target(page->device, gl::Format::R32ui, shape.width, shape.height);
+    pass::fill(page->device, "words of keys",
+               programs.get("sort/texels_of_keys.frag", shaders::sort_texels_of_keys_frag,
+                            sorted.prelude + "#define CHANNELS 1\n"),
+               words, {sorted.keys}, gl::Uniforms(sorted.uniforms).set("target_width", shape.width));
+    return words.texture;
+}
+
+enum class Source { Array, None };  // None: only compiles
+
+void begin_sort(KeyType type, std::size_t count, bool indexed, Order order, Source source) {
+    auto& sorts = page->sorts();
+    const sort::KeyForm form{type, order, indexed};
+    const auto bytes = count * form.key_bytes();
+    const auto sorted = sorts.merge.sort_drawn(form, count, [&](const pass::Target& to, std::size_t rows) {
+        if (source == Source::Array) upload(form, bytes, to, rows);
+    });
+    const auto words = indexed ? count : bytes / 4;
+    in_flight = {indexed ? &sorts.merge.index_of(sorted, count) : &words_of(sorted, words), words};
+    sorts.sorted = gl::Fence(page->device);
+    gl::flush(page->device);
 }
 
 }  // namespace
@@ -115,38 +186,30 @@ int qm_argsort_texture(std::uint32_t keys, std::uint32_t index, std::size_t coun
     });
 }
 
-// Begins a sort of keys in memory, in place; or, if `index` is not 0, writes their order there and leaves the keys. Pre:
-// no sort is in flight; at least one key.
+// Begins a sort of the keys in JavaScript's array; if `indexed` is not 0, their order is wanted. Pre: no sort is in
+// flight; at least one key.
 QUADMILL_EXPORT(qm_sort_begin)
-int qm_sort_begin(int type, void* keys, std::size_t count, std::uint32_t* index, int descending) {
+int qm_sort_begin(int type, std::size_t count, int indexed, int descending) {
     return call([&] {
         const gl::Scope scope(page->device, "sort");
-        begin_sort(keys_of(type, keys, count), {index, index ? count : 0}, order_of(descending));
+        begin_sort(key_type(type), count, indexed != 0, order_of(descending), Source::Array);
         scope.check();
-        in_flight = true;
     });
 }
-// Whether qm_sort_finish() will not wait.
+// Whether qm_sort_finish() will not wait for passes.
 QUADMILL_EXPORT(qm_sort_ready) int qm_sort_ready() {
-    auto& [merge, slot, caller] = page->sorts();
-    const bool ready = index_in_flight.empty() ? merge.is_ready(slot) : merge.is_argsort_ready();
-    return ready ? 1 : 0;
+    return page->sorts().sorted.passed() ? 1 : 0;
 }
+// Writes the sorted keys or their order to JavaScript's array.
 QUADMILL_EXPORT(qm_sort_finish) int qm_sort_finish() {
     return call([&] {
         const gl::Scope scope(page->device, "sort");
-        auto& [merge, slot, caller] = page->sorts();
-        in_flight = false;
-        if (index_in_flight.empty()) {
-            merge.finish(slot);
-        } else {
-            merge.finish_argsort(index_in_flight);
-        }
+        gl::read_into_array(page->device, *in_flight.words, in_flight.count);
         scope.check();
     });
 }
 
-// The same on the CPU. Takes no context.
+// Sorts keys in memory on the CPU, in place; or, if `index` is not 0, writes their order there. Takes no context.
 QUADMILL_EXPORT(qm_sort_on_cpu)
 int qm_sort_on_cpu(int type, void* keys, std::size_t count, std::uint32_t* index, int descending) {
     return call([&] {
@@ -158,8 +221,10 @@ int qm_sort_on_cpu(int type, void* keys, std::size_t count, std::uint32_t* index
 
 // The largest number of keys of that type that a sort takes, with or without an index.
 QUADMILL_EXPORT(qm_max_keys) double qm_max_keys(int type, int indexed) {
-    const sort::KeyForm form{keys_of(type, nullptr, 0).type(), Order::Ascending, indexed != 0};
-    return static_cast<double>(sort::MergeTextures::max_keys(page->device, form));
+    const sort::KeyForm form{key_type(type), Order::Ascending, indexed != 0};
+    const auto side = static_cast<std::size_t>(page->device.info.max_texture_size);
+    const auto words = indexed != 0 ? 1 : form.key_bytes() / 4;  // of a key in the result
+    return static_cast<double>(std::min(sort::MergeTextures::max_keys(page->device, form), side * side / words));
 }
 
 namespace {
@@ -167,14 +232,7 @@ bool is_prepared = false;
 
 void rehearse(bool texture, KeyType type, std::size_t count, bool indexed) {
     auto& device = page->device;
-    if (!texture) {
-        std::vector<std::uint32_t> index(indexed ? count : 0);
-        cpu::visit_key_type(type, [&]<class Key>(const Key*) {
-            std::vector<Key> keys(count);
-            begin_sort(keys, index, Order::Ascending);
-        });
-        return;
-    }
+    if (!texture) return begin_sort(type, count, indexed, Order::Ascending, Source::None);
     const auto format = sort::texel_format(type);
     const int width = 4096, height = static_cast<int>((count + 4095) / 4096);
     const gl::Texture keys(device, format, width, height), index(device, gl::Format::R32ui, width, height);
@@ -183,15 +241,14 @@ void rehearse(bool texture, KeyType type, std::size_t count, bool indexed) {
 }  // namespace
 
 // Compiles up to `programs` programs that a call for `count` keys needs: of a texture, or in memory. Afterwards
-// qm_prepared() says whether all are there. Compiles none while a sort in memory is in flight. Pre: at least one key.
+// qm_prepared() says whether all are there. Pre: at least one key; no sort is in flight.
 QUADMILL_EXPORT(qm_prepare)
 int qm_prepare(int texture, int type, std::size_t count, int indexed, std::size_t programs) {
     return call([&] {
         is_prepared = false;
-        if (in_flight && texture == 0) return;
         const gl::Scope scope(page->device, "prepare");
-        const auto keys = keys_of(type, nullptr, 0).type();
-        is_prepared = gl::rehearse(page->device, programs, [&] { rehearse(texture != 0, keys, count, indexed != 0); });
+        is_prepared =
+            gl::rehearse(page->device, programs, [&] { rehearse(texture != 0, key_type(type), count, indexed != 0); });
         scope.check();
     });
 }

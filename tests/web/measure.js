@@ -1,10 +1,12 @@
 // Times of the package in this browser, in milliseconds: the best and the median of several runs. measure.sh serves it.
-// Queries of the address: max (largest power of two, 22), runs (12), rows (of the table, 10,000,000).
+// Queries of the address: max (largest power of two, 22), runs (12), rows (of the table, 10,000,000), only (the parts to
+// measure: textures, arrays, rivals, worker, table).
 import { Quadmill } from './quadmill/index.js';
 import { Table } from './quadmill/table.js';
 
 const query = new URLSearchParams(location.search), asked = (name, usual) => Number(query.get(name) ?? usual);
 const most = asked('max', 22), runs = asked('runs', 12), rows = asked('rows', 1e7);
+const wanted = (part) => (query.get('only') ?? part).split(',').includes(part);
 const say = (line) => {
   document.getElementById('lines').textContent += `${line}\n`;
   return fetch('/say', { method: 'POST', body: line });
@@ -54,26 +56,64 @@ async function measureTextures(stateOption) {
     const keys = { texture: textureOf(gl, gl.R32F, gl.RED, gl.FLOAT, width, height, floats(count)), ...size, format: 'r32f' };
     const index = { texture: textureOf(gl, gl.R32UI, gl.RED_INTEGER, gl.UNSIGNED_INT, width, height, null), ...size };
     await quadmill.prepare('argsortTexture', 'f32', count);
-    const returned = [];
+    const returned = [], timer = gl.getExtension('EXT_disjoint_timer_query_webgl2'), passes = [];
     const until = await timed(async () => {
       const begun = performance.now();
       quadmill.argsortTexture(keys, index);
       returned.push(performance.now() - begun);
       await done(gl);
     });
-    await say(`argsortTexture, state ${stateOption}, 2^${power}: done ${until}, the call returns ${shown(returned.slice(1))}`);
+    for (let i = 0; timer && i < runs; ++i) {
+      const query = gl.createQuery();
+      gl.beginQuery(timer.TIME_ELAPSED_EXT, query);
+      quadmill.argsortTexture(keys, index);
+      gl.endQuery(timer.TIME_ELAPSED_EXT);
+      await done(gl);
+      while (!gl.getQueryParameter(query, gl.QUERY_RESULT_AVAILABLE)) await nextTask();
+      passes.push(gl.getQueryParameter(query, gl.QUERY_RESULT) / 1e6);
+      gl.deleteQuery(query);
+    }
+    await say(`argsortTexture, state ${stateOption}, 2^${power}: done ${until}, the call returns ${shown(returned.slice(1))}` +
+      (timer ? `, the GPU's time ${shown(passes)}` : ''));
     gl.deleteTexture(keys.texture);
     gl.deleteTexture(index.texture);
   }
   quadmill.free();
 }
 
+// When calls of a function begin and end in a run: of all runs but the first, the median of each.
+const calls = new Map();
+let begunAt = 0;
+function watch(name) {
+  const prototype = WebGL2RenderingContext.prototype, call = prototype[name];
+  prototype[name] = function (...all) {
+    const begun = performance.now() - begunAt, result = call.apply(this, all), [first = begun] = calls.get(name)?.at(-1) ?? [];
+    calls.get(name)?.splice(-1, 1, [first, performance.now() - begunAt]);
+    return result;
+  };
+}
+async function timedParts(run, prepare = () => {}, count = runs) {
+  const functions = ['texSubImage2D', 'readPixels'];
+  if (calls.size === 0) functions.forEach(watch);
+  for (const name of functions) calls.set(name, []);
+  const times = await timed(run, () => {
+    const given = prepare();
+    for (const name of functions) calls.get(name).push([]);
+    begunAt = performance.now();
+    return given;
+  }, count);
+  const middle = (values) => values.sort((x, y) => x - y)[values.length >> 1].toFixed(2);
+  const part = (name) => [0, 1].map((end) => middle(calls.get(name).slice(1).map((ends) => ends[end]))).join(' to ');
+  return `${times}; ${functions.map((name) => `${name} from ${part(name)}`).join(', ')}`;
+}
+
 async function measureArrays() {
   const quadmill = await Quadmill.create();
   for (let power = 16; power <= most; power += 2) {
     const keys = floats(2 ** power), few = Math.min(runs, 7);
-    await say(`sort on the GPU, 2^${power}: ${await timed((copy) => quadmill.sort(copy, { engine: 'gpu' }), () => keys.slice(), few)}`);
-    await say(`argsort on the GPU, 2^${power}: ${await timed(() => quadmill.argsort(keys, { engine: 'gpu' }), undefined, few)}`);
+    await say(`sort on the GPU, 2^${power}: ${await timedParts((copy) => quadmill.sort(copy, { engine: 'gpu' }), () => keys.slice(), few)}`);
+    await say(`argsort on the GPU, 2^${power}: ${await timedParts(() => quadmill.argsort(keys, { engine: 'gpu' }), undefined, few)}`);
+    if (!wanted('rivals')) continue;
     await say(`sort on the CPU, 2^${power}: ${await timed((copy) => quadmill.sort(copy, { engine: 'cpu' }), () => keys.slice(), 3)}`);
     await say(`Float32Array.sort, 2^${power}: ${await timed((copy) => copy.sort(), () => keys.slice(), 3)}`);
   }
@@ -125,11 +165,10 @@ try {
   const quadmill = await Quadmill.create();
   await say(`renderer: ${quadmill.info.renderer}; ${navigator.userAgent}`);
   quadmill.free();
-  await measureTextures('kept');
-  await measureTextures('mine');
-  await measureArrays();
-  await measureWorker();
-  await measureTable();
+  if (wanted('textures')) for (const state of ['kept', 'mine']) await measureTextures(state);
+  if (wanted('arrays')) await measureArrays();
+  if (wanted('worker')) await measureWorker();
+  if (wanted('table')) await measureTable();
 } catch (error) {
   await say(`FAILED: ${error.stack ?? error}`);
 }

@@ -80,15 +80,16 @@ export class Drawing {
   get freed() { return this.#freed; }
   get instance() { return this.#held.instance; }
   get calls() { return this.#held.instance.calls; }
-  get renderer() { return this.#held.page.name(WebGL2RenderingContext.prototype.RENDERER); }
+  get renderer() { return this.#held.page.name(this.#held.page.gl.RENDERER); }
 
   checkAlive() { check(!this.#freed, () => `this ${this.#name} was freed`); }
 
-  /** Runs a call of the module between saving and restoring the page's state. */
-  call(run) {
+  /** Runs a call of the module between saving and restoring the page's state. `array`: words that it reads or writes. */
+  call(run, array) {
     this.checkAlive();
     const { page, instance } = this.#held;
     let outcome;
+    page.array = array;
     page.begin();
     try {
       outcome = run(instance.calls);

@@ -5,8 +5,6 @@ import { QuadmillError } from './wasm.js';
 const version = 'OpenGL ES 3.0 (WebGL 2.0)';
 // The module asks for the size of a texture; the caller of argsortTexture() has said it.
 const extensions = ['GL_ANGLE_get_tex_level_parameter'];
-// WebGL2 promises four render targets, and more gain nothing (docs/browser.md).
-const colorTargets = 4;
 const GL = globalThis.WebGL2RenderingContext ?? {};  // none in Node, where only the import must work
 const SHADING = 0x8b8c;
 
@@ -276,7 +274,7 @@ export class PageGl {
     const { gl, objects } = this;
     const of = (id) => objects[id];
     const words = (at, count) => new Uint32Array(module().buffer, at, count);
-    const setWord = (at, value) => module().view().setInt32(at, Number(value), true);
+    const setWord = (at, value) => { words(at, 1)[0] = value; };
     const gen = (count, at, make) => { for (let i = 0; i < count; ++i) setWord(at + 4 * i, this.put(make())); };
     const drop = (count, at, remove) => { for (const id of Array.from(words(at, count))) if (id) remove(this.take(id)); };
     const strings = new Map();
@@ -295,18 +293,12 @@ export class PageGl {
       if (size > 0) module().bytes(at + bytes.length, 1)[0] = 0;
       if (length) setWord(length, bytes.length);
     };
-    const parameters = {
-      0x821b: () => 3,  // MAJOR_VERSION; MINOR_VERSION is 0, as is all that is not here
-      0x821d: () => extensions.length,  // NUM_EXTENSIONS
-      [GL.MAX_DRAW_BUFFERS]: () => colorTargets,
-      [GL.MAX_TEXTURE_SIZE]: () => gl.getParameter(GL.MAX_TEXTURE_SIZE),
-      [GL.MAX_ARRAY_TEXTURE_LAYERS]: () => gl.getParameter(GL.MAX_ARRAY_TEXTURE_LAYERS),
-    };
-    // With a pixel buffer bound, the pointer is an offset.
+    const asked = [GL.MAX_TEXTURE_SIZE, GL.MAX_ARRAY_TEXTURE_LAYERS, GL.MAX_DRAW_BUFFERS, GL.MAX_VIEWPORT_DIMS];
+    // With a pixel buffer bound, the pointer is an offset. An odd one is a place in the caller's array.
     const texels = (type, at) => {
       if (at === 0) return null;
-      const view = viewOf[type];
-      return new view(module().buffer, at, Math.floor((module().buffer.byteLength - at) / view.BYTES_PER_ELEMENT));
+      if (at & 1) return this.array.subarray(at >>> 2);
+      return new viewOf[type](module().buffer, at);
     };
     // Whether the uniform has another value; programs keep theirs from call to call.
     const set = (where, x, y, z, w) => {
@@ -327,6 +319,7 @@ export class PageGl {
         this.unit = unit - GL.TEXTURE0;
         gl.activeTexture(unit);
       },
+      ArrayWords: (first, at, count) => words(at, count).set(this.array.subarray(first, first + count)),
       AttachShader: (program, shader) => gl.attachShader(of(program), of(shader)),
       BeginQuery: (target, query) => gl.beginQuery(target, of(query)),
       BindAttribLocation: (program, index, name) => gl.bindAttribLocation(of(program), index, module().text(name)),
@@ -386,7 +379,7 @@ export class PageGl {
         if (target === GL.PIXEL_UNPACK_BUFFER) this.upload = at;
         else gl.bufferData(target, new Uint8Array(module().buffer), usage, at, size);
       },
-      // Waits for the GPU's process; all textures of the module can be drawn to.
+      // Waits for the GPU's process; all textures of the module can be drawn to, but perhaps not eight at once.
       CheckFramebufferStatus: (target) => {
         const texture = this.attached;
         if (!texture || this.checked.has(texture)) return GL.FRAMEBUFFER_COMPLETE;
@@ -394,9 +387,9 @@ export class PageGl {
         if (status === GL.FRAMEBUFFER_COMPLETE) this.checked.add(texture);
         return status;
       },
-      ClearBufferfv: (buffer, target, at) => gl.clearBufferfv(buffer, target, new Float32Array(module().buffer, at, 4).slice()),
-      ClearBufferiv: (buffer, target, at) => gl.clearBufferiv(buffer, target, new Int32Array(module().buffer, at, buffer === GL.COLOR ? 4 : 1).slice()),
-      ClearBufferuiv: (buffer, target, at) => gl.clearBufferuiv(buffer, target, words(at, 4).slice()),
+      ClearBufferfv: (buffer, target, at) => gl.clearBufferfv(buffer, target, new Float32Array(module().buffer, at, 4)),
+      ClearBufferiv: (buffer, target, at) => gl.clearBufferiv(buffer, target, new Int32Array(module().buffer, at, buffer === GL.COLOR ? 4 : 1)),
+      ClearBufferuiv: (buffer, target, at) => gl.clearBufferuiv(buffer, target, words(at, 4)),
       // A page may not wait. The module asks with a time of 0 whether a fence has passed; when it would wait, what it
       // reads next waits by itself.
       ClientWaitSync: (sync, flags, timeout) =>
@@ -447,7 +440,7 @@ export class PageGl {
         this.attaching(target, (to) => gl.framebufferTexture2D(to, attachment, textarget, of(texture), level));
       },
       FramebufferTextureLayer: (target, attachment, texture, level, layer) => {
-        this.attached = null;
+        this.attached = attachment > GL.COLOR_ATTACHMENT3 ? gl : null;
         this.attaching(target, (to) => gl.framebufferTextureLayer(to, attachment, of(texture), level, layer));
       },
       GenBuffers: (count, at) => gen(count, at, () => gl.createBuffer()),
@@ -458,8 +451,9 @@ export class PageGl {
       // getError waits for the GPU's process; a lost context is noticed by end().
       GetError: () => GL.NO_ERROR,
       GetIntegerv: (name, at) => {
-        if (name === GL.MAX_VIEWPORT_DIMS) return gl.getParameter(name).forEach((value, i) => setWord(at + 4 * i, value));
-        setWord(at, parameters[name]?.() ?? 0);
+        // MAJOR_VERSION, NUM_EXTENSIONS
+        const value = asked.includes(name) ? gl.getParameter(name) : { 0x821b: 3, 0x821d: extensions.length }[name] ?? 0;
+        (value.length ? value : [value]).forEach((one, i) => setWord(at + 4 * i, one));
       },
       GetProgramInfoLog: (program, size, length, at) => log(gl.getProgramInfoLog(of(program)), size, length, at),
       GetProgramiv: (program, name, at) => setWord(at, gl.getProgramParameter(of(program), name)),

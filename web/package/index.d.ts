@@ -38,7 +38,7 @@ export class Quadmill {
   /** Writes the order of the keys: texel i of the index, row after row, receives the number of the i-th key in order.
    * Equal keys keep their order. Texels after the last key keep their value.
    *
-   * Shape: `index` is R32UI with at least `count` texels. Cost: 53 draws for 2^16 keys; reads nothing back, and
+   * Shape: `index` is R32UI with at least `count` texels. Cost: 15 draws for 2^16 keys; reads nothing back, and
    * does not wait. Throws 'argument' before any work. Example: web/page/splats.js. */
   argsortTexture(keys: KeyTexture, index: Texture, options?: { count?: number; order?: Order }): void;
 

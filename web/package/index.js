@@ -51,15 +51,13 @@ export class Quadmill {
 
   /** Sorts the keys in place, and gives them back. */
   async sort(keys, options = {}) {
-    await this.#sorted(keys, false, options, (bytes) => new Uint8Array(keys.buffer, keys.byteOffset, keys.byteLength).set(bytes));
+    await this.#sorted(keys, false, options);
     return keys;
   }
 
   /** The number of the i-th smallest key, for each i. Equal keys keep their order. */
   async argsort(keys, options = {}) {
-    let order = new Uint32Array();
-    await this.#sorted(keys, true, options, (bytes, index) => { order = index; });
-    return order;
+    return this.#sorted(keys, true, options);
   }
 
   /** The k smallest keys (with order 'desc' the largest), and their numbers. */
@@ -69,40 +67,42 @@ export class Quadmill {
     return { keys: keys.constructor.from(index, (i) => keys[i]), index };
   }
 
-  /** Sorts a copy of the keys, one call after the other, and hands it on with the index. */
-  async #sorted(keys, indexed, { order, engine = 'auto' }, take) {
-    const type = typeOf(keys), descending = descendingOf(order);
-    check(['auto', 'gpu', 'cpu'].includes(engine), () => `engine must be 'auto', 'gpu' or 'cpu', not ${engine}`);
-    const turn = this.#last.then(() => this.#sortedInTurn(keys, types[type].number, indexed, descending, engine, take));
+  /** One call after the other. */
+  #inTurn(run) {
+    const turn = this.#last.then(run);
     this.#last = turn.catch(() => {});
     return turn;
   }
 
-  async #sortedInTurn(keys, type, indexed, descending, engine, take) {
+  /** Sorts the keys in place, or gives their order. */
+  async #sorted(keys, indexed, { order, engine = 'auto' }) {
+    const type = typeOf(keys), descending = descendingOf(order);
+    check(['auto', 'gpu', 'cpu'].includes(engine), () => `engine must be 'auto', 'gpu' or 'cpu', not ${engine}`);
+    return this.#inTurn(() => this.#sortedInTurn(keys, types[type].number, indexed ? 1 : 0, descending, engine));
+  }
+
+  async #sortedInTurn(keys, type, indexed, descending, engine) {
     this.#drawing.checkAlive();
     const count = keys.length, { calls, instance } = this.#drawing;
-    if (count === 0) return;
-    const most = calls.qm_max_keys(type, indexed ? 1 : 0);
+    const words = new Uint32Array(keys.buffer, keys.byteOffset, keys.byteLength / 4), result = indexed ? new Uint32Array(count) : words;
+    if (count === 0) return result;
+    const most = calls.qm_max_keys(type, indexed);
     const auto = this.info.software || count < fewestForGpu || count > most ? 'cpu' : 'gpu';
     const by = engine === 'auto' ? auto : engine;
     check(by === 'cpu' || count <= most, () => `the GPU sorts at most ${most} such keys, not ${count}; use engine 'auto' or 'cpu'`);
-    const at = instance.allocate(keys.byteLength), index = indexed ? instance.allocate(4 * count) : 0;
-    try {
-      instance.bytes(at, keys.byteLength).set(new Uint8Array(keys.buffer, keys.byteOffset, keys.byteLength));
-      if (by === 'cpu') {
+    if (by === 'cpu') {
+      const sort = (at, index = 0) => {
         instance.check(calls.qm_sort_on_cpu(type, at, count, index, descending));
-      } else {
-        this.#drawing.call(() => calls.qm_sort_begin(type, at, count, index, descending));
-        await this.#drawing.until(() => calls.qm_sort_ready());
-        this.#drawing.call(() => calls.qm_sort_finish());
-      }
-      take(instance.bytes(at, keys.byteLength), new Uint32Array(instance.buffer, index, indexed ? count : 0).slice());
-    } finally {
-      if (!this.#drawing.freed) {
-        calls.free(at);
-        if (index) calls.free(index);
-      }
+        result.set(new Uint32Array(instance.buffer, index || at, result.length));
+      };
+      instance.with(words, indexed ? (at) => instance.with(result, (index) => sort(at, index)) : sort);
+    } else {
+      this.#drawing.call(() => calls.qm_sort_begin(type, count, indexed, descending), words);
+      if (indexed) result.fill(0);  // the system gives the pages of a new array now, while the GPU sorts
+      await this.#drawing.until(() => calls.qm_sort_ready());
+      this.#drawing.call(() => calls.qm_sort_finish(), result);
     }
+    return result;
   }
 
   /** Compiles the programs and makes the textures of a call for that many keys, a program a task. */
@@ -110,10 +110,12 @@ export class Quadmill {
     check(['argsortTexture', 'sort', 'argsort'].includes(what), () => `the calls to prepare are argsortTexture, sort and argsort, not ${what}`);
     check(type in types, () => `type must be one of ${Object.keys(types).join(', ')}, not ${type}`);
     check(isSize(count), () => `count must be a whole number of keys, not ${count}`);
-    do {
-      await nextTask();
-      this.#drawing.call((calls) => calls.qm_prepare(what === 'argsortTexture' ? 1 : 0, types[type].number, count, what === 'argsort' ? 1 : 0, 1));
-    } while (!this.#drawing.calls.qm_prepared());
+    return this.#inTurn(async () => {
+      do {
+        await nextTask();
+        this.#drawing.call((calls) => calls.qm_prepare(what === 'argsortTexture' ? 1 : 0, types[type].number, count, what === 'argsort' ? 1 : 0, 1));
+      } while (!this.#drawing.calls.qm_prepared());
+    });
   }
 
   /** Deletes its textures and programs. */
