@@ -73,7 +73,8 @@ def main(package, script, query=""):
     if package == "--site":
         roots, script = {"": Path(script)}, ""
     else:
-        roots = {"package": Path(package), "tests": Path(__file__).parent}
+        here = Path(__file__).parent
+        roots = {"package": Path(package), "tests": here, "page": here.parents[1] / "web/page"}
     server = server_of(run, roots, script)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     # A browser's helpers write into the profile after it was killed, and Firefox's sandbox knows no containers.

@@ -2,6 +2,7 @@
 import { Quadmill } from '/package/index.js';
 import { check, context, finish, formats, random, read, same, say, test, textureOf, throws, words } from './harness.js';
 import { differences, poison, snapshot } from './webgl_state.js';
+import { Stages } from '/page/stages.js';
 
 // Every bit pattern: NaNs, -0, denormals and infinities among floats; many equal keys for the index.
 const bits = (Keys, n, few) => {
@@ -39,11 +40,33 @@ for (const Keys of arrays) {
     });
   }
 }
+await test('More keys than levels of one pass take', async () => {
+  const keys = bits(Uint32Array, (1 << 19) + 1);
+  check(same(await own.argsort(keys, { engine: 'gpu' }), await own.argsort(keys, { engine: 'cpu' })), 'argsort');
+});
+await test('Four render targets, where a browser has no more bits for a texel', async () => {
+  const gl = context(), status = gl.checkFramebufferStatus.bind(gl), drawn = gl.drawBuffers.bind(gl);
+  let most = 0, asked = 0;
+  gl.checkFramebufferStatus = (target) => (++asked === 1 ? gl.FRAMEBUFFER_UNSUPPORTED : status(target));
+  const page = await Quadmill.adopt(gl), keys = bits(Float32Array, 70000);
+  gl.drawBuffers = (all) => { most = Math.max(most, all.length); drawn(all); };
+  const sorted = await page.sort(keys.slice(), { engine: 'gpu' }), index = await page.argsort(keys, { engine: 'gpu' });
+  check(asked === 1 && most === 4, `asked ${asked} times, ${most} targets`);
+  check(same(sorted, await own.sort(keys.slice(), { engine: 'cpu' })) && same(index, await own.argsort(keys, { engine: 'cpu' })), 'wrong');
+});
 await test('top gives the first keys with their numbers', async () => {
   const keys = bits(Int32Array, 5000), sorted = keys.slice().sort();
   const { keys: best, index } = await own.top(keys, 10, { order: 'desc', engine: 'gpu' });
   check(same(best, sorted.reverse().slice(0, 10)), 'keys');
   check(best.every((key, i) => keys[index[i]] === key), 'index');
+});
+await test('A view of a part of a buffer', async () => {
+  for (const engine of ['gpu', 'cpu']) {
+    const all = bits(Uint32Array, 7000), before = all.slice();
+    await own.sort(all.subarray(1001, 6004), { engine });
+    check(same(all.slice(1001, 6004), before.slice(1001, 6004).sort()), 'part');
+    check(same(all.slice(0, 1001), before.slice(0, 1001)) && same(all.slice(6004), before.slice(6004)), 'the rest');
+  }
 });
 await test('Calls at the same time do not mix', async () => {
   const all = Array.from({ length: 5 }, () => bits(Uint32Array, 3000));
@@ -172,6 +195,14 @@ await test('In a worker, with an OffscreenCanvas', async () => {
   });
   check(wrong === 0, `${wrong} keys are wrong`);
   worker.terminate();
+});
+await test("The page's stages: each has sorted runs of twice the length, and the last one is the result", async () => {
+  const side = 64, stages = await Stages.make(Quadmill, side), keys = words(side * side), before = keys.slice();
+  const all = await stages.of(keys);
+  check(same(all[0].keys, before) && same(all.at(-1).keys, keys) && same(keys, before.sort()), 'input or result');
+  check(all.length === 8 && all.at(-1).run === side * side, `${all.length} stages`);
+  for (const { keys: now, run } of all.slice(1))
+    for (let i = 1; i < now.length; ++i) check(i % run === 0 || now[i - 1] <= now[i], `a run of ${run} is out of order`);
 });
 await test('prepare() compiles all that a call needs', async () => {
   const gl = context(), page = await Quadmill.adopt(gl);

@@ -1,6 +1,7 @@
 import { Quadmill } from './quadmill/index.js';
 import { Quantiles, load } from './quadmill/streams.js';
 import { Splats, makePositions, mistakes, planeOf } from './splats.js';
+import { Stages } from './stages.js';
 
 const element = (id) => document.getElementById(id);
 const number = (value) => value.toLocaleString('en');
@@ -77,6 +78,12 @@ function report() {
   }));
 }
 requestAnimationFrame(frame);
+
+// Stages --------------------------------------------------------------------------------------------------------------
+const stages = await Stages.make(Quadmill, 256);
+const showStages = () => stages.show(element('stages'), element('shape').value);
+element('shape').onchange = element('again').onclick = showStages;
+await showStages();
 
 // Files ---------------------------------------------------------------------------------------------------------------
 element('file').onchange = async ({ target }) => {
