@@ -161,15 +161,17 @@ const gl::Texture& words_of(const sort::MergeSort::SortedKeys& sorted, std::size
 
 enum class Source { Array, None };  // None: only compiles
 
-void begin_sort(KeyType type, std::size_t count, bool indexed, Order order, Source source) {
+// `wanted`: so many indices of the first keys in order; 0: the keys.
+void begin_sort(KeyType type, std::size_t count, std::size_t wanted, Order order, Source source) {
     auto& sorts = page->sorts();
+    const bool indexed = wanted > 0;
     const sort::KeyForm form{type, order, indexed};
     const auto bytes = count * form.key_bytes();
     const auto sorted = sorts.merge.sort_drawn(form, count, [&](const pass::Target& to, std::size_t rows) {
         if (source == Source::Array) upload(form, bytes, to, rows);
     });
-    const auto words = indexed ? count : bytes / 4;
-    in_flight = {indexed ? &sorts.merge.index_of(sorted, count) : &words_of(sorted, words), words};
+    const auto words = indexed ? wanted : bytes / 4;
+    in_flight = {indexed ? &sorts.merge.index_of(sorted, wanted) : &words_of(sorted, words), words};
     sorts.sorted = gl::Fence(page->device);
     gl::flush(page->device);
 }
@@ -186,13 +188,13 @@ int qm_argsort_texture(std::uint32_t keys, std::uint32_t index, std::size_t coun
     });
 }
 
-// Begins a sort of the keys in JavaScript's array; if `indexed` is not 0, their order is wanted. Pre: no sort is in
-// flight; at least one key.
+// Begins a sort of the keys in JavaScript's array; if `wanted` is not 0, the indices of so many first keys are wanted
+// instead. Pre: no sort is in flight; at least one key, and no fewer than wanted.
 QUADMILL_EXPORT(qm_sort_begin)
-int qm_sort_begin(int type, std::size_t count, int indexed, int descending) {
+int qm_sort_begin(int type, std::size_t count, std::size_t wanted, int descending) {
     return call([&] {
         const gl::Scope scope(page->device, "sort");
-        begin_sort(key_type(type), count, indexed != 0, order_of(descending), Source::Array);
+        begin_sort(key_type(type), count, wanted, order_of(descending), Source::Array);
         scope.check();
     });
 }
@@ -209,13 +211,14 @@ QUADMILL_EXPORT(qm_sort_finish) int qm_sort_finish() {
     });
 }
 
-// Sorts keys in memory on the CPU, in place; or, if `index` is not 0, writes their order there. Takes no context.
+// Sorts keys in memory on the CPU, in place; or, if `index` is not 0, writes the indices of the first `wanted` keys in
+// order there. Takes no context.
 QUADMILL_EXPORT(qm_sort_on_cpu)
-int qm_sort_on_cpu(int type, void* keys, std::size_t count, std::uint32_t* index, int descending) {
+int qm_sort_on_cpu(int type, void* keys, std::size_t count, std::uint32_t* index, std::size_t wanted, int descending) {
     return call([&] {
         const auto all = keys_of(type, keys, count);
         if (!index) return cpu::sort_keys(all, order_of(descending));
-        cpu::sort_places(all, all, {index, count}, order_of(descending), 1);
+        cpu::sort_places(all, keys_of(type, nullptr, 0), {index, wanted}, order_of(descending), 1);
     });
 }
 
@@ -232,7 +235,7 @@ bool is_prepared = false;
 
 void rehearse(bool texture, KeyType type, std::size_t count, bool indexed) {
     auto& device = page->device;
-    if (!texture) return begin_sort(type, count, indexed, Order::Ascending, Source::None);
+    if (!texture) return begin_sort(type, count, indexed ? count : 0, Order::Ascending, Source::None);
     const auto format = sort::texel_format(type);
     const int width = 4096, height = static_cast<int>((count + 4095) / 4096);
     const gl::Texture keys(device, format, width, height), index(device, gl::Format::R32ui, width, height);

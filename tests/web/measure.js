@@ -113,6 +113,7 @@ async function measureArrays() {
     const keys = floats(2 ** power), few = Math.min(runs, 7);
     await say(`sort on the GPU, 2^${power}: ${await timedParts((copy) => quadmill.sort(copy, { engine: 'gpu' }), () => keys.slice(), few)}`);
     await say(`argsort on the GPU, 2^${power}: ${await timedParts(() => quadmill.argsort(keys, { engine: 'gpu' }), undefined, few)}`);
+    await say(`top 100 on the GPU, 2^${power}: ${await timedParts(() => quadmill.top(keys, 100, { engine: 'gpu' }), undefined, few)}`);
     if (!wanted('rivals')) continue;
     await say(`sort on the CPU, 2^${power}: ${await timed((copy) => quadmill.sort(copy, { engine: 'cpu' }), () => keys.slice(), 3)}`);
     await say(`Float32Array.sort, 2^${power}: ${await timed((copy) => copy.sort(), () => keys.slice(), 3)}`);

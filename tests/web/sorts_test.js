@@ -56,9 +56,14 @@ await test('Four render targets, where a browser has no more bits for a texel', 
 });
 await test('top gives the first keys with their numbers', async () => {
   const keys = bits(Int32Array, 5000), sorted = keys.slice().sort();
-  const { keys: best, index } = await own.top(keys, 10, { order: 'desc', engine: 'gpu' });
-  check(same(best, sorted.reverse().slice(0, 10)), 'keys');
-  check(best.every((key, i) => keys[index[i]] === key), 'index');
+  sorted.reverse();
+  for (const engine of ['gpu', 'cpu']) {
+    for (const k of [0, 1, 10, 4999, 5000, 6000]) {
+      const { keys: best, index } = await own.top(keys, k, { order: 'desc', engine });
+      check(same(best, sorted.slice(0, k)), `${k} keys`);
+      check(index.length === best.length && best.every((key, i) => keys[index[i]] === key), `${k} numbers`);
+    }
+  }
 });
 await test('A view of a part of a buffer', async () => {
   for (const engine of ['gpu', 'cpu']) {

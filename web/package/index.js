@@ -51,19 +51,19 @@ export class Quadmill {
 
   /** Sorts the keys in place, and gives them back. */
   async sort(keys, options = {}) {
-    await this.#sorted(keys, false, options);
+    await this.#sorted(keys, options);
     return keys;
   }
 
   /** The number of the i-th smallest key, for each i. Equal keys keep their order. */
   async argsort(keys, options = {}) {
-    return this.#sorted(keys, true, options);
+    return this.#sorted(keys, options, keys?.length);
   }
 
   /** The k smallest keys (with order 'desc' the largest), and their numbers. */
   async top(keys, k, options = {}) {
     check(Number.isSafeInteger(k) && k >= 0, () => `k must be a whole number, not ${k}`);
-    const index = (await this.argsort(keys, options)).slice(0, k);
+    const index = await this.#sorted(keys, options, Math.min(k, keys?.length));
     return { keys: keys.constructor.from(index, (i) => keys[i]), index };
   }
 
@@ -74,31 +74,32 @@ export class Quadmill {
     return turn;
   }
 
-  /** Sorts the keys in place, or gives their order. */
-  async #sorted(keys, indexed, { order, engine = 'auto' }) {
+  /** Sorts the keys in place, or gives the numbers of so many first ones in order. */
+  async #sorted(keys, { order, engine = 'auto' }, wanted) {
     const type = typeOf(keys), descending = descendingOf(order);
     check(['auto', 'gpu', 'cpu'].includes(engine), () => `engine must be 'auto', 'gpu' or 'cpu', not ${engine}`);
-    return this.#inTurn(() => this.#sortedInTurn(keys, types[type].number, indexed ? 1 : 0, descending, engine));
+    return this.#inTurn(() => this.#sortedInTurn(keys, types[type].number, wanted, descending, engine));
   }
 
-  async #sortedInTurn(keys, type, indexed, descending, engine) {
+  async #sortedInTurn(keys, type, wanted, descending, engine) {
     this.#drawing.checkAlive();
     const count = keys.length, { calls, instance } = this.#drawing;
-    const words = new Uint32Array(keys.buffer, keys.byteOffset, keys.byteLength / 4), result = indexed ? new Uint32Array(count) : words;
-    if (count === 0) return result;
-    const most = calls.qm_max_keys(type, indexed);
+    const words = new Uint32Array(keys.buffer, keys.byteOffset, keys.byteLength / 4);
+    const result = wanted === undefined ? words : new Uint32Array(wanted);
+    if (!result.length) return result;
+    const most = calls.qm_max_keys(type, wanted ? 1 : 0);
     const auto = this.info.software || count < fewestForGpu || count > most ? 'cpu' : 'gpu';
     const by = engine === 'auto' ? auto : engine;
     check(by === 'cpu' || count <= most, () => `the GPU sorts at most ${most} such keys, not ${count}; use engine 'auto' or 'cpu'`);
     if (by === 'cpu') {
       const sort = (at, index = 0) => {
-        instance.check(calls.qm_sort_on_cpu(type, at, count, index, descending));
+        instance.check(calls.qm_sort_on_cpu(type, at, count, index, wanted ?? 0, descending));
         result.set(new Uint32Array(instance.buffer, index || at, result.length));
       };
-      instance.with(words, indexed ? (at) => instance.with(result, (index) => sort(at, index)) : sort);
+      instance.with(words, wanted ? (at) => instance.with(result, (index) => sort(at, index)) : sort);
     } else {
-      this.#drawing.call(() => calls.qm_sort_begin(type, count, indexed, descending), words);
-      if (indexed) result.fill(0);  // the system gives the pages of a new array now, while the GPU sorts
+      this.#drawing.call(() => calls.qm_sort_begin(type, count, wanted ?? 0, descending), words);
+      if (wanted) result.fill(0);  // the system gives the pages of a new array now, while the GPU sorts
       await this.#drawing.until(() => calls.qm_sort_ready());
       this.#drawing.call(() => calls.qm_sort_finish(), result);
     }
