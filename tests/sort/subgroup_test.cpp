@@ -230,7 +230,7 @@ void main() {
                               .program = &numbers,
                               .uniforms = {{"row_log2", textures.shape.row_log2}},
                               .target = &textures.keys.now.framebuffer,
-                              .quads = &textures.rows_of(device, first, end)});
+                              .quads = &textures.rows_of(first, end)});
         };
         sort::TileReadBack readback;
         std::vector<std::vector<std::byte>> found(tiles);

@@ -96,7 +96,8 @@ MergeSort::MergeSort(gl::Device& device, cpu::Workers& workers, std::size_t gpu_
       subgroup_passes_(device),
       plan_(device.info),
       slot_(device, MergeSlot::Parts::Yes),
-      programs_(device) {}
+      programs_(device),
+      quads_(device) {}
 
 MergeTextures& MergeSort::textures(const KeyForm& form, const Segments& segments) {
     if (!textures_ || !textures_->fits(form, segments.pairs())) {
@@ -420,25 +421,23 @@ MergeSort::SortedKeys MergeSort::sort_drawn(const KeyForm& form, std::size_t cou
 }
 
 void MergeSort::store_index(const SortedKeys& sorted, const gl::Framebuffer& to, std::size_t count) {
-    const gl::QuadList quads(device_, pass::first_texels(to.width(), count));
     draw(device_,
          {.name = "index of keys",
           .program = &programs_.get("sort/index_of_keys.frag", shaders::sort_index_of_keys_frag, sorted.prelude),
           .inputs = {sorted.keys},
           .uniforms = gl::Uniforms(sorted.uniforms).set("target_width", to.width()),
           .target = &to,
-          .quads = &quads});
+          .quads = &quads_.first_texels(to.width(), count)});
 }
 
 const gl::Texture& MergeSort::index_of(const SortedKeys& sorted, std::size_t count) {
     const auto shape = pass::FourArray::of_blocks(0, count);
-    if (index_.width() != shape.width || index_.height() != shape.height) {
-        index_ = {};
-        index_ = gl::Texture(device_, gl::Format::R32ui, shape.width, shape.height);
+    if (!index_.is(gl::Format::R32ui, shape.width, shape.height)) {
+        index_ = {};  // first, as both may not fit
+        index_ = pass::Target(device_, gl::Format::R32ui, shape.width, shape.height);
     }
-    const gl::Framebuffer target(device_, index_);
-    store_index(sorted, target, count);
-    return index_;
+    store_index(sorted, index_.framebuffer, count);
+    return index_.texture;
 }
 
 SortStats MergeSort::argsort(Keys keys, std::span<std::uint32_t> index, Order order) {

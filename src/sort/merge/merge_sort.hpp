@@ -191,7 +191,8 @@ class MergeSort {
     MergeSlot slot_;                          // for calls that wait
     pass::ReadBack index_back_;
     pass::Programs programs_;  // convert between textures of keys or indices and sorted keys
-    gl::Texture index_;        // for argsort() from memory
+    pass::Target index_;       // for argsort() from memory
+    pass::QuadLists quads_;
     double uploaded_ms_ = 0;   // by the last argsort()
     std::size_t copy_bytes_ = 0;
 };

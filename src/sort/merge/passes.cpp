@@ -26,7 +26,7 @@ std::size_t texels_in_memory(const KeyForm& form, std::size_t pairs) {
 }  // namespace
 
 MergeTextures::MergeTextures(gl::Device& device, const KeyForm& form, std::size_t pairs)
-    : made_for(form), shape(shape_of(pairs, device.features.color_targets)) {
+    : made_for(form), shape(shape_of(pairs, device.features.color_targets)), quads_(device) {
     // The longest row that the driver allows, but not longer than a row of pairs needs.
     const auto max = pass::log2_ceil(static_cast<std::size_t>(device.info.max_texture_size) + 1) - 1;
     const auto width = 1 << std::min(shape.row_log2 + pass::log2_ceil(texels_in_memory(form, 1)), max);
@@ -92,18 +92,11 @@ const Cuts& MergeTextures::cuts(gl::Device& device, int stride_log2) {
     return cuts_.emplace(stride_log2, std::move(fresh)).first->second;
 }
 
-const gl::QuadList& MergeTextures::halves(gl::Device& device, std::size_t first, std::size_t pairs) {
+const gl::QuadList& MergeTextures::halves(std::size_t first, std::size_t pairs) {
     const auto tile_row = static_cast<std::size_t>(shape.width()) * pass::Banked::tile_height;
     const auto begin = static_cast<int>(first / tile_row) * pass::Banked::tile_height;
-    const int end = pass::Banked::rows_for(first + pairs, shape.row_log2);
-    if (const auto found = halves_.find({begin, end}); found != halves_.end()) return found->second;
-    constexpr std::size_t max = 1024;
-    if (halves_.size() >= max) halves_.clear();
-    const int width = shape.width(), upper = shape.half_height;
-    return halves_
-        .emplace(std::pair(begin, end), gl::QuadList(device, {gl::rectangle(0, begin, width, end),
-                                                              gl::rectangle(0, upper + begin, width, upper + end)}))
-        .first->second;
+    return quads_.rows_twice(shape.width(), begin, pass::Banked::rows_for(first + pairs, shape.row_log2),
+                             shape.half_height);
 }
 
 const gl::Program& MergePasses::program(const Variant& variant) {
@@ -157,7 +150,7 @@ gl::Uniforms MergePasses::uniforms(const Job& job) {
 
 void MergePasses::draw_halves(const Job& job, const Slice& slice, Variant with, SortNote::Texels texels,
                               gl::Pass pass) {
-    pass.quads = &job.textures.halves(device_, slice.first, slice.count);
+    pass.quads = &job.textures.halves(slice.first, slice.count);
     const auto draw_half = [&](Half half, const SortNote& note) {
         with.half = half;
         pass.program = &program(with);
@@ -198,7 +191,7 @@ void MergePasses::search(const Job& job, const Level& level, const Slice& slice,
                                    .set("stride_log2", cuts.stride_log2)
                                    .set("coarse_log2", before ? before->stride_log2 : 0),
                    .target = &cuts.target.framebuffer,
-                   .quads = &job.textures.halves(device_, slice.first >> stride, ((slice.count - 1) >> stride) + 1),
+                   .quads = &job.textures.halves(slice.first >> stride, ((slice.count - 1) >> stride) + 1),
                    .first = 0,
                    .count = 1});
 }

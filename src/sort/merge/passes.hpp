@@ -11,6 +11,7 @@
 #include "gl/pass.hpp"
 #include "pass/banked.hpp"
 #include "pass/programs.hpp"
+#include "pass/quad_lists.hpp"
 #include "pass/target.hpp"
 #include "quadmill/sort.hpp"
 #include "sort/key_form.hpp"
@@ -69,11 +70,11 @@ struct MergeTextures {
     const Cuts& cuts(gl::Device& device, int stride_log2);
     // Quads of the rows of tiles of pairs [first, first + pairs): in the lower half (and in textures of cuts), and in
     // the upper half.
-    const gl::QuadList& halves(gl::Device& device, std::size_t first, std::size_t pairs);
+    const gl::QuadList& halves(std::size_t first, std::size_t pairs);
 
   private:
     std::map<int, Cuts> cuts_;
-    std::map<std::pair<int, int>, gl::QuadList> halves_;  // by rows
+    pass::QuadLists quads_;
 };
 
 // The keys to sort.

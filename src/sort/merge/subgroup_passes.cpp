@@ -170,7 +170,7 @@ void SubgroupPasses::sort_rows(TileTextures& textures, const KeyForm& form, cons
                                             {"last", keys.size <= tile ? 1 : 0}}
                                    .set(order_uniforms(form)),
                    .target = &textures.keys.now.framebuffer,
-                   .quads = &textures.rows_of(device_, first, end)});
+                   .quads = &textures.rows_of(first, end)});
 }
 
 SortedTiles SubgroupPasses::merge(TileTextures& textures, const KeyForm& form, const EqualSegments& keys,
@@ -206,7 +206,7 @@ SortedTiles SubgroupPasses::merge(TileTextures& textures, const KeyForm& form, c
                        .inputs = {&textures.keys.now.texture},
                        .uniforms = uniforms,
                        .target = &textures.cuts.framebuffer,
-                       .quads = &textures.cuts_of(device_, level.blocks())});
+                       .quads = &textures.cuts_of(level.blocks())});
         variant.kind = Kind::Merge;
         variant.wide = level.exact && form.words() == 1 && form.key_bytes() == 4;
         uniforms.set("fill_row", textures.shape.fill_row())
@@ -222,7 +222,7 @@ SortedTiles SubgroupPasses::merge(TileTextures& textures, const KeyForm& form, c
                                      .inputs = {&textures.keys.next.texture, &textures.cuts.texture},
                                      .uniforms = uniforms,
                                      .target = &textures.keys.now.framebuffer,
-                                     .quads = &textures.rows_of(device_, first, end)});
+                                     .quads = &textures.rows_of(first, end)});
                   }};
     }
     return sorted;

@@ -34,7 +34,7 @@ Tiles Tiles::of(std::size_t tiles) {
 }
 
 TileTextures::TileTextures(gl::Device& device, const KeyForm& form, std::size_t tiles)
-    : made_for(form), shape(Tiles::of(tiles)) {
+    : made_for(form), shape(Tiles::of(tiles)), quads_(device) {
     const auto width = source_width(device, form, shape);
     const auto texels = source_texels(form) * shape.tiles(), across = static_cast<std::size_t>(width);
     source = pass::Target(device, form.source_format(), width, static_cast<int>((texels + across - 1) / across));
@@ -74,20 +74,12 @@ int TileTextures::rows_from(std::size_t source_rows) const {
     return static_cast<int>(texels / (source_texels(made_for) * shape.in_row()));
 }
 
-const gl::QuadList& TileTextures::rectangle(gl::Device& device, int width, int first, int end) {
-    const std::array key{width, first, end};
-    if (const auto found = rectangles_.find(key); found != rectangles_.end()) return found->second;
-    constexpr std::size_t max = 1024;
-    if (rectangles_.size() >= max) rectangles_.clear();
-    return rectangles_.emplace(key, gl::QuadList(device, {gl::rectangle(0, first, width, end)})).first->second;
+const gl::QuadList& TileTextures::rows_of(int first, int end) {
+    return quads_.rectangle(0, Tiles::height * first, shape.texture_width(), Tiles::height * end);
 }
 
-const gl::QuadList& TileTextures::rows_of(gl::Device& device, int first, int end) {
-    return rectangle(device, shape.texture_width(), Tiles::height * first, Tiles::height * end);
-}
-
-const gl::QuadList& TileTextures::cuts_of(gl::Device& device, std::size_t blocks) {
-    return rectangle(device, static_cast<int>(shape.in_row()), 0, shape.rows_for(blocks + 1));
+const gl::QuadList& TileTextures::cuts_of(std::size_t blocks) {
+    return quads_.rectangle(0, 0, static_cast<int>(shape.in_row()), shape.rows_for(blocks + 1));
 }
 
 void TileReadBack::request(gl::Device& device, const gl::Texture& texture, const Tiles& shape,

@@ -2,15 +2,14 @@
 // memory.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <functional>
-#include <map>
 #include <span>
 #include <vector>
 
 #include "cpu/workers.hpp"
 #include "gl/pass.hpp"
+#include "pass/quad_lists.hpp"
 #include "pass/target.hpp"
 #include "sort/key_form.hpp"
 #include "sort/merge/segments.hpp"
@@ -51,8 +50,8 @@ struct TileTextures {
     // Rows of tiles that are complete when that many rows of `source` are.
     [[nodiscard]] int rows_from(std::size_t source_rows) const;
     // Quads of rows of tiles [first, end), and of the texels with the cuts of that many blocks and one more.
-    const gl::QuadList& rows_of(gl::Device& device, int first, int end);
-    const gl::QuadList& cuts_of(gl::Device& device, std::size_t blocks);
+    const gl::QuadList& rows_of(int first, int end);
+    const gl::QuadList& cuts_of(std::size_t blocks);
 
     KeyForm made_for;
     Tiles shape;
@@ -61,8 +60,7 @@ struct TileTextures {
     pass::Target cuts;
 
   private:
-    const gl::QuadList& rectangle(gl::Device& device, int width, int first, int end);
-    std::map<std::array<int, 3>, gl::QuadList> rectangles_;
+    pass::QuadLists quads_;
 };
 
 // Reads tiles back and puts their words in order.
