@@ -8,11 +8,10 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <queue>
 #include <utility>
 
 #include "cli/external_run.hpp"
-#include "cli/help.hpp"
+#include "cli/line_streams.hpp"
 #include "cli/refusals.hpp"
 #include "cli/stream_run.hpp"
 #include "cpu/workers.hpp"
@@ -32,13 +31,6 @@ namespace {
 using external::SizedHeader;
 using input::KeyMaker;
 using input::LineSource;
-
-std::span<const std::byte> bytes_of(std::string_view text) {
-    return std::as_bytes(std::span(text));
-}
-
-// Where a record has its key.
-enum class KeyIs { InLine, BeforeLine };
 
 // Checks, merges or sorts the lines of the inputs.
 class LineSorter {
@@ -174,139 +166,14 @@ void LineSorter::check() {
     }
 }
 
-// Text before a stream, and a stream's lines without their keys.
-class Lines : public external::Stream {
-  public:
-    explicit Lines(std::string_view header) : rest_(header) {}
-    [[nodiscard]] std::size_t fill(std::span<std::byte> memory) override {
-        std::size_t filled = 0;
-        for (;;) {
-            const auto part = std::min(rest_.size(), memory.size() - filled);
-            bytes_ += part;
-            if (part > 0) std::memcpy(memory.data() + filled, rest_.data(), part);
-            filled += part;
-            rest_.remove_prefix(part);
-            if (filled == memory.size()) return filled;
-            const auto line = next();
-            if (!line) return filled;
-            rest_ = *line;
-        }
-    }
-    // Number of bytes so far.
-    [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
-
-  protected:
-    // The next line with its end. Valid until the next call.
-    virtual std::optional<std::string_view> next() = 0;
-
-  private:
-    std::string_view rest_;
-    std::uint64_t bytes_ = 0;
-};
-
-// Whether a line has another key than the line before it.
-class Different {
-  public:
-    bool operator()(std::string_view key) {
-        if (key_ && *key_ == key) return false;
-        key_ = key;
-        return true;
-    }
-
-  private:
-    std::optional<std::string> key_;
-};
-
-class SortedLines final : public Lines {
-  public:
-    SortedLines(std::string_view header, external::RecordStream& records, KeyIs key, bool unique)
-        : Lines(header), records_(records), key_(key), unique_(unique) {}
-
-  private:
-    std::optional<std::string_view> next() override {
-        for (;;) {
-            const auto record = records_.next();
-            if (record.empty()) return {};
-            const auto header = SizedHeader::of(record.data());
-            const auto* text = reinterpret_cast<const char*>(record.data());
-            if (unique_ && !is_different_({text + header.key_offset, header.key_bytes})) continue;
-            const auto begin = key_ == KeyIs::InLine ? sizeof header : sizeof header + header.key_bytes;
-            return std::string_view(text + begin, header.bytes - begin);
-        }
-    }
-
-    external::RecordStream& records_;
-    KeyIs key_;
-    bool unique_;
-    Different is_different_;
-};
-
-// Merges sources in order. Equal keys are in the order of the sources.
-class MergedLines final : public Lines {
-  public:
-    MergedLines(std::string_view header, std::vector<std::unique_ptr<LineSource>> sources, KeyMaker keys, bool unique)
-        : Lines(header),
-          sources_(std::move(sources)),
-          keys_(std::move(keys)),
-          unique_(unique),
-          heads_(sources_.size()) {
-        for (std::size_t i = 0; i < sources_.size(); ++i) advance(i);
-    }
-
-  private:
-    struct Head {
-        std::string key, line;
-    };
-    // Whether the first source's line comes later.
-    struct Later {
-        const std::vector<Head>& heads;
-        bool operator()(std::size_t a, std::size_t b) const {
-            const int order = external::compare(bytes_of(heads[a].key), bytes_of(heads[b].key), 0);
-            return order != 0 ? order > 0 : a > b;
-        }
-    };
-    void advance(std::size_t which) {
-        auto& source = *sources_[which];
-        const auto line = source.next();
-        if (!line) return;
-        auto& head = heads_[which];
-        const auto key = keys_(line->substr(0, line->size() - 1));
-        if (source.number() > 1 && external::compare(bytes_of(head.key), bytes_of(key), 0) > 0) {
-            throw InvalidArgument(
-                fmt::format("{}: line {} is out of order, so this file cannot be merged; without -m it "
-                            "is sorted",
-                            source.name(), source.number()));
-        }
-        head.key = key;
-        head.line = *line;
-        queue_.push(which);
-    }
-    std::optional<std::string_view> next() override {
-        for (;;) {
-            if (given_) advance(*std::exchange(given_, std::nullopt));
-            if (queue_.empty()) return {};
-            given_ = queue_.top();
-            queue_.pop();
-            if (!unique_ || is_different_(heads_[*given_].key)) return heads_[*given_].line;
-        }
-    }
-
-    std::vector<std::unique_ptr<LineSource>> sources_;
-    KeyMaker keys_;
-    bool unique_;
-    std::vector<Head> heads_;
-    std::priority_queue<std::size_t, std::vector<std::size_t>, Later> queue_{Later{heads_}};
-    std::optional<std::size_t> given_;
-    Different is_different_;
-};
-
 void LineSorter::merge(files::OutputFile& out) {
     std::vector<std::unique_ptr<LineSource>> sources;
     while (auto source = open_next()) sources.push_back(std::move(source));
-    MergedLines merged(header_, std::move(sources), maker(), sort_.unique);
+    MergedLines merged(std::move(sources), maker(), sort_.unique);
+    AfterHeader out_text(header_, merged);
     external::StageClock writing, merging;
     constexpr std::size_t block = std::size_t{1} << 20;
-    external::write_stream(merged, out, block, writing, merging, [&] {
+    external::write_stream(out_text, out, block, writing, merging, [&] {
         must_go_on();
         tell("merging", merged.bytes());
     });
@@ -336,30 +203,6 @@ ExternalSortOptions LineSorter::options() {
             .threads = run_.threads,
             .paper = {},
             .progress = [this](const auto& p) { return show_and_proceed(progress_, p, interrupt_.came()); }};
-}
-
-// A line and its key as a record.
-struct LineRecord {
-    std::string_view line, key;
-    KeyIs where;
-
-    [[nodiscard]] bool is_apart() const { return where == KeyIs::BeforeLine; }
-    [[nodiscard]] std::size_t bytes() const {
-        return sizeof(SizedHeader) + line.size() + (is_apart() ? key.size() : 0);
-    }
-    void write(void* memory) const {
-        const auto offset = sizeof(SizedHeader) + (is_apart() ? 0 : static_cast<std::size_t>(key.data() - line.data()));
-        const SizedHeader header{static_cast<std::uint32_t>(bytes()), static_cast<std::uint32_t>(offset),
-                                 static_cast<std::uint32_t>(key.size())};
-        auto* to = static_cast<char*>(memory);
-        std::memcpy(to, &header, sizeof header);
-        if (is_apart() && !key.empty()) std::memcpy(to + sizeof header, key.data(), key.size());
-        std::memcpy(to + bytes() - line.size(), line.data(), line.size());
-    }
-};
-
-LineRecord record_of(std::string_view line, KeyMaker& keys, KeyIs where) {
-    return {line, keys(line.substr(0, line.size() - 1)), where};
 }
 
 // Two cores are busy with the other stages. A thread may hold a few long lines and their keys.
@@ -414,12 +257,13 @@ void LineSorter::push_all(external::Sorting& sorting, const KeyMaker& keys) {
         std::vector<char> records{};
         std::uint64_t lines = 0;
     };
-    std::vector<Part> parts(workers.threads(), {keys});
+    // More parts than threads, so that the first ones are pushed while others are made.
+    std::vector<Part> parts(std::size_t{4} * workers.threads(), {keys});
     Batch batch;
     while (const auto source = open_next()) {
-        while (batch.take_from(*source)) {
+        for (auto last_line = source->number(); batch.take_from(*source); last_line = source->number()) {
             const auto count = batch.parts(parts.size());
-            workers.for_each(count, [&](std::size_t i) {
+            const auto make = [&](std::size_t i) {
                 auto& part = parts[i];
                 part.records.clear();
                 part.lines = 0;
@@ -430,13 +274,11 @@ void LineSorter::push_all(external::Sorting& sorting, const KeyMaker& keys) {
                     record.write(part.records.data() + begin);
                     ++part.lines;
                 });
-            });
-            auto last_line = source->number();
-            for (std::size_t i = 1; i < count; ++i) last_line -= parts[i].lines;
-            for (std::size_t i = 0; i < count; ++i) {
+            };
+            workers.then_in_order(count, make, [&](std::size_t i) {
+                last_line += parts[i].lines;
                 push(sorting, *source, parts[i].records, last_line);
-                if (i + 1 < count) last_line += parts[i + 1].lines;
-            }
+            });
             sorting.tick()();
         }
     }
@@ -502,8 +344,14 @@ void LineSorter::sort(files::OutputFile& out) {
         {.input_bytes = bytes >= options.memory ? std::optional(bytes) : std::nullopt, .mean_line = mean_record},
         {-1, 0, "the lines with their keys"});
     push_all(sorting, keys);
+    const auto where = keys.makes_parts() ? KeyIs::InLine : KeyIs::BeforeLine;
+    sorting.shape(
+        [where, unique = sort_.unique](external::RecordStream& records) {
+            return std::make_unique<SortedLines>(records, where, unique);
+        },
+        sort_.unique ? external::EqualKeys::Together : external::EqualKeys::Apart);
     sorting.finish();
-    SortedLines sorted(header_, sorting, keys.makes_parts() ? KeyIs::InLine : KeyIs::BeforeLine, sort_.unique);
+    AfterHeader sorted(header_, sorting);
     sorting.write(sorted, out);
     progress_.hide();
     if (!run_.stats) return;
@@ -534,21 +382,6 @@ void check_rules(const LineSort& sort) {
     if (sort.merge && sort.check != LineSort::Check::No) wrong("--merge", "does not go with --check");
 }
 
-// Sets the comparison by its word in `--sort=WORD`, of which the first letters are enough.
-std::string set_order(LineSort& sort, const std::string& given) {
-    constexpr std::array<std::pair<std::string_view, char>, 4> orders{
-        {{"general-numeric", 'g'}, {"human-numeric", 'h'}, {"month", 'M'}, {"numeric", 'n'}}};
-    const auto is_given = [&](std::string_view word) { return !given.empty() && word.starts_with(given); };
-    for (const auto& [word, letter] : orders) {
-        if (is_given(word)) input::add_rules(sort.rules, {&letter, 1});
-        if (is_given(word)) return {};
-    }
-    const auto hint = is_given("version")  ? input::for_versions
-                      : is_given("random") ? input::for_random_order
-                                           : "the words are numeric, general-numeric, human-numeric and month";
-    return fmt::format("{} is not an order; {}", input::in_quotes(given), hint);
-}
-
 std::vector<std::string> names_in(const std::string& file) {
     const auto bytes = files::read_file(file);
     std::string_view text(bytes.as<const char>().data(), bytes.size());
@@ -564,123 +397,7 @@ std::vector<std::string> names_in(const std::string& file) {
     return names;
 }
 
-// Adds a flag that is an option letter of a key.
-void add_rule(CLI::App& verb, LineSort& sort, const char* names, char letter, const char* words) {
-    verb.add_flag(
-            names,
-            [&sort, letter](std::int64_t) {
-                const std::string_view letters(&letter, 1);
-                input::add_rules(sort.rules, letters);
-                input::add_rules(sort.rules, letters, input::KeyEnd::End);
-            },
-            words)
-        ->group(lines_group);
-}
-
 }  // namespace
-
-void add_line_options(CLI::App& verb, LineSort& sort) {
-    const auto flag = [&](const char* names, auto& value, const char* words) {
-        return verb.add_flag(names, value, words)->group(lines_group);
-    };
-    flag("--lines", sort.lines,
-         "Sort whole lines by their bytes, or by keys. The other options of this group imply it, but not -r and -n "
-         "next to --text or --raw");
-    verb.add_option(
-            "-k,--key", sort.keys,
-            "A key, such as 2, 2n, 2,2nr or 1.3,1.5, as for `sort -k`: the first field and, after a comma, the last. A "
-            "field may be followed by .CHARACTER, and the key by letters of the options below. Equal lines are "
-            "ordered by the next key")
-        ->type_name("SPEC")
-        ->allow_extra_args(false)
-        ->group(lines_group);
-    verb.add_option("--column", sort.columns,
-                    "A key: a column of CSV, by its name in the first line, which then stays on top, or by its number; "
-                    "then optionally : and letters, such as price:nr. Quotes are respected")
-        ->type_name("NAME|N")
-        ->allow_extra_args(false)
-        ->excludes("--key")
-        ->group(lines_group);
-    verb.add_option("-t,--delimiter,--field-separator", sort.separator,
-                    "The character between fields or columns (default: for -k blanks, for --column a comma)")
-        ->type_name("CHAR")
-        ->group(lines_group);
-    add_rule(verb, sort, "-n,--numeric-sort", 'n', "Compare numbers of any length exactly; other text counts as 0");
-    add_rule(verb, sort, "-g,--general-numeric-sort", 'g', "Compare numbers such as 1e9, inf and nan, as long double");
-    add_rule(verb, sort, "--human-numeric-sort", 'h', "Compare numbers with units, such as 2K and 1G (-h of GNU sort)");
-    add_rule(verb, sort, "-M,--month-sort", 'M', "Compare names of months");
-    verb.add_option(
-            "--sort",
-            [&sort](const CLI::results_t& words) {
-                const auto wrong = set_order(sort, words.back());
-                if (!wrong.empty()) throw CLI::ValidationError("--sort", wrong);
-                return true;
-            },
-            "The same comparisons in a word: numeric, general-numeric, human-numeric or month")
-        ->type_name("WORD")
-        ->group(lines_group);
-    add_rule(verb, sort, "-r,--reverse", 'r', "Reverse the order; equal lines keep the order of the input");
-    add_rule(verb, sort, "-b,--ignore-leading-blanks", 'b', "Ignore blanks before a key");
-    add_rule(verb, sort, "-d,--dictionary-order", 'd', "Compare only blanks, letters and digits");
-    add_rule(verb, sort, "-f,--ignore-case", 'f', "Ignore case");
-    add_rule(verb, sort, "-i,--ignore-nonprinting", 'i', "Compare only printable characters");
-    flag("-u,--unique", sort.unique, "Write only the first of lines with equal keys");
-    verb.add_flag(
-            "-s,--stable", [](std::int64_t) {}, "Equal lines keep the order of the input, as they always do here")
-        ->group(lines_group);
-    auto* check =
-        flag("-c,--check", sort.check,
-             "Sort nothing; name the first line that is out of order, and exit with 1. --check=quiet is -C")
-            ->transform(CLI::Validator(
-                [](std::string& word) -> std::string {
-                    const bool quiet = word == "quiet" || word == "silent";
-                    if (!quiet && word != "true" && word != "diagnose-first")
-                        return fmt::format("{} is not quiet, silent or diagnose-first", input::in_quotes(word));
-                    word = std::to_string(static_cast<int>(quiet ? LineSort::Check::Quiet : LineSort::Check::Names));
-                    return {};
-                },
-                ""))
-            ->take_last();
-    verb.add_flag(
-            "-C,--check-quiet", [&sort](std::int64_t) { sort.check = LineSort::Check::Quiet; },
-            "Like --check, without a message")
-        ->excludes(check)
-        ->group(lines_group);
-    flag("-m,--merge", sort.merge, "Merge files that are sorted already")->excludes(check)->excludes("--check-quiet");
-    flag("-z,--zero-terminated", sort.zero, "Lines end with a zero byte");
-    verb.add_option("--files0-from", sort.files_from,
-                    "Read the names of the inputs from this file, in which a zero byte ends each, as `find -print0` "
-                    "writes them; - is standard input")
-        ->excludes("FILE")
-        ->type_name("FILE")
-        ->group(lines_group);
-    verb.add_option(
-            "-S,--memory,--buffer-size", sort.memory,
-            "Max memory of the program, such as 1G or 50%. A larger input is sorted in parts, through temporary files "
-            "(default: 256M for lines, 3/4 of the machine's for numbers)")
-        ->transform(input::byte_count())
-        ->type_name("SIZE");
-    verb.add_option("-T,--temp,--temporary-directory", sort.temp,
-                    "Folder for temporary files. Lines need room for the input and its keys, numbers for the raw "
-                    "values. Several folders are used in turn (default: TMPDIR, or /tmp)")
-        ->type_name("DIR")
-        ->allow_extra_args(false);
-}
-
-bool has_line_options(const CLI::App& verb) {
-    return !verb.get_options(
-                    [](const CLI::Option* option) { return option->get_group() == lines_group && option->count() > 0; })
-                .empty();
-}
-
-void refuse_options_of_numbers(const CLI::App& verb) {
-    constexpr std::array shared{"output", "header", "engine", "threads", "stats", "device", "memory", "temp"};
-    for (const auto* option : verb.get_options()) {
-        if (option->count() == 0 || option->get_positional() || option->get_group() == lines_group) continue;
-        if (std::ranges::none_of(shared, [&](const char* name) { return option->check_lname(name); }))
-            throw CLI::ValidationError(option->get_name(), "sorts numbers, not lines");
-    }
-}
 
 void sort_lines(const LineSort& given, const LineRun& shared) {
     auto sort = given;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
@@ -83,12 +84,19 @@ class NumberSorter {
         external::Sorting sorting("sort", options(), {}, {});
         sorting.begin({.input_bytes = std::nullopt}, {-1, 0, input_.file().name()});
         read(sorting);
+        if (is_text()) {  // printed by the threads that merge
+            sorting.shape(
+                [](external::RecordStream& sorted) {
+                    return std::make_unique<SortedNumbers<Key>>("", sorted, input::Form::Text);
+                },
+                external::EqualKeys::Apart);
+        }
         sorting.finish();
         const auto count = sorting.stats("").records;
         const std::array<std::uint64_t, 1> shape{count};
         const bool is_npy = !is_text() && input::is_npy_name(run_.output);
         SortedNumbers<Key> sorted(is_npy ? input::made_npy_header(run_.reading.type(), shape) : "", sorting,
-                                  run_.reading.form);
+                                  is_text() ? input::Form::Raw : run_.reading.form);
         sorting.write(sorted, out);
         progress_.hide();
         if (run_.stats) print(sorting.stats(""));

@@ -16,12 +16,22 @@ Merger::Merger(const Format& format, const std::vector<Input>& inputs, const Mer
       reader_(inputs, plan.margin, plan.block, reading, std::move(tick)),
       runs_(reader_.runs()),
       tree_(inputs.size()) {
-    if (const auto& keys = format.fixed()) {
+    begin();
+}
+
+Merger::Merger(const Format& format, const std::vector<Input>& inputs, std::size_t margin, std::span<std::byte> memory,
+               Transfers& io)
+    : format_(format), reader_(inputs, margin, memory, io), runs_(reader_.runs()), tree_(inputs.size()) {
+    begin();
+}
+
+void Merger::begin() {
+    if (const auto& keys = format_.fixed()) {
         record_bytes_ = keys->record_bytes();
         key_bytes_ = keys->key_bytes();
         makes_keys_ = !keys->is_verbatim();
         key_offset_ = makes_keys_ ? 0 : keys->offset();
-        if (makes_keys_) keys_.resize(inputs.size() * key_bytes_);
+        if (makes_keys_) keys_.resize(runs_.size() * key_bytes_);
     }
     std::vector<Head> heads;
     for (std::size_t i = 0; i < runs_.size(); ++i) {

@@ -20,6 +20,10 @@ class Merger final : public RecordStream {
     // Pre: there are inputs, at most plan.fan_in; `format` outlives this object.
     Merger(const Format& format, const std::vector<Input>& inputs, const MergePlan& plan, StageClock& reading,
            Tick tick);
+    // Pre: there are inputs, `memory` has room for two margins and two pages of each, and no transfer is in flight.
+    // `format`, `memory` and `io` outlive this object.
+    Merger(const Format& format, const std::vector<Input>& inputs, std::size_t margin, std::span<std::byte> memory,
+           Transfers& io);
     [[nodiscard]] std::size_t fill(std::span<std::byte> memory) override;
     [[nodiscard]] std::span<const std::byte> next() override;
 
@@ -31,6 +35,7 @@ class Merger final : public RecordStream {
         std::uint64_t number, run;
     };
 
+    void begin();
     void find_record(std::size_t run);
     void find_line(std::size_t run);
     void find_sized(std::size_t run);

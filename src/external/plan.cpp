@@ -7,6 +7,7 @@
 #include <limits>
 #include <string>
 
+#include "external/parts.hpp"
 #include "external/wide_sort.hpp"
 
 namespace quadmill::detail::external {
@@ -86,6 +87,38 @@ std::optional<MergePlan> plan_merge(std::size_t memory, std::size_t runs, std::s
     const auto share = left / (2 * plan.fan_in) - plan.margin;
     plan.block = std::max<std::size_t>(files::page_down(std::min(share, max)), files::page);
     return plan;
+}
+
+std::optional<RangePlan> plan_ranges(std::size_t memory, const RangeNeeds& needs) {
+    constexpr std::size_t usual = std::size_t{4} << 20U, of_run = std::size_t{32} << 10U,
+                          of_thread = std::size_t{128} << 10U;
+    const auto margin = files::page_up(needs.longest_record);
+    const auto pages = 2 * needs.runs * files::page;
+    // Of each run some blocks, or the bytes between two samples.
+    const auto least_reader = std::max<std::uint64_t>(needs.runs * 2 * (margin + of_run / 2),
+                                                      files::page_up(needs.longest_gap) + 2 * files::page);
+    const auto least = needs.runs * of_run;
+    const auto most = std::max(usual, least);
+    for (auto threads = needs.threads; threads >= 2; --threads) {
+        // A range, the records before and after that a reader takes with it, and pages that are not read completely.
+        const auto share = [&](std::size_t range) { return std::max(range + range / 4 + pages, least_reader); };
+        const auto takes = [&](std::size_t range) {
+            return threads * (share(range) + of_thread) + Parts::memories(threads) * files::page_up(range);
+        };
+        auto range = std::clamp<std::uint64_t>(needs.bytes / (4 * threads), least, most);
+        while (range > least && takes(range) > memory) range = std::max(least, range - range / 8);
+        if (takes(range) > memory) continue;
+        if (needs.bytes / range < 2) return {};
+        return RangePlan{.threads = threads,
+                         .margin = margin,
+                         .range = static_cast<std::size_t>(range),
+                         .reader = files::page_up(share(range))};
+    }
+    return {};
+}
+
+std::size_t index_memory(std::size_t memory) {
+    return memory / 64;
 }
 
 std::size_t min_memory(const Format& format) {

@@ -15,7 +15,8 @@ namespace quadmill::detail::external {
 struct RunPlan {
     std::size_t slots = 0;
     SlotSize size;
-    std::size_t block = 0;  // bytes per transfer
+    std::size_t block = 0;                         // bytes per transfer
+    std::size_t interval = std::size_t{4} << 10U;  // min bytes from a sample of a run to the next one
 };
 
 struct RunNeeds {
@@ -35,13 +36,27 @@ struct MergePlan {
     std::size_t fan_in = 0;
     std::size_t margin = 0;  // before each block, for the begin of the record that it ends
     std::size_t block = 0, write_block = 0;
-    // Two threads each merge half of the runs into blocks of this size, and a third one merges these; 0: one thread
-    // merges all.
-    std::size_t half_block = 0;
 };
 
 // For as many of `runs` as possible. Nothing if that is less than two.
 [[nodiscard]] std::optional<MergePlan> plan_merge(std::size_t memory, std::size_t runs, std::size_t longest_record);
+
+// Phase 2 on several threads. Each reads its part of the runs and merges it.
+struct RangePlan {
+    std::size_t threads = 0, margin = 0;
+    std::size_t range = 0;   // bytes of a part, and of the memory for it when it is merged
+    std::size_t reader = 0;  // bytes of a thread's memory for the parts of the runs
+};
+struct RangeNeeds {
+    std::size_t runs = 0, longest_record = 0;
+    std::uint64_t bytes = 0;        // of all runs
+    std::uint64_t longest_gap = 0;  // between samples of a run
+    std::size_t threads = 0;
+};
+// Nothing if there is not enough memory for two threads, or not enough to merge.
+[[nodiscard]] std::optional<RangePlan> plan_ranges(std::size_t memory, const RangeNeeds& needs);
+// Memory for the indexes of the runs.
+[[nodiscard]] std::size_t index_memory(std::size_t memory);
 
 // Memory for the threads of the pipeline and small objects.
 inline constexpr std::size_t reserve = std::size_t{4} << 20;

@@ -31,6 +31,7 @@ RunMaker::RunMaker(const Format& format, const ExternalSortOptions& options, con
       space_(space),
       tick_(std::move(tick)),
       threads_(options.threads),
+      sampling_{.memory = index_memory(options.memory)},
       sorters_left_(devices.sorters(options.engine)) {
     threads_ = cpu::threads_or_all(threads_);
     const std::size_t sorters = sorters_left_;
@@ -57,6 +58,7 @@ void RunMaker::join() {
 
 void RunMaker::start(const RunPlan& plan) {
     block_ = plan.block;
+    sampling_.interval = plan.interval;
     for (std::size_t i = 0; i < plan.slots; ++i) {
         slots_.push_back(std::make_unique<Slot>(format_, plan.size));
         free_.push(slots_.back().get());
@@ -149,9 +151,22 @@ void RunMaker::write_run(const Work& work, BlockWriter& writer, cpu::Workers& wo
     Run run{space_.begin(), slot.records(), work.number};
     writer.begin(space_.place(run));
     Gather gather(slot, workers);
-    run.bytes = writer.write_all(gather, clocks_.reorder);
+    IndexedStream indexed(format_, gather, sampling_.interval, run.index);
+    run.bytes = writer.write_all(indexed, clocks_.reorder);
     space_.end(run);
-    runs_.push_back(run);
+    runs_.push_back(std::move(run));
+    limit_indexes(runs_, sampling_);
+}
+
+void RunMaker::limit_indexes(std::vector<Run>& runs, Sampling& sampling) {
+    const auto memory = [&] {
+        std::size_t bytes = 0;
+        for (const auto& run : runs) bytes += run.index.memory();
+        return 2 * bytes;  // vectors may have twice the memory that they need
+    };
+    for (; memory() > sampling.memory; sampling.interval *= 2) {
+        for (auto& run : runs) run.index.thin();
+    }
 }
 
 }  // namespace quadmill::detail::external

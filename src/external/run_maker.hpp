@@ -6,11 +6,13 @@
 #include <memory>
 #include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "external/devices.hpp"
 #include "external/gate.hpp"
 #include "external/plan.hpp"
+#include "external/run_index.hpp"
 #include "external/wide_sort.hpp"
 
 namespace quadmill::detail::external {
@@ -22,6 +24,7 @@ class RunMaker {
     };
     struct Run : TemporarySpace::Run {
         std::uint64_t records = 0, number = 0;  // number: in the order of the input
+        RunIndex index{};
     };
 
     // The sorting threads own the contexts until the end. The constructor returns when the engines are ready.
@@ -42,7 +45,11 @@ class RunMaker {
     // Waits for all runs, and frees all memory except a slot that was sorted in memory.
     void finish();
 
-    [[nodiscard]] const std::vector<Run>& runs() const { return runs_; }
+    // Pre: called once, after finish().
+    [[nodiscard]] std::vector<Run> take_runs() { return std::move(runs_); }
+    [[nodiscard]] const Sampling& sampling() const { return sampling_; }
+    // Thins the indexes of runs until they fit into their memory.
+    static void limit_indexes(std::vector<Run>& runs, Sampling& sampling);
     [[nodiscard]] std::size_t longest_record() const { return longest_; }
     [[nodiscard]] std::uint64_t longest_run() const { return longest_run_; }
     [[nodiscard]] std::uint64_t tied() const { return tied_; }
@@ -82,6 +89,7 @@ class RunMaker {
     Queue<bool> done_{gate_}, written_{gate_};   // a run is sorted; all runs are written
     std::vector<std::unique_ptr<Slot>> slots_;
     std::vector<Run> runs_;
+    Sampling sampling_;
     std::size_t longest_ = 0;
     std::uint64_t longest_run_ = 0, submitted_ = 0;
     std::atomic<std::uint64_t> tied_ = 0;

@@ -3,10 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <optional>
+#include <span>
 #include <vector>
 
-#include "external/block_maker.hpp"
+#include "external/blocks.hpp"
 #include "files/block_io.hpp"
 
 namespace quadmill::detail::external {
@@ -16,18 +17,17 @@ class RunReader {
     struct Input {
         FilePlace place;
         std::uint64_t bytes = 0;
-        BlockMaker::Make make{};  // makes the run, if it is not in a file
     };
     // A run: its current block, and the next one in flight.
     struct Run {
         FilePlace place;
         std::uint64_t next = 0, end = 0;  // part of the file that is still to be read
+        std::size_t skip = 0;             // bytes before the run in its first page
         std::byte* blocks[2]{};           // each has a margin, then a block
+        std::size_t block = 0;            // bytes
         std::size_t current = 1;          // index of the current block
         std::size_t coming = 0;           // bytes of the other block; 0 if there are no more
         bool has_come = false;
-        std::unique_ptr<BlockMaker> maker{};
-        bool has_ended = false;                        // the maker
         const std::byte *at = nullptr, *to = nullptr;  // rest of the current block
         // For the caller's use: key of the record at `at`; bytes of the record, 0 at the end of the run; bytes of the
         // key of a line or of a record that tells its length.
@@ -37,6 +37,9 @@ class RunReader {
 
     // Starts reading the first block of each run; next_block() returns it.
     RunReader(const std::vector<Input>& inputs, std::size_t margin, std::size_t block, StageClock& clock, Tick tick);
+    // Uses the memory of its owner, and its transfers, of which none is in flight. If the runs fit there, each is read
+    // as one block.
+    RunReader(const std::vector<Input>& inputs, std::size_t margin, std::span<std::byte> memory, Transfers& io);
 
     [[nodiscard]] std::vector<Run>& runs() { return runs_; }
     // Moves the rest of the current block, which is at most the margin, to the front of the next one. False at the end
@@ -44,13 +47,17 @@ class RunReader {
     bool next_block(std::size_t run);
 
   private:
+    void add_blocks(const std::vector<Input>& inputs, std::byte* memory, std::size_t block);
+    void add_whole(const std::vector<Input>& inputs, std::byte* memory);
+    Run& add(const Input& input);
     void read_next(std::size_t run);
     void wait_for(std::size_t run);
 
-    std::size_t margin_, block_;
+    std::size_t margin_;
     files::Memory memory_;
-    std::vector<Run> runs_;  // makers end before the memory is freed
-    Transfers io_;           // last member, so that its destructor waits before the memory is freed
+    std::vector<Run> runs_;
+    std::optional<Transfers> own_io_;  // after the memory, so that its destructor waits before the memory is freed
+    Transfers& io_;
 };
 
 }  // namespace quadmill::detail::external

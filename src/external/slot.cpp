@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <utility>
+#include <vector>
 
 namespace quadmill::detail::external {
 
@@ -167,6 +169,38 @@ std::span<const std::byte> Gather::next() {
     return slot_.record(slot_.order()[next_++]);
 }
 
+// Threads copy groups of records, while a whole group fits.
+std::size_t Gather::fill_in_tasks(std::span<std::byte> memory) {
+    constexpr std::size_t task = 1024;
+    const auto order = slot_.order().subspan(next_);
+    const auto records = std::min(order.size(), memory.size() / (slot_.bytes() / slot_.records() + 1));
+    std::vector<std::size_t> ends(records / task);
+    const auto for_task = [&](std::size_t t, const auto& work) {
+        for (auto i = t * task; i < (t + 1) * task; ++i) work(i);
+    };
+    workers_.for_each(ends.size(), [&](std::size_t t) {
+        std::size_t bytes = 0;
+        for_task(t, [&](std::size_t i) {
+            slot_.prefetch_place(order[std::min(i + 16, order.size() - 1)]);
+            bytes += slot_.record(order[i]).size();
+        });
+        ends[t] = bytes;
+    });
+    std::inclusive_scan(ends.begin(), ends.end(), ends.begin());
+    const auto fit = static_cast<std::size_t>(std::ranges::upper_bound(ends, memory.size()) - ends.begin());
+    workers_.for_each(fit, [&](std::size_t t) {
+        auto* to = memory.data() + (t == 0 ? 0 : ends[t - 1]);
+        for_task(t, [&](std::size_t i) {
+            prefetch(slot_, order, i);
+            const auto record = slot_.record(order[i]);
+            std::memcpy(to, record.data(), record.size());
+            to += record.size();
+        });
+    });
+    next_ += fit * task;
+    return fit == 0 ? 0 : ends[fit - 1];
+}
+
 // Copies as many complete records as fit.
 std::size_t Gather::fill_with_records(std::span<std::byte> memory) {
     const auto order = slot_.order();
@@ -184,7 +218,7 @@ std::size_t Gather::fill_with_records(std::span<std::byte> memory) {
         next_ += n;
         return n * longest;
     }
-    std::size_t filled = 0;
+    auto filled = workers_.threads() > 2 ? fill_in_tasks(memory) : 0;
     for (; next_ < order.size(); ++next_) {
         prefetch(slot_, order, next_);
         const auto record = slot_.record(order[next_]);

@@ -95,6 +95,7 @@ class Gather final : public RecordStream {
 
   private:
     [[nodiscard]] std::size_t fill_with_records(std::span<std::byte> memory);
+    [[nodiscard]] std::size_t fill_in_tasks(std::span<std::byte> memory);
 
     const Slot& slot_;
     cpu::Workers& workers_;

@@ -29,6 +29,26 @@ class NoRecords final : public RecordStream {
     [[nodiscard]] std::size_t fill(std::span<std::byte> /*memory*/) override { return 0; }
 };
 
+// Counts the bytes that are read.
+class Counted final : public RecordStream {
+  public:
+    Counted(RecordStream& records, std::uint64_t& bytes) : records_(records), bytes_(bytes) {}
+    [[nodiscard]] std::span<const std::byte> next() override {
+        const auto record = records_.next();
+        bytes_ += record.size();
+        return record;
+    }
+    [[nodiscard]] std::size_t fill(std::span<std::byte> memory) override {
+        const auto filled = records_.fill(memory);
+        bytes_ += filled;
+        return filled;
+    }
+
+  private:
+    RecordStream& records_;
+    std::uint64_t& bytes_;
+};
+
 const ExternalSortOptions& checked(const char* function, const ExternalSortOptions& options,
                                    const std::optional<Context>& context) {
     if (context && context->info().platform == "adopted") {
@@ -72,10 +92,12 @@ Sorting::Sorting(const char* function, const ExternalSortOptions& options, Devic
 
 // Subtracts what the engine and its driver hold. The CPU engine holds memory only while it sorts.
 std::size_t Sorting::memory_left(std::size_t records) const {
-    auto taken = reserve;
+    // Small indexes are part of the reserve.
+    const auto indexes = index_memory(options_.memory);
+    auto taken = reserve + (indexes - std::min(indexes, reserve / 4));
     if (engine_bytes_ > 0)
-        taken = (1 + 2 * devices_.sorters(options_.engine)) * reserve + engine_held_ +
-                engine_bytes_ * records * devices_.sorters(options_.engine);  // drivers keep their memory
+        taken += 2 * devices_.sorters(options_.engine) * reserve + engine_held_ +
+                 engine_bytes_ * records * devices_.sorters(options_.engine);  // drivers keep their memory
     return options_.memory - std::min(options_.memory, taken);
 }
 
@@ -113,6 +135,11 @@ void Sorting::ticked() {
     if (step_ != Step::Nothing) report_(step_ == Step::Filling ? filler_->bytes() : given_);
 }
 
+void Sorting::shape(Shape shape, EqualKeys equal) {
+    shape_ = std::move(shape);
+    equal_keys_ = equal;
+}
+
 void Sorting::finish() {
     in_memory_ = filler_->finish();
     runs_seconds_ = total_.ms() / 1e3;
@@ -125,24 +152,18 @@ void Sorting::finish() {
         merge_runs();
     }
     records_ = dynamic_cast<RecordStream*>(stream_.get());
+    if (shape_ && !parts_) {
+        counted_ = std::make_unique<Counted>(*records_, given_);
+        shaped_ = shape_(*counted_);
+    }
     step_ = Step::Giving;
     report_.begin(Phase::Merge, stats_.bytes);
 }
 
-// Records of one length take little time to merge. With others three threads merge, if there is memory for them.
 MergePlan Sorting::plan_for(std::size_t runs) const {
-    constexpr std::size_t half_block = std::size_t{256} << 10U, worth_halves = 4;
-    const auto longest = maker_.longest_record(), mergers = std::size_t{3};  // each keeps a key
-    const auto left = memory_left(run_records_), memory = left - std::min(left, mergers * longest);
-    if (!format_.fixed() && runs >= worth_halves && cpu::threads_or_all(options_.threads) > 1) {
-        const auto taken = 2 * 2 * (files::page_up(longest) + half_block);
-        auto plan = plans_.merge(memory - std::min(memory, taken), runs, longest);
-        if (plan && plan->fan_in == runs) {
-            plan->half_block = half_block;
-            return *plan;
-        }
-    }
-    const auto plan = plans_.merge(memory, runs, longest);
+    const auto longest = maker_.longest_record();  // the merger keeps a key
+    const auto left = memory_left(run_records_);
+    const auto plan = plans_.merge(left - std::min(left, longest), runs, longest);
     if (!plan) throw InvalidArgument(std::string(function_) + ": the memory is too small to merge two runs; give more");
     return *plan;
 }
@@ -171,41 +192,51 @@ std::unique_ptr<Stream> Sorting::merger(std::span<const RunMaker::Run> runs, con
     if (options_.merge == RunMerge::Gpu)
         return std::make_unique<GpuMerger>(format_, inputs, gpu_block(runs.size(), plan), *devices_.first(),
                                            options_.threads, merge_read_, tick());
-    if (plan.half_block > 0) return merger_of_halves(inputs, plan);
     return std::make_unique<Merger>(format_, inputs, plan, merge_read_, tick());
-}
-
-std::unique_ptr<Stream> Sorting::merger_of_halves(const std::vector<Merger::Input>& inputs, const MergePlan& plan) {
-    const auto half = [&](std::size_t begin, std::size_t end) {
-        const auto at = [&](std::size_t i) { return inputs.begin() + static_cast<std::ptrdiff_t>(i); };
-        return Merger::Input{.place = {},
-                             .bytes = 0,
-                             .make = [this, plan, runs = std::vector(at(begin), at(end))](const Tick& stop_if_failed) {
-                                 return std::make_unique<Merger>(format_, runs, plan, merge_read_, stop_if_failed);
-                             }};
-    };
-    const std::vector halves{half(0, inputs.size() / 2), half(inputs.size() / 2, inputs.size())};
-    const MergePlan together{.fan_in = 2, .margin = plan.margin, .block = plan.half_block};
-    return std::make_unique<Merger>(format_, halves, together, merge_read_, tick());
 }
 
 // Merges runs until one merge takes all that are left, and begins that merge.
 void Sorting::merge_runs() {
-    auto runs = maker_.runs();
-    stats_.runs = runs.size();
-    if (runs.empty()) {
+    runs_ = maker_.take_runs();
+    stats_.runs = runs_.size();
+    if (runs_.empty()) {
         stream_ = std::make_unique<NoRecords>();
         return;
     }
-    auto plan = plan_for(runs.size());
-    for (; plan.fan_in < runs.size(); plan = plan_for(runs.size())) merge_some(runs, plan);
+    sampling_ = maker_.sampling();
+    auto plan = plan_for(runs_.size());
+    for (; plan.fan_in < runs_.size(); plan = plan_for(runs_.size())) merge_some(plan);
     block_ = plan.write_block;
-    for (const auto& run : runs) stats_.merge_passes = std::max(stats_.merge_passes, run.passes + 1);
-    stream_ = merger(runs, plan);
+    for (const auto& run : runs_) stats_.merge_passes = std::max(stats_.merge_passes, run.passes + 1);
+    if (!merge_in_ranges()) stream_ = merger(runs_, plan);
+}
+
+// Several threads merge, if there is memory for them. False otherwise.
+bool Sorting::merge_in_ranges() {
+    const auto threads = cpu::threads_or_all(options_.threads);
+    if (threads < 2 || options_.merge == RunMerge::Gpu) return false;
+    const auto longest = maker_.longest_record();  // each merger keeps a key
+    RangeNeeds needs{.runs = runs_.size(), .longest_record = longest, .threads = threads};
+    std::vector<IndexedRun> runs;
+    for (const auto& run : runs_) {
+        needs.bytes += run.bytes;
+        needs.longest_gap = std::max(needs.longest_gap, run.index.longest_gap(run.bytes));
+        runs.push_back({space_.place(run), run.bytes, &run.index});
+    }
+    const auto left = memory_left(run_records_), taken = BlockWriter::blocks * block_ + threads * longest;
+    const auto plan = plans_.ranges(left - std::min(left, taken), needs);
+    if (!plan) return false;
+    ranges_.emplace(format_, std::move(runs), plan->range, equal_keys_);
+    if (ranges_->size() == 1) return false;
+    auto parts = merge_ranges(format_, *ranges_, *plan, shape_, merge_read_, merging_, tick());
+    parts_ = parts.get();
+    stream_ = std::move(parts);
+    return true;
 }
 
 // Merges the consecutive runs with the fewest bytes in all: as many runs as are too many for the last merge.
-void Sorting::merge_some(std::vector<RunMaker::Run>& runs, const MergePlan& plan) {
+void Sorting::merge_some(const MergePlan& plan) {
+    auto& runs = runs_;
     const auto n = std::min(plan.fan_in, runs.size() - plan.fan_in + 1);
     std::uint64_t bytes = 0, fewest = 0;
     std::size_t first = 0;
@@ -218,12 +249,13 @@ void Sorting::merge_some(std::vector<RunMaker::Run>& runs, const MergePlan& plan
         }
     }
     const std::span some(runs.data() + first, n);
-    auto merged = RunMaker::Run{space_.begin(), 0};
+    auto merged = RunMaker::Run{space_.begin()};
     {
         const auto stream = merger(some, plan);
+        IndexedStream indexed(format_, *stream, sampling_.interval, merged.index);
         BlockWriter writer(BlockIo::Method::Auto, plan.write_block, merge_write_, tick());
         writer.begin(space_.place(merged));
-        merged.bytes = writer.write_all(*stream, merging_);
+        merged.bytes = writer.write_all(indexed, merging_);
     }
     for (const auto& run : some) {
         merged.passes = std::max(merged.passes, run.passes + 1);
@@ -232,14 +264,16 @@ void Sorting::merge_some(std::vector<RunMaker::Run>& runs, const MergePlan& plan
     }
     space_.end(merged);
     const auto begin = runs.begin() + static_cast<std::ptrdiff_t>(first);
-    *begin = merged;
+    *begin = std::move(merged);
     runs.erase(begin + 1, begin + static_cast<std::ptrdiff_t>(n));
+    RunMaker::limit_indexes(runs, sampling_);
 }
 
 std::size_t Sorting::fill(std::span<std::byte> memory) {
     if (!stream_) throw InvalidArgument(std::string(function_) + ": the sort has failed before; there is nothing");
+    if (shaped_) return shaped_->fill(memory);
     const auto filled = stream_->fill(memory);
-    given_ += filled;
+    given_ = parts_ ? static_cast<std::uint64_t>(parts_->given() * static_cast<double>(stats_.bytes)) : given_ + filled;
     if (format_.kind() == RecordFormat::Kind::Lines) decode_lines(memory.first(filled));
     return filled;
 }

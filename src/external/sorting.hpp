@@ -12,6 +12,7 @@
 #include "external/filler.hpp"
 #include "external/gpu_merger.hpp"
 #include "external/merger.hpp"
+#include "external/range_merge.hpp"
 #include "files/files.hpp"
 
 namespace quadmill::detail::external {
@@ -22,6 +23,7 @@ struct Plans {
         plan_runs;
     std::function<std::optional<MergePlan>(std::size_t memory, std::size_t runs, std::size_t longest)> merge =
         plan_merge;
+    std::function<std::optional<RangePlan>(std::size_t memory, const RangeNeeds& needs)> ranges = plan_ranges;
 };
 
 // Calls the progress callback from time to time.
@@ -49,7 +51,7 @@ class Reporter {
     cpu::Stopwatch since_, phase_time_;
 };
 
-// Both phases. As a stream it gives the records in order.
+// Both phases. As a stream it gives the records in order, or what their shape makes of them.
 class Sorting final : public RecordStream {
   public:
     Sorting(const char* function, const ExternalSortOptions& options, Devices devices, Plans plans);
@@ -62,6 +64,9 @@ class Sorting final : public RecordStream {
     [[nodiscard]] Tick tick() {
         return [this] { ticked(); };
     }
+    // Makes the output of consecutive records. With EqualKeys::Together it gets all records with a key. Call it before
+    // finish(). The output is then read with fill().
+    void shape(Shape shape, EqualKeys equal);
     // Ends the input. From then on the output can be read.
     void finish();
     [[nodiscard]] std::size_t fill(std::span<std::byte> memory) override;
@@ -81,10 +86,9 @@ class Sorting final : public RecordStream {
     void ticked();
     void merge_runs();
     [[nodiscard]] MergePlan plan_for(std::size_t runs) const;
-    void merge_some(std::vector<RunMaker::Run>& runs, const MergePlan& plan);
+    void merge_some(const MergePlan& plan);
     [[nodiscard]] std::unique_ptr<Stream> merger(std::span<const RunMaker::Run> runs, const MergePlan& plan);
-    [[nodiscard]] std::unique_ptr<Stream> merger_of_halves(const std::vector<Merger::Input>& inputs,
-                                                           const MergePlan& plan);
+    bool merge_in_ranges();
     // Bytes of each run that the merge engine has in memory. Throws InvalidArgument if memory is too small.
     [[nodiscard]] std::size_t gpu_block(std::size_t runs, const MergePlan& plan) const;
 
@@ -107,8 +111,16 @@ class Sorting final : public RecordStream {
     Slot* in_memory_ = nullptr;
     std::optional<cpu::Workers> workers_;
     StageClock merge_read_, merging_, merge_write_;
+    Shape shape_;
+    EqualKeys equal_keys_ = EqualKeys::Apart;
+    std::vector<RunMaker::Run> runs_;
+    Sampling sampling_;
+    std::optional<Ranges> ranges_;
     std::unique_ptr<Stream> stream_;
     RecordStream* records_ = nullptr;  // the same stream, if it gives records
+    std::unique_ptr<RecordStream> counted_;
+    std::unique_ptr<Stream> shaped_;  // of these records
+    Parts* parts_ = nullptr;          // the stream, if threads make its parts
     ExternalSortStats stats_;
 };
 

@@ -95,11 +95,12 @@ std::string sorted_lines(const std::string& input) {
     return out;
 }
 
-// Runs of that many records (for lines: bytes), merges of up to `fan_in` runs, and the smallest blocks.
+// Runs of that many records (for lines: bytes), merges of up to `fan_in` runs, and the smallest blocks. The last merge is
+// of small ranges if there are threads for it.
 Plans small_plans(std::size_t run, std::size_t fan_in) {
     Plans plans;
     plans.runs = [run](const Format& format, std::size_t, const RunNeeds&) -> std::optional<RunPlan> {
-        RunPlan plan{.slots = 3, .size = {run, run}, .block = page};
+        RunPlan plan{.slots = 3, .size = {run, run}, .block = page, .interval = 100};
         if (format.fixed()) plan.size.bytes = run * format.fixed()->record_bytes();
         return plan;
     };
@@ -108,6 +109,14 @@ Plans small_plans(std::size_t run, std::size_t fan_in) {
                          .margin = detail::files::page_up(longest),
                          .block = page,
                          .write_block = page};
+    };
+    plans.ranges = [](std::size_t, const RangeNeeds& needs) -> std::optional<RangePlan> {
+        const auto margin = detail::files::page_up(needs.longest_record);
+        return RangePlan{
+            .threads = needs.threads,
+            .margin = margin,
+            .range = 500,
+            .reader = std::max<std::size_t>(needs.runs * 2 * (margin + page), needs.longest_gap + 2 * page)};
     };
     return plans;
 }
@@ -318,13 +327,14 @@ TEST_CASE("records that tell their length, with keys of any content anywhere in 
     }
 }
 
-TEST_CASE("three threads merge runs of records that tell their length, two of them half of the runs each") {
+TEST_CASE("threads merge ranges of runs, in the memory that is planned for them") {
     const Folder folder;
     std::mt19937 random(29);
     auto options = options_for({.kind = RecordFormat::Kind::Sized}, folder);
     options.memory = std::size_t{32} << 20U;
     auto plans = small_plans(std::size_t{64} << 10U, 1);
     plans.merge = detail::external::plan_merge;
+    plans.ranges = detail::external::plan_ranges;
     std::vector<std::pair<std::string, std::string>> records;
     std::string input, expected;
     for (int i = 0; i < 40'000; ++i) {
