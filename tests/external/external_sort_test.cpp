@@ -115,7 +115,7 @@ Plans small_plans(std::size_t run, std::size_t fan_in) {
         return RangePlan{
             .threads = needs.threads,
             .margin = margin,
-            .range = 500,
+            .range = 4000,
             .reader = std::max<std::size_t>(needs.runs * 2 * (margin + page), needs.longest_gap + 2 * page)};
     };
     return plans;
