@@ -223,6 +223,14 @@ class ExponentialHistogram {
     [[nodiscard]] std::size_t memory() const {
         return bytes() + spare_.bytes() + buckets_.size() * (sizeof(std::shared_ptr<Summary>) + sizeof(Summary));
     }
+    // That bucket, which the caller may change: no copy shares it. An empty one if there is none; values should follow.
+    [[nodiscard]] Summary& own_bucket(std::size_t id) {
+        if (buckets_.size() < id) buckets_.resize(id);
+        auto& bucket = buckets_[id - 1];
+        if (!bucket) bucket = std::make_shared<Summary>();
+        if (bucket.use_count() > 1) bucket = std::make_shared<Summary>(*bucket);
+        return *bucket;
+    }
     // The bucket with that id, if there is one.
     [[nodiscard]] const Summary* bucket(std::size_t id) const {
         return id <= buckets_.size() ? buckets_[id - 1].get() : nullptr;

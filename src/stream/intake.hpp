@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstring>
 #include <deque>
@@ -111,12 +112,19 @@ class Intake {
     // 0 if complete windows are passed on.
     [[nodiscard]] std::size_t step() const { return step_; }
 
+    // From now on, the CPU's sorter is left out: windows are passed on as they come. Pre: no values were added yet.
+    void leave_unsorted() { unsorted_ = sorter_->name() == "cpu"; }
+
     // Leaves NaNs out. If the sorter fails, the values counted by n() and nans() were taken, and none is lost. Samples
     // that arrive after the failed batch are passed on before it.
     void add(std::span<const Bits> values) {
         counted([&] {
             while (!values.empty()) {
                 if (!is_long()) take_all();
+                if (unsorted_ && filling_.size() == 0 && values.size() >= window_ && pass(values.first(window_))) {
+                    values = values.subspan(window_);
+                    continue;
+                }
                 if (const auto limit = this->limit(); filling_.size() < limit) {
                     const auto part = values.first(std::min(values.size(), limit - filling_.size()));
                     copy(part);
@@ -202,6 +210,15 @@ class Intake {
         bool is_rest;  // whether it is a copy of waiting values
     };
 
+    // Passes on a window as it is in the caller's memory; false if it has NaNs.
+    bool pass(std::span<const Bits> window) {
+        if (count_nans(window) > 0) return false;
+        sorted_.clear();
+        n_ += window.size();
+        taken_ += window.size();
+        sink_.take(Windows<Bits>(window, window_, rule_));
+        return true;
+    }
     [[nodiscard]] bool is_long() const { return taken_ >= long_; }
     [[nodiscard]] std::size_t limit() const { return is_long() ? batch_ : window_; }
     [[nodiscard]] bool is_nan(const Bits& value) const { return rule_.is_nan(bits_at(&value)); }
@@ -209,6 +226,15 @@ class Intake {
         if (rule_.max_magnitude == static_cast<Bits>(~Bits{0})) return 0;  // integers
         using Signed = std::make_signed_t<Bits>;                           // which vector instructions compare
         std::size_t nans = 0;
+        if constexpr (sizeof(Bits) == sizeof(double)) {
+            if (!rule_.narrow) {
+                for (const auto& value : values) {
+                    const auto number = std::bit_cast<double>(bits_at(&value));
+                    nans += number != number ? 1U : 0U;
+                }
+                return nans;
+            }
+        }
         const auto max = static_cast<Signed>(rule_.max_magnitude);
         for (const auto& value : values) {
             const auto magnitude = static_cast<Signed>(bits_at(&value) & static_cast<Bits>(~KeyRule<Bits>::sign));
@@ -277,6 +303,7 @@ class Intake {
     }
     // If the sorter fails, the values become waiting ones again, in the order of their windows.
     void begin_windows(Batch<Bits> batch) {
+        if (unsorted_) return emit({std::move(batch), false});
         in_flight_.push_back({std::move(batch), false});
         try {
             const auto values = in_flight_.back().batch.values();
@@ -369,6 +396,7 @@ class Intake {
     std::unique_ptr<WindowSorter> sorter_;
     WindowSink<Bits>& sink_;
     std::size_t window_, batch_ = 0, step_ = 0;
+    bool unsorted_ = false;
     std::uint64_t long_ = 0;  // from that many values on a stream is long
     std::uint64_t n_ = 0, nans_ = 0, taken_ = 0;
     Batch<Bits> filling_, spare_;

@@ -16,6 +16,13 @@
 
 namespace quadmill::detail::stream {
 
+// Whether one copy of a loop serves all cases, which is slower, and windows of tails are sorted.
+#ifdef QUADMILL_FOR_SIZE
+inline constexpr bool for_size = true;
+#else
+inline constexpr bool for_size = false;
+#endif
+
 using cpu::Key;
 using cpu::KeyOf;
 using cpu::rank_of;

@@ -12,13 +12,6 @@
 
 namespace quadmill::detail::stream {
 
-// Whether one copy of a loop serves all cases, which is slower.
-#ifdef QUADMILL_FOR_SIZE
-static constexpr bool for_size = true;
-#else
-static constexpr bool for_size = false;
-#endif
-
 struct QuantileSummary::Stepped {
     explicit Stepped(const QuantileSummary& of) : gap(of.gap_), n(of.n_) {}
     Ranks operator[](std::size_t i) const {

@@ -99,6 +99,12 @@ class QuantileSummary {
     // The summary of all inputs together, pruned once to that error if it is worthwhile. Each entry is moved log2(inputs)
     // times, in 16 bytes. Pre: there is an input; all have the same tail.
     static QuantileSummary merged(std::span<const QuantileSummary* const> parts, double max_error);
+    // Adds the values of a window, which may be in any order. Entries count exactly the values before them. Values of the
+    // window become entries only beyond both ends, and where ranks would otherwise be farther apart than the error of n()
+    // permits. False if that took too many entries: many values between
+    // two entries get only the bounds of both. Then, and if it throws, nothing is changed. Pre: max_error() is within that
+    // error, a fraction of the distance from the end.
+    [[nodiscard]] bool absorb(const Window<std::uint64_t>& window, double error, Tail tail, const Share& share);
     // Drops entries while max_error() stays within that bound, if it is worthwhile; the papers' `compress`. At most n /
     // (2 max_error - current gap) entries stay, plus two, plus one per shared_piece entries.
     void prune(double max_error, const Share& share = alone);
@@ -195,6 +201,7 @@ class QuantileSummary {
     }
     template <class Rank>
     class Walk;
+    class Cells;
     template <class RanksOf, class Reaches, class Keep>
     static std::uint64_t thin(std::size_t size, RanksOf ranks_of, Reaches reach, Keep keep);
     template <class RanksA, class RanksB>

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <string>
 
+#include "cpu/numbers.hpp"
 #include "stream/quantiles_state.hpp"
 
 namespace quadmill::detail::stream {
@@ -27,14 +28,23 @@ QuantilesState<Bits>::QuantilesState(const KeyRule<Bits>& rule, const QuantileOp
 
 template <class Bits>
 void QuantilesState<Bits>::plan_samples() {
+    if (absorbs()) intake.leave_unsorted();
     if (tail() != Tail::Off) return;
     const auto gap = QuantileSummary::gap_for(histogram.plan().max_error(1, window));
     intake.sample(std::min<std::uint64_t>(gap, std::max<std::size_t>(window, 2) - 1));
 }
 
-// A sample reads values that are far apart, and waits for memory.
+// With a tail, windows of wide values go to one summary and need not be sorted. Otherwise a sample reads values that are
+// far apart, and waits for memory.
 template <class Bits>
 void QuantilesState<Bits>::take(const Windows<Bits>& sorted) {
+    of_rest.reset();
+    if (absorbs()) {
+        const cpu::Stopwatch time;
+        for (std::size_t i = 0; i < sorted.size(); ++i) absorb(sorted[i]);
+        times.sample += time.ms();
+        return;
+    }
     times.sample += histogram.add_windows(
         sorted.size(),
         [&](std::size_t i, const Share& share) {
@@ -45,7 +55,26 @@ void QuantilesState<Bits>::take(const Windows<Bits>& sorted) {
             return QuantileSummary::of(one, histogram.plan().max_error(1, one.size()), share, tail());
         },
         intake.share());
-    of_rest.reset();
+}
+
+// A window that does not fit the one summary goes the way of windows without it.
+template <class Bits>
+void QuantilesState<Bits>::absorb(const Window<Bits>& values) {
+    if constexpr (sizeof(Bits) == sizeof(Key) && !for_size) {
+        constexpr std::size_t id = 24;  // leaves 8 ids for merges before this is saved
+        QuantileSummary first;
+        auto* const all = histogram.bucket(id) ? &histogram.own_bucket(id) : &first;
+        if (!all->absorb(values, histogram.plan().max_error(id, 1), tail(), intake.share())) {
+            std::vector<Key> keys;
+            for (std::size_t i = 0; i < values.size(); ++i) keys.push_back(values[i]);
+            cpu::sort_numbers(std::span(keys));
+            const auto error = histogram.plan().max_error(1, keys.size());
+            const auto at = [&](std::uint64_t i) { return keys[static_cast<std::size_t>(i)]; };
+            histogram.add(QuantileSummary::of_keys(keys.size(), at, error, intake.share(), tail()), 1, intake.share());
+        } else if (all == &first) {
+            histogram.own_bucket(id) = std::move(first);
+        }
+    }
 }
 
 template <class Bits>

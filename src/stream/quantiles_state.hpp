@@ -30,6 +30,13 @@ struct Sums {
 template <class Bits>
 struct QuantilesState final : WindowSink<Bits> {
     using Histogram = ExponentialHistogram<QuantileSummary>;
+    // Whether a tail takes windows that are not sorted: values of 64 bits are found among the entries in less time than
+    // they are sorted, those of 32 bits are not, and a window should have more values than the summary has entries.
+    [[nodiscard]] bool absorbs() const {
+        constexpr double values = 128;  // for each 1 / eps
+        return sizeof(Bits) == sizeof(Key) && !for_size && tail() != Tail::Off &&
+               static_cast<double>(window) * eps() >= values;
+    }
 
     QuantilesState(const KeyRule<Bits>& rule, const QuantileOptions& wanted, std::unique_ptr<WindowSorter> sorter);
     static std::unique_ptr<QuantilesState> load(const KeyRule<Bits>& rule, std::span<const std::byte> bytes,
@@ -39,6 +46,7 @@ struct QuantilesState final : WindowSink<Bits> {
     // Windows are sampled as the histogram's plan allows, in the sorter if it can. Pre: no values have come.
     void plan_samples();
     void take(const Windows<Bits>& sorted) override;
+    void absorb(const Window<Bits>& values);
     std::uint64_t failed() override {
         of_rest.reset();
         return histogram.n();
