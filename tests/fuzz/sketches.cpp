@@ -13,15 +13,25 @@ std::uint64_t sum(std::span<const std::byte> bytes) {
     return XXH3_64bits(bytes.data(), bytes.size());
 }
 
+// What loads is also asked, saved and loaded again.
+template <class T>
+void load(std::span<const std::byte> bytes) {
+    try_to([&] {
+        const auto sketch = Sketch<T>::load(bytes, 1);
+        static_cast<void>(sketch.query(T{}));
+        const auto saved = sketch.save();
+        static_cast<void>(Sketch<T>::load(saved, 1));
+    });
+}
+
 }  // namespace
 
 void run(std::span<const std::byte> bytes) {
     const auto whole = with_checksum(bytes, sum);
-    try_to([&] {
-        const auto sketch = Sketch<std::uint32_t>::load(whole, 1);
-        const auto saved = sketch.save();
-        static_cast<void>(Sketch<std::uint32_t>::load(saved, 1));
-    });
+    load<std::uint32_t>(whole);
+    load<std::uint64_t>(whole);
+    load<float>(whole);
+    load<std::string_view>(whole);
 }
 
 }  // namespace quadmill::fuzz
