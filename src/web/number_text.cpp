@@ -1,6 +1,6 @@
-// Functions of the C library for streams.wasm. The module prints nothing but doubles of messages, by "%g"
-// (stream/parts.hpp); printf() of the C library would be 9 KB. What mutexes and clocks throw names errors of the system,
-// which a module does not have; their texts would be 2 KB.
+// Functions of the C library for the modules. They print nothing but doubles of messages, by "%g" (stream/parts.hpp,
+// query/plan/describe.cpp); printf() of the C library would be 9 KB. What mutexes and clocks throw names errors of the
+// system, which a module does not have; their texts would be 2 KB.
 #include <cmath>
 #include <cstdarg>
 #include <cstdint>
