@@ -1,7 +1,7 @@
 #include "external/range_merge.hpp"
 
 #include <algorithm>
-#include <cerrno>
+#include <string>
 #include <utility>
 
 #include "external/wide_keys.hpp"
@@ -54,37 +54,66 @@ Ranges::Ranges(const Format& format, std::vector<IndexedRun> runs, std::uint64_t
     }
 }
 
-// The offset of the first record after a boundary.
-std::uint64_t Ranges::find(const Boundary& boundary, std::size_t run, std::span<std::byte> memory,
-                           Transfers& io) const {
-    const auto& [place, bytes, index] = runs_[run];
-    const auto [from, to] = index->bracket(boundary, run, bytes);
-    if (from == to) return to;
-    const auto skip = (place.offset + from) % files::page, needed = skip + (to - from);
-    io.read(place.file, memory.first(files::page_up(needed)), place.offset + from - skip, 0);
-    const auto done = io.next();
-    const auto end = place.offset + from - skip + done.bytes;
-    if (done.error != 0) fail_io("read", place, end, done.error);
-    if (done.bytes < needed)
-        throw IoError(place.name + " ends at byte " + std::to_string(end) + ", where there was more before", place.path,
-                      end);
+// Finds the first record after the boundary in bytes of a run.
+std::uint64_t Ranges::find(const Boundary& boundary, const Search& search) const {
     std::vector<std::byte> made;
-    for (auto at = from; at < to;) {
-        const auto record = first_record(format_, memory.subspan(skip + (at - from), to - at), made);
-        if (!boundary.comes_after(record.key, run, at)) return at;
+    for (std::size_t at = 0; at < search.bytes.size();) {
+        const auto record = first_record(format_, search.bytes.subspan(at), made);
+        if (!boundary.comes_after(record.key, search.run, search.from + at)) return search.from + at;
         at += record.bytes;
     }
-    return to;
+    return search.from + search.bytes.size();
+}
+
+void Ranges::wait_for(const std::vector<Search>& searches, Transfers& io) const {
+    while (io.in_flight() > 0) {
+        const auto done = io.next();
+        const auto& search = searches[done.tag];
+        const auto& place = runs_[search.run].place;
+        const auto begin = files::page_down(place.offset + search.from), end = begin + done.bytes;
+        if (done.error != 0) fail_io("read", place, end, done.error);
+        if (end < place.offset + search.from + search.bytes.size())
+            throw IoError(place.name + " ends at byte " + std::to_string(end) + ", where there was more before",
+                          place.path, end);
+    }
+}
+
+// The offset in each run of the first record after a boundary. Reads as much as there is room for together.
+std::vector<std::uint64_t> Ranges::find(const Boundary& boundary, std::span<std::byte> memory, Transfers& io) const {
+    std::vector<std::uint64_t> offsets;
+    std::vector<Search> searches;
+    auto rest = memory;
+    const auto settle = [&] {
+        wait_for(searches, io);
+        for (const auto& search : searches) offsets[search.run] = find(boundary, search);
+        searches.clear();
+        rest = memory;
+    };
+    for (std::size_t run = 0; run < runs_.size(); ++run) {
+        const auto& [place, bytes, index] = runs_[run];
+        const auto [from, to] = index->bracket(boundary, run, bytes);
+        offsets.push_back(to);
+        if (from == to) continue;
+        const auto skip = (place.offset + from) % files::page, pages = files::page_up(skip + (to - from));
+        if (pages > rest.size()) settle();
+        io.read(place.file, rest.first(pages), place.offset + from - skip, searches.size());
+        searches.push_back({run, from, rest.subspan(skip, to - from)});
+        rest = rest.subspan(pages);
+    }
+    settle();
+    return offsets;
 }
 
 std::vector<Merger::Input> Ranges::range(std::size_t which, std::span<std::byte> memory, Transfers& io) const {
+    std::vector<std::uint64_t> begins(runs_.size()), ends;
+    for (const auto& run : runs_) ends.push_back(run.bytes);
+    if (which > 0) begins = find(boundaries_[which - 1], memory, io);
+    if (which < boundaries_.size()) ends = find(boundaries_[which], memory, io);
     std::vector<Merger::Input> inputs;
     for (std::size_t run = 0; run < runs_.size(); ++run) {
-        const auto begin = which == 0 ? 0 : find(boundaries_[which - 1], run, memory, io);
-        const auto end = which == boundaries_.size() ? runs_[run].bytes : find(boundaries_[which], run, memory, io);
-        if (begin == end) continue;
-        auto& input = inputs.emplace_back(Merger::Input{runs_[run].place, end - begin});
-        input.place.offset += begin;
+        if (begins[run] == ends[run]) continue;
+        auto& input = inputs.emplace_back(Merger::Input{runs_[run].place, ends[run] - begins[run]});
+        input.place.offset += begins[run];
     }
     return inputs;
 }
@@ -125,6 +154,44 @@ std::unique_ptr<Parts> merge_ranges(const Format& format, const Ranges& ranges, 
             return std::make_unique<RangeMaker>(format, ranges, plan, reading, stop);
         },
         std::move(shape), merging, std::move(tick));
+}
+
+namespace {
+
+class GatherMaker final : public PartMaker {
+  public:
+    GatherMaker(const Slot& slot, std::size_t parts, EqualKeys equal) : slot_(slot), parts_(parts), equal_(equal) {}
+    [[nodiscard]] std::unique_ptr<RecordStream> make(std::size_t part) override {
+        const auto begin = begin_of(part), end = begin_of(part + 1);
+        if (begin == end) return {};
+        return std::make_unique<Gather>(slot_, alone_, begin, end);
+    }
+
+  private:
+    [[nodiscard]] std::size_t begin_of(std::size_t part) const {
+        const auto order = slot_.order();
+        const auto at = order.size() * part / parts_;
+        if (equal_ == EqualKeys::Apart || at == 0 || at == order.size()) return at;
+        const auto keys = slot_.keys();
+        const auto before = keys[order[at - 1]];
+        const auto after = std::ranges::partition_point(
+            order.subspan(at), [&](std::uint32_t i) { return std::ranges::equal(keys[i], before); });
+        return static_cast<std::size_t>(after - order.begin());
+    }
+
+    const Slot& slot_;
+    std::size_t parts_;
+    EqualKeys equal_;
+    cpu::Workers alone_{1};
+};
+
+}  // namespace
+
+std::unique_ptr<Parts> give_parts(const Slot& slot, const Parts::Plan& plan, EqualKeys equal, Shape shape,
+                                  StageClock& clock, Tick tick) {
+    return std::make_unique<Parts>(
+        plan, [&slot, plan, equal](const Tick&) { return std::make_unique<GatherMaker>(slot, plan.parts, equal); },
+        std::move(shape), clock, std::move(tick));
 }
 
 }  // namespace quadmill::detail::external

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "external/merger.hpp"
@@ -29,8 +30,16 @@ class Ranges {
     [[nodiscard]] std::vector<Merger::Input> range(std::size_t which, std::span<std::byte> memory, Transfers& io) const;
 
   private:
-    [[nodiscard]] std::uint64_t find(const Boundary& boundary, std::size_t run, std::span<std::byte> memory,
-                                     Transfers& io) const;
+    // Bytes of a run in which a boundary is.
+    struct Search {
+        std::size_t run;
+        std::uint64_t from;
+        std::span<const std::byte> bytes;
+    };
+    [[nodiscard]] std::vector<std::uint64_t> find(const Boundary& boundary, std::span<std::byte> memory,
+                                                  Transfers& io) const;
+    [[nodiscard]] std::uint64_t find(const Boundary& boundary, const Search& search) const;
+    void wait_for(const std::vector<Search>& searches, Transfers& io) const;
 
     const Format& format_;
     std::vector<IndexedRun> runs_;
@@ -40,5 +49,8 @@ class Ranges {
 // Merges ranges. Equal keys are in the order of the runs. Pre: `ranges` outlives the stream.
 [[nodiscard]] std::unique_ptr<Parts> merge_ranges(const Format& format, const Ranges& ranges, const RangePlan& plan,
                                                   Shape shape, StageClock& reading, StageClock& merging, Tick tick);
+// Parts of the sorted records of a slot, which outlives the stream.
+[[nodiscard]] std::unique_ptr<Parts> give_parts(const Slot& slot, const Parts::Plan& plan, EqualKeys equal, Shape shape,
+                                                StageClock& clock, Tick tick);
 
 }  // namespace quadmill::detail::external

@@ -158,13 +158,13 @@ std::size_t Gather::fill(std::span<std::byte> memory) {
         rest_ = rest_.subspan(part);
         filled += part;
         filled += fill_with_records(memory.subspan(filled));
-        if (filled == memory.size() || next_ == slot_.records()) return filled;
+        if (filled == memory.size() || next_ == end_) return filled;
         rest_ = next();
     }
 }
 
 std::span<const std::byte> Gather::next() {
-    if (next_ == slot_.records()) return {};
+    if (next_ == end_) return {};
     prefetch(slot_, slot_.order(), next_);
     return slot_.record(slot_.order()[next_++]);
 }
@@ -172,7 +172,7 @@ std::span<const std::byte> Gather::next() {
 // Threads copy groups of records, while a whole group fits.
 std::size_t Gather::fill_in_tasks(std::span<std::byte> memory) {
     constexpr std::size_t task = 1024;
-    const auto order = slot_.order().subspan(next_);
+    const auto order = slot_.order().first(end_).subspan(next_);
     const auto records = std::min(order.size(), memory.size() / (slot_.bytes() / slot_.records() + 1));
     std::vector<std::size_t> ends(records / task);
     const auto for_task = [&](std::size_t t, const auto& work) {
@@ -203,12 +203,12 @@ std::size_t Gather::fill_in_tasks(std::span<std::byte> memory) {
 
 // Copies as many complete records as fit.
 std::size_t Gather::fill_with_records(std::span<std::byte> memory) {
-    const auto order = slot_.order();
+    const auto order = slot_.order().first(end_);
     if (next_ == order.size()) return 0;
     constexpr std::size_t task = 4096;
     const auto longest = slot_.longest();
     const auto n = std::min(memory.size() / longest, order.size() - next_);
-    if (longest == slot_.record(0).size() && longest * order.size() == slot_.bytes()) {  // all have one length
+    if (longest == slot_.record(0).size() && longest * slot_.records() == slot_.bytes()) {  // all have one length
         workers_.for_each((n + task - 1) / task, [&](std::size_t t) {
             for (auto i = t * task; i < std::min(n, (t + 1) * task); ++i) {
                 prefetch(slot_, order, next_ + i);

@@ -89,7 +89,10 @@ class Slot {
 // The records of a slot, in sorted order.
 class Gather final : public RecordStream {
   public:
-    Gather(const Slot& slot, cpu::Workers& workers) : slot_(slot), workers_(workers) {}
+    Gather(const Slot& slot, cpu::Workers& workers) : Gather(slot, workers, 0, slot.records()) {}
+    // Of the positions [begin, end) of the order.
+    Gather(const Slot& slot, cpu::Workers& workers, std::size_t begin, std::size_t end)
+        : slot_(slot), workers_(workers), next_(begin), end_(end) {}
     [[nodiscard]] std::size_t fill(std::span<std::byte> memory) override;
     [[nodiscard]] std::span<const std::byte> next() override;
 
@@ -99,7 +102,7 @@ class Gather final : public RecordStream {
 
     const Slot& slot_;
     cpu::Workers& workers_;
-    std::size_t next_ = 0;
+    std::size_t next_, end_;
     std::span<const std::byte> rest_;  // rest of a record that was cut
 };
 

@@ -147,7 +147,7 @@ void Sorting::finish() {
     stats_.records = filler_->records();
     if (in_memory_) {
         workers_.emplace(options_.threads);
-        stream_ = std::make_unique<Gather>(*in_memory_, *workers_);
+        if (!give_in_parts()) stream_ = std::make_unique<Gather>(*in_memory_, *workers_);
     } else {
         merge_runs();
     }
@@ -229,6 +229,21 @@ bool Sorting::merge_in_ranges() {
     ranges_.emplace(format_, std::move(runs), plan->range, equal_keys_);
     if (ranges_->size() == 1) return false;
     auto parts = merge_ranges(format_, *ranges_, *plan, shape_, merge_read_, merging_, tick());
+    parts_ = parts.get();
+    stream_ = std::move(parts);
+    return true;
+}
+
+// Several threads shape sorted records in memory, in the memory of the sort, which has ended. False if they are few.
+bool Sorting::give_in_parts() {
+    constexpr std::size_t most = std::size_t{1} << 20U, least = std::size_t{64} << 10U;
+    const auto threads = cpu::threads_or_all(options_.threads);
+    if (!shape_ || threads < 2) return false;
+    const auto free = WideSorter::memory(in_memory_->records()) / 2;
+    const auto memory = files::page_down(std::min(most, free / Parts::memories(threads)));
+    if (memory < least || in_memory_->bytes() / memory < threads) return false;
+    const Parts::Plan plan{.parts = in_memory_->bytes() / memory, .threads = threads, .memory = memory};
+    auto parts = give_parts(*in_memory_, plan, equal_keys_, shape_, maker_.clocks().reorder, tick());
     parts_ = parts.get();
     stream_ = std::move(parts);
     return true;

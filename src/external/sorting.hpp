@@ -89,6 +89,7 @@ class Sorting final : public RecordStream {
     void merge_some(const MergePlan& plan);
     [[nodiscard]] std::unique_ptr<Stream> merger(std::span<const RunMaker::Run> runs, const MergePlan& plan);
     bool merge_in_ranges();
+    bool give_in_parts();
     // Bytes of each run that the merge engine has in memory. Throws InvalidArgument if memory is too small.
     [[nodiscard]] std::size_t gpu_block(std::size_t runs, const MergePlan& plan) const;
 

@@ -209,3 +209,30 @@ TEST_CASE("the plan of a merge of ranges keeps to its memory") {
     }
     CHECK_FALSE(plan_ranges(1 << 20, {.runs = 400, .longest_record = 60, .bytes = 1 << 30, .threads = 4}));
 }
+
+TEST_CASE("threads shape records that are sorted in memory") {
+    std::mt19937 random(37);
+    for (const int values : {1, 40, 1'000'000'000}) {
+        CAPTURE(values);
+        std::vector<Record> records;
+        for (int i = 0; i < 20'000; ++i)
+            records.push_back({std::to_string(static_cast<int>(random() % 1'000'000'000U) % values),
+                               std::to_string(i) + std::string(random() % 50, '-')});
+        const auto input = joined(records);
+        std::ranges::stable_sort(records, {}, &Record::key);
+        const auto same = [](const Record& a, const Record& b) { return a.key == b.key; };
+        records.erase(std::unique(records.begin(), records.end(), same), records.end());
+        for (const unsigned threads : {1U, 2U}) {
+            const ExternalSortOptions options{.format = {.kind = RecordFormat::Kind::Sized},
+                                              .memory = std::size_t{64} << 20U,
+                                              .engine = Engine::Cpu,
+                                              .threads = threads};
+            Sorting sorting("test", options, {}, {});
+            push(sorting, input);
+            sorting.shape([](RecordStream& some) { return std::make_unique<Firsts>(some); }, EqualKeys::Together);
+            sorting.finish();
+            CHECK(sorting.stats("").runs == 0);
+            CHECK(all_of(sorting, 1 + random() % 5000) == joined(records));
+        }
+    }
+}
