@@ -88,6 +88,25 @@ class QUADMILL_API PairSorter {
     SortStats sort_pairs(const TextureRegion& keys_in, const TextureRegion& keys_out, const TextureRegion& values_in,
                          const TextureRegion& values_out, std::optional<Order> order = {});
 
+    /// Sorts an index of the keys in one channel of a texture within each segment, without a read-back: texel i of
+    /// `index`, of segment s, receives the index, counted over all keys, of that key of s which is the i-th in order.
+    /// Segments are consecutive texels, as in Sorter::sort_segments(): `ends` is ascending, and its last element is the
+    /// number of keys.
+    /// Shape: keys and index as for Sorter::argsort_texture(), without `counted`; fewer than 2^32 segments.
+    /// Cost: as Sorter::argsort_texture() of keys of 64 bits, and an upload of 4 bytes per segment. Does not wait (except
+    /// in OpenGL ES 3.0, as argsort_texture()). GPU memory: 54 bytes per key. Uses Engine::Merge.
+    /// Throws: InvalidArgument for another shape or other ends, and if SortOptions::engine is neither Auto nor Merge.
+    ///
+    ///     pairs.argsort_segments({.texture = depths}, std::array<std::size_t, 2>{100, 350}, order);
+    SortStats argsort_segments(const TextureRegion& keys, std::span<const std::size_t> ends, std::uint32_t index,
+                               int channel = 0, std::optional<Order> order = {});
+
+    /// sort_pairs() of each segment of textures separately, with segments and cost as for argsort_segments() of a
+    /// texture.
+    SortStats sort_pairs(const TextureRegion& keys_in, const TextureRegion& keys_out, const TextureRegion& values_in,
+                         const TextureRegion& values_out, std::span<const std::size_t> ends,
+                         std::optional<Order> order = {});
+
     /// Sorts `count` keys and values in buffers, in place, without a read-back. Bytes between them are not changed.
     /// Shape: keys as for Sorter::argsort_buffer(), without `counted`. Keys and values may lie in one buffer, also
     /// interleaved. Each span from the first key or value to the last fits into a texture (2^30 bytes here and there).
@@ -100,6 +119,9 @@ class QUADMILL_API PairSorter {
     SortStats sort_bytes(Keys keys, std::span<std::byte> values, std::size_t each, std::optional<Order> order);
     SortStats sort_bytes_of_segments(Keys keys, std::span<std::byte> values, std::size_t each,
                                      std::span<const std::size_t> ends, std::optional<Order> order);
+    SortStats sort_texels(const TextureRegion& keys_in, const TextureRegion& keys_out, const TextureRegion& values_in,
+                          const TextureRegion& values_out, std::optional<std::span<const std::size_t>> ends,
+                          std::optional<Order> order);
     struct State;
     std::unique_ptr<State> state_;
 };

@@ -96,7 +96,9 @@ QM_API const char* qm_message(void);
 
 /* The order of keys: texel i of `index`, a 2-D texture of R32UI, receives the number of the i-th key in order, counted
  * from 0 within the rectangle. Equal keys keep their order. Draw with it directly: sprites from back to front.
- * Keys: R32F, R32I, R32UI, RGBA32F, RGBA16F, R16F, R16, R8, RGBA8 or depths. */
+ * Keys: R32F, R32I, R32UI, RGBA32F, RGBA16F, R16F, R16, R8, RGBA8 or depths. In 2-D textures also RG8, RG16, RG16F, RG32F,
+ * RGB8, RGB16F, RGB32F, R11F_G11F_B10F, RGB10_A2, RGBA16, SRGB8, SRGB8_ALPHA8, and integers of 8, 16 and 32 bits with one,
+ * two or four channels. */
 QM_API qm_status qm_argsort_texture(qm_context* context, const qm_texture* keys, uint32_t index, qm_order order);
 
 /* Sorts the texels of a rectangle into another of the same shape and format, or in place, each channel by itself.
@@ -104,7 +106,7 @@ QM_API qm_status qm_argsort_texture(qm_context* context, const qm_texture* keys,
 QM_API qm_status qm_sort_texture(qm_context* context, const qm_texture* from, const qm_texture* to, qm_order order);
 
 /* Exact percentiles: texel i of row 0 of `output` receives the key of index round(phi[i] (n - 1)) of the n keys in order
- * that are not NaN; NaN if all are. `output`: R32I for keys of R32I, R32UI for R32UI, otherwise R32F; 2-D, at least
+ * that are not NaN; NaN if all are. `output`: R32I for signed integers, R32UI for unsigned ones, otherwise R32F; 2-D, at least
  * `count` texels wide. phi: 1 to 1024 fractions from 0 to 1. Keys as for qm_argsort_texture(), at least one. */
 QM_API qm_status qm_percentiles_texture(qm_context* context, const qm_texture* keys, const double* phi, size_t count,
                                         uint32_t output);
@@ -113,6 +115,15 @@ QM_API qm_status qm_percentiles_texture(qm_context* context, const qm_texture* k
  * takes them for GL_UNSIGNED_INT. The keys are not changed. Not in OpenGL ES before 3.2. */
 QM_API qm_status qm_argsort_buffer(qm_context* context, const qm_buffer* keys, uint32_t index, size_t index_offset,
                                    qm_order order);
+
+/* The same two by depth: positions instead of keys, the first three channels of a texture of floats, or three floats in a
+ * buffer of QM_F32 (stride 0: 12 bytes). The key of a position is plane[0] x + plane[1] y + plane[2] z + plane[3], which
+ * the GPU computes. For depths in front of a camera with the view matrix m (16 floats, column after column):
+ * {-m[2], -m[6], -m[10], -m[14]}; QM_DESCENDING is from back to front. */
+QM_API qm_status qm_argsort_texture_by_plane(qm_context* context, const qm_texture* positions, const float* plane,
+                                             uint32_t index, qm_order order);
+QM_API qm_status qm_argsort_buffer_by_plane(qm_context* context, const qm_buffer* positions, const float* plane,
+                                            uint32_t index, size_t index_offset, qm_order order);
 
 /* Sorts keys in a buffer, in place. The bytes between keys are not changed. */
 QM_API qm_status qm_sort_buffer(qm_context* context, const qm_buffer* keys, qm_order order);

@@ -19,6 +19,7 @@ namespace quadmill {
 
 class WindowSorter;
 struct BufferKeys;
+struct Plane;
 struct SortStats;
 struct TextureRegion;
 
@@ -235,12 +236,25 @@ class QUADMILL_API Sorter {
     /// argsort_texture() for the keys in one channel of any rectangle, layer or face: texel i of `index` receives the
     /// index of the i-th key, counted within the rectangle. Engine::Bitonic takes R32F, R32I and R32UI only.
     /// Shape: keys R32F, R32UI, R32I, RGBA32F, RGBA16F, R16F, R16, R8, RGBA8, DEPTH_COMPONENT16, 24 or 32F, or
-    /// DEPTH24_STENCIL8 (its depths); 2-D, array, cube map, cube map array or rectangle. Keys of less than 32 bits are
-    /// compared as the floats that a shader reads.
+    /// DEPTH24_STENCIL8 (its depths); 2-D, array, cube map, cube map array or rectangle. Also, in 2-D textures only, which
+    /// are read in place: RG8, RG16, RG16F, RG32F, RGB8, RGB16F, RGB32F, R11F_G11F_B10F, RGB10_A2, RGBA16, SRGB8,
+    /// SRGB8_ALPHA8, and integers of 8, 16 and 32 bits with one, two or four channels. Integers are compared as integers,
+    /// other keys of less than 32 bits as the floats that a shader reads. That of an sRGB texture is linear light, so red,
+    /// green and blue have the order of their bytes.
     /// Throws: InvalidArgument as above, and for a channel that the texture does not have.
     ///
     ///     sorter.argsort_texture({.texture = positions, .width = 64, .height = 64}, order, 3);  // by alpha
     SortStats argsort_texture(const TextureRegion& keys, std::uint32_t index, int channel = 0,
+                              std::optional<Order> order = {});
+
+    /// argsort_texture() by depth: a texel is a position (r, g, b), and its key is the position's distance from the
+    /// plane, which the GPU computes. See Plane.
+    /// Shape: positions RGB32F, RGB16F, RGBA32F, RGBA16F, or another format above with at least three channels of floats.
+    /// Guarantee: the computed key is off by at most 2^-21 of |plane.x r| + |plane.y g| + |plane.z b| + |plane.w|.
+    /// Throws: InvalidArgument as above, and for another shape.
+    ///
+    ///     sorter.argsort_texture({.texture = positions}, Plane::of_depths(view), order, Order::Descending);
+    SortStats argsort_texture(const TextureRegion& positions, const Plane& plane, std::uint32_t index,
                               std::optional<Order> order = {});
 
     /// Sorts the texels of a rectangle, layer or face into those of another, or in place, without reading them back.
@@ -260,8 +274,9 @@ class QUADMILL_API Sorter {
     /// i of row 0 of `output` receives the key at fraction phi[i] of the way through the n sorted keys that are not NaN,
     /// which is the key of index round(phi[i] (n - 1)); phi[i] is rounded to a multiple of 2^-32. NaN if all keys are
     /// NaN. A shader can read the texture directly: a frame's exposure from its own luminances.
-    /// Shape: `keys` as for argsort_texture(); `output` R32I for keys of R32I, R32UI for R32UI, otherwise R32F, 2-D and
-    /// at least phi.size() texels wide; 1 to 1024 fractions from 0 to 1.
+    /// Shape: `keys` as for argsort_texture(); `output` R32I for signed integers, R32UI for unsigned ones, otherwise R32F,
+    /// 2-D and at least phi.size() texels wide; 1 to 1024 fractions from 0 to 1. Of an sRGB texture these are values of
+    /// linear light.
     /// Cost: a sort_texture() of one channel, and one texel per fraction; no read-back, does not wait.
     /// Throws: InvalidArgument for another shape, no keys, if SortOptions::engine is neither Auto nor Merge, or memory is
     /// too small.
@@ -272,7 +287,8 @@ class QUADMILL_API Sorter {
 
     /// Sorts the keys in one channel of a rectangle, layer or face on the GPU, and reads back a sample of them. Each
     /// rank of the n keys that are not NaN is within eps * n of the rank of a sampled key. The texture is not changed.
-    /// Shape: as for argsort_texture(); T is std::uint32_t for R32UI, std::int32_t for R32I, otherwise float.
+    /// Shape: as for argsort_texture(); T is std::uint32_t for unsigned integers, std::int32_t for signed ones, otherwise
+    /// float.
     /// Cost: as for argsort_buffer(), plus two read-backs that wait for the GPU: 1 / (2 eps) values, and for floats the
     /// number of NaNs.
     /// Throws: as argsort_texture(), for another T, and for an eps outside [0, 1].
@@ -297,6 +313,15 @@ class QUADMILL_API Sorter {
     SortStats argsort_buffer(const BufferKeys& keys, std::size_t count, std::uint32_t index,
                              std::size_t index_offset = 0, std::optional<Order> order = {});
 
+    /// argsort_buffer() by depth: at the place of each key is a position, three floats x, y and z, and its key is the
+    /// position's distance from the plane, which the GPU computes. See Plane.
+    /// Shape: as for argsort_buffer(), with positions.type KeyType::F32, and a stride of at least 12 bytes (0: 12).
+    /// Guarantee: the error of a key, as for argsort_texture() by depth.
+    ///
+    ///     sorter.argsort_buffer({.buffer = vertices, .stride = 32}, Plane::of_depths(view), n, elements);
+    SortStats argsort_buffer(const BufferKeys& positions, const Plane& plane, std::size_t count, std::uint32_t index,
+                             std::size_t index_offset = 0, std::optional<Order> order = {});
+
     /// Sorts `count` keys in the caller's buffer, in place; the bytes between them (BufferKeys::stride) are not
     /// changed.
     /// Shape: as for argsort_buffer().
@@ -319,6 +344,7 @@ class QUADMILL_API Sorter {
     [[nodiscard]] const SortOptions& options() const noexcept;  ///< as given
 
   private:
+    friend class PairSorter;
     struct State;
     std::unique_ptr<State> state_;
 };
@@ -365,13 +391,24 @@ struct BufferKeys {
     std::optional<CountInBuffer> counted{};
 };
 
+/// A plane. The distance of a position p from it is x p.x + y p.y + z p.z + w, in multiples of the length of (x, y, z).
+struct Plane {
+    float x = 0, y = 0, z = 0, w = 0;  ///< the coefficients
+    /// The distances from it are the depths in front of a camera with that view matrix (from world to view space, 16
+    /// floats, column after column, as glUniformMatrix4fv takes them). Order::Descending is from back to front. For other
+    /// orders take a row of a matrix: a fourth row of a projection times a view gives w of clip space.
+    [[nodiscard]] static constexpr Plane of_depths(std::span<const float, 16> view) {
+        return {-view[2], -view[6], -view[10], -view[14]};
+    }
+};
+
 /// Texels of the caller's texture, by its OpenGL name: of level 0, a rectangle of one layer.
 struct TextureRegion {
     std::uint32_t texture = 0;  ///< its name
     int layer = 0;     ///< of an array; of a cube map, the face, counted from GL_TEXTURE_CUBE_MAP_POSITIVE_X on
     int x = 0, y = 0;  ///< the first texel
-    int width = 0, height = 0;           ///< 0: up to the edge
-    std::optional<std::size_t> count{};  ///< number of texels of the rectangle, row after row; unset: all
+    int width = 0, height = 0;               ///< 0: up to the edge
+    std::optional<std::size_t> count{};      ///< number of texels of the rectangle, row after row; unset: all
     std::optional<CountInBuffer> counted{};  ///< for argsort_texture() by Engine::Merge: as BufferKeys::counted
 };
 

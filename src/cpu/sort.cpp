@@ -49,15 +49,15 @@ void detail::cpu::check_top(const char* function, Keys keys, Keys best, std::spa
     check_index_range(function, keys.size());
 }
 
-void detail::cpu::check_segments(const char* function, Keys keys, std::span<const std::size_t> ends) {
+void detail::cpu::check_segments(const char* function, std::size_t keys, std::span<const std::size_t> ends) {
     const auto fail = [&](const std::string& why) {
         throw InvalidArgument(std::string(function) + ": the ends of segments must ascend to the number of keys, " +
-                              std::to_string(keys.size()) + ", and " + why);
+                              std::to_string(keys) + ", and " + why);
     };
     const auto broken = std::is_sorted_until(ends.begin(), ends.end());
     if (broken != ends.end()) fail(std::to_string(*broken) + " follows " + std::to_string(*std::prev(broken)));
-    if (ends.empty() && keys.size() > 0) fail("there are none");
-    if (!ends.empty() && ends.back() != keys.size()) fail("the last is " + std::to_string(ends.back()));
+    if (ends.empty() && keys > 0) fail("there are none");
+    if (!ends.empty() && ends.back() != keys) fail("the last is " + std::to_string(ends.back()));
 }
 
 std::size_t detail::cpu::checked_window(const char* function, Keys keys, std::size_t window) {
@@ -414,7 +414,7 @@ SortStats sort_windows_on_cpu(Keys keys, std::size_t window, Order order, unsign
 }
 
 SortStats sort_segments_on_cpu(Keys keys, std::span<const std::size_t> ends, Order order, unsigned threads) {
-    cpu::check_segments("sort_segments_on_cpu", keys, ends);
+    cpu::check_segments("sort_segments_on_cpu", keys.size(), ends);
     return timed(keys, [&] {
         const bool is_worth_threads = keys.size() >= cpu::min_keys_for_threads;
         cpu::sort_segments(keys, ends, order, cpu::Workers(is_worth_threads ? threads : 1));

@@ -16,7 +16,7 @@ namespace quadmill::detail::cpu {
 void check_index_range(const char* function, std::size_t n);
 void check_index(const char* function, Keys keys, std::span<const std::uint32_t> index);
 void check_top(const char* function, Keys keys, Keys best, std::span<const std::uint32_t> index);
-void check_segments(const char* function, Keys keys, std::span<const std::size_t> ends);
+void check_segments(const char* function, std::size_t keys, std::span<const std::size_t> ends);
 
 // The window, limited to the number of keys so that sums with it cannot overflow, but at least 1. Throws
 // InvalidArgument for 0.

@@ -1,6 +1,5 @@
 #include "gl/host_level.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstring>
 #include <string>
@@ -39,9 +38,8 @@ Complete::~Complete() {
 namespace {
 
 std::string sampler_of(GLenum internal, std::uint32_t target) {
-    constexpr std::array<GLenum, 5> unsigned_ones{GL_R32UI, GL_RG32UI, GL_RGBA32UI, GL_R16UI, GL_RGBA16UI};
-    const bool is_unsigned = std::ranges::find(unsigned_ones, internal) != unsigned_ones.end();
-    const char* const kind = is_unsigned ? "u" : internal == GL_R32I ? "i" : "";
+    const auto sampled = sampled_from(internal);
+    const char* const kind = sampled == Sampled::UnsignedIntegers ? "u" : sampled == Sampled::SignedIntegers ? "i" : "";
     const char* const shape = target == GL_TEXTURE_2D_ARRAY ? "2DArray" : target == GL_TEXTURE_CUBE_MAP ? "Cube" : "2D";
     return kind + std::string("sampler") + shape;
 }

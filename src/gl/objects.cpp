@@ -46,7 +46,7 @@ Handle<Traits> handle(Device& device, std::uint32_t id) {
     return Handle<Traits>(device.shared_from_this(), id);
 }
 
-constexpr std::array<FormatInfo, 20> formats{
+constexpr std::array<FormatInfo, 43> formats{
     {{GL_RGBA32F, GL_RGBA, GL_FLOAT, 16, "RGBA32F"},
      {GL_RGBA16F, GL_RGBA, GL_HALF_FLOAT, 8, "RGBA16F"},
      {GL_RGBA32UI, GL_RGBA_INTEGER, GL_UNSIGNED_INT, 16, "RGBA32UI"},
@@ -66,11 +66,60 @@ constexpr std::array<FormatInfo, 20> formats{
      {GL_RGBA8, GL_RGBA, GL_UNSIGNED_BYTE, 4, "RGBA8"},
      {GL_DEPTH_COMPONENT16, GL_DEPTH_COMPONENT, GL_UNSIGNED_SHORT, 2, "DEPTH_COMPONENT16"},
      {GL_DEPTH_COMPONENT24, GL_DEPTH_COMPONENT, GL_UNSIGNED_INT, 4, "DEPTH_COMPONENT24"},
-     {GL_DEPTH24_STENCIL8, GL_DEPTH_STENCIL, GL_UNSIGNED_INT_24_8, 4, "DEPTH24_STENCIL8"}}};
+     {GL_DEPTH24_STENCIL8, GL_DEPTH_STENCIL, GL_UNSIGNED_INT_24_8, 4, "DEPTH24_STENCIL8"},
+     {GL_RGBA16, GL_RGBA, GL_UNSIGNED_SHORT, 8, "RGBA16"},
+     {GL_RGB10_A2, GL_RGBA, GL_UNSIGNED_INT_2_10_10_10_REV, 4, "RGB10_A2"},
+     {GL_SRGB8_ALPHA8, GL_RGBA, GL_UNSIGNED_BYTE, 4, "SRGB8_ALPHA8"},
+     {GL_RGBA32I, GL_RGBA_INTEGER, GL_INT, 16, "RGBA32I"},
+     {GL_RGBA16I, GL_RGBA_INTEGER, GL_SHORT, 8, "RGBA16I"},
+     {GL_RGBA8UI, GL_RGBA_INTEGER, GL_UNSIGNED_BYTE, 4, "RGBA8UI"},
+     {GL_RGBA8I, GL_RGBA_INTEGER, GL_BYTE, 4, "RGBA8I"},
+     {GL_RGB32F, GL_RGB, GL_FLOAT, 12, "RGB32F"},
+     {GL_RGB16F, GL_RGB, GL_HALF_FLOAT, 6, "RGB16F"},
+     {GL_R11F_G11F_B10F, GL_RGB, GL_UNSIGNED_INT_10F_11F_11F_REV, 4, "R11F_G11F_B10F"},
+     {GL_RGB8, GL_RGB, GL_UNSIGNED_BYTE, 3, "RGB8"},
+     {GL_SRGB8, GL_RGB, GL_UNSIGNED_BYTE, 3, "SRGB8"},
+     {GL_RG16, GL_RG, GL_UNSIGNED_SHORT, 4, "RG16"},
+     {GL_RG16F, GL_RG, GL_HALF_FLOAT, 4, "RG16F"},
+     {GL_RG8, GL_RG, GL_UNSIGNED_BYTE, 2, "RG8"},
+     {GL_RG32I, GL_RG_INTEGER, GL_INT, 8, "RG32I"},
+     {GL_RG16UI, GL_RG_INTEGER, GL_UNSIGNED_SHORT, 4, "RG16UI"},
+     {GL_RG16I, GL_RG_INTEGER, GL_SHORT, 4, "RG16I"},
+     {GL_RG8UI, GL_RG_INTEGER, GL_UNSIGNED_BYTE, 2, "RG8UI"},
+     {GL_RG8I, GL_RG_INTEGER, GL_BYTE, 2, "RG8I"},
+     {GL_R16I, GL_RED_INTEGER, GL_SHORT, 2, "R16I"},
+     {GL_R8UI, GL_RED_INTEGER, GL_UNSIGNED_BYTE, 1, "R8UI"},
+     {GL_R8I, GL_RED_INTEGER, GL_BYTE, 1, "R8I"}}};
 }  // namespace
+
+int FormatInfo::channels() const {
+    switch (format) {
+        case GL_RGBA:
+        case GL_RGBA_INTEGER:
+            return 4;
+        case GL_RGB:
+            return 3;
+        case GL_RG:
+        case GL_RG_INTEGER:
+            return 2;
+        default:
+            return 1;
+    }
+}
+
+Sampled FormatInfo::sampled() const {
+    if (format != GL_RED_INTEGER && format != GL_RG_INTEGER && format != GL_RGBA_INTEGER) return Sampled::Floats;
+    const bool is_signed = type == GL_BYTE || type == GL_SHORT || type == GL_INT;
+    return is_signed ? Sampled::SignedIntegers : Sampled::UnsignedIntegers;
+}
 
 const FormatInfo& info(Format format) {
     return formats.at(static_cast<std::size_t>(format));
+}
+
+Sampled sampled_from(std::uint32_t internal) {
+    const auto* const found = std::ranges::find(formats, internal, &FormatInfo::internal);
+    return found == formats.end() ? Sampled::Floats : found->sampled();
 }
 
 Format format_of(std::string_view name) {

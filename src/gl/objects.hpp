@@ -121,15 +121,46 @@ enum class Format {
     Rgba8,
     Depth16,
     Depth24,
-    Depth24Stencil8
+    Depth24Stencil8,
+    // Formats that only textures of the application have.
+    Rgba16,
+    Rgb10A2,
+    Srgb8Alpha8,
+    Rgba32i,
+    Rgba16i,
+    Rgba8ui,
+    Rgba8i,
+    Rgb32f,
+    Rgb16f,
+    R11fG11fB10f,
+    Rgb8,
+    Srgb8,
+    Rg16,
+    Rg16f,
+    Rg8,
+    Rg32i,
+    Rg16ui,
+    Rg16i,
+    Rg8ui,
+    Rg8i,
+    R16i,
+    R8ui,
+    R8i
 };
+
+// What a sampler reads from a texel.
+enum class Sampled { Floats, SignedIntegers, UnsignedIntegers };
 
 struct FormatInfo {
     std::uint32_t internal, format, type;
     std::size_t bytes;  // of one texel
     const char* name;
+    [[nodiscard]] int channels() const;
+    [[nodiscard]] Sampled sampled() const;
 };
 [[nodiscard]] const FormatInfo& info(Format format);
+// Of textures with that internal format in OpenGL's sense; floats if it is not known here.
+[[nodiscard]] Sampled sampled_from(std::uint32_t internal);
 // The format with that name; throws InvalidArgument if there is none.
 [[nodiscard]] Format format_of(std::string_view name);
 

@@ -114,7 +114,13 @@ std::optional<CountInBuffer> counted(const Given& keys) {
     return CountInBuffer{keys.count_buffer, keys.count_offset};
 }
 
-KeysInTexture keys_in(gl::Device& device, const char* function, const char* name, const qm_texture* given) {
+std::optional<Plane> plane_of(const char* function, const float* plane) {
+    if (!plane) refuse(function, "plane is NULL");
+    return Plane{plane[0], plane[1], plane[2], plane[3]};
+}
+
+KeysInTexture keys_in(gl::Device& device, const char* function, const char* name, const qm_texture* given,
+                      const std::optional<Plane>& plane = {}) {
     const auto& keys = checked(function, name, given);
     return {device,
             function,
@@ -127,10 +133,12 @@ KeysInTexture keys_in(gl::Device& device, const char* function, const char* name
              .height = keys.height,
              .count = keys.count == QM_ALL ? std::nullopt : std::optional(keys.count),
              .counted = counted(keys)},
-            keys.channel};
+            plane ? 0 : keys.channel,
+            plane};
 }
 
-KeysInBuffer keys_in(gl::Device& device, const char* function, const qm_buffer* given) {
+KeysInBuffer keys_in(gl::Device& device, const char* function, const qm_buffer* given,
+                     const std::optional<Plane>& plane = {}) {
     const auto& keys = checked(function, "keys", given);
     return {device,
             function,
@@ -140,7 +148,8 @@ KeysInBuffer keys_in(gl::Device& device, const char* function, const qm_buffer* 
              .offset = keys.offset,
              .stride = keys.stride,
              .counted = counted(keys)},
-            keys.count};
+            keys.count,
+            plane};
 }
 
 void check_count(const gl::Device& device, const char* function, const KeyForm& form, std::size_t count) {
@@ -150,9 +159,9 @@ void check_count(const gl::Device& device, const char* function, const KeyForm& 
 }
 
 void argsort_texture(qm_context& context, const char* function, const qm_texture* keys, std::uint32_t index,
-                     Order order) {
+                     Order order, const std::optional<Plane>& plane = {}) {
     auto& device = context.device;
-    const auto from = keys_in(device, function, "keys", keys);
+    const auto from = keys_in(device, function, "keys", keys, plane);
     const auto to = index_texture(device, index, from.count, function, "the index");
     if (keys->texture == index) refuse(function, "keys and index must be different textures");
     check_count(device, function, from.form(order, true), from.count);
@@ -172,9 +181,9 @@ void sort_texture(qm_context& context, const char* function, const qm_texture* f
 }
 
 void argsort_buffer(qm_context& context, const char* function, const qm_buffer* keys, std::uint32_t index,
-                    std::size_t offset, Order order) {
+                    std::size_t offset, Order order, const std::optional<Plane>& plane = {}) {
     auto& device = context.device;
-    const auto from = keys_in(device, function, keys);
+    const auto from = keys_in(device, function, keys, plane);
     const KeysInBuffer to(device, function, "index", {.buffer = index, .type = KeyType::U32, .offset = offset},
                           from.count);
     if (keys->buffer == index && overlap(from, to)) refuse(function, "keys and index share bytes of the buffer");
@@ -270,6 +279,22 @@ qm_status qm_argsort_buffer(qm_context* context, const qm_buffer* keys, uint32_t
     constexpr const char* name = "qm_argsort_buffer";
     return call(context, name,
                 [&] { argsort_buffer(*context, name, keys, index, index_offset, order_of(name, order)); });
+}
+
+qm_status qm_argsort_texture_by_plane(qm_context* context, const qm_texture* positions, const float* plane,
+                                      uint32_t index, qm_order order) {
+    constexpr const char* name = "qm_argsort_texture_by_plane";
+    return call(context, name, [&] {
+        argsort_texture(*context, name, positions, index, order_of(name, order), plane_of(name, plane));
+    });
+}
+
+qm_status qm_argsort_buffer_by_plane(qm_context* context, const qm_buffer* positions, const float* plane,
+                                     uint32_t index, size_t index_offset, qm_order order) {
+    constexpr const char* name = "qm_argsort_buffer_by_plane";
+    return call(context, name, [&] {
+        argsort_buffer(*context, name, positions, index, index_offset, order_of(name, order), plane_of(name, plane));
+    });
 }
 
 qm_status qm_sort_buffer(qm_context* context, const qm_buffer* keys, qm_order order) {

@@ -2,13 +2,25 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "gl/device.hpp"
 #include "gl/pass.hpp"
+#include "gl/pixels.hpp"
 #include "quadmill/error.hpp"
 #include "sort_shaders.hpp"
 
 namespace quadmill::detail::sort {
+
+namespace {
+
+constexpr std::size_t position_bytes = 3 * sizeof(float);
+
+gl::Uniforms& set_plane(gl::Uniforms& uniforms, const Plane& plane) {
+    return uniforms.set("plane", glm::vec4(plane.x, plane.y, plane.z, plane.w));
+}
+
+}  // namespace
 
 std::optional<Counter> Counter::of(gl::Device& device, const char* function,
                                    const std::optional<CountInBuffer>& count) {
@@ -24,16 +36,19 @@ std::optional<Counter> Counter::of(gl::Device& device, const char* function,
 }
 
 KeysInBuffer::KeysInBuffer(gl::Device& device, const char* function, const char* what, const BufferKeys& keys,
-                           std::size_t number)
+                           std::size_t number, const std::optional<Plane>& from)
     : buffer(device, keys.buffer, function, what),
       type(keys.type),
       count(number),
       offset(keys.offset),
       stride(keys.stride),
-      counter(Counter::of(device, function, keys.counted)) {
-    const auto key = KeyForm{type}.key_bytes();
+      counter(Counter::of(device, function, keys.counted)),
+      plane(from) {
+    if (plane && type != KeyType::F32)
+        throw InvalidArgument(std::string(function) + ": positions are floats, KeyType::F32");
+    const auto key = plane ? position_bytes : KeyForm{type}.key_bytes();
     format = key == 2 ? gl::Format::R16ui : gl::Format::R32ui;
-    key_words = static_cast<int>(key / texel_bytes());
+    key_words = plane ? 1 : static_cast<int>(key / texel_bytes());
     if (stride == 0) stride = key;
     if (stride < key || stride % texel_bytes() != 0 || offset % texel_bytes() != 0) {
         throw InvalidArgument(std::string(function) + ": keys of " + std::to_string(key) + " bytes from byte " +
@@ -84,9 +99,12 @@ void CallerKeys::draw(const KeysInBuffer& keys, const gl::Texture* number, std::
     const auto max_texels =
         std::min(std::max(part_bytes, texel_keys * key_bytes), max_bytes) / (texel_keys * key_bytes);
     const auto max_rows = max_texels / width;
-    const auto& program = programs_.get(
-        "sort/keys_of_buffer.frag", shaders::sort_keys_of_buffer_frag,
-        "#define KEY_WORDS " + std::to_string(keys.key_words) + "\n" + (number ? "#define COUNTED\n" : ""));
+    const auto& program =
+        programs_.get("sort/keys_of_buffer.frag", shaders::sort_keys_of_buffer_frag,
+                      "#define KEY_WORDS " + std::to_string(keys.key_words) + "\n" +
+                          (number ? "#define COUNTED\n" : "") + (keys.plane ? "#define PLANE\n" : ""));
+    const auto element_bytes =
+        keys.plane ? position_bytes : static_cast<std::size_t>(keys.key_words) * keys.texel_bytes();
     // Draws texels [left, right) of rows [row, end_row). The first `texels` of them have keys, beginning with key
     // number `first`.
     const auto draw_part = [&](std::size_t left, std::size_t row, std::size_t right, std::size_t end_row,
@@ -94,19 +112,20 @@ void CallerKeys::draw(const KeysInBuffer& keys, const gl::Texture* number, std::
         const auto first = std::min((row * width + left) * texel_keys, keys.count - 1);
         const auto end = std::min((row * width + left + texels) * texel_keys, keys.count);
         const auto& part = texels_.copy(device_, keys.buffer, keys.format, keys.offset + first * key_bytes,
-                                        (std::max(end, first + 1) - first - 1) * key_bytes +
-                                            static_cast<std::size_t>(keys.key_words) * keys.texel_bytes());
+                                        (std::max(end, first + 1) - first - 1) * key_bytes + element_bytes);
         const gl::QuadList quads(device_, {gl::rectangle(static_cast<int>(left), static_cast<int>(row),
                                                          static_cast<int>(right), static_cast<int>(end_row))});
+        gl::Uniforms uniforms{
+            {"first_key", static_cast<int>(first)},
+            {"stride", static_cast<int>(keys.stride)},
+            {"count", static_cast<int>(keys.count)},
+            {"target_width", source.texture.width()},
+            {"padding", glm::uvec2(static_cast<unsigned>(padding), static_cast<unsigned>(padding >> 32U))}};
+        if (keys.plane) set_plane(uniforms, *keys.plane);
         gl::draw(device_, {.name = "keys of buffer",
                            .program = &program,
                            .inputs = {&part, number},
-                           .uniforms = {{"first_key", static_cast<int>(first)},
-                                        {"stride", static_cast<int>(keys.stride)},
-                                        {"count", static_cast<int>(keys.count)},
-                                        {"target_width", source.texture.width()},
-                                        {"padding", glm::uvec2(static_cast<unsigned>(padding),
-                                                               static_cast<unsigned>(padding >> 32U))}},
+                           .uniforms = std::move(uniforms),
                            .target = &source.framebuffer,
                            .quads = &quads});
     };
@@ -133,18 +152,73 @@ gl::Format texel_format(KeyType type) {
     return type == KeyType::F32 ? gl::Format::R32f : type == KeyType::I32 ? gl::Format::R32i : gl::Format::R32ui;
 }
 
+namespace {
+
+using enum gl::Format;
+// In any kind of texture; they are copied.
+constexpr std::initializer_list<gl::Format> copied_formats{R32f, R32ui, R32i,    Rgba32f, Rgba16f,  R16f,           R16,
+                                                           R8,   Rgba8, Depth16, Depth24, Depth32f, Depth24Stencil8};
+constexpr std::initializer_list<gl::Format> key_formats{R32f,
+                                                        R32ui,
+                                                        R32i,
+                                                        Rgba32f,
+                                                        Rgba16f,
+                                                        R16f,
+                                                        R16,
+                                                        R8,
+                                                        Rgba8,
+                                                        Depth16,
+                                                        Depth24,
+                                                        Depth32f,
+                                                        Depth24Stencil8,
+                                                        Rgba16,
+                                                        Rgb10A2,
+                                                        Srgb8Alpha8,
+                                                        Rgba32ui,
+                                                        Rgba32i,
+                                                        Rgba16ui,
+                                                        Rgba16i,
+                                                        Rgba8ui,
+                                                        Rgba8i,
+                                                        Rgb32f,
+                                                        Rgb16f,
+                                                        R11fG11fB10f,
+                                                        Rgb8,
+                                                        Srgb8,
+                                                        Rg32f,
+                                                        Rg16,
+                                                        Rg16f,
+                                                        Rg8,
+                                                        Rg32ui,
+                                                        Rg32i,
+                                                        Rg16ui,
+                                                        Rg16i,
+                                                        Rg8ui,
+                                                        Rg8i,
+                                                        R16ui,
+                                                        R16i,
+                                                        R8ui,
+                                                        R8i};
+
+}  // namespace
+
 KeysInTexture::KeysInTexture(gl::Device& device, const char* function, const char* what, const TextureRegion& region,
-                             int of_channel)
-    : part(device, {region.texture, region.layer, region.x, region.y, region.width, region.height},
-           {gl::Format::R32f, gl::Format::R32ui, gl::Format::R32i, gl::Format::Rgba32f, gl::Format::Rgba16f,
-            gl::Format::R16f, gl::Format::R16, gl::Format::R8, gl::Format::Rgba8, gl::Format::Depth16,
-            gl::Format::Depth24, gl::Format::Depth32f, gl::Format::Depth24Stencil8},
+                             int of_channel, const std::optional<Plane>& from)
+    : part(device, {region.texture, region.layer, region.x, region.y, region.width, region.height}, key_formats,
            function, what),
       count(region.count.value_or(part.texels())),
       channel(of_channel),
-      counter(Counter::of(device, function, region.counted)) {
-    using enum gl::Format;
-    channels = part.format == Rgba32f || part.format == Rgba16f || part.format == Rgba8 ? 4 : 1;
+      counter(Counter::of(device, function, region.counted)),
+      plane(from) {
+    channels = gl::info(part.format).channels();
+    if (is_read_in_place() && !part.is_plain()) {
+        throw InvalidArgument(std::string(function) + ": " + what + " has texels of " + gl::info(part.format).name +
+                              ", which are read in 2-D textures only");
+    }
+    if (plane && (channels < 3 || gl::info(part.format).sampled() != gl::Sampled::Floats)) {
+        throw InvalidArgument(std::string(function) + ": a position has three channels of floats, and texels of " +
+                              gl::info(part.format).name + " do not");
+    }
     if (channel < 0 || channel >= channels) {
         throw InvalidArgument(std::string(function) + ": a texture of " + gl::info(part.format).name + " has " +
                               std::to_string(channels) + " channels, so there is no channel " +
@@ -164,16 +238,19 @@ void KeysInTexture::refuse_counter(const char* function) const {
 }
 
 KeyForm KeysInTexture::form(Order order, bool indexed) const {
-    using enum gl::Format;
-    const auto type = part.format == R32ui                 ? KeyType::U32
-                      : part.format == R32i                ? KeyType::I32
-                      : part.format == Rgba16f && !indexed ? KeyType::F16
-                                                           : KeyType::F32;
+    const auto sampled = gl::info(part.format).sampled();
+    const auto type = sampled == gl::Sampled::UnsignedIntegers ? KeyType::U32
+                      : sampled == gl::Sampled::SignedIntegers ? KeyType::I32
+                      : part.format == Rgba16f && !indexed     ? KeyType::F16
+                                                               : KeyType::F32;
     return {type, order, indexed};
 }
 
+bool KeysInTexture::is_read_in_place() const {
+    return std::ranges::find(copied_formats, part.format) == copied_formats.end();
+}
+
 gl::Format KeysInTexture::copied_to(bool indexed) const {
-    using enum gl::Format;
     if (part.format == R32f || part.format == R32i || part.format == R32ui) return R32ui;
     if (part.format == Rgba32f) return Rgba32ui;
     if (part.format == Rgba16f && !indexed) return Rgba16ui;
@@ -181,7 +258,6 @@ gl::Format KeysInTexture::copied_to(bool indexed) const {
 }
 
 void check_pair(const char* function, const KeysInTexture& from, const KeysInTexture& to) {
-    using enum gl::Format;
     for (const auto* one : {&from, &to}) {
         const auto format = one->part.format;
         if (format == R32f || format == R32i || format == R32ui || format == Rgba32f || format == Rgba16f) continue;
@@ -208,25 +284,44 @@ const gl::Texture& CallerKeys::copy(const KeysInTexture& keys, gl::Format format
     return raw_;
 }
 
+void CallerKeys::draw(const KeysInTexture& keys, TexelKeys some, std::uint64_t padding, const pass::Target& to,
+                      std::size_t rows) {
+    if (keys.plane) some.plane = &*keys.plane;
+    if (!keys.is_read_in_place()) return draw_keys(device_, programs_, raw_, some, padding, to, rows);
+    const auto& part = keys.part;
+    some.x = part.x;
+    some.y = part.y;
+    some.width = part.width;
+    const gl::PlainAccess access(device_,
+                                 gl::Texture(device_, part.id, part.format, part.x + part.width, part.y + part.height));
+    draw_keys(device_, programs_, access.texture(), some, padding, to, rows);
+}
+
 void draw_keys(gl::Device& device, pass::Programs& programs, const gl::Texture& texels, const TexelKeys& some,
                std::uint64_t padding, const pass::Target& source, std::size_t rows) {
-    using enum gl::Format;
-    const bool bits = texels.format() == R32ui || texels.format() == Rgba32ui || texels.format() == Rgba16ui;
+    const auto sampled = gl::info(texels.format()).sampled();
     const gl::QuadList quads(device, {gl::rectangle(0, 0, source.texture.width(), static_cast<int>(rows))});
-    draw(device,
-         {.name = "keys of texture",
-          .program = &programs.get("sort/keys_of_part.frag", shaders::sort_keys_of_part_frag,
-                                   "#define CHANNELS " + std::to_string(some.channels) + "\n" +
-                                       (bits ? "#define BITS\n" : "") + (some.number ? "#define COUNTED\n" : "")),
-          .inputs = {&texels, some.number},
-          .uniforms = {{"count", static_cast<int>(some.keys)},
-                       {"first_key", static_cast<int>(some.first)},
-                       {"channel", some.channel},
-                       {"source_width", texels.width()},
-                       {"target_width", source.texture.width()},
-                       {"padding", static_cast<unsigned>(padding)}},
-          .target = &source.framebuffer,
-          .quads = &quads});
+    std::string prelude = "#define CHANNELS " + std::to_string(some.channels) + "\n";
+    prelude += sampled == gl::Sampled::Floats             ? "#define TEXELS sampler2D\n#define BITS floatBitsToUint\n"
+               : sampled == gl::Sampled::UnsignedIntegers ? "#define TEXELS usampler2D\n#define BITS uvec4\n"
+                                                          : "#define TEXELS isampler2D\n#define BITS uvec4\n";
+    if (some.number) prelude += "#define COUNTED\n";
+    gl::Uniforms uniforms{
+        {"count", static_cast<int>(some.keys)},   {"first_key", static_cast<int>(some.first)},
+        {"corner", glm::ivec2(some.x, some.y)},   {"source_width", some.width > 0 ? some.width : texels.width()},
+        {"target_width", source.texture.width()}, {"padding", static_cast<unsigned>(padding)}};
+    if (some.plane) {
+        prelude += sampled == gl::Sampled::Floats ? "#define PLANE\n" : "#define PLANE uintBitsToFloat\n";
+        set_plane(uniforms, *some.plane);
+    } else {
+        uniforms.set("channel", some.channel);
+    }
+    draw(device, {.name = "keys of texture",
+                  .program = &programs.get("sort/keys_of_part.frag", shaders::sort_keys_of_part_frag, prelude),
+                  .inputs = {&texels, some.number},
+                  .uniforms = std::move(uniforms),
+                  .target = &source.framebuffer,
+                  .quads = &quads});
 }
 
 }  // namespace quadmill::detail::sort

@@ -26,14 +26,17 @@ struct Counter {
 
 // Keys in a buffer, checked. A key begins every `stride` texels of `format`, starting at byte `offset`.
 struct KeysInBuffer {
-    // Throws InvalidArgument for keys outside of the buffer or at unaligned offsets.
-    KeysInBuffer(gl::Device& device, const char* function, const char* what, const BufferKeys& keys, std::size_t count);
+    // Throws InvalidArgument for keys outside of the buffer or at unaligned offsets. With a plane, a key is made of a
+    // position, three floats.
+    KeysInBuffer(gl::Device& device, const char* function, const char* what, const BufferKeys& keys, std::size_t count,
+                 const std::optional<Plane>& plane = {});
     gl::HostBuffer buffer;
     KeyType type;
     std::size_t count, offset, stride;
     gl::Format format;
     int key_words = 1;  // texels per key
     std::optional<Counter> counter;
+    std::optional<Plane> plane;
     [[nodiscard]] std::size_t texel_bytes() const { return gl::info(format).bytes; }
 };
 
@@ -45,14 +48,22 @@ struct KeysInBuffer {
 
 // Keys in a texture, checked.
 struct KeysInTexture {
-    KeysInTexture(gl::Device& device, const char* function, const char* what, const TextureRegion& region, int channel);
+    // With a plane, a key is made of a position, the first three channels.
+    KeysInTexture(gl::Device& device, const char* function, const char* what, const TextureRegion& region, int channel,
+                  const std::optional<Plane>& plane = {});
     gl::HostPart part;
     std::size_t count;  // number of texels
     int channel, channels;
     std::optional<Counter> counter;
+    std::optional<Plane> plane;
     // Throws InvalidArgument if the keys are counted in a buffer.
     void refuse_counter(const char* function) const;
     [[nodiscard]] KeyForm form(Order order, bool indexed) const;
+    // Whether passes read the texture of the application itself, not a copy.
+    [[nodiscard]] bool is_read_in_place() const;
+    [[nodiscard]] std::size_t copied_bytes() const {
+        return is_read_in_place() ? 0 : part.texels() * gl::info(part.format).bytes;
+    }
     // The format that its bits are copied to: integers if the bits are keys, otherwise its own format.
     [[nodiscard]] gl::Format copied_to(bool indexed) const;
 };
@@ -66,6 +77,9 @@ struct TexelKeys {
     int channel = 0, channels = 1;
     std::size_t first = 0;
     const gl::Texture* number = nullptr;  // of one texel: that of the keys, if there may be fewer
+    // The rectangle of the texture that has them: its first texel, and its width if that is not the texture's.
+    int x = 0, y = 0, width = 0;
+    const Plane* plane = nullptr;  // from which a texel's distance is the key
 };
 // Draws keys of a texture as CallerKeys::draw() does for a buffer.
 void draw_keys(gl::Device& device, pass::Programs& programs, const gl::Texture& texels, const TexelKeys& some,
@@ -87,10 +101,9 @@ class CallerKeys {
 
     // Copies the part's texels in that format, for later calls.
     const gl::Texture& copy(const KeysInTexture& keys, gl::Format format);
-    // Draws keys of the copy.
-    void draw(const TexelKeys& some, std::uint64_t padding, const pass::Target& to, std::size_t rows) {
-        draw_keys(device_, programs_, raw_, some, padding, to, rows);
-    }
+    // Draws keys of the texture if it is read in place, otherwise of the last copy, which is one of it.
+    void draw(const KeysInTexture& keys, TexelKeys some, std::uint64_t padding, const pass::Target& to,
+              std::size_t rows);
 
   private:
     gl::Device& device_;

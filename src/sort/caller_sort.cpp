@@ -40,16 +40,61 @@ SortStats CallerSort::argsort(const KeysInTexture& keys, const gl::Texture& inde
                               const Argsort& other) {
     return timed(keys.count, [&] {
         IndexTarget target(device_, index, write);
-        const auto& copy = copied(keys, keys.copied_to(true));
         if (other) {
-            other(copy, target.framebuffer());
+            other(copied(keys, keys.copied_to(true)), target.framebuffer());
         } else {
-            const auto form = keys.form(order, true);
-            const auto sorted = merge_.sort_drawn(form, keys.count, [&](const pass::Target& source, std::size_t rows) {
-                keys_.draw({keys.count, keys.channel, 1, 0, keys_.number(keys.counter)}, form.padding(), source, rows);
-            });
-            merge_.store_index(sorted, target.framebuffer(), keys.count);
+            merge_.store_index(sort_channel(keys, keys.form(order, true)), target.framebuffer(), keys.count);
         }
+        target.finish(keys.count);
+    });
+}
+
+void CallerSort::send(std::span<const std::size_t> ends) {
+    const auto width = std::min<std::size_t>(ends.size(), piece_width), rows = (ends.size() + width - 1) / width;
+    if (static_cast<std::size_t>(ends_.width()) != width || static_cast<std::size_t>(ends_.height()) != rows) {
+        ends_ = {};
+        ends_ = gl::Texture(device_, gl::Format::R32ui, static_cast<int>(width), static_cast<int>(rows));
+    }
+    const gl::PixelBuffer memory(device_, gl::PixelBuffer::Direction::Upload, ends_.bytes());
+    const auto bytes = memory.write(0, ends_.bytes());
+    for (std::size_t i = 0; i < ends.size(); ++i) {
+        const auto end = static_cast<std::uint32_t>(ends[i]);
+        std::memcpy(&bytes[i * sizeof end], &end, sizeof end);
+    }
+    upload_rows(device_, memory, 0, ends_, 0, static_cast<int>(rows));
+}
+
+void CallerSort::draw_with_segments(const KeyForm& key, std::size_t count, std::size_t segments,
+                                    const pass::Target& source, std::size_t rows) {
+    const gl::QuadList quads(device_, {gl::rectangle(0, 0, source.texture.width(), static_cast<int>(rows))});
+    draw(device_, {.name = "keys of segments",
+                   .program = &programs_.get("sort/keys_of_segments.frag", shaders::sort_keys_of_segments_frag,
+                                             shaders::sort_key_order_glsl),
+                   .inputs = {&key_words_.texture, &ends_},
+                   .uniforms = order_uniforms(key)
+                                   .set("count", static_cast<int>(count))
+                                   .set("segments", static_cast<int>(segments))
+                                   .set("target_width", source.texture.width()),
+                   .target = &source.framebuffer,
+                   .quads = &quads});
+}
+
+SortStats CallerSort::argsort(const KeysInTexture& keys, std::span<const std::size_t> ends, const gl::Texture& index,
+                              IndexWrite write, Order order) {
+    return timed(keys.count, [&] {
+        IndexTarget target(device_, index, write);
+        send(ends);
+        if (!keys.is_read_in_place()) copied(keys, keys.copied_to(true));
+        const auto texels = (keys.count + 3) / 4, width = std::min<std::size_t>(texels, piece_width),
+                   lines = (texels + width - 1) / width;
+        if (!key_words_.is(gl::Format::Rgba32ui, static_cast<int>(width), static_cast<int>(lines)))
+            key_words_ = pass::Target(device_, gl::Format::Rgba32ui, static_cast<int>(width), static_cast<int>(lines));
+        keys_.draw(keys, {keys.count, keys.channel}, 0, key_words_, lines);
+        const auto sorted =
+            merge_.sort_drawn(segments_form, keys.count, [&](const pass::Target& source, std::size_t rows) {
+                draw_with_segments(keys.form(order, true), keys.count, ends.size(), source, rows);
+            });
+        merge_.store_index(sorted, target.framebuffer(), keys.count);
         target.finish(keys.count);
     });
 }
@@ -65,7 +110,7 @@ SortStats CallerSort::sort(const KeysInTexture& from, const KeysInTexture& to, T
         const auto sorted_to = [&](int channel, int number, const pass::Target& target) {
             const auto keys = from.count * static_cast<std::size_t>(number);
             const auto sorted = merge_.sort_drawn(form, keys, [&](const pass::Target& source, std::size_t rows) {
-                keys_.draw({keys, channel, number}, form.padding(), source, rows);
+                keys_.draw(from, {keys, channel, number}, form.padding(), source, rows);
             });
             draw(device_,
                  {.name = "texels of keys",
@@ -94,10 +139,11 @@ SortStats CallerSort::sort(const KeysInTexture& from, const KeysInTexture& to, T
     });
 }
 
-MergeSort::SortedKeys CallerSort::ascending(const KeysInTexture& from, const KeyForm& form) {
-    copied(from, from.copied_to(true));
+MergeSort::SortedKeys CallerSort::sort_channel(const KeysInTexture& from, const KeyForm& form) {
+    if (!from.is_read_in_place()) copied(from, from.copied_to(true));
+    const auto* const number = keys_.number(from.counter);
     return merge_.sort_drawn(form, from.count, [&](const pass::Target& source, std::size_t rows) {
-        keys_.draw({from.count, from.channel, 1}, form.padding(), source, rows);
+        keys_.draw(from, {from.count, from.channel, 1, 0, number}, form.padding(), source, rows);
     });
 }
 
@@ -124,7 +170,7 @@ SortStats CallerSort::percentiles(const char* function, const KeysInTexture& fro
     const gl::HostPart to(device_, {.texture = output, .width = static_cast<int>(phi.size()), .height = 1}, {format},
                           function, "the output texture");
     return timed(from.count, [&] {
-        const auto sorted = ascending(from, form);
+        const auto sorted = sort_channel(from, form);
         pass::Target number;
         std::array<const gl::Texture*, gl::texture_units> inputs{sorted.keys};
         auto prelude = sorted.prelude;
@@ -163,7 +209,7 @@ SortStats CallerSort::percentiles(const char* function, const KeysInTexture& fro
 
 RankSample<std::uint32_t> CallerSort::sample(const KeysInTexture& from, double eps) {
     const KeyForm form{.type = from.form(Order::Ascending, true).type};
-    const auto sorted = ascending(from, form);
+    const auto sorted = sort_channel(from, form);
     const auto words = [&](std::size_t count) {
         std::vector<std::uint32_t> all(count);
         std::memcpy(all.data(), back_.wait().data(), count * sizeof(std::uint32_t));

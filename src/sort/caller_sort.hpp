@@ -31,6 +31,11 @@ class CallerSort {
     // Writes the indices of the sorted keys to the first texels of the index. An empty `other` is the merge engine.
     SortStats argsort(const KeysInTexture& keys, const gl::Texture& index, IndexWrite write, Order order,
                       const Argsort& other);
+    // Writes those of the keys within each segment, counted over all keys.
+    SortStats argsort(const KeysInTexture& keys, std::span<const std::size_t> ends, const gl::Texture& index,
+                      IndexWrite write, Order order);
+    // The number of a segment, and the key as a number.
+    static constexpr KeyForm segments_form{KeyType::U64, Order::Ascending, true};
     SortStats sort(const KeysInTexture& from, const KeysInTexture& to, TexelChannels channels, Order order);
 
     // As Sorter::percentiles_texture(). The number of keys is checked here, too.
@@ -46,10 +51,15 @@ class CallerSort {
     }
 
   private:
-    // The keys in ascending order, without an index.
-    MergeSort::SortedKeys ascending(const KeysInTexture& keys, const KeyForm& form);
+    // Sorts keys of one channel.
+    MergeSort::SortedKeys sort_channel(const KeysInTexture& keys, const KeyForm& form);
     // A texture of one texel with the number of keys that are not NaNs, of floats.
     pass::Target numbers_in(const MergeSort::SortedKeys& sorted, std::size_t count);
+    // Sends them to ends_.
+    void send(std::span<const std::size_t> ends);
+    // Draws keys of segments_form.
+    void draw_with_segments(const KeyForm& key, std::size_t count, std::size_t segments, const pass::Target& source,
+                            std::size_t rows);
     // Copies texels, and counts the copy as memory of the merge engine.
     const gl::Texture& copied(const KeysInTexture& keys, gl::Format format);
     template <class Work>
@@ -59,7 +69,9 @@ class CallerSort {
     MergeSort& merge_;
     pass::Programs programs_;
     CallerKeys keys_;
-    pass::Target words_;  // in flight to a buffer
+    pass::Target words_;      // in flight to a buffer
+    gl::Texture ends_;        // of segments
+    pass::Target key_words_;  // of keys in segments
     gl::BufferTexels texels_;
     pass::Target sample_;
     pass::ReadBack back_;

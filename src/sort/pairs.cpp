@@ -18,6 +18,7 @@
 #include "pass/target.hpp"
 #include "quadmill/error.hpp"
 #include "sort/key_form.hpp"
+#include "sort/sorter_state.hpp"
 #include "sort_shaders.hpp"
 
 namespace quadmill {
@@ -198,7 +199,7 @@ void PairSorter::State::move(Scratch& in, const ElementsInBuffer& some, const gl
 SortStats PairSorter::State::argsort_segments(const char* function, ConstKeys keys, std::span<const std::size_t> ends,
                                               std::span<std::uint32_t> index, Order by) {
     const auto all = Access::of(keys);
-    cpu::check_segments(function, all, ends);
+    cpu::check_segments(function, keys.size(), ends);
     if (index.size() != keys.size()) {
         refuse(function, "the index must have as many elements as there are keys, " + std::to_string(keys.size()) +
                              ", not " + std::to_string(index.size()));
@@ -264,9 +265,27 @@ SortStats PairSorter::argsort_segments(ConstKeys keys, std::span<const std::size
     return state_->argsort_segments("PairSorter::argsort_segments", keys, ends, index, order.value_or(state_->usual));
 }
 
+SortStats PairSorter::argsort_segments(const TextureRegion& keys, std::span<const std::size_t> ends,
+                                       std::uint32_t index, int channel, std::optional<Order> order) {
+    return state_->sorter.state_->argsort_segments("PairSorter::argsort_segments", keys, ends, index, channel,
+                                                   order.value_or(state_->usual));
+}
+
 SortStats PairSorter::sort_pairs(const TextureRegion& keys_in, const TextureRegion& keys_out,
                                  const TextureRegion& values_in, const TextureRegion& values_out,
                                  std::optional<Order> order) {
+    return sort_texels(keys_in, keys_out, values_in, values_out, {}, order);
+}
+
+SortStats PairSorter::sort_pairs(const TextureRegion& keys_in, const TextureRegion& keys_out,
+                                 const TextureRegion& values_in, const TextureRegion& values_out,
+                                 std::span<const std::size_t> ends, std::optional<Order> order) {
+    return sort_texels(keys_in, keys_out, values_in, values_out, ends, order);
+}
+
+SortStats PairSorter::sort_texels(const TextureRegion& keys_in, const TextureRegion& keys_out,
+                                  const TextureRegion& values_in, const TextureRegion& values_out,
+                                  std::optional<std::span<const std::size_t>> ends, std::optional<Order> order) {
     using enum gl::Format;
     auto& state = *state_;
     const gl::Scope scope(state.device, pairs_function);
@@ -282,7 +301,9 @@ SortStats PairSorter::sort_pairs(const TextureRegion& keys_in, const TextureRegi
         state.order = {};
         state.order = gl::Texture(state.device, R32ui, keys.from.width, keys.from.height);
     }
-    const auto stats = state.sorter.argsort_texture(keys_in, state.order.id(), 0, order);
+    const auto stats = ends ? state.sorter.state_->argsort_segments(pairs_function, keys_in, *ends, state.order.id(), 0,
+                                                                    order.value_or(state.usual))
+                            : state.sorter.argsort_texture(keys_in, state.order.id(), 0, order);
     if (keys.count > 0) {
         state.move(state.of_keys, keys, state.order);
         state.move(state.of_values, values, state.order);

@@ -198,13 +198,13 @@ void Sorter::State::rehearse(SortCall call, KeyType type, std::size_t count) {
         const auto width = static_cast<int>(std::min<std::size_t>(std::max<std::size_t>(count, 1), 4096));
         const auto height = static_cast<int>(std::max<std::size_t>((count + 4095) / 4096, 1));
         const gl::Texture keys(device, format, width, height), index(device, gl::Format::R32ui, width, height);
-        argsort_texture({.texture = keys.id(), .count = count}, index.id(), 0, options.order);
+        argsort_texture({.texture = keys.id(), .count = count}, {}, index.id(), 0, options.order);
     } else {
         const std::vector<std::byte> zeros(std::max<std::size_t>(bytes, 1));
         const gl::Buffer keys(device, zeros);
         const std::vector<std::byte> positions(std::max<std::size_t>(count * sizeof(std::uint32_t), 1));
         const gl::Buffer order(device, positions);
-        run_on_buffers("Sorter::prepare", {.buffer = keys.id(), .type = type}, count,
+        run_on_buffers("Sorter::prepare", {.buffer = keys.id(), .type = type}, {}, count,
                        call == SortCall::ArgsortBuffer
                            ? std::optional<BufferKeys>({.buffer = order.id(), .type = KeyType::U32})
                            : std::nullopt,
@@ -299,7 +299,7 @@ SortStats Sorter::sort_windows(Keys keys, std::size_t window, std::optional<Orde
 
 SortStats Sorter::sort_segments(Keys keys, std::span<const std::size_t> ends, std::optional<Order> order) {
     constexpr const char* function = "Sorter::sort_segments";
-    cpu::check_segments(function, keys, ends);
+    cpu::check_segments(function, keys.size(), ends);
     return state_->sort({Task::What::Segments, function, keys, state_->order_or_usual(order), {}, 0, ends});
 }
 

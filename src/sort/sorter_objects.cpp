@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "cpu/sort.hpp"
 #include "gl/pixels.hpp"
 #include "quadmill/error.hpp"
 #include "sort/sorter_state.hpp"
@@ -46,13 +47,14 @@ void Sorter::State::check_space(const char* function, const KeyForm& form, std::
         throw InvalidArgument(std::string(function) + ": " + *why);
 }
 
-SortStats Sorter::State::argsort_texture(const TextureRegion& keys, std::uint32_t index, int channel, Order order) {
+SortStats Sorter::State::argsort_texture(const TextureRegion& keys, const std::optional<Plane>& plane,
+                                         std::uint32_t index, int channel, Order order) {
     constexpr const char* function = "Sorter::argsort_texture";
     check_engine(function, {Engine::Merge, Engine::Bitonic}, "Engine::Merge or Engine::Bitonic");
     const bool by_bitonic = options.engine == Engine::Bitonic;
     auto& device = *detail::Access::of(context);
     const gl::Scope scope(device, function);
-    const KeysInTexture from(device, function, "the texture of keys", keys, channel);
+    const KeysInTexture from(device, function, "the texture of keys", keys, channel, plane);
     const auto to = index_texture(device, index, from.count, function, index_name);
     if (keys.texture == index)
         throw InvalidArgument(std::string(function) + ": keys and index must be different textures");
@@ -63,7 +65,7 @@ SortStats Sorter::State::argsort_texture(const TextureRegion& keys, std::uint32_
     }
     if (from.count == 0) return {.n = 0, .engine = by_bitonic ? Engine::Bitonic : Engine::Merge};
     const auto form = from.form(order, true);
-    if (!by_bitonic) check_space(function, form, from.count, from.part.texels() * gl::info(from.part.format).bytes);
+    if (!by_bitonic) check_space(function, form, from.count, from.copied_bytes());
     const gl::PlainAccess write(device, to);
     const auto how = index_write(write, function, index_name);
     CallerSort::Argsort bitonic_argsort;
@@ -76,6 +78,27 @@ SortStats Sorter::State::argsort_texture(const TextureRegion& keys, std::uint32_
     }
     auto stats = caller_sort().argsort(from, write.texture(), how, order, bitonic_argsort);
     if (by_bitonic) stats.engine = Engine::Bitonic;
+    scope.check();
+    return with_memory(stats);
+}
+
+SortStats Sorter::State::argsort_segments(const char* function, const TextureRegion& keys,
+                                          std::span<const std::size_t> ends, std::uint32_t index, int channel,
+                                          Order order) {
+    check_engine(function, {Engine::Merge}, "Engine::Merge");
+    auto& device = *detail::Access::of(context);
+    const gl::Scope scope(device, function);
+    const KeysInTexture from(device, function, "the texture of keys", keys, channel);
+    const auto to = index_texture(device, index, from.count, function, index_name);
+    if (keys.texture == index)
+        throw InvalidArgument(std::string(function) + ": keys and index must be different textures");
+    from.refuse_counter(function);
+    cpu::check_segments(function, from.count, ends);
+    if (from.count == 0) return {.n = 0, .engine = Engine::Merge};
+    check_space(function, CallerSort::segments_form, from.count, from.copied_bytes());
+    const gl::PlainAccess write(device, to);
+    const auto stats =
+        caller_sort().argsort(from, ends, write.texture(), index_write(write, function, index_name), order);
     scope.check();
     return with_memory(stats);
 }
@@ -95,7 +118,8 @@ SortStats Sorter::State::sort_region(const TextureRegion& input, const TextureRe
     const auto keys =
         channels == TexelChannels::AllAsOne ? from.count * static_cast<std::size_t>(from.channels) : from.count;
     const auto why = no_space(function, from.form(order, false), keys, texels_bytes(from));
-    if (why && if_none == NoSpace::Blend && blends(device)) return sort_by_blending(input.texture, output.texture, order);
+    if (why && if_none == NoSpace::Blend && blends(device))
+        return sort_by_blending(input.texture, output.texture, order);
     if (why) throw InvalidArgument(std::string(function) + ": " + *why);
     const auto stats = caller_sort().sort(from, to, channels, order);
     scope.check();
@@ -114,11 +138,11 @@ RankSample<T> Sorter::State::sample_region(const TextureRegion& keys, double eps
     if (from.form(Order::Ascending, true).type != Keys(std::span<T>()).type())
         throw InvalidArgument(
             std::string(function) + ": texels of " + gl::info(from.part.format).name +
-            " are keys of another type: R32UI of std::uint32_t, R32I of std::int32_t, all else of float");
+            " are keys of another type: unsigned integers of std::uint32_t, signed ones of std::int32_t, all else of "
+            "float");
     from.refuse_counter(function);
     if (from.count == 0) return {};
-    check_space(function, from.form(Order::Ascending, true), from.count,
-                from.part.texels() * gl::info(from.part.format).bytes);
+    check_space(function, from.form(Order::Ascending, true), from.count, from.copied_bytes());
     const auto words = caller_sort().sample(from, eps);
     scope.check();
     RankSample<T> sample{.n = words.n, .nans = words.nans, .step = words.step};
@@ -134,8 +158,7 @@ SortStats Sorter::State::percentiles(const TextureRegion& keys, std::span<const 
     const gl::Scope scope(device, function);
     const KeysInTexture from(device, function, "the texture of keys", keys, channel);
     if (from.count != 0) {
-        check_space(function, from.form(Order::Ascending, true), from.count,
-                    from.part.texels() * gl::info(from.part.format).bytes);
+        check_space(function, from.form(Order::Ascending, true), from.count, from.copied_bytes());
     }
     const auto stats = caller_sort().percentiles(function, from, phi, output);
     scope.check();
@@ -143,12 +166,12 @@ SortStats Sorter::State::percentiles(const TextureRegion& keys, std::span<const 
 }
 
 // With an index, writes the index of the sorted keys; otherwise sorts the keys themselves.
-SortStats Sorter::State::run_on_buffers(const char* function, const BufferKeys& keys, std::size_t count,
-                                        std::optional<BufferKeys> index, Order order) {
+SortStats Sorter::State::run_on_buffers(const char* function, const BufferKeys& keys, const std::optional<Plane>& plane,
+                                        std::size_t count, std::optional<BufferKeys> index, Order order) {
     check_engine(function, {Engine::Merge}, "Engine::Merge");
     auto& device = *detail::Access::of(context);
     const gl::Scope scope(device, function);
-    const KeysInBuffer from(device, function, "the buffer of keys", keys, count);
+    const KeysInBuffer from(device, function, "the buffer of keys", keys, count, plane);
     const auto to =
         index ? std::optional<KeysInBuffer>(std::in_place, device, function, "the buffer of the index", *index, count)
               : std::nullopt;
@@ -209,7 +232,12 @@ SortStats Sorter::sort_texture(std::uint32_t input, std::uint32_t output, std::o
 
 SortStats Sorter::argsort_texture(const TextureRegion& keys, std::uint32_t index, int channel,
                                   std::optional<Order> order) {
-    return state_->argsort_texture(keys, index, channel, state_->order_or_usual(order));
+    return state_->argsort_texture(keys, {}, index, channel, state_->order_or_usual(order));
+}
+
+SortStats Sorter::argsort_texture(const TextureRegion& positions, const Plane& plane, std::uint32_t index,
+                                  std::optional<Order> order) {
+    return state_->argsort_texture(positions, plane, index, 0, state_->order_or_usual(order));
 }
 
 SortStats Sorter::sort_texture(const TextureRegion& input, const TextureRegion& output, TexelChannels channels,
@@ -230,15 +258,28 @@ template RankSample<float> Sorter::sample_texture(const TextureRegion& keys, dou
 template RankSample<std::int32_t> Sorter::sample_texture(const TextureRegion& keys, double eps, int channel);
 template RankSample<std::uint32_t> Sorter::sample_texture(const TextureRegion& keys, double eps, int channel);
 
+namespace {
+
+BufferKeys index_at(std::uint32_t buffer, std::size_t offset) {
+    return {.buffer = buffer, .type = KeyType::U32, .offset = offset};
+}
+
+}  // namespace
+
 SortStats Sorter::argsort_buffer(const BufferKeys& keys, std::size_t count, std::uint32_t index,
                                  std::size_t index_offset, std::optional<Order> order) {
-    return state_->run_on_buffers("Sorter::argsort_buffer", keys, count,
-                                  BufferKeys{.buffer = index, .type = KeyType::U32, .offset = index_offset},
+    return state_->run_on_buffers("Sorter::argsort_buffer", keys, {}, count, index_at(index, index_offset),
+                                  state_->order_or_usual(order));
+}
+
+SortStats Sorter::argsort_buffer(const BufferKeys& positions, const Plane& plane, std::size_t count,
+                                 std::uint32_t index, std::size_t index_offset, std::optional<Order> order) {
+    return state_->run_on_buffers("Sorter::argsort_buffer", positions, plane, count, index_at(index, index_offset),
                                   state_->order_or_usual(order));
 }
 
 SortStats Sorter::sort_buffer(const BufferKeys& keys, std::size_t count, std::optional<Order> order) {
-    return state_->run_on_buffers("Sorter::sort_buffer", keys, count, {}, state_->order_or_usual(order));
+    return state_->run_on_buffers("Sorter::sort_buffer", keys, {}, count, {}, state_->order_or_usual(order));
 }
 
 }  // namespace quadmill

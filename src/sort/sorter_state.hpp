@@ -52,9 +52,12 @@ struct Sorter::State {
     SortStats sort(const Task& task);
     SortStats top(const Task& task, Keys best);
     // For textures and buffers of the application: sorter_objects.cpp.
-    SortStats argsort_texture(const TextureRegion& keys, std::uint32_t index, int channel, Order order);
-    SortStats run_on_buffers(const char* function, const BufferKeys& keys, std::size_t count,
-                             std::optional<BufferKeys> index, Order order);
+    SortStats argsort_texture(const TextureRegion& keys, const std::optional<Plane>& plane, std::uint32_t index,
+                              int channel, Order order);
+    SortStats argsort_segments(const char* function, const TextureRegion& keys, std::span<const std::size_t> ends,
+                               std::uint32_t index, int channel, Order order);
+    SortStats run_on_buffers(const char* function, const BufferKeys& keys, const std::optional<Plane>& plane,
+                             std::size_t count, std::optional<BufferKeys> index, Order order);
     // What sort_texture does if Engine::Auto has no space for the merge engine.
     enum class NoSpace { Throw, Blend };
     SortStats sort_region(const TextureRegion& input, const TextureRegion& output, TexelChannels channels, Order order,

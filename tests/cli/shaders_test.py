@@ -44,7 +44,7 @@ NOT_COMPILED = {
 CASES = {
     "test_gl": "a column is what *,argsort_texture *,sort_texture *,keys in a buffer *,texels of any *,the order of one *,"
                "a selection goes *,an aggregate goes *,a texture's sample *,percentiles of *,statistics of pictures*,"
-               "texels that count *,values of every *",
+               "texels that count *,values of every *,keys in textures are ordered within *",
     "test_linalg": "sums* dot products*,extremes*,sums of integers*,textures of the caller*",
     "test_query_gl": "groups of any columns*,histograms of columns*,ranks are exact*,columns of every type join*,"
                      "an index counts rectangles of columns*,random queries of indexed*",

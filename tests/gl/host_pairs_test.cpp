@@ -200,6 +200,88 @@ TEST_CASE("Values of every format travel with keys from texture to texture, and 
     CHECK(error_names(take_errors(gl)) == "");
 }
 
+TEST_CASE("Keys in textures are ordered within segments, and take their values along") {
+    const Host host(each_profile());
+    const auto& gl = host.gl;
+    PairSorter sorter(Host::adopt());
+    Random random(52);
+    constexpr int width = 61, height = 50;
+    constexpr std::size_t texels = width * height;
+    for (const auto order : {Order::Ascending, Order::Descending}) {
+        for (const int longest : {0, 1, 5, 100, 5000}) {  // 0: one segment
+            for (const std::size_t count : {std::size_t{1}, std::size_t{64}, std::size_t{777}, texels}) {
+                CAPTURE(longest);
+                CAPTURE(count);
+                std::vector<std::size_t> ends;
+                for (std::size_t end = 0; longest > 0 && end < count;
+                     end += static_cast<std::size_t>(random.number(0, longest)))
+                    ends.push_back(end);
+                ends.push_back(count);
+                const auto keys = keys_with_ties<float>(random, texels);
+                std::vector<std::uint32_t> numbers(texels), found(texels);
+                std::iota(numbers.begin(), numbers.end(), 0U);
+                const auto from = pair_texture(gl, GL_R32F, width, height, GL_RED, GL_FLOAT, keys.data());
+                const auto values =
+                    pair_texture(gl, GL_R32UI, width, height, GL_RED_INTEGER, GL_UNSIGNED_INT, numbers.data());
+                const auto index =
+                    pair_texture(gl, GL_R32UI, width, height, GL_RED_INTEGER, GL_UNSIGNED_INT, numbers.data());
+                const auto sorted = stable_order(
+                    std::vector(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(count)), ends, order);
+                auto expected = numbers;
+                std::ranges::copy(sorted, expected.begin());
+                {
+                    const Poison poison(gl, static_cast<std::uint32_t>(11 + count));
+                    const auto state = Snapshot::take(gl);
+                    sorter.argsort_segments({.texture = from, .count = count}, ends, index, 0, order);
+                    sorter.sort_pairs({.texture = from, .count = count}, {.texture = from, .count = count},
+                                      {.texture = values, .count = count}, {.texture = values, .count = count}, ends,
+                                      order);
+                    REQUIRE(difference(state, Snapshot::take(gl)) == "");
+                }
+                for (const auto texture : {index, values}) {
+                    gl.GetTextureImage(texture, 0, GL_RED_INTEGER, GL_UNSIGNED_INT, 4 * texels, found.data());
+                    CHECK((found == expected));
+                }
+                CHECK((pair_texels(gl, from, GL_RED, GL_FLOAT, 4 * texels) ==
+                       bytes_of_all(in_that_order(keys, expected))));
+                for (const auto texture : {from, values, index}) gl.DeleteTextures(1, &texture);
+            }
+        }
+    }
+    CHECK(error_names(take_errors(gl)) == "");
+}
+
+TEST_CASE("Segments of integers in a channel of bytes, and wrong segments") {
+    const Host host;
+    const auto& gl = host.gl;
+    PairSorter sorter(Host::adopt()), bitonic(Host::adopt(), {.engine = Engine::Bitonic});
+    const std::array<std::int8_t, 8> bytes{5, 3, -7, 3, 5, 1, -7, 0};  // two channels
+    const std::array<std::uint32_t, 4> nothing{};
+    const auto keys = pair_texture(gl, GL_RG8I, 4, 1, GL_RG_INTEGER, GL_BYTE, bytes.data());
+    const auto index = pair_texture(gl, GL_R32UI, 4, 1, GL_RED_INTEGER, GL_UNSIGNED_INT, nothing.data());
+    sorter.argsort_segments({.texture = keys}, std::array<std::size_t, 3>{2, 2, 4}, index);
+    std::array<std::uint32_t, 4> found{};
+    gl.GetTextureImage(index, 0, GL_RED_INTEGER, GL_UNSIGNED_INT, sizeof found, found.data());
+    CHECK(found == std::array<std::uint32_t, 4>{1, 0, 3, 2});
+    const auto refused = [&](const char* why, PairSorter& by, const TextureRegion& from,
+                             const std::vector<std::size_t>& ends, GLuint to, int channel = 0) {
+        const auto message = message_of([&] { by.argsort_segments(from, ends, to, channel); });
+        CAPTURE(message);
+        CHECK((message.find(why) != std::string::npos));
+    };
+    refused("the last is 3", sorter, {.texture = keys}, {3}, index);
+    refused("1 follows 2", sorter, {.texture = keys}, {2, 1, 4}, index);
+    refused("there are none", sorter, {.texture = keys}, {}, index);
+    refused("no channel 2", sorter, {.texture = keys}, {4}, index, 2);
+    refused("R32UI", sorter, {.texture = keys}, {4}, keys);
+    refused("from a buffer", sorter, {.texture = keys, .counted = CountInBuffer{keys, 0}}, {4}, index);
+    refused("Engine::Merge", bitonic, {.texture = keys}, {4}, index);
+    refused("is not a texture", sorter, {.texture = 4'000'000'000U}, {4}, index);
+    sorter.argsort_segments({.texture = keys, .count = 0}, {}, index);
+    for (const auto texture : {keys, index}) gl.DeleteTextures(1, &texture);
+    CHECK(error_names(take_errors(gl)) == "");
+}
+
 TEST_CASE("Pairs of rectangles go to other rectangles, and wrong ones are refused") {
     const Host host;
     const auto& gl = host.gl;

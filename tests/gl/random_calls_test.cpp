@@ -22,6 +22,7 @@
 #include "gl/sample_keys.hpp"
 #include "gl/state_poison.hpp"
 #include "gl/state_snapshot.hpp"
+#include "quadmill/pairs.hpp"
 #include "quadmill/query.hpp"
 #include "quadmill/stream.hpp"
 
@@ -65,7 +66,10 @@ std::vector<std::byte> bytes_of(const std::vector<T>& values) {
 class ObjectCalls {
   public:
     ObjectCalls(const Host& host, const Context& context)
-        : gl_(host.gl), context_(context), sorter_(context, {.engine = Engine::Merge, .threads = 2}) {
+        : gl_(host.gl),
+          context_(context),
+          sorter_(context, {.engine = Engine::Merge, .threads = 2}),
+          pairs_(context, {.engine = Engine::Merge, .threads = 2}) {
         for (const auto engine : {QueryEngine::Bitmap, QueryEngine::Depth, QueryEngine::Auto}) {
             if (engine == QueryEngine::Depth && context.info().api != OpenGl::Desktop45) continue;
             processors_.emplace_back(context, QueryOptions{.engine = engine, .threads = 2});
@@ -75,7 +79,9 @@ class ObjectCalls {
     std::vector<Calls::Call> of_round(Random& random) {
         std::vector<Calls::Call> calls{{"argsort_buffer", [&] { argsort_buffer(random); }},
                                        {"sort_buffer", [&] { sort_buffer(random); }},
+                                       {"argsort by depth", [&] { argsort_by_depth(random); }},
                                        {"argsort_texture of a channel", [&] { argsort_channel(random); }},
+                                       {"argsort_segments", [&] { argsort_segments(random); }},
                                        {"sort_texture of a rectangle", [&] { sort_rectangle(random); }},
                                        {"Quantiles::add_texture", [&] { add_texture(random); }},
                                        {"count, aggregates of a buffer", [&] { of_buffer(random); }},
@@ -135,6 +141,32 @@ class ObjectCalls {
         CHECK(bits_differ(sorted(made.keys, Order::Descending), in_buffer(keys.read(), made.keys.size())) == "");
     }
 
+    // Of positions with small integers, so that distances are exact.
+    void argsort_by_depth(Random& random) {
+        const int n = random.number(1, 400), channels = random.number(3, 4);
+        std::vector<float> positions(static_cast<std::size_t>(n * channels));
+        for (auto& one : positions) one = static_cast<float>(random.number(-50, 50));
+        const Plane plane{2, -1, 0.5F, static_cast<float>(random.number(-9, 9))};
+        std::vector<float> distances;
+        for (std::size_t i = 0; i < positions.size(); i += static_cast<std::size_t>(channels))
+            distances.push_back(plane.x * positions[i] + plane.y * positions[i + 1] + plane.z * positions[i + 2] +
+                                plane.w);
+        std::vector<std::uint32_t> expected(distances.size()), found(distances.size());
+        sort_with_index_on_cpu(distances, expected);
+        if (random.flag()) {
+            const HostBuffer keys(gl_, bytes_of(positions)), index(gl_, std::vector<std::byte>(4 * found.size()));
+            sorter_.argsort_buffer({.buffer = keys.id(), .stride = static_cast<std::size_t>(4 * channels)}, plane,
+                                   found.size(), index.id());
+            std::memcpy(found.data(), index.read().data(), 4 * found.size());
+        } else {
+            const Texels texels(context_, gl_, channels == 3 ? GL_RGB32F : GL_RGBA32F, n, 1, positions,
+                                channels == 3 ? GL_RGB : GL_RGBA);
+            found =
+                argsorted(n, 1, [&](GLuint index) { sorter_.argsort_texture({.texture = texels.id()}, plane, index); });
+        }
+        CHECK((found == expected));
+    }
+
     // A texture that is made, used and read with tight pixel transfers.
     class Texels {
       public:
@@ -170,28 +202,55 @@ class ObjectCalls {
         return values;
     }
 
+    // What the call writes to a texture of R32UI.
+    template <class Call>
+    std::vector<std::uint32_t> argsorted(int width, int height, const Call& call) {
+        GLuint index = 0;
+        std::vector<std::uint32_t> found(static_cast<std::size_t>(width * height));
+        {
+            const Session session(context_);
+            gl_.CreateTextures(GL_TEXTURE_2D, 1, &index);
+            gl_.TextureStorage2D(index, 1, GL_R32UI, width, height);
+        }
+        call(index);
+        {
+            const Session session(context_);
+            gl_.GetTextureImage(index, 0, GL_RED_INTEGER, GL_UNSIGNED_INT, static_cast<GLsizei>(4 * found.size()),
+                                found.data());
+        }
+        gl_.DeleteTextures(1, &index);
+        return found;
+    }
+
     void argsort_channel(Random& random) {
         const int width = random.number(1, 20), height = random.number(1, 20), channel = random.number(0, 3);
         const auto n = static_cast<std::size_t>(width * height);
         const Texels keys(context_, gl_, random.flag() ? GL_RGBA16F : GL_RGBA32F, width, height,
                           sample_keys<float>(random, 4 * n, Specials::None));
         const auto values = channel_of(keys.read(), static_cast<std::size_t>(channel));
-        GLuint index = 0;
-        std::vector<std::uint32_t> found(n);
-        {
-            const Session session(context_);
-            gl_.CreateTextures(GL_TEXTURE_2D, 1, &index);
-            gl_.TextureStorage2D(index, 1, GL_R32UI, width, height);
-        }
-        sorter_.argsort_texture({.texture = keys.id()}, index, channel);
-        {
-            const Session session(context_);
-            gl_.GetTextureImage(index, 0, GL_RED_INTEGER, GL_UNSIGNED_INT, static_cast<GLsizei>(4 * n), found.data());
-        }
-        gl_.DeleteTextures(1, &index);
+        const auto found = argsorted(
+            width, height, [&](GLuint index) { sorter_.argsort_texture({.texture = keys.id()}, index, channel); });
         std::vector<float> gathered;
         for (const auto place : found) gathered.push_back(values.at(place));
         CHECK(bits_differ(sorted(values, Order::Ascending), gathered) == "");
+    }
+
+    void argsort_segments(Random& random) {
+        const int width = random.number(1, 40);
+        const auto n = static_cast<std::size_t>(width), middle = random.index(static_cast<GLuint>(n + 1));
+        const auto values = sample_keys<float>(random, n, Specials::None);
+        const Texels keys(context_, gl_, GL_R32F, width, 1, values, GL_RED);
+        const auto found = argsorted(width, 1, [&](GLuint index) {
+            pairs_.argsort_segments({.texture = keys.id()}, std::array<std::size_t, 3>{middle, middle, n}, index);
+        });
+        std::vector<float> gathered, expected;
+        for (const auto place : found) gathered.push_back(values.at(place));
+        const auto cut = values.begin() + static_cast<std::ptrdiff_t>(middle);
+        for (const auto& part : {std::vector<float>(values.begin(), cut), std::vector<float>(cut, values.end())}) {
+            const auto in_order = sorted(part, Order::Ascending);
+            expected.insert(expected.end(), in_order.begin(), in_order.end());
+        }
+        CHECK(bits_differ(expected, gathered) == "");
     }
 
     void sort_rectangle(Random& random) {
@@ -329,6 +388,7 @@ class ObjectCalls {
     const Api& gl_;
     Context context_;
     Sorter sorter_;
+    PairSorter pairs_;
     std::vector<QueryProcessor> processors_;
     QueryProcessor cpu_;
 };

@@ -49,6 +49,10 @@ for function, arguments in {
     "qm_percentiles_texture": (ctypes.c_void_p, ctypes.POINTER(Texture), ctypes.POINTER(ctypes.c_double),
                                ctypes.c_size_t, ctypes.c_uint32),
     "qm_argsort_buffer": (ctypes.c_void_p, ctypes.POINTER(Buffer), ctypes.c_uint32, ctypes.c_size_t, ctypes.c_int),
+    "qm_argsort_texture_by_plane": (ctypes.c_void_p, ctypes.POINTER(Texture), ctypes.POINTER(ctypes.c_float),
+                                    ctypes.c_uint32, ctypes.c_int),
+    "qm_argsort_buffer_by_plane": (ctypes.c_void_p, ctypes.POINTER(Buffer), ctypes.POINTER(ctypes.c_float),
+                                   ctypes.c_uint32, ctypes.c_size_t, ctypes.c_int),
     "qm_sort_buffer": (ctypes.c_void_p, ctypes.POINTER(Buffer), ctypes.c_int),
     "qm_prepare": (ctypes.c_void_p, ctypes.c_int, ctypes.c_int, ctypes.c_size_t, ctypes.c_size_t,
                    ctypes.POINTER(ctypes.c_int)),
@@ -142,6 +146,33 @@ class Calls(unittest.TestCase):
         given.count_offset = 12
         self.refused("the count is at byte 12 of a buffer of 12 bytes",
                      kernel.qm_argsort_texture(self.context, given, order.glo, 0))
+
+    def test_depths_of_positions(self):
+        numbers = numpy.random.default_rng(4)
+        plane = (ctypes.c_float * 4)(1, -2, 0.5, 3)
+        for across in 3, 4:
+            positions = numbers.integers(-100, 100, (3000, across)).astype("f4")
+            order = numpy.argsort(positions[:, :3] @ numpy.array([1, -2, 0.5], "f4"), kind="stable").tolist()
+            buffer, index = window.buffer(positions.tobytes()), window.buffer(reserve=4 * 3000)
+            given = Buffer(buffer.glo, 1, 3000, stride=0 if across == 3 else 16)
+            self.done(kernel.qm_argsort_buffer_by_plane(self.context, given, plane, index.glo, 0, 0))
+            self.assertEqual(numpy.frombuffer(index.read(), "u4").tolist(), order, across)
+            texture, texels = window.texture((50, 60), across, positions.tobytes(), dtype="f4"), self.texture(numpy.zeros(3000, "u4"), 50)
+            self.done(kernel.qm_argsort_texture_by_plane(self.context, Texture(texture.glo), plane, texels.glo, 0))
+            self.assertEqual(numpy.frombuffer(texels.read(), "u4").tolist(), order, across)
+        self.refused("plane is NULL", kernel.qm_argsort_buffer_by_plane(self.context, given, None, index.glo, 0, 0))
+        given.type = 4
+        self.refused("positions are floats", kernel.qm_argsort_buffer_by_plane(self.context, given, plane, index.glo, 0, 0))
+
+    def test_small_formats(self):
+        numbers = numpy.random.default_rng(5)
+        for kind in "u1", "i1", "u2", "i2":
+            values = numbers.integers(0, 100, (40, 50, 2)).astype(kind)
+            texture = window.texture((50, 40), 2, values.tobytes(), dtype=kind, alignment=1)
+            index = self.texture(numpy.zeros(2000, "u4"), 50)
+            self.done(kernel.qm_argsort_texture(self.context, Texture(texture.glo, channel=1), index.glo, 0))
+            expected = numpy.argsort(values[:, :, 1].reshape(-1), kind="stable")
+            self.assertEqual(numpy.frombuffer(index.read(), "u4").tolist(), expected.tolist(), kind)
 
     def test_no_keys(self):
         keys, index = self.texture(numpy.ones(4, "f4")), self.texture(numpy.full(4, 7, "u4"))

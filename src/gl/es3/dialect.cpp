@@ -18,7 +18,7 @@ struct KnownFormat {
     GLenum internal;
     Channels channels;
 };
-constexpr std::array<KnownFormat, 17> formats{{{GL_RGBA32F, {GL_FLOAT, 32, 32, 32, 32}},
+constexpr std::array<KnownFormat, 36> formats{{{GL_RGBA32F, {GL_FLOAT, 32, 32, 32, 32}},
                                                {GL_RGBA16F, {GL_FLOAT, 16, 16, 16, 16}},
                                                {GL_RGBA32UI, {GL_UNSIGNED_INT, 32, 32, 32, 32}},
                                                {GL_RGBA16UI, {GL_UNSIGNED_INT, 16, 16, 16, 16}},
@@ -34,7 +34,26 @@ constexpr std::array<KnownFormat, 17> formats{{{GL_RGBA32F, {GL_FLOAT, 32, 32, 3
                                                {GL_DEPTH_COMPONENT32F, {GL_FLOAT, 0, 0, 0, 0, 32}},
                                                {GL_DEPTH_COMPONENT16, {GL_UNSIGNED_NORMALIZED, 0, 0, 0, 0, 16}},
                                                {GL_DEPTH_COMPONENT24, {GL_UNSIGNED_NORMALIZED, 0, 0, 0, 0, 24}},
-                                               {GL_DEPTH24_STENCIL8, {GL_UNSIGNED_NORMALIZED, 0, 0, 0, 0, 24, 8}}}};
+                                               {GL_DEPTH24_STENCIL8, {GL_UNSIGNED_NORMALIZED, 0, 0, 0, 0, 24, 8}},
+                                               {GL_RGB10_A2, {GL_UNSIGNED_NORMALIZED, 10, 10, 10, 2}},
+                                               {GL_RGBA32I, {GL_INT, 32, 32, 32, 32}},
+                                               {GL_RGBA16I, {GL_INT, 16, 16, 16, 16}},
+                                               {GL_RGBA8UI, {GL_UNSIGNED_INT, 8, 8, 8, 8}},
+                                               {GL_RGBA8I, {GL_INT, 8, 8, 8, 8}},
+                                               {GL_RGB32F, {GL_FLOAT, 32, 32, 32}},
+                                               {GL_RGB16F, {GL_FLOAT, 16, 16, 16}},
+                                               {GL_R11F_G11F_B10F, {GL_FLOAT, 11, 11, 10}},
+                                               {GL_RGB8, {GL_UNSIGNED_NORMALIZED, 8, 8, 8}},
+                                               {GL_RG16F, {GL_FLOAT, 16, 16}},
+                                               {GL_RG8, {GL_UNSIGNED_NORMALIZED, 8, 8}},
+                                               {GL_RG32I, {GL_INT, 32, 32}},
+                                               {GL_RG16UI, {GL_UNSIGNED_INT, 16, 16}},
+                                               {GL_RG16I, {GL_INT, 16, 16}},
+                                               {GL_RG8UI, {GL_UNSIGNED_INT, 8, 8}},
+                                               {GL_RG8I, {GL_INT, 8, 8}},
+                                               {GL_R16I, {GL_INT, 16}},
+                                               {GL_R8UI, {GL_UNSIGNED_INT, 8}},
+                                               {GL_R8I, {GL_INT, 8}}}};
 
 class Es3 final : public ByBinding<QuadmillGLES30Context> {
   public:
@@ -100,8 +119,10 @@ class Es3 final : public ByBinding<QuadmillGLES30Context> {
                              get(GL_FRAMEBUFFER_ATTACHMENT_STENCIL_SIZE)};
         if (std::ranges::count(found, 0) >= 6) return {0, 0, 0, 0};  // no channel
         const auto* const known = std::ranges::find(formats, found, &KnownFormat::channels);
-        const bool is_known = known != formats.end() && get(GL_FRAMEBUFFER_ATTACHMENT_COLOR_ENCODING) != GL_SRGB;
-        return {is_known ? known->internal : 0, Level::unknown, Level::unknown, Level::unknown};
+        GLenum internal = known == formats.end() ? 0 : known->internal;
+        if (get(GL_FRAMEBUFFER_ATTACHMENT_COLOR_ENCODING) == GL_SRGB)
+            internal = internal == GL_RGBA8 ? GL_SRGB8_ALPHA8 : internal == GL_RGB8 ? GL_SRGB8 : 0;
+        return {internal, Level::unknown, Level::unknown, Level::unknown};
     }
 
     using GetLevel = void (*)(GLenum target, GLint level, GLenum name, GLint* value);

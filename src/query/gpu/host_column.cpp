@@ -13,9 +13,10 @@ namespace {
 
 // The column type for texels of that format.
 ColumnType column_type_of(gl::Format format) {
-    return format == gl::Format::R32i    ? ColumnType::I32
-           : format == gl::Format::R32ui ? ColumnType::U32
-                                         : ColumnType::F32;
+    const auto sampled = gl::info(format).sampled();
+    return sampled == gl::Sampled::SignedIntegers     ? ColumnType::I32
+           : sampled == gl::Sampled::UnsignedIntegers ? ColumnType::U32
+                                                      : ColumnType::F32;
 }
 
 }  // namespace
@@ -34,12 +35,12 @@ HostColumn::HostColumn(gl::Device& device, sort::CallerKeys& keys, const ColumnD
     if (column_type_of(format) != column.type)
         throw InvalidArgument(std::string(function) + ": column '" + column.name +
                               "' is of another type than texels of " + gl::info(format).name +
-                              ": R32I is I32, R32UI is U32, all others are F32");
+                              ": signed integers are I32, unsigned ones U32, all others are F32");
     if (texels_->count < rows)
         throw InvalidArgument(std::string(function) + ": the texture of column '" + column.name + "' has " +
                               std::to_string(texels_->count) + " texels there, fewer than " + std::to_string(rows) +
                               " rows");
-    if (rows > 0) keys_.copy(*texels_, texels_->copied_to(true));
+    if (rows > 0 && !texels_->is_read_in_place()) keys_.copy(*texels_, texels_->copied_to(true));
 }
 
 const gl::Texture& HostColumn::draw(std::size_t first, std::size_t rows, pass::Target& words) {
@@ -52,7 +53,7 @@ const gl::Texture& HostColumn::draw(std::size_t first, std::size_t rows, pass::T
         some.count = rows;
         keys_.draw(some, nullptr, 0, words, lines);
     } else {
-        keys_.draw({rows, texels_->channel, 1, first}, 0, words, lines);
+        keys_.draw(*texels_, {rows, texels_->channel, 1, first}, 0, words, lines);
     }
     return words.texture;
 }
