@@ -114,9 +114,11 @@ std::optional<CountInBuffer> counted(const Given& keys) {
     return CountInBuffer{keys.count_buffer, keys.count_offset};
 }
 
-std::optional<Plane> plane_of(const char* function, const float* plane) {
-    if (!plane) refuse(function, "plane is NULL");
-    return Plane{plane[0], plane[1], plane[2], plane[3]};
+// Null for keys that are not positions.
+std::optional<Plane> plane_of(const char* function, const float* const* plane) {
+    if (!plane) return {};
+    if (!*plane) refuse(function, "plane is NULL");
+    return Plane{(*plane)[0], (*plane)[1], (*plane)[2], (*plane)[3]};
 }
 
 KeysInTexture keys_in(gl::Device& device, const char* function, const char* name, const qm_texture* given,
@@ -159,7 +161,7 @@ void check_count(const gl::Device& device, const char* function, const KeyForm& 
 }
 
 void argsort_texture(qm_context& context, const char* function, const qm_texture* keys, std::uint32_t index,
-                     Order order, const std::optional<Plane>& plane = {}) {
+                     Order order, const std::optional<Plane>& plane) {
     auto& device = context.device;
     const auto from = keys_in(device, function, "keys", keys, plane);
     const auto to = index_texture(device, index, from.count, function, "the index");
@@ -181,7 +183,7 @@ void sort_texture(qm_context& context, const char* function, const qm_texture* f
 }
 
 void argsort_buffer(qm_context& context, const char* function, const qm_buffer* keys, std::uint32_t index,
-                    std::size_t offset, Order order, const std::optional<Plane>& plane = {}) {
+                    std::size_t offset, Order order, const std::optional<Plane>& plane) {
     auto& device = context.device;
     const auto from = keys_in(device, function, keys, plane);
     const KeysInBuffer to(device, function, "index", {.buffer = index, .type = KeyType::U32, .offset = offset},
@@ -231,7 +233,24 @@ void rehearse(qm_context& context, const char* function, qm_call what, KeyType t
         return;
     }
     const gl::Texture index(device, gl::Format::R32ui, size(width), size(height));
-    argsort_texture(context, function, &from, index.id(), Order::Ascending);
+    argsort_texture(context, function, &from, index.id(), Order::Ascending, {});
+}
+
+}  // namespace
+
+namespace {
+
+qm_status argsort(qm_context* context, const char* name, const qm_texture* keys, const float* const* plane,
+                  std::uint32_t index, qm_order order) noexcept {
+    return call(context, name,
+                [&] { argsort_texture(*context, name, keys, index, order_of(name, order), plane_of(name, plane)); });
+}
+
+qm_status argsort(qm_context* context, const char* name, const qm_buffer* keys, const float* const* plane,
+                  std::uint32_t index, std::size_t offset, qm_order order) noexcept {
+    return call(context, name, [&] {
+        argsort_buffer(*context, name, keys, index, offset, order_of(name, order), plane_of(name, plane));
+    });
 }
 
 }  // namespace
@@ -254,8 +273,7 @@ void qm_free(qm_context* context) {
 }
 
 qm_status qm_argsort_texture(qm_context* context, const qm_texture* keys, uint32_t index, qm_order order) {
-    constexpr const char* name = "qm_argsort_texture";
-    return call(context, name, [&] { argsort_texture(*context, name, keys, index, order_of(name, order)); });
+    return argsort(context, "qm_argsort_texture", keys, nullptr, index, order);
 }
 
 qm_status qm_sort_texture(qm_context* context, const qm_texture* from, const qm_texture* to, qm_order order) {
@@ -276,25 +294,17 @@ qm_status qm_percentiles_texture(qm_context* context, const qm_texture* keys, co
 
 qm_status qm_argsort_buffer(qm_context* context, const qm_buffer* keys, uint32_t index, size_t index_offset,
                             qm_order order) {
-    constexpr const char* name = "qm_argsort_buffer";
-    return call(context, name,
-                [&] { argsort_buffer(*context, name, keys, index, index_offset, order_of(name, order)); });
+    return argsort(context, "qm_argsort_buffer", keys, nullptr, index, index_offset, order);
 }
 
 qm_status qm_argsort_texture_by_plane(qm_context* context, const qm_texture* positions, const float* plane,
                                       uint32_t index, qm_order order) {
-    constexpr const char* name = "qm_argsort_texture_by_plane";
-    return call(context, name, [&] {
-        argsort_texture(*context, name, positions, index, order_of(name, order), plane_of(name, plane));
-    });
+    return argsort(context, "qm_argsort_texture_by_plane", positions, &plane, index, order);
 }
 
 qm_status qm_argsort_buffer_by_plane(qm_context* context, const qm_buffer* positions, const float* plane,
                                      uint32_t index, size_t index_offset, qm_order order) {
-    constexpr const char* name = "qm_argsort_buffer_by_plane";
-    return call(context, name, [&] {
-        argsort_buffer(*context, name, positions, index, index_offset, order_of(name, order), plane_of(name, plane));
-    });
+    return argsort(context, "qm_argsort_buffer_by_plane", positions, &plane, index, index_offset, order);
 }
 
 qm_status qm_sort_buffer(qm_context* context, const qm_buffer* keys, qm_order order) {

@@ -16,6 +16,10 @@ namespace {
 
 constexpr std::size_t position_bytes = 3 * sizeof(float);
 
+[[noreturn]] void refuse_keys(const char* function, const std::string& why) {
+    throw InvalidArgument(std::string(function) + ": " + why);
+}
+
 gl::Uniforms& set_plane(gl::Uniforms& uniforms, const Plane& plane) {
     return uniforms.set("plane", glm::vec4(plane.x, plane.y, plane.z, plane.w));
 }
@@ -28,9 +32,9 @@ std::optional<Counter> Counter::of(gl::Device& device, const char* function,
     constexpr auto bytes = sizeof(std::uint32_t);
     const gl::HostBuffer buffer(device, count->buffer, function, "the buffer of the count");
     if (count->offset % bytes != 0 || buffer.bytes() < bytes || count->offset > buffer.bytes() - bytes) {
-        throw InvalidArgument(std::string(function) + ": the count is at byte " + std::to_string(count->offset) +
-                              " of a buffer of " + std::to_string(buffer.bytes()) +
-                              " bytes; it must be a multiple of 4, within the buffer");
+        refuse_keys(function, std::string("the count is at byte ") + std::to_string(count->offset) +
+                                  " of a buffer of " + std::to_string(buffer.bytes()) +
+                                  " bytes; it must be a multiple of 4, within the buffer");
     }
     return Counter{buffer, count->offset};
 }
@@ -44,31 +48,30 @@ KeysInBuffer::KeysInBuffer(gl::Device& device, const char* function, const char*
       stride(keys.stride),
       counter(Counter::of(device, function, keys.counted)),
       plane(from) {
-    if (plane && type != KeyType::F32)
-        throw InvalidArgument(std::string(function) + ": positions are floats, KeyType::F32");
+    if (plane && type != KeyType::F32) refuse_keys(function, "positions are floats, KeyType::F32");
     const auto key = plane ? position_bytes : KeyForm{type}.key_bytes();
     format = key == 2 ? gl::Format::R16ui : gl::Format::R32ui;
     key_words = plane ? 1 : static_cast<int>(key / texel_bytes());
     if (stride == 0) stride = key;
     if (stride < key || stride % texel_bytes() != 0 || offset % texel_bytes() != 0) {
-        throw InvalidArgument(std::string(function) + ": keys of " + std::to_string(key) + " bytes from byte " +
-                              std::to_string(offset) + " on, " + std::to_string(stride) +
-                              " bytes from one to the next: both must be multiples of " +
-                              std::to_string(texel_bytes()) + ", and the second not less than a key");
+        refuse_keys(function, std::string("keys of ") + std::to_string(key) + " bytes from byte " +
+                                  std::to_string(offset) + " on, " + std::to_string(stride) +
+                                  " bytes from one to the next: both must be multiples of " +
+                                  std::to_string(texel_bytes()) + ", and the second not less than a key");
     }
     if (count > 0 && (offset > buffer.bytes() || key > buffer.bytes() - offset ||
                       (count - 1) > (buffer.bytes() - offset - key) / stride)) {
-        throw InvalidArgument(std::string(function) + ": " + std::to_string(count) + " keys from byte " +
-                              std::to_string(offset) + " on, " + std::to_string(stride) +
-                              " bytes from one to the next, do not fit into the buffer, which has " +
-                              std::to_string(buffer.bytes()) + " bytes");
+        refuse_keys(function, std::to_string(count) + " keys from byte " + std::to_string(offset) + " on, " +
+                                  std::to_string(stride) +
+                                  " bytes from one to the next, do not fit into the buffer, which has " +
+                                  std::to_string(buffer.bytes()) + " bytes");
     }
     const auto texel_keys = 4 / static_cast<std::size_t>(key_words);
     if (stride > gl::BufferTexels::max(device, format) / texel_keys) {
-        throw InvalidArgument(std::string(function) + ": keys that lie " + std::to_string(stride) +
-                              " bytes from each other; a texture holds " +
-                              std::to_string(gl::BufferTexels::max(device, format)) + " bytes here, of which " +
-                              std::to_string(texel_keys) + " keys must take no more");
+        refuse_keys(function, std::string("keys that lie ") + std::to_string(stride) +
+                                  " bytes from each other; a texture holds " +
+                                  std::to_string(gl::BufferTexels::max(device, format)) + " bytes here, of which " +
+                                  std::to_string(texel_keys) + " keys must take no more");
     }
     stride /= texel_bytes();
 }
@@ -212,29 +215,29 @@ KeysInTexture::KeysInTexture(gl::Device& device, const char* function, const cha
       plane(from) {
     channels = gl::info(part.format).channels();
     if (is_read_in_place() && !part.is_plain()) {
-        throw InvalidArgument(std::string(function) + ": " + what + " has texels of " + gl::info(part.format).name +
-                              ", which are read in 2-D textures only");
+        refuse_keys(function, std::string(what) + " has texels of " + gl::info(part.format).name +
+                                  ", which are read in 2-D textures only");
     }
     if (plane && (channels < 3 || gl::info(part.format).sampled() != gl::Sampled::Floats)) {
-        throw InvalidArgument(std::string(function) + ": a position has three channels of floats, and texels of " +
-                              gl::info(part.format).name + " do not");
+        refuse_keys(function, std::string("a position has three channels of floats, and texels of ") +
+                                  gl::info(part.format).name + " do not");
     }
     if (channel < 0 || channel >= channels) {
-        throw InvalidArgument(std::string(function) + ": a texture of " + gl::info(part.format).name + " has " +
-                              std::to_string(channels) + " channels, so there is no channel " +
-                              std::to_string(channel));
+        refuse_keys(function, std::string("a texture of ") + gl::info(part.format).name + " has " +
+                                  std::to_string(channels) + " channels, so there is no channel " +
+                                  std::to_string(channel));
     }
     constexpr std::size_t max = std::size_t{1} << 28U;
     if (count > std::min(part.texels(), max)) {
-        throw InvalidArgument(std::string(function) + ": " + what + " has " + std::to_string(part.texels()) +
-                              " texels there, fewer than " + std::to_string(count) + ", or these are more than 2^28");
+        refuse_keys(function, std::string(what) + " has " + std::to_string(part.texels()) +
+                                  " texels there, fewer than " + std::to_string(count) +
+                                  ", or these are more than 2^28");
     }
 }
 
 void KeysInTexture::refuse_counter(const char* function) const {
     if (!counter) return;
-    throw InvalidArgument(std::string(function) +
-                          ": only argsorts by Engine::Merge take the number of texels from a buffer");
+    refuse_keys(function, "only argsorts by Engine::Merge take the number of texels from a buffer");
 }
 
 KeyForm KeysInTexture::form(Order order, bool indexed) const {
@@ -261,18 +264,19 @@ void check_pair(const char* function, const KeysInTexture& from, const KeysInTex
     for (const auto* one : {&from, &to}) {
         const auto format = one->part.format;
         if (format == R32f || format == R32i || format == R32ui || format == Rgba32f || format == Rgba16f) continue;
-        throw InvalidArgument(std::string(function) + ": texels of " + gl::info(format).name +
-                              " are keys of argsort_texture alone; sorted are R32F, R32I, R32UI, RGBA32F and RGBA16F");
+        refuse_keys(function,
+                    std::string("texels of ") + gl::info(format).name +
+                        " are keys of argsort_texture alone; sorted are R32F, R32I, R32UI, RGBA32F and RGBA16F");
     }
     const auto size = [](const KeysInTexture& keys) {
         return std::to_string(keys.part.width) + " x " + std::to_string(keys.part.height) + " of " +
                gl::info(keys.part.format).name + ", " + std::to_string(keys.count) + " texels";
     };
     if (from.part.format == to.part.format && from.part.width == to.part.width && from.count == to.count) return;
-    throw InvalidArgument(std::string(function) +
-                          ": input and output must have the same format, width and number of texels, "
-                          "not " +
-                          size(from) + " and " + size(to));
+    refuse_keys(function,
+                "input and output must have the same format, width and number of texels, "
+                "not " +
+                    size(from) + " and " + size(to));
 }
 
 const gl::Texture& CallerKeys::copy(const KeysInTexture& keys, gl::Format format) {

@@ -201,8 +201,9 @@ void check_channel(const Api& gl, Sorter& sorter, const Uploaded& format, GLuint
         sorter.percentiles_texture(region, std::array{0.0, 0.5, 1.0}, marks, channel);
         CHECK(state_of(gl) == before);
     }
-    for (const auto what : {GL_PACK_ROW_LENGTH, GL_PACK_SKIP_ROWS}) gl.PixelStorei(static_cast<GLenum>(what), 0);
-    gl.PixelStorei(GL_PACK_ALIGNMENT, 4);
+    for (const auto what : {GL_PACK_ROW_LENGTH, GL_PACK_SKIP_ROWS, GL_UNPACK_ROW_LENGTH, GL_UNPACK_SKIP_PIXELS})
+        gl.PixelStorei(static_cast<GLenum>(what), 0);
+    for (const auto what : {GL_PACK_ALIGNMENT, GL_UNPACK_ALIGNMENT}) gl.PixelStorei(static_cast<GLenum>(what), 4);
     gl.BindBuffer(GL_PIXEL_PACK_BUFFER, 0);
     CHECK(texels_of(gl, index, across, up) == expected);
     const auto found = !integers  ? three_of<float>(gl, marks, GL_RGBA, GL_FLOAT)

@@ -274,7 +274,11 @@ TEST_CASE("Segments of integers in a channel of bytes, and wrong segments") {
     refused("there are none", sorter, {.texture = keys}, {}, index);
     refused("no channel 2", sorter, {.texture = keys}, {4}, index, 2);
     refused("R32UI", sorter, {.texture = keys}, {4}, keys);
-    refused("from a buffer", sorter, {.texture = keys, .counted = CountInBuffer{keys, 0}}, {4}, index);
+    GLuint number = 0;
+    gl.CreateBuffers(1, &number);
+    gl.NamedBufferStorage(number, 4, nullptr, 0);
+    refused("from a buffer", sorter, {.texture = keys, .counted = CountInBuffer{number, 0}}, {4}, index);
+    gl.DeleteBuffers(1, &number);
     refused("Engine::Merge", bitonic, {.texture = keys}, {4}, index);
     refused("is not a texture", sorter, {.texture = 4'000'000'000U}, {4}, index);
     sorter.argsort_segments({.texture = keys, .count = 0}, {}, index);

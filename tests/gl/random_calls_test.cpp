@@ -237,7 +237,8 @@ class ObjectCalls {
 
     void argsort_segments(Random& random) {
         const int width = random.number(1, 40);
-        const auto n = static_cast<std::size_t>(width), middle = random.index(static_cast<GLuint>(n + 1));
+        const auto n = static_cast<std::size_t>(width);
+        const std::size_t middle = random.index(static_cast<GLuint>(n + 1));
         const auto values = sample_keys<float>(random, n, Specials::None);
         const Texels keys(context_, gl_, GL_R32F, width, 1, values, GL_RED);
         const auto found = argsorted(width, 1, [&](GLuint index) {

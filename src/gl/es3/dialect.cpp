@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 
 #include "gl/core33/by_binding.hpp"
 #include "gl/extensions.hpp"
@@ -13,9 +14,9 @@ namespace quadmill::detail::gl {
 namespace {
 
 // Type and bits of red, green, blue, alpha, depth and stencil.
-using Channels = std::array<GLint, 7>;
+using Channels = std::array<std::uint16_t, 7>;
 struct KnownFormat {
-    GLenum internal;
+    std::uint16_t internal;
     Channels channels;
 };
 constexpr std::array<KnownFormat, 36> formats{{{GL_RGBA32F, {GL_FLOAT, 32, 32, 32, 32}},
@@ -111,7 +112,7 @@ class Es3 final : public ByBinding<QuadmillGLES30Context> {
         const auto get = [&](GLenum name) {
             GLint value = 0;
             gl_.GetFramebufferAttachmentParameteriv(GL_READ_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, name, &value);
-            return value;
+            return static_cast<std::uint16_t>(value);
         };
         const Channels found{get(GL_FRAMEBUFFER_ATTACHMENT_COMPONENT_TYPE), get(GL_FRAMEBUFFER_ATTACHMENT_RED_SIZE),
                              get(GL_FRAMEBUFFER_ATTACHMENT_GREEN_SIZE),     get(GL_FRAMEBUFFER_ATTACHMENT_BLUE_SIZE),
