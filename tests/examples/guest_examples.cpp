@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <quadmill/context.hpp>
+#include <quadmill/pairs.hpp>
 #include <quadmill/picture.hpp>
 #include <quadmill/query.hpp>
 #include <quadmill/sort.hpp>
@@ -76,6 +77,33 @@ TEST_CASE("sort.hpp: buffers and regions") {
     const auto depths = single.id();
     sorter.sort_texture({.texture = depths, .count = n}, {.texture = depths, .count = n});
     gl.DeleteBuffers(3, buffers.data());
+    CHECK(gl.GetError() == GL_NO_ERROR);
+}
+
+TEST_CASE("sort.hpp, pairs.hpp: depths of positions, and segments of a texture") {
+    auto context = Context::headless();
+    context.make_current();
+    const auto& gl = detail::Access::of(context)->gl;
+    constexpr std::size_t n = 35;
+    std::vector<float> values(8 * n);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i * 37 % 256);
+    std::array<GLuint, 2> buffers{};
+    gl.CreateBuffers(2, buffers.data());
+    for (const auto buffer : buffers) gl.NamedBufferStorage(buffer, 32 * n, values.data(), 0);
+    const auto [vertices, elements] = buffers;
+    constexpr std::array<float, 16> view{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, -5, 1};
+    const test::HostTexture rgba(context, GL_RGBA32F, 35, 10), single(context, GL_R32F, 35, 10),
+        places(context, GL_R32UI, 35, 10);
+    const auto positions = rgba.id(), depths = single.id(), order = places.id();
+    Sorter sorter(context, {.engine = Engine::Merge});
+    sorter.argsort_texture({.texture = positions}, Plane::of_depths(view), order, Order::Descending);
+    sorter.argsort_buffer({.buffer = vertices, .stride = 32}, Plane::of_depths(view), n, elements);
+    std::vector<std::uint32_t> found(n);
+    gl.GetNamedBufferSubData(elements, 0, 4 * n, found.data());
+    CHECK(std::ranges::is_sorted(found, {}, [&](std::uint32_t i) { return -values[8 * i + 2]; }));
+    PairSorter pairs(context);
+    pairs.argsort_segments({.texture = depths}, std::array<std::size_t, 2>{100, 350}, order);
+    gl.DeleteBuffers(2, buffers.data());
     CHECK(gl.GetError() == GL_NO_ERROR);
 }
 

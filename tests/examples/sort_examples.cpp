@@ -151,6 +151,7 @@ TEST_CASE("The library's page: sorting") {
     const detail::gl::Buffer draw_buffer(all.device, std::as_bytes(std::span(number)));
     const auto draws = draw_buffer.id();
     constexpr std::size_t max = n;
+    constexpr std::array<float, 16> view{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, -5, 1};
     // clang-format off
 // Without a display:
 auto context = quadmill::Context::headless();
@@ -170,6 +171,8 @@ on_gpu.sort_texture(input, output);      // your RGBA32F textures; nothing is re
 on_gpu.argsort_texture(depth, order);    // R32F to R32UI: writes the order to draw in; the CPU does not wait
 on_gpu.argsort_buffer({.buffer = vertices, .offset = 8, .stride = 16}, n, elements);   // by one float per vertex
 on_gpu.argsort_buffer({.buffer = vertices, .counted = quadmill::CountInBuffer{draws, 0}}, max, elements);
+on_gpu.argsort_buffer({.buffer = vertices, .stride = 32}, quadmill::Plane::of_depths(view), n, elements,
+                      quadmill::Order::Descending);   // positions, from back to front of a camera with this view matrix
 on_gpu.percentiles_texture({.texture = luminances}, std::array{0.01, 0.5, 0.99}, exposure);   // exact, to R32F
     // clang-format on
     CHECK(std::ranges::is_sorted(keys));
