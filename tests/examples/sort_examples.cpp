@@ -171,7 +171,7 @@ on_gpu.sort_texture(input, output);      // your RGBA32F textures; nothing is re
 on_gpu.argsort_texture(depth, order);    // R32F to R32UI: writes the order to draw in; the CPU does not wait
 on_gpu.argsort_buffer({.buffer = vertices, .offset = 8, .stride = 16}, n, elements);   // by one float per vertex
 on_gpu.argsort_buffer({.buffer = vertices, .counted = quadmill::CountInBuffer{draws, 0}}, max, elements);
-on_gpu.argsort_buffer({.buffer = vertices, .stride = 32}, quadmill::Plane::of_depths(view), n, elements,
+on_gpu.argsort_buffer({.buffer = vertices, .stride = 32}, quadmill::Plane::of_depths(view), n, elements, 0,
                       quadmill::Order::Descending);   // positions, from back to front of a camera with this view matrix
 on_gpu.percentiles_texture({.texture = luminances}, std::array{0.01, 0.5, 0.99}, exposure);   // exact, to R32F
     // clang-format on
