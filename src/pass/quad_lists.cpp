@@ -1,5 +1,7 @@
 #include "pass/quad_lists.hpp"
 
+#include <utility>
+
 #include "pass/target.hpp"
 
 namespace quadmill::detail::pass {
@@ -12,26 +14,35 @@ std::size_t number(int i) {
 
 }  // namespace
 
-const gl::QuadList& QuadLists::kept(const Key& key, const std::function<std::vector<gl::Quad>()>& make) {
-    if (const auto found = lists_.find(key); found != lists_.end()) return found->second;
-    constexpr std::size_t max = 1024;
+const gl::QuadList& QuadLists::kept(Kind kind, const std::array<std::size_t, 4>& numbers) {
+    for (const auto& one : lists_) {
+        if (one.kind == kind && one.numbers == numbers) return one.list;
+    }
+    constexpr std::size_t max = 256;
     if (lists_.size() >= max) lists_.clear();
-    return lists_.emplace(key, gl::QuadList(device_, make())).first->second;
+    const auto n = [&](std::size_t i) { return static_cast<int>(numbers[i]); };
+    std::vector<gl::Quad> quads;
+    if (kind == Kind::FirstTexels) {
+        quads = pass::first_texels(n(0), numbers[1]);
+    } else if (kind == Kind::Rectangle) {
+        quads = {gl::rectangle(n(0), n(1), n(2), n(3))};
+    } else {
+        quads = {gl::rectangle(0, n(1), n(0), n(2)), gl::rectangle(0, n(3) + n(1), n(0), n(3) + n(2))};
+    }
+    lists_.push_back({kind, numbers, gl::QuadList(device_, std::move(quads))});
+    return lists_.back().list;
 }
 
 const gl::QuadList& QuadLists::rectangle(int left, int top, int right, int bottom) {
-    return kept({0, number(left), number(top), number(right), number(bottom)},
-                [&] { return std::vector{gl::rectangle(left, top, right, bottom)}; });
+    return kept(Kind::Rectangle, {number(left), number(top), number(right), number(bottom)});
 }
 
 const gl::QuadList& QuadLists::first_texels(int width, std::size_t count) {
-    return kept({1, number(width), count, 0, 0}, [&] { return pass::first_texels(width, count); });
+    return kept(Kind::FirstTexels, {number(width), count});
 }
 
 const gl::QuadList& QuadLists::rows_twice(int width, int first, int end, int down) {
-    return kept({2, number(width), number(first), number(end), number(down)}, [&] {
-        return std::vector{gl::rectangle(0, first, width, end), gl::rectangle(0, down + first, width, down + end)};
-    });
+    return kept(Kind::RowsTwice, {number(width), number(first), number(end), number(down)});
 }
 
 }  // namespace quadmill::detail::pass

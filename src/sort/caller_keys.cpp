@@ -116,8 +116,6 @@ void CallerKeys::draw(const KeysInBuffer& keys, const gl::Texture* number, std::
         const auto end = std::min((row * width + left + texels) * texel_keys, keys.count);
         const auto& part = texels_.copy(device_, keys.buffer, keys.format, keys.offset + first * key_bytes,
                                         (std::max(end, first + 1) - first - 1) * key_bytes + element_bytes);
-        const gl::QuadList quads(device_, {gl::rectangle(static_cast<int>(left), static_cast<int>(row),
-                                                         static_cast<int>(right), static_cast<int>(end_row))});
         gl::Uniforms uniforms{
             {"first_key", static_cast<int>(first)},
             {"stride", static_cast<int>(keys.stride)},
@@ -130,7 +128,8 @@ void CallerKeys::draw(const KeysInBuffer& keys, const gl::Texture* number, std::
                            .inputs = {&part, number},
                            .uniforms = std::move(uniforms),
                            .target = &source.framebuffer,
-                           .quads = &quads});
+                           .quads = &quads_.rectangle(static_cast<int>(left), static_cast<int>(row),
+                                                      static_cast<int>(right), static_cast<int>(end_row))});
     };
     const auto row_keys = width * texel_keys;
     std::size_t row = 0;
@@ -291,20 +290,19 @@ const gl::Texture& CallerKeys::copy(const KeysInTexture& keys, gl::Format format
 void CallerKeys::draw(const KeysInTexture& keys, TexelKeys some, std::uint64_t padding, const pass::Target& to,
                       std::size_t rows) {
     if (keys.plane) some.plane = &*keys.plane;
-    if (!keys.is_read_in_place()) return draw_keys(device_, programs_, raw_, some, padding, to, rows);
+    if (!keys.is_read_in_place()) return draw_keys(device_, programs_, quads_, raw_, some, padding, to, rows);
     const auto& part = keys.part;
     some.x = part.x;
     some.y = part.y;
     some.width = part.width;
     const gl::PlainAccess access(device_,
                                  gl::Texture(device_, part.id, part.format, part.x + part.width, part.y + part.height));
-    draw_keys(device_, programs_, access.texture(), some, padding, to, rows);
+    draw_keys(device_, programs_, quads_, access.texture(), some, padding, to, rows);
 }
 
-void draw_keys(gl::Device& device, pass::Programs& programs, const gl::Texture& texels, const TexelKeys& some,
-               std::uint64_t padding, const pass::Target& source, std::size_t rows) {
+void draw_keys(gl::Device& device, pass::Programs& programs, pass::QuadLists& quads, const gl::Texture& texels,
+               const TexelKeys& some, std::uint64_t padding, const pass::Target& source, std::size_t rows) {
     const auto sampled = gl::info(texels.format()).sampled();
-    const gl::QuadList quads(device, {gl::rectangle(0, 0, source.texture.width(), static_cast<int>(rows))});
     std::string prelude = "#define CHANNELS " + std::to_string(some.channels) + "\n";
     prelude += sampled == gl::Sampled::Floats             ? "#define TEXELS sampler2D\n#define BITS floatBitsToUint\n"
                : sampled == gl::Sampled::UnsignedIntegers ? "#define TEXELS usampler2D\n#define BITS uvec4\n"
@@ -325,7 +323,7 @@ void draw_keys(gl::Device& device, pass::Programs& programs, const gl::Texture& 
                   .inputs = {&texels, some.number},
                   .uniforms = std::move(uniforms),
                   .target = &source.framebuffer,
-                  .quads = &quads});
+                  .quads = &quads.rectangle(0, 0, source.texture.width(), static_cast<int>(rows))});
 }
 
 }  // namespace quadmill::detail::sort

@@ -9,6 +9,7 @@
 #include "gl/host_part.hpp"
 #include "gl/objects.hpp"
 #include "pass/programs.hpp"
+#include "pass/quad_lists.hpp"
 #include "pass/target.hpp"
 #include "quadmill/sort.hpp"
 #include "sort/key_form.hpp"
@@ -82,14 +83,14 @@ struct TexelKeys {
     const Plane* plane = nullptr;  // from which a texel's distance is the key
 };
 // Draws keys of a texture as CallerKeys::draw() does for a buffer.
-void draw_keys(gl::Device& device, pass::Programs& programs, const gl::Texture& texels, const TexelKeys& some,
-               std::uint64_t padding, const pass::Target& to, std::size_t rows);
+void draw_keys(gl::Device& device, pass::Programs& programs, pass::QuadLists& quads, const gl::Texture& texels,
+               const TexelKeys& some, std::uint64_t padding, const pass::Target& to, std::size_t rows);
 
 // Draws keys as words, four per texel, one after the other, row after row. Each small key gets a word of 32 bits; keys
 // of 64 bits are two words. Pre of every call: a session is open.
 class CallerKeys {
   public:
-    explicit CallerKeys(gl::Device& device) : device_(device), programs_(device) {}
+    explicit CallerKeys(gl::Device& device) : device_(device), programs_(device), quads_(device) {}
 
     // A copy of the count, for passes to read, until the next one; null without a counter. A call needs one.
     const gl::Texture* number(const std::optional<Counter>& counter);
@@ -108,6 +109,7 @@ class CallerKeys {
   private:
     gl::Device& device_;
     pass::Programs programs_;
+    pass::QuadLists quads_;
     gl::Texture raw_;  // texels of the application
     gl::BufferTexels texels_, number_;
 };

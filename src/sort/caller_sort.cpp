@@ -66,7 +66,6 @@ void CallerSort::send(std::span<const std::size_t> ends) {
 
 void CallerSort::draw_with_segments(const KeyForm& key, std::size_t count, std::size_t segments,
                                     const pass::Target& source, std::size_t rows) {
-    const gl::QuadList quads(device_, {gl::rectangle(0, 0, source.texture.width(), static_cast<int>(rows))});
     draw(device_, {.name = "keys of segments",
                    .program = &programs_.get("sort/keys_of_segments.frag", shaders::sort_keys_of_segments_frag,
                                              shaders::sort_key_order_glsl),
@@ -76,7 +75,7 @@ void CallerSort::draw_with_segments(const KeyForm& key, std::size_t count, std::
                                    .set("segments", static_cast<int>(segments))
                                    .set("target_width", source.texture.width()),
                    .target = &source.framebuffer,
-                   .quads = &quads});
+                   .quads = &quads_.rectangle(0, 0, source.texture.width(), static_cast<int>(rows))});
 }
 
 SortStats CallerSort::argsort(const KeysInTexture& keys, std::span<const std::size_t> ends, const gl::Texture& index,
@@ -105,7 +104,6 @@ SortStats CallerSort::sort(const KeysInTexture& from, const KeysInTexture& to, T
         const auto format = from.copied_to(false);
         const int width = from.part.width, height = from.part.height;
         copied(from, format);
-        const gl::QuadList quads(device_, pass::first_texels(width, from.count));
         // Sorts the keys in `number` channels of each texel, from `channel` on, and draws them to a texture.
         const auto sorted_to = [&](int channel, int number, const pass::Target& target) {
             const auto keys = from.count * static_cast<std::size_t>(number);
@@ -119,7 +117,7 @@ SortStats CallerSort::sort(const KeysInTexture& from, const KeysInTexture& to, T
                   .inputs = {sorted.keys},
                   .uniforms = gl::Uniforms(sorted.uniforms).set("target_width", width),
                   .target = &target.framebuffer,
-                  .quads = &quads});
+                  .quads = &quads_.first_texels(width, from.count)});
         };
         const pass::Target result(device_, format, width, height);
         if (from.channels == 1 || channels == TexelChannels::AllAsOne) {
@@ -282,7 +280,6 @@ SortStats CallerSort::sort(const KeysInBuffer& keys, Order order) {
         for (std::size_t first = 0; first < words; first += piece) {
             const auto count = std::min(piece, words - first), byte = keys.offset + first * keys.texel_bytes();
             const auto& texels = texels_.copy(device_, keys.buffer, keys.format, byte, count * keys.texel_bytes());
-            const gl::QuadList quads(device_, pass::first_texels(static_cast<int>(width), count));
             draw(device_, {.name = "keys to buffer",
                            .program = &program,
                            .inputs = {sorted.keys, &texels, number},
@@ -291,7 +288,7 @@ SortStats CallerSort::sort(const KeysInBuffer& keys, Order order) {
                                            .set("stride", static_cast<int>(keys.stride))
                                            .set("target_width", static_cast<int>(width)),
                            .target = &words_.framebuffer,
-                           .quads = &quads});
+                           .quads = &quads_.first_texels(static_cast<int>(width), count)});
             copy_to_buffer(device_, words_.texture, count, keys.buffer, byte);
         }
     });

@@ -19,7 +19,7 @@ namespace quadmill::detail::sort {
 class CallerSort {
   public:
     CallerSort(gl::Device& device, MergeSort& merge)
-        : device_(device), merge_(merge), programs_(device), keys_(device) {}
+        : device_(device), merge_(merge), programs_(device), keys_(device), quads_(device) {}
 
     // Writes the indices of the sorted keys to the buffer, 32 bits each, from byte `offset` on.
     SortStats argsort(const KeysInBuffer& keys, const gl::HostBuffer& index, std::size_t offset, Order order);
@@ -69,6 +69,7 @@ class CallerSort {
     MergeSort& merge_;
     pass::Programs programs_;
     CallerKeys keys_;
+    pass::QuadLists quads_;
     pass::Target words_;      // in flight to a buffer
     gl::Texture ends_;        // of segments
     pass::Target key_words_;  // of keys in segments

@@ -128,7 +128,8 @@ struct PairSorter::State {
           sorter(with, options),
           workers(options.threads),
           device(*Access::of(context)),
-          programs(device) {}
+          programs(device),
+          quads(device) {}
 
     SortStats argsort_segments(const char* function, ConstKeys keys, std::span<const std::size_t> ends,
                                std::span<std::uint32_t> index, Order order);
@@ -149,6 +150,7 @@ struct PairSorter::State {
     cpu::Workers workers;
     gl::Device& device;
     pass::Programs programs;
+    pass::QuadLists quads;
     Scratch of_keys, of_values;
     gl::Texture order;
     gl::Buffer elements;  // the index of a buffer's keys
@@ -166,14 +168,13 @@ const gl::Texture& PairSorter::State::gathered(Scratch& in, const gl::Texture& f
     using enum gl::Format;
     const auto format = from.format();
     const char* const texel = format == Rgba32ui || format == Rgba16ui ? "uvec4" : format == Rg32ui ? "uvec2" : "uint";
-    const gl::QuadList quads(device, pass::first_texels(from.width(), count));
     draw(device, {.name = "gather",
                   .program = &programs.get("sort/gather.frag", shaders::sort_gather_frag,
                                            std::string("#define TEXEL ") + texel + "\n"),
                   .inputs = {&from, &index},
                   .uniforms = {{"stride", stride}, {"words", words}, {"target_width", from.width()}},
                   .target = &target.framebuffer,
-                  .quads = &quads});
+                  .quads = &quads.first_texels(from.width(), count)});
     return target.texture;
 }
 

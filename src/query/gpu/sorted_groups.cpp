@@ -42,6 +42,7 @@ SortedGroups::SortedGroups(BitmapColumns& columns, GpuTables& tables, const Grou
       tables_(tables),
       device_(tables.device()),
       programs_(tables.programs()),
+      quads_(device_),
       bits_(device_, programs_),
       wanted_(wanted) {
     const auto& shape = columns_.shape();
@@ -85,9 +86,11 @@ const gl::Program& SortedGroups::program(const char* name, const char* fragment,
 
 void SortedGroups::draw(const char* name, const gl::Program& program, const pass::Target& to, std::size_t entries,
                         std::initializer_list<const gl::Texture*> inputs, gl::Uniforms uniforms) {
-    const gl::QuadList quads(device_, {gl::rectangle(0, 0, list_width, static_cast<int>(up(entries, list_width)))});
-    gl::Pass pass{
-        .name = name, .program = &program, .uniforms = std::move(uniforms), .target = &to.framebuffer, .quads = &quads};
+    gl::Pass pass{.name = name,
+                  .program = &program,
+                  .uniforms = std::move(uniforms),
+                  .target = &to.framebuffer,
+                  .quads = &quads_.rectangle(0, 0, list_width, static_cast<int>(up(entries, list_width)))};
     std::ranges::copy(inputs, pass.inputs.begin());
     gl::draw(device_, pass);
 }
@@ -151,7 +154,7 @@ SortedGroups::TargetPtr SortedGroups::sorted(std::span<const std::size_t> column
             words.swap();
         }
         const auto order_of_words = tables_.sorter().sort_drawn(form, rows_, [&](const auto& source, auto source_rows) {
-            sort::draw_keys(device_, programs_, words.now.texture, {.keys = rows_}, form.padding(), source,
+            sort::draw_keys(device_, programs_, quads_, words.now.texture, {.keys = rows_}, form.padding(), source,
                             source_rows);
         });
         tables_.sorter().store_index(order_of_words, index.framebuffer, rows_);

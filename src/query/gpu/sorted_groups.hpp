@@ -68,6 +68,7 @@ class SortedGroups final : public FoundGroups {
     GpuTables& tables_;
     gl::Device& device_;
     pass::Programs& programs_;
+    pass::QuadLists quads_;
     BitList bits_;
     GroupsWanted wanted_;
     bool fits_ = true;

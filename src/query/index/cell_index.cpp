@@ -130,8 +130,10 @@ void CellIndex::order_rows(pass::Target cells) {
     const auto n = std::max<std::size_t>(shape_.rows, 1);
     const sort::KeyForm form{KeyType::U32, Order::Ascending, true};
     sort::MergeSort sorter(device_, tables_.workers());  // its textures are freed at the end
+    pass::QuadLists quads(device_);
     const auto sorted = sorter.sort_drawn(form, n, [&](const auto& source, auto source_rows) {
-        sort::draw_keys(device_, tables_.programs(), cells.texture, {.keys = n}, form.padding(), source, source_rows);
+        sort::draw_keys(device_, tables_.programs(), quads, cells.texture, {.keys = n}, form.padding(), source,
+                        source_rows);
     });
     sorter.store_index(sorted, cells.framebuffer, n);
 
