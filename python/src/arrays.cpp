@@ -114,6 +114,34 @@ KeyArray readable(const char* function, py::handle object) {
     return {std::move(array), keys};
 }
 
+bool is_converted(const py::dtype& type) {
+    const auto kind = type.kind();
+    const bool is_small = (kind == 'i' || kind == 'u') && type.itemsize() < 4;
+    return type.attr("isnative").cast<bool>() && (is_small || kind == 'b' || kind == 'M' || kind == 'm');
+}
+
+py::array to_keys(const py::array& values, Order order) {
+    const auto kind = values.dtype().kind();
+    if (kind == 'b') return values.attr("astype")("uint32");
+    if (kind == 'i' || kind == 'u') return values.attr("astype")(kind == 'i' ? "int32" : "uint32");
+    py::array numbers = plain(values).attr("view")("int64").attr("copy")();
+    // NaT is the smallest number. In ascending order, all are counted from the one after it, so that it is the largest.
+    if (order == Order::Ascending) numbers -= py::int_(1);
+    return numbers;
+}
+
+py::object from_keys(const py::array& keys, const py::dtype& type, Order order) {
+    const auto kind = type.kind();
+    if (kind != 'M' && kind != 'm') return keys.attr("astype")(type);
+    return (order == Order::Ascending ? py::object(keys + py::int_(1)) : py::object(keys)).attr("view")(type);
+}
+
+KeyArray readable(const char* function, py::handle object, Order order) {
+    const auto array = array_of(function, object);
+    if (!is_converted(array.dtype()) || is_masked(array)) return readable(function, object);
+    return readable(function, to_keys(array, order));
+}
+
 py::array readable_of(const char* function, py::handle object, KeyType type) {
     const auto array = array_of(function, object);
     if (is_masked(array)) throw py::type_error(std::string(function) + ": takes no masked arrays; give a.filled()");

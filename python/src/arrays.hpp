@@ -78,6 +78,15 @@ struct KeyArray {
 // Keys to read, of any shape and of that type.
 [[nodiscard]] py::array readable_of(const char* function, py::handle object, KeyType type);
 
+// Whether sorts take a copy of such values, as keys of another type in the same order: integers of 8 and 16 bits, bool,
+// and dates and times, whose NaT is last.
+[[nodiscard]] bool is_converted(const py::dtype& type);
+// Such a copy, and values from it.
+[[nodiscard]] py::array to_keys(const py::array& values, Order order);
+[[nodiscard]] py::object from_keys(const py::array& keys, const py::dtype& type, Order order);
+// Keys to read: a copy if the object is strided or its values are converted.
+[[nodiscard]] KeyArray readable(const char* function, py::handle object, Order order);
+
 // Keys of that type only.
 template <class T>
 [[nodiscard]] std::span<T> span_of(const Keys& keys) {

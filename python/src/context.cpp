@@ -2,6 +2,7 @@
 
 #include <pybind11/stl.h>
 
+#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,8 +28,35 @@ WorkplacePtr open(int device) {
     return released([&] { return std::make_shared<Workplace>(Context::headless({.device = device})); });
 }
 
-WorkplacePtr adopt() {
-    return std::make_shared<Workplace>(Context::adopt());
+// What a loader of Python returned.
+void* address_of(const py::object& found) {
+    if (found.is_none()) return nullptr;
+    if (py::isinstance<py::int_>(found)) return PyLong_AsVoidPtr(found.ptr());
+    const auto ctypes = py::module_::import("ctypes");
+    const py::object number = ctypes.attr("cast")(found, ctypes.attr("c_void_p")).attr("value");
+    return number.is_none() ? nullptr : PyLong_AsVoidPtr(number.ptr());
+}
+
+WorkplacePtr adopt(const py::object& loader) {
+    if (loader.is_none()) return std::make_shared<Workplace>(Context::adopt());
+    if (PyCallable_Check(loader.ptr()) == 0)
+        throw py::type_error("Context.adopt: the loader must be callable, not " + py::repr(loader).cast<std::string>());
+    std::exception_ptr failure;  // which must not go through the library's loader, which is C
+    const auto address = [&](const char* name) -> void* {
+        try {
+            return failure ? nullptr : address_of(py::object(loader(name)));
+        } catch (...) {
+            failure = std::current_exception();
+            return nullptr;
+        }
+    };
+    try {
+        auto made = std::make_shared<Workplace>(Context::adopt(address));
+        if (!failure) return made;
+    } catch (const Error&) {
+        if (!failure) throw;
+    }
+    std::rethrow_exception(failure);
 }
 
 py::dict info(const Workplace& workplace) {
@@ -41,17 +69,6 @@ py::dict info(const Workplace& workplace) {
     made["software"] = known.software;
     made["max_texture_size"] = known.max_texture_size;
     return made;
-}
-
-void sort_texture(Workplace& workplace, std::uint32_t input, std::uint32_t output, const std::string& order) {
-    const SortOptions options{.order = value_for(detail::input::order_words, "order", order)};
-    in_turn(workplace.turn, [&] { (void)workplace.sorter(options).sort_texture(input, output); });
-}
-
-void argsort_texture(Workplace& workplace, std::uint32_t keys, std::uint32_t index, std::optional<std::size_t> count,
-                     const std::string& order) {
-    const SortOptions options{.order = value_for(detail::input::order_words, "order", order)};
-    in_turn(workplace.turn, [&] { (void)workplace.sorter(options).argsort_texture(keys, index, count); });
 }
 
 // Records the passes of a context between __enter__ and __exit__.
@@ -116,6 +133,15 @@ Sorter& Workplace::sorter(const SortOptions& options) {
                          [&] { return Sorter(context, options); });
 }
 
+PairSorter& Workplace::pairs(const SortOptions& options) {
+    return found_or_made(pairs_, {options.engine, options.order, options.threads},
+                         [&] { return PairSorter(context, options); });
+}
+
+PictureStatistics& Workplace::pictures() {
+    return pictures_ ? *pictures_ : pictures_.emplace(context);
+}
+
 QueryProcessor& Workplace::processor(const QueryOptions& options) {
     return found_or_made(processors_, {options.engine, options.threads},
                          [&] { return QueryProcessor(context, options); });
@@ -131,6 +157,8 @@ LuBatch& Workplace::lu_batch(unsigned threads) {
 
 void Workplace::free() {
     sorters_.clear();
+    pairs_.clear();
+    pictures_.reset();
     processors_.clear();
     lus_.clear();
     lu_batches_.clear();
@@ -149,7 +177,7 @@ WorkplacePtr open_default_workplace() {
 }
 
 void bind_context(py::module_& module) {
-    py::class_<Workplace, WorkplacePtr>(module, "Context", R"(
+    py::class_<Workplace, WorkplacePtr> context(module, "Context", R"(
 An OpenGL context that the library works in: one of its own without a display, or, by adopt(), the program's.
 
 Calls of several threads in one context wait for each other. What a call needs on the GPU (programs, textures) stays for
@@ -160,13 +188,19 @@ the next one; free() lets go of it.
 >>> quadmill.sort(a, engine="merge", context=context)
 >>> a
 array([1., 2., 3.], dtype=float32)
+)");
+    context
+        .def(py::init(
+                 [](const py::object& loader, int device) { return loader.is_none() ? open(device) : adopt(loader); }),
+             py::arg("loader") = py::none(), py::kw_only(), py::arg("device") = -1, R"(
+Opens a context through EGL on a device of devices(); -1: the environment variable QUADMILL_DEVICE, or the first. With a
+loader, adopt(loader).
 )")
-        .def(py::init(&open), py::kw_only(), py::arg("device") = -1, R"(
-Opens a context through EGL on a device of devices(); -1: the environment variable QUADMILL_DEVICE, or the first.
-)")
-        .def_static("adopt", &adopt, R"(
-The context that is current on this thread: of moderngl, pyglet, PyOpenGL or any other program, of OpenGL 3.3 or OpenGL ES 3.0 or later. It must
-be current in each call; its state is as it was after each.
+        .def_static("adopt", &adopt, py::arg("loader") = py::none(), R"(
+The context that is current on this thread: of moderngl, pyglet, PyOpenGL or any other program, of OpenGL 3.3 or OpenGL ES
+3.0 or later. It must be current in each call; its state is as it was after each. `loader` is only needed if neither EGL
+nor GLX made the context: a function that takes the name of a function of OpenGL and returns its address, as a number, a
+pointer of ctypes, or None; such as glfw.get_proc_address.
 )")
         .def_property_readonly("info", &info, "Facts about the context: renderer, vendor, version, platform, ...")
         .def(
@@ -187,21 +221,11 @@ Times the passes in this context within `with`, as `quadmill --profile` prints t
 >>> sum(row["passes"] for row in profile.rows) > 0
 True
 )")
-        .def("sort_texture", &sort_texture, py::arg("input"), py::arg("output"), py::kw_only(),
-             py::arg("order") = "asc",
-             R"(
-Sorts each channel of an RGBA32F texture separately, in row-major order, into another one of its size or itself. Both
-are OpenGL names, `texture.glo` in moderngl. Nothing is read back.
-)")
-        .def("argsort_texture", &argsort_texture, py::arg("keys"), py::arg("index"), py::arg("count") = py::none(),
-             py::kw_only(), py::arg("order") = "asc", R"(
-Writes the sorted order of the first `count` texels of `keys` (R32F, R32UI or R32I) into the R32UI texture `index`, as
-indices, row after row; equal keys keep their order. Nothing is read back, and it does not wait for the GPU.
-)")
         .def("__repr__", [](const Workplace& self) {
             const auto& info = self.context.info();
             return "Context(" + info.renderer + ", " + info.platform + ")";
         });
+    bind_objects(module, context);
     py::class_<Profile>(module, "Profile", "The passes of a context, timed; Context.profile() makes it, for `with`.")
         .def("__enter__",
              [](py::object self) {

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <tuple>
 #include <utility>
@@ -16,6 +17,8 @@
 #include "quadmill/context.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill/linalg.hpp"
+#include "quadmill/pairs.hpp"
+#include "quadmill/picture.hpp"
 #include "quadmill/query.hpp"
 #include "quadmill/sort.hpp"
 
@@ -111,6 +114,8 @@ struct Workplace {
 
     // Pre: the caller holds the lock.
     [[nodiscard]] Sorter& sorter(const SortOptions& options);
+    [[nodiscard]] PairSorter& pairs(const SortOptions& options);
+    [[nodiscard]] PictureStatistics& pictures();
     [[nodiscard]] QueryProcessor& processor(const QueryOptions& options);
     [[nodiscard]] Lu& lu(const LuOptions& options);
     [[nodiscard]] LuBatch& lu_batch(unsigned threads);
@@ -118,11 +123,16 @@ struct Workplace {
 
   private:
     std::map<std::tuple<Engine, Order, unsigned>, Sorter> sorters_;
+    std::map<std::tuple<Engine, Order, unsigned>, PairSorter> pairs_;
+    std::optional<PictureStatistics> pictures_;
     std::map<std::tuple<QueryEngine, unsigned>, QueryProcessor> processors_;
     std::map<std::tuple<Pivot, unsigned>, Lu> lus_;
     std::map<unsigned, LuBatch> lu_batches_;
 };
 using WorkplacePtr = std::shared_ptr<Workplace>;  // null where a caller named none
+
+// Adds the calls on textures and buffers of the program.
+void bind_objects(py::module_& module, py::class_<Workplace, WorkplacePtr>& context);
 
 // The module's own headless context, opened on first use. Throws ContextError, each time.
 [[nodiscard]] WorkplacePtr default_workplace();

@@ -15,4 +15,5 @@ PYBIND11_MODULE(_core, module) {
     bind_query(module);
     bind_external(module);
     bind_linalg(module);
+    add_signatures(module);
 }

@@ -49,8 +49,12 @@ void add_texts(Table& table, const std::string& name, const py::object& values, 
     table.add(name, texts, std::move(given));
 }
 
-void add_numbers(Table& table, const std::string& name, const py::object& object, std::vector<bool> valid) {
-    const auto type = array_of("Table", object).dtype();
+void add_numbers(Table& table, const std::string& name, py::object object, std::vector<bool> valid) {
+    auto type = array_of("Table", object).dtype();
+    if (const auto kind = type.kind(); is_converted(type) && kind != 'M' && kind != 'm') {
+        object = array_of("Table", object).attr("astype")("int32");
+        type = py::dtype("int32");
+    }
     const auto is_type = [&](const char* word) { return type.equal(py::dtype(word)); };
     if (std::ranges::none_of(std::array{"float32", "float64", "int32", "uint32", "int64"}, is_type)) {
         refuse_column(name, "there are no columns of " + py::str(py::handle(type)).cast<std::string>() +
@@ -91,10 +95,41 @@ Table table_of(const py::dict& columns) {
     return table;
 }
 
+bool is_data_frame(const py::handle& object) {
+    return py::hasattr(object, "columns") && py::hasattr(object, "isna") && py::hasattr(object, "iloc");
+}
+
+// A column of pandas: its values, masked where they are missing.
+py::object values_of(const py::object& series) {
+    const auto numpy = py::module_::import("numpy");
+    const py::array missing = series.attr("isna")().attr("to_numpy")();
+    const py::object type = series.attr("dtype");
+    // Nullable columns have numbers of numpy below, such as Int64 those of int64.
+    const bool is_nullable = py::hasattr(type, "numpy_dtype") && py::hasattr(series.attr("array"), "_data");
+    if (!is_nullable && py::str(type.attr("kind")).cast<std::string>() == "O") {
+        const py::object texts = series.attr("to_numpy")(py::arg("dtype") = "object");
+        return numpy.attr("where")(missing, py::none(), texts);
+    }
+    const py::object values =
+        is_nullable ? series.attr("fillna")(0).attr("to_numpy")(py::arg("dtype") = type.attr("numpy_dtype"))
+                    : series.attr("to_numpy")();
+    if (!missing.attr("any")().cast<bool>()) return values;
+    return numpy.attr("ma").attr("masked_array")(values, missing);
+}
+
+// Columns as a dict of arrays.
+py::dict columns_of(const py::object& frame) {
+    py::dict columns;
+    for (const auto& name : frame.attr("columns")) columns[name] = values_of(frame[name]);
+    return columns;
+}
+
 Table as_table(const py::object& object) {
     if (py::isinstance<Table>(object)) return object.cast<Table>();
     if (py::isinstance<py::dict>(object)) return table_of(object);
-    throw py::type_error("query: a table is a Table or a dict of arrays, not " + py::repr(object).cast<std::string>());
+    if (is_data_frame(object)) return table_of(columns_of(object));
+    throw py::type_error("query: a table is a Table, a dict of arrays or a DataFrame, not " +
+                         py::repr(object).cast<std::string>());
 }
 
 // The tables that a query names: all are the one given table, or they are in a dict of tables by name.
@@ -102,7 +137,8 @@ std::vector<Table> tables_of(const SqlQuery& query, const py::object& data) {
     bool by_name = py::isinstance<py::dict>(data) && py::len(data) > 0;
     if (by_name) {
         for (const auto& [name, value] : py::dict(data))
-            by_name = by_name && (py::isinstance<Table>(value) || py::isinstance<py::dict>(value));
+            by_name =
+                by_name && (py::isinstance<Table>(value) || py::isinstance<py::dict>(value) || is_data_frame(value));
     }
     std::vector<Table> tables;
     for (const auto& source : query.sources) {
@@ -225,13 +261,14 @@ std::string table_text(const Table& table) {
 void bind_query(py::module_& module) {
     py::class_<Table>(module, "Table", R"(
 Columns of one length, by name: arrays of float32, float64, int32, uint32 or int64, or texts as a list, where None is
-NULL, or an array of them. Masked elements are NULL. The table is a copy; with a context, its columns stay on the GPU
+NULL, or an array of them. Integers of 8 and 16 bits and bool become int32. Masked elements are NULL. A DataFrame of pandas
+has such columns; its missing values, NaN among them, are NULL. The table is a copy; with a context, its columns stay on the GPU
 for as long as it lives.
 
 >>> quadmill.Table({"city": ["Rome", None], "price": numpy.array([2.5, 3.0])})
 Table(city, price; rows=2)
 )")
-        .def(py::init(&table_of), py::arg("columns"))
+        .def(py::init(&as_table), py::arg("columns"))
         .def("__len__", &Table::rows)
         .def_property_readonly("columns",
                                [](const Table& self) {
@@ -245,8 +282,8 @@ Table(city, price; rows=2)
 Answers SQL, as `quadmill query` does, about arrays: a dict of arrays by name, of int64, float64 or texts (of type
 object), masked where a value is NULL.
 
-`data` is a Table or a dict of arrays, which FROM may call by any name; or a dict of those, by the names in FROM and
-JOIN. Without a context, auto runs on the CPU; with one, what was measured fastest there; depth and bitmap take
+`data` is a Table, a dict of arrays or a DataFrame of pandas, which FROM may call by any name; or a dict of those, by the
+names in FROM and JOIN. Without a context, auto runs on the CPU; with one, what was measured fastest there; depth and bitmap take
 default_context().
 
 >>> sales = {"city": ["Rome", "Oslo", "Rome"], "price": numpy.array([2.5, 4.0, 3.5])}

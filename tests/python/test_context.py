@@ -1,5 +1,6 @@
 """Contexts: the module's own, and those of moderngl, whose textures are sorted in place."""
 import concurrent.futures
+import ctypes
 
 import moderngl
 import numpy as np
@@ -138,3 +139,103 @@ def test_a_call_from_within_a_call_is_refused_not_waited_for(context, tmp_path):
     quadmill.terasort(tmp_path / "in", tmp_path / "out", engine="merge", context=context, progress=within)
     assert refused and "from within it" in refused[0]
     quadmill.sort(np.arange(3, dtype=np.float32), engine="merge", context=context)
+
+
+def loader():
+    egl = ctypes.CDLL("libEGL.so.1")
+    egl.eglGetProcAddress.restype = ctypes.c_void_p
+    return lambda name: egl.eglGetProcAddress(name.encode())
+
+
+def test_a_loader_of_the_program(host, rng):
+    find = loader()
+    pointers = lambda name: ctypes.c_void_p(find(name))  # noqa: E731
+    for context in (quadmill.Context.adopt(find), quadmill.Context(find), quadmill.Context.adopt(loader=pointers)):
+        assert context.info["platform"] == "adopted"
+        keys, out = host.texture((4, 1), 1, np.array([3, 1, 2, 0], "f4").tobytes(), dtype="f4"), host.texture((4, 1), 1, dtype="u4")
+        context.argsort_texture(keys.glo, out.glo)
+        assert np.frombuffer(out.read(), np.uint32).tolist() == [3, 1, 2, 0]
+    with pytest.raises(TypeError, match="callable"):
+        quadmill.Context.adopt(7)
+    with pytest.raises(ZeroDivisionError):
+        quadmill.Context.adopt(lambda name: 1 // 0)
+    with pytest.raises(quadmill.Error):
+        quadmill.Context.adopt(lambda name: None)
+
+
+def test_rectangles_channels_and_positions(host, rng):
+    context = quadmill.Context.adopt()
+    values = rng.integers(0, 200, (10, 20, 4)).astype("u1")
+    texture, out = host.texture((20, 10), 4, values.tobytes()), host.texture((20, 10), 1, bytes(800), dtype="u4")
+    region = quadmill.TextureRegion(texture.glo, x=3, y=2, width=10, height=5)
+    context.argsort_texture(region, out.glo, channel=2)
+    wanted = np.argsort(values[2:7, 3:13, 2].reshape(-1), kind="stable")
+    assert np.array_equal(np.frombuffer(out.read(), np.uint32)[:50], wanted)
+    marks = host.texture((3, 1), 1, dtype="f4")
+    context.percentiles_texture(region, [0, 0.5, 1], marks.glo, channel=2)
+    in_order = np.sort(values[2:7, 3:13, 2].reshape(-1)) / np.float32(255)
+    assert np.allclose(np.frombuffer(marks.read(), np.float32), in_order[[0, 25, 49]])
+    positions = rng.integers(-50, 50, (200, 3)).astype("f4")
+    wanted = np.argsort(-(positions @ np.array([1, 2, -1], "f4")), kind="stable")
+    texture, order = host.texture((20, 10), 3, positions.tobytes(), dtype="f4"), host.buffer(reserve=808)
+    context.argsort_texture(texture.glo, out.glo, plane=(1, 2, -1, 5), order="desc")
+    assert np.array_equal(np.frombuffer(out.read(), np.uint32), wanted)
+    buffer = host.buffer(positions.tobytes())
+    context.argsort_buffer(quadmill.BufferKeys(buffer.glo), 200, order.glo, index_offset=8, plane=[1, 2, -1, 5],
+                           order="desc")
+    assert np.array_equal(np.frombuffer(order.read(), np.uint32)[2:], wanted)
+    with pytest.raises(quadmill.InvalidArgument, match="not within"):
+        context.argsort_texture(quadmill.TextureRegion(texture.glo, x=20), out.glo)
+
+
+def test_buffers_segments_and_pairs(host, rng):
+    context = quadmill.Context.adopt()
+    keys = rng.integers(0, 40, 300).astype("i8")
+    buffer, index = host.buffer(keys.tobytes()), host.buffer(reserve=1200)
+    number = host.buffer(np.array([9, 200], "u4").tobytes())
+    context.argsort_buffer(quadmill.BufferKeys(buffer.glo, "int64"), 300, index.glo)
+    assert np.array_equal(np.frombuffer(index.read(), np.uint32), np.argsort(keys, kind="stable"))
+    context.sort_buffer(quadmill.BufferKeys(buffer.glo, "int64", counted=(number.glo, 4)), 300)
+    assert np.array_equal(np.frombuffer(buffer.read(), "i8"), np.concatenate([np.sort(keys[:200]), keys[200:]]))
+
+    values = rng.integers(0, 40, 300).astype("f4")
+    ends = [100, 100, 300]
+    stable = np.concatenate([np.argsort(values[:100], kind="stable"), 100 + np.argsort(values[100:], kind="stable")])
+    texture, out = host.texture((30, 10), 1, values.tobytes(), dtype="f4"), host.texture((30, 10), 1, dtype="u4")
+    context.argsort_segments(texture.glo, ends, out.glo)
+    assert np.array_equal(np.frombuffer(out.read(), np.uint32), stable)
+    numbers = host.texture((30, 10), 1, np.arange(300, dtype="u4").tobytes(), dtype="u4")
+    context.sort_pairs(texture.glo, texture.glo, numbers.glo, out.glo, ends=ends)
+    assert np.array_equal(np.frombuffer(out.read(), np.uint32), stable)
+    assert np.array_equal(np.frombuffer(texture.read(), np.float32), values[stable])
+    context.sort_pairs(texture.glo, texture.glo, numbers.glo, out.glo)
+    context.sort_texture(texture.glo, texture.glo, order="desc")
+    assert np.array_equal(np.frombuffer(texture.read(), np.float32), np.sort(values)[::-1])
+
+
+def test_statistics_of_a_picture(host, rng):
+    context = quadmill.Context.adopt()
+    picture = host.texture((20, 10), 1, np.repeat(np.arange(4, dtype="f4") / 4, 50).tobytes(), dtype="f4")
+    bars, extent = host.texture((4, 1), 1, dtype="u4"), host.texture((1, 1), 4, dtype="f4")
+    marks = host.texture((2, 1), 1, dtype="f4")
+    context.measure(picture.glo, histogram=bars.glo, range=extent.glo, percentiles=marks.glo, phi=[0, 1], bins=4)
+    assert np.frombuffer(bars.read(), np.uint32).tolist() == [50] * 4
+    assert np.frombuffer(extent.read(), np.float32).tolist() == [0, 0.75, 0.375, 200]
+    assert np.frombuffer(marks.read(), np.float32).tolist() == [0, 0.75]
+    with pytest.raises(quadmill.InvalidArgument, match="no output"):
+        context.measure(picture.glo)
+
+
+def test_programs_are_prepared_and_saved(host):
+    context = quadmill.Context.adopt()
+    turns = 1
+    while not context.prepare("argsort_texture", "float32", 1000, 1):
+        turns += 1
+    assert turns > 2 and context.prepare("argsort_texture", "float32", 1000)
+    saved = context.save_programs()
+    if saved:
+        assert quadmill.Context.adopt().load_programs(saved) >= turns - 1
+    with pytest.raises(quadmill.InvalidArgument):
+        context.load_programs(b"nothing")
+    with pytest.raises(quadmill.InvalidArgument, match="call must be one of"):
+        context.prepare("top", "float32", 10)

@@ -1,6 +1,7 @@
 """The module as a whole: its examples, its stub, its errors, its symbols, its wheel, and the interpreter's lock."""
 import ast
 import doctest
+import inspect
 import os
 import pathlib
 import pickle
@@ -118,6 +119,29 @@ def test_the_stub_says_what_there_is():
             assert named == parameters, signature
             checked += 1
     assert checked > 30
+
+
+def test_signatures_are_known():
+    checked = 0
+    for name, thing in documented():
+        if isinstance(thing, property) or not callable(getattr(thing, "__func__", thing)):
+            continue
+        if isinstance(thing, type) and issubclass(thing, Exception):
+            continue
+        if isinstance(thing, type) and "__init__" not in vars(thing):
+            continue
+        if isinstance(thing, staticmethod):
+            thing = thing.__func__
+        inspect.signature(thing)
+        checked += 1
+    assert checked > 80
+    assert str(inspect.signature(quadmill.sort)) == (
+        "(a, axis=None, *, order='asc', engine='auto', context=None, threads=0)")
+    assert str(inspect.signature(quadmill.Context.argsort_texture)) == (
+        "(self, keys, index, count=None, *, channel=0, plane=None, order='asc')")
+    assert str(inspect.signature(quadmill.default_context().sort_texture)) == (
+        "(input, output, *, all_as_one=False, order='asc')")
+    assert list(inspect.signature(quadmill.Quantiles).parameters)[:2] == ["dtype", "eps"]
 
 
 def test_errors_are_one_tree():
