@@ -15,5 +15,7 @@ void bind_sketches(pybind11::module_& module);
 void bind_query(pybind11::module_& module);
 void bind_external(pybind11::module_& module);
 void bind_linalg(pybind11::module_& module);
+// Gives the functions of the module and of its classes the signatures that inspect.signature() reads.
+void add_signatures(pybind11::module_& module);
 
 }  // namespace quadmill::python

@@ -69,7 +69,7 @@ void add_signature(PyObject* function) {
 }
 
 void add_to(PyObject* object) {
-    if (PyInstanceMethod_Check(object)) object = PyInstanceMethod_GET_FUNCTION(object);
+    if (PyInstanceMethod_Check(object)) object = PyInstanceMethod_Function(object);
     if (PyCFunction_Check(object)) add_signature(object);
 }
 

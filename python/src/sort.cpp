@@ -241,8 +241,8 @@ void sort_by_key(const py::object& keys, const py::object& values, const std::op
     if (!array.writeable() || !moved.writeable())
         throw InvalidArgument(std::string(function) + ": works in place, and an array is read-only; give a copy");
     const auto index = made_of(ends ? argsort_keys_in_segments(as, from.keys, *ends) : argsort_keys(as, from.keys));
-    for (const auto& each : {array, moved})
-        py::object(each)[py::ellipsis()] = each.attr("take")(index, py::arg("axis") = 0);
+    for (py::object each : {py::object(array), py::object(moved)})
+        each[py::ellipsis()] = each.attr("take")(index, py::arg("axis") = 0);
 }
 
 py::tuple top(const py::object& a, std::size_t k, const std::string& order, const std::string& engine,
