@@ -215,7 +215,9 @@ void check_channel(const Api& gl, Sorter& sorter, const Uploaded& format, GLuint
         if (integers || is_float(format)) {
             CHECK(found.at(i) == value);
         } else {
-            CHECK(found.at(i) == doctest::Approx(value).epsilon(1e-3));
+            // NVIDIA's linear light of an sRGB byte is off by up to half a step of 8 bits.
+            const bool srgb = format.internal == GL_SRGB8 || format.internal == GL_SRGB8_ALPHA8;
+            CHECK(std::abs(found.at(i) - value) <= (srgb ? 0.5 / 255 : 1e-3));
         }
     }
     for (const auto id : {index, marks}) gl.DeleteTextures(1, &id);

@@ -192,7 +192,7 @@ TEST_CASE("Finding the best keys writes ever fewer keys; invalid calls are refus
     }
     // With four targets, runs are half as long at first, so one more level writes all keys.
     const bool few_targets = detail::Access::of(context)->features.color_targets < 8;
-    CHECK(texels[0] * (few_targets ? 3 : 4) < texels[1]);
+    CHECK(texels[0] * (few_targets ? 3 : 4) <= texels[1]);
     CHECK_THROWS_AS(sorter.top(keys, too_many), InvalidArgument);
     CHECK_THROWS_AS(sorter.top(keys, best, short_index), InvalidArgument);
     std::vector<double> other(3);
@@ -395,7 +395,7 @@ TEST_CASE("The CPU's index equals that of the merge engine; engines without an i
     CHECK(integers == std::vector<std::uint32_t>{2, 1});
 }
 
-TEST_CASE("Passes of the merge engine: two for the block sort, and per level two draws and the searches of cuts") {
+TEST_CASE("Passes of the merge engine: blocks are sorted, and each level is one pass, or two and the search of cuts") {
     struct Recorder : PassObserver {
         void before(const PassEvent& pass) override { seen.emplace_back(pass.name); }
         std::vector<std::string> seen;
@@ -406,8 +406,12 @@ TEST_CASE("Passes of the merge engine: two for the block sort, and per level two
     auto keys = make<float>("uniform", 256, 1);  // 4 pairs of blocks of 32, or 8 of 16
     const auto stats = sorter.sort(keys);
     CHECK(stats.passes == recorder.seen.size());
-    std::vector<std::string> wanted{"sort blocks", "sort blocks"};
     const int levels = detail::Access::of(context)->features.color_targets < 8 ? 3 : 2;
-    for (int level = 0; level < levels; ++level) wanted.insert(wanted.end(), {"cuts", "merge", "merge"});
+    const bool one_pass = !context.info().software;
+    std::vector<std::string> wanted(one_pass ? 1 : 2, "sort blocks");
+    for (int level = 0; level < levels; ++level) {
+        if (!one_pass) wanted.insert(wanted.end(), {"cuts", "merge"});
+        wanted.emplace_back("merge");
+    }
     CHECK(recorder.seen == wanted);
 }

@@ -158,7 +158,7 @@ TEST_CASE("Textures with mutable storage are argsorted, and keep their parameter
 TEST_CASE("Textures that cannot be argsorted are refused, with the reason") {
     auto context = Context::headless();
     const HostTexture keys(context, GL_R32F, 8, 8), index(context, GL_R32UI, 8, 8), small(context, GL_R32UI, 8, 7);
-    const HostTexture wide(context, GL_RG32F, 8, 8);
+    const HostTexture wide(context, GL_RGB5_A1, 8, 8);
     Sorter sorter(context);
     sorter.argsort_texture(keys.id(), small.id(), 56);
     CHECK(sorter.argsort_texture(keys.id(), small.id(), 0).passes == 0);
