@@ -10,6 +10,9 @@
 
 namespace quadmill {
 
+using namespace detail::query;  // NOLINT(google-build-using-namespace): this file is the front door of the room
+namespace gl = detail::gl;
+
 namespace {
 
 QueryCrossings crossings_for(const std::optional<Context>& context, const QueryOptions& options) {

@@ -24,8 +24,22 @@
 
 namespace quadmill {
 
-using namespace detail::query;  // NOLINT(google-build-using-namespace): only files of the front door include this
-namespace gl = detail::gl;
+using detail::query::BitmapColumns;
+using detail::query::Bits;
+using detail::query::BitsPtr;
+using detail::query::Bound;
+using detail::query::Columns;
+using detail::query::Counting;
+using detail::query::Engines;
+using detail::query::HostNumbers;
+using detail::query::HostRows;
+using detail::query::JoinTools;
+using detail::query::Matcher;
+using detail::query::QueryWork;
+using detail::query::TableData;
+using detail::query::TextureJoinTools;
+using detail::query::Tuning;
+using detail::query::ValueLater;
 
 // A table that an engine has opened.
 struct Opened {
@@ -41,7 +55,7 @@ struct QueryProcessor::State : std::enable_shared_from_this<QueryProcessor::Stat
     template <class Work>
     auto within(const char* function, const Work& work) {
         if (!context) return work();
-        const gl::Scope scope(*detail::Access::of(*context), function);
+        const detail::gl::Scope scope(*detail::Access::of(*context), function);
         auto result = work();
         scope.check();
         return result;

@@ -3,6 +3,9 @@
 
 namespace quadmill {
 
+using namespace detail::query;  // NOLINT(google-build-using-namespace): this file is the front door of the room
+namespace gl = detail::gl;
+
 Selection::Selection(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Selection::Selection(Selection&&) noexcept = default;
 Selection& Selection::operator=(Selection&&) noexcept = default;
