@@ -36,7 +36,7 @@ ROOMS = {
     "web": ["cpu", "gl", "pass", "query", "sort", "stream"],
     "kernel": ["cpu", "gl", "sort"],
     "demos": ["bench", "cpu", "gl", "input", "pass", "show"],
-    "python": ["gl", "input", "query", "sort", "sql"],
+    "python": ["cpu", "gl", "input", "query", "sort", "sql"],
 }
 ROW = re.compile(r"^\| (?!room)(\w+) \| .* \| ([\w, ]*)\|$", re.MULTILINE)
 # OpenGL's own headers.

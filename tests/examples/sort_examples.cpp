@@ -142,7 +142,8 @@ TEST_CASE("The library's page: sorting") {
     std::array<float, 3> best{};
     const std::array<std::size_t, 2> ends{100, 5000};
     constexpr std::size_t n = 256;
-    const detail::gl::Buffer vertex_buffer(all.device, std::as_bytes(std::span(all.texels))),
+    const std::vector<float> some_vertices(8 * n, 1.0F);
+    const detail::gl::Buffer vertex_buffer(all.device, std::as_bytes(std::span(some_vertices))),
         element_buffer(all.device, std::as_bytes(std::span(all.depths)));
     const auto vertices = vertex_buffer.id(), elements = element_buffer.id();
     const auto percentiles = all.make(detail::gl::Format::R32f);

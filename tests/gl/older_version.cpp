@@ -114,6 +114,8 @@ std::pair<GLenum, GLenum> pixels_of(GLenum internal) {
         case GL_RGBA32F:
         case GL_RGBA16F:
             return {GL_RGBA, GL_FLOAT};
+        case GL_RGB32F:
+            return {GL_RGB, GL_FLOAT};
         case GL_RGBA16I:
             return {GL_RGBA_INTEGER, GL_SHORT};
         default:
