@@ -94,7 +94,7 @@ std::optional<RangePlan> plan_ranges(std::size_t memory, const RangeNeeds& needs
                           of_thread = std::size_t{128} << 10U;
     const auto margin = files::page_up(needs.longest_record);
     const auto pages = 2 * needs.runs * files::page;
-    // Of each run some blocks, or the bytes between two samples.
+    // A reader needs memory for two blocks of each run, and for the bytes between two samples.
     const auto least_reader = std::max<std::uint64_t>(needs.runs * 2 * (margin + of_run / 2),
                                                       files::page_up(needs.longest_gap) + 2 * files::page);
     const auto least = needs.runs * of_run;

@@ -90,7 +90,7 @@ class Slot {
 class Gather final : public RecordStream {
   public:
     Gather(const Slot& slot, cpu::Workers& workers) : Gather(slot, workers, 0, slot.records()) {}
-    // Of the positions [begin, end) of the order.
+    // Gives the records at positions [begin, end) of the order.
     Gather(const Slot& slot, cpu::Workers& workers, std::size_t begin, std::size_t end)
         : slot_(slot), workers_(workers), next_(begin), end_(end) {}
     [[nodiscard]] std::size_t fill(std::span<std::byte> memory) override;

@@ -72,6 +72,8 @@ constexpr std::array<GLenum, 4> swizzles{GL_VIEWPORT_SWIZZLE_POSITIVE_X_NV, GL_V
 constexpr std::array<GLenum, 4> swizzle_names{GL_VIEWPORT_SWIZZLE_X_NV, GL_VIEWPORT_SWIZZLE_Y_NV,
                                               GL_VIEWPORT_SWIZZLE_Z_NV, GL_VIEWPORT_SWIZZLE_W_NV};
 
+// The stages of an application's program. The library draws only, but making its own program current resets the
+// subroutines of all stages, also those of a compute shader that the application has.
 struct Stage {
     GLenum name, subroutine_uniforms;
 };

@@ -159,7 +159,7 @@ struct FormatInfo {
     [[nodiscard]] Sampled sampled() const;
 };
 [[nodiscard]] const FormatInfo& info(Format format);
-// Of textures with that internal format in OpenGL's sense; floats if it is not known here.
+// What samplers read from textures with that internal format of OpenGL. Returns Floats for a format that is not listed.
 [[nodiscard]] Sampled sampled_from(std::uint32_t internal);
 // The format with that name; throws InvalidArgument if there is none.
 [[nodiscard]] Format format_of(std::string_view name);

@@ -236,10 +236,6 @@ void rehearse(qm_context& context, const char* function, qm_call what, KeyType t
     argsort_texture(context, function, &from, index.id(), Order::Ascending, {});
 }
 
-}  // namespace
-
-namespace {
-
 qm_status argsort(qm_context* context, const char* name, const qm_texture* keys, const float* const* plane,
                   std::uint32_t index, qm_order order) noexcept {
     return call(context, name,

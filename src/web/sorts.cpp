@@ -44,7 +44,7 @@ struct Page {
         }
         sort::MergeSort merge;
         sort::CallerSort caller;
-        // Of an array's sort: its end and its result, one word per texel.
+        // For the sort of an array. `words` has the result, one word per texel; `sorted` passes when it is there.
         pass::Programs programs;
         pass::Uploader uploader;
         pass::Target words;

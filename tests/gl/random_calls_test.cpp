@@ -141,7 +141,7 @@ class ObjectCalls {
         CHECK(bits_differ(sorted(made.keys, Order::Descending), in_buffer(keys.read(), made.keys.size())) == "");
     }
 
-    // Of positions with small integers, so that distances are exact.
+    // The positions are small integers, so their distances are exact.
     void argsort_by_depth(Random& random) {
         const int n = random.number(1, 400), channels = random.number(3, 4);
         std::vector<float> positions(static_cast<std::size_t>(n * channels));
