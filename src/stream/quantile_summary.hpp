@@ -101,9 +101,9 @@ class QuantileSummary {
     static QuantileSummary merged(std::span<const QuantileSummary* const> parts, double max_error);
     // Adds the values of a window, which may be in any order. Entries count exactly the values before them. Values of the
     // window become entries only beyond both ends, and where ranks would otherwise be farther apart than the error of n()
-    // permits. False if that took too many entries: many values between
-    // two entries get only the bounds of both. Then, and if it throws, nothing is changed. Pre: max_error() is within that
-    // error, a fraction of the distance from the end.
+    // permits. False if that took too many entries: many values between two entries get only the bounds of both. Then,
+    // and if it throws, nothing is changed. Pre: max_error() is within that error, a fraction of the distance from the
+    // end.
     [[nodiscard]] bool absorb(const Window<std::uint64_t>& window, double error, Tail tail, const Share& share);
     // Drops entries while max_error() stays within that bound, if it is worthwhile; the papers' `compress`. At most n /
     // (2 max_error - current gap) entries stay, plus two, plus one per shared_piece entries.
