@@ -254,9 +254,19 @@ void LineSorter::push_all(external::Sorting& sorting, const KeyMaker& keys) {
     if (workers.threads() == 1) return push_all_here(sorting, keys, where);
     struct Part {
         KeyMaker keys;
-        std::vector<char> records{};
+        std::vector<char> memory{};  // that was used once, so that it is not set to zero again
+        std::size_t bytes = 0;
         std::uint64_t lines = 0;
+
+        void add(const LineRecord& record) {
+            if (memory.size() - bytes < record.bytes())
+                memory.resize(std::max(2 * memory.size(), bytes + record.bytes()));
+            record.write(memory.data() + bytes);
+            bytes += record.bytes();
+            ++lines;
+        }
     };
+    constexpr std::size_t usual = std::size_t{512} << 10U;
     // More parts than threads, so that the first ones are pushed while others are made.
     std::vector<Part> parts(std::size_t{4} * workers.threads(), {keys});
     Batch batch;
@@ -265,20 +275,17 @@ void LineSorter::push_all(external::Sorting& sorting, const KeyMaker& keys) {
             const auto count = batch.parts(parts.size());
             const auto make = [&](std::size_t i) {
                 auto& part = parts[i];
-                part.records.clear();
-                part.lines = 0;
-                batch.for_part(i, count, ends().end, [&](std::string_view line) {
-                    const auto record = record_of(line, part.keys, where);
-                    const auto begin = part.records.size();
-                    part.records.resize(begin + record.bytes());
-                    record.write(part.records.data() + begin);
-                    ++part.lines;
-                });
+                part.bytes = part.lines = 0;
+                batch.for_part(i, count, ends().end,
+                               [&](std::string_view line) { part.add(record_of(line, part.keys, where)); });
             };
+            std::uint64_t lines = 0;
             workers.then_in_order(count, make, [&](std::size_t i) {
-                last_line += parts[i].lines;
-                push(sorting, *source, parts[i].records, last_line);
+                lines += parts[i].lines;
+                push(sorting, *source, std::span(parts[i].memory).first(parts[i].bytes), last_line + lines);
+                if (parts[i].memory.size() > usual) parts[i].memory = {};
             });
+            if (!batch.text.empty()) source->count(lines);
             sorting.tick()();
         }
     }

@@ -29,7 +29,8 @@ void Filler::check_lines(const Slot& slot) const {
         const auto bytes = slot.record(i).size();
         if (bytes > lines_.longest) refuse_line(records_ + i + 1, at, bytes, true);
     }
-    if (slot.rest().size() > lines_.longest)
+    // If the slot has no room for more records, its rest may be several of them, which the next slot finds.
+    if (slot.rest().size() > lines_.longest && !slot.has_all_records())
         refuse_line(records_ + slot.records() + 1, bytes_, slot.rest().size(), false);
 }
 
@@ -62,6 +63,7 @@ std::span<std::byte> Filler::space() {
             next.add_rest(*slot_);
             bytes_ += next.bytes();
             submit(*slot_);
+            if (!format_.fixed()) check_lines(next);
         }
         slot_ = &next;
     }

@@ -43,7 +43,7 @@ std::span<std::byte> Slot::space() const {
 }
 
 bool Slot::is_full() const {
-    return records_ == size_.records || (!format_->fixed() && filled_ == size_.bytes);
+    return has_all_records() || (!format_->fixed() && filled_ == size_.bytes);
 }
 
 void Slot::add(std::size_t bytes) {

@@ -56,6 +56,8 @@ class Slot {
     void end_last_line();
 
     [[nodiscard]] bool is_full() const;
+    // Whether it has as many records as it can have.
+    [[nodiscard]] bool has_all_records() const { return records_ == size_.records; }
     [[nodiscard]] std::size_t records() const { return records_; }
     // The bytes of complete records, followed by those of an incomplete one.
     [[nodiscard]] std::size_t bytes() const { return whole_; }

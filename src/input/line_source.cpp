@@ -90,9 +90,12 @@ std::optional<std::string_view> LineSource::next_text() {
         text = text.substr(0, text.substr(0, quote).rfind(ends_.end) + 1);  // npos + 1 is 0
     if (text.empty()) return {};
     at_ += text.size();
-    next_number_ += static_cast<std::uint64_t>(std::count(text.begin(), text.end(), ends_.end));
-    number_ = next_number_ - 1;
     return text;
+}
+
+void LineSource::count(std::uint64_t lines) {
+    next_number_ += lines;
+    number_ = next_number_ - 1;
 }
 
 std::string_view LineSource::take_line(std::size_t end) {

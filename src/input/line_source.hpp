@@ -38,7 +38,9 @@ class LineSource {
     // The lines that are in memory, as one text, if their ends alone tell them apart: in CSV those before the line with
     // the first quote. The first one may need reads. Nothing if there are none, or at the end. Valid until the next call.
     [[nodiscard]] std::optional<std::string_view> next_text();
-    // The number of the line that next() or next_text() returned last, from 1. A CSV line may have several.
+    // Tells the number of lines in this text, which its user knows. Call it before any other function.
+    void count(std::uint64_t lines);
+    // The number of the line that was returned last, from 1. A CSV line may have several.
     [[nodiscard]] std::uint64_t number() const { return number_; }
     [[nodiscard]] std::string name() const { return file_.name(); }
 

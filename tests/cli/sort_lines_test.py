@@ -312,6 +312,34 @@ class Tasks(Lines):
             self.fails(1, "line 20001 ", "sort", "-r", among, "--memory", "24M", "--threads", threads)
         self.assertIn("memory", words)
 
+    def test_short_lines_in_little_memory(self):
+        for options in (["-r"], ["-n"], ["-u"]):
+            for line in (b"\n", b"1\n"):
+                file = self.path("short", line * 500000 + b"2\n")
+                for threads in ("1", "6"):
+                    self.assertTrue(self.sort("--lines", *options, file, "--memory", "24M", "--threads", threads) ==
+                                    gnu_sort(*options, file), (options, line, threads))
+
+    def test_errors_name_the_line(self):
+        """In each block of the input, which threads take apart, and in each of several inputs."""
+        def end_of_line(text, end):
+            return text.replace(b"\n", end)
+
+        first = self.path("first", b"b\n" * 300000)
+        for threads in ("1", "6"):
+            for before in (0, 1, 70000, 700000, 1400001):
+                for end, options in ((b"\n", ["-r"]), (b"\0", ["-rz"])):
+                    bad = self.path("bad", end_of_line(b"b\n" * before + b"a" * (600 << 10) + b"\nc\n", end))
+                    for others in ([], [first if end == b"\n" else self.path("zero", b"b\0" * 300000)]):
+                        self.fails(1, f"bad': line {before + 1} ", "sort", *options, *others, bad, "--memory", "32M",
+                                   "--threads", threads)
+            # A quoted field with an end of a line; lines with quotes among others; a quote that stays open.
+            for before in (0, 1, 50000, 200000, 400000):
+                rows = b"1,x\n" * before + b"2,\"x\ny\"\n" + b"1,x\n" * (before // 2) + b"3,\"z\n"
+                bad = self.path("bad.csv", b"a,b\n" + rows)
+                self.fails(1, f"bad.csv': line {rows.count(10) + 1} has a quote that is not closed", "sort", "--column", "a:n",
+                           bad, "--memory", "40M", "--threads", threads)
+
 
 class Faults(Lines):
     def lines(self, n):
