@@ -18,6 +18,7 @@ web) packages=(cmake ninja-build python3 python3-glad libglm-dev emscripten node
         doxygen groff-base dpkg-dev file                              # the reference, the manual page, packages
         libglfw3-dev libimgui-dev xvfb xdotool                        # windows of demos, and their tests
         libsdl2-dev qt6-base-dev libqt6opengl6-dev libgtk-4-dev       # host programs in the tests
+        libsfml-dev freeglut3-dev liballegro5-dev
         pybind11-dev python3-dev python3-numpy python3-pip python3-setuptools python3-wheel # the Python module
         python3-pytest python3-moderngl python3-pyglet python3-opengl python3-distributed python3-pandas # and its tests
         emscripten nodejs npm chromium firefox-esr xauth              # the npm package

@@ -42,7 +42,8 @@ const char* error_name(GLenum error) {
         "'. Before the context is made: with GLFW, glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3) and "
         "(GLFW_CONTEXT_VERSION_MINOR, 3); with SDL, SDL_GL_SetAttribute(SDL_GL_CONTEXT_MAJOR_VERSION, 3) and "
         "(SDL_GL_CONTEXT_MINOR_VERSION, 3); with Qt, QSurfaceFormat::setVersion(3, 3) on the default format, before "
-        "the QApplication; with GTK, gtk_gl_area_set_required_version(area, 3, 3)");
+        "the QApplication; with GTK, gtk_gl_area_set_required_version(area, 3, 3); for other toolkits "
+        "see docs/library.md");
 }
 
 // The newest version that the context has, but not newer than the wanted one. For OpenGL ES there is only one choice.

@@ -384,9 +384,10 @@ TEST_CASE("a context with too old a version is refused; the message says what to
         const auto message = message_of([] { Context::adopt(LesserDriver::old); });
         CAPTURE(message);
         CHECK(has(message, version));
-        for (const char* hint : {"OpenGL 3.3 or OpenGL ES 3.0, or later",
-                                 "glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3)", "SDL_GL_CONTEXT_MINOR_VERSION, 3",
-                                 "QSurfaceFormat::setVersion(3, 3)", "gtk_gl_area_set_required_version(area, 3, 3)"})
+        for (const char* hint :
+             {"OpenGL 3.3 or OpenGL ES 3.0, or later", "glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3)",
+              "SDL_GL_CONTEXT_MINOR_VERSION, 3", "QSurfaceFormat::setVersion(3, 3)",
+              "gtk_gl_area_set_required_version(area, 3, 3)", "docs/library.md"})
             CHECK(has(message, hint));
     }
     LesserDriver::real.reset();

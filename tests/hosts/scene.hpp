@@ -64,6 +64,7 @@ inline GLuint buffer_of(const void* content, std::size_t bytes) {
     glGenBuffers(1, &id);
     glBindBuffer(GL_ARRAY_BUFFER, id);
     glBufferData(GL_ARRAY_BUFFER, static_cast<GLsizeiptr>(bytes), content, GL_DYNAMIC_DRAW);
+    glBindBuffer(GL_ARRAY_BUFFER, 0);  // toolkits that draw from their own memory rely on it
     return id;
 }
 
@@ -121,6 +122,7 @@ int check(const char* host, const quadmill::Context& context, const Draw& draw) 
     const void* const found = glMapBufferRange(GL_ARRAY_BUFFER, 0, 4 * n, GL_MAP_READ_BIT);
     if (found) std::copy_n(static_cast<const std::uint32_t*>(found), n, order.data());
     glUnmapBuffer(GL_ARRAY_BUFFER);
+    glBindBuffer(GL_ARRAY_BUFFER, 0);
     for (const auto buffer : {vertices, elements}) glDeleteBuffers(1, &buffer);
     const bool right =
         std::ranges::is_sorted(order, std::greater<>(), [&](std::uint32_t i) { return particles.at(4 * i + 3); });
