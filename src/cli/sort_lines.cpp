@@ -53,6 +53,9 @@ class LineSorter {
     void push_all(external::Sorting& sorting, const KeyMaker& keys);
     void push_all_here(external::Sorting& sorting, KeyMaker keys, KeyIs where);
     [[nodiscard]] unsigned key_threads() const;
+    struct Part;
+    static std::uint64_t push(external::Sorting& sorting, const LineSource& source, std::span<Part> parts,
+                              std::uint64_t last_line, const cpu::Workers& workers);
     static void push(external::Sorting& sorting, const LineSource& source, std::span<const char> records,
                      std::uint64_t last_line);
     void must_go_on() {
@@ -247,48 +250,67 @@ struct Batch {
     }
 };
 
-// Threads find the lines in memory and make their records. This thread reads the lines and pushes the records.
+// Records that a thread makes.
+struct LineSorter::Part {
+    KeyMaker keys;
+    std::vector<char> memory{};  // that was used once, so that it is not set to zero again
+    std::size_t bytes = 0, longest = 0;
+    std::uint64_t lines = 0;
+
+    void add(const LineRecord& record) {
+        constexpr std::size_t readable = 16;  // after the records
+        if (memory.size() < bytes + record.bytes() + readable)
+            memory.resize(2 * (bytes + record.bytes() + readable));
+        record.write(memory.data() + bytes);
+        longest = std::max(longest, record.bytes());
+        bytes += record.bytes();
+        ++lines;
+    }
+    [[nodiscard]] std::span<const char> records() const { return std::span(memory).first(bytes); }
+};
+
+// Threads find the lines in memory and make their records. This thread reads the lines.
 void LineSorter::push_all(external::Sorting& sorting, const KeyMaker& keys) {
     const auto where = keys.makes_parts() ? KeyIs::InLine : KeyIs::BeforeLine;
     const cpu::Workers workers(key_threads());
     if (workers.threads() == 1) return push_all_here(sorting, keys, where);
-    struct Part {
-        KeyMaker keys;
-        std::vector<char> memory{};  // that was used once, so that it is not set to zero again
-        std::size_t bytes = 0;
-        std::uint64_t lines = 0;
-
-        void add(const LineRecord& record) {
-            if (memory.size() - bytes < record.bytes())
-                memory.resize(std::max(2 * memory.size(), bytes + record.bytes()));
-            record.write(memory.data() + bytes);
-            bytes += record.bytes();
-            ++lines;
-        }
-    };
-    constexpr std::size_t usual = std::size_t{512} << 10U;
-    // More parts than threads, so that the first ones are pushed while others are made.
     std::vector<Part> parts(std::size_t{4} * workers.threads(), {keys});
     Batch batch;
     while (const auto source = open_next()) {
         for (auto last_line = source->number(); batch.take_from(*source); last_line = source->number()) {
-            const auto count = batch.parts(parts.size());
-            const auto make = [&](std::size_t i) {
-                auto& part = parts[i];
-                part.bytes = part.lines = 0;
-                batch.for_part(i, count, ends().end,
+            const auto made = std::span(parts).first(batch.parts(parts.size()));
+            workers.for_each(made.size(), [&](std::size_t i) {
+                auto& part = made[i];
+                part.bytes = part.longest = part.lines = 0;
+                batch.for_part(i, made.size(), ends().end,
                                [&](std::string_view line) { part.add(record_of(line, part.keys, where)); });
-            };
-            std::uint64_t lines = 0;
-            workers.then_in_order(count, make, [&](std::size_t i) {
-                lines += parts[i].lines;
-                push(sorting, *source, std::span(parts[i].memory).first(parts[i].bytes), last_line + lines);
-                if (parts[i].memory.size() > usual) parts[i].memory = {};
             });
+            const auto lines = push(sorting, *source, made, last_line, workers);
             if (!batch.text.empty()) source->count(lines);
             sorting.tick()();
         }
     }
+}
+
+// `last_line` is the number of the last line before them. Returns how many there are.
+std::uint64_t LineSorter::push(external::Sorting& sorting, const LineSource& source, std::span<Part> parts,
+                               std::uint64_t last_line, const cpu::Workers& workers) {
+    constexpr std::size_t usual = std::size_t{512} << 10U, always_fits = std::size_t{64} << 10U;
+    std::vector<external::SomeRecords> records;
+    std::uint64_t lines = 0;
+    for (const auto& part : parts) {
+        records.push_back({std::as_bytes(part.records()), part.lines});
+        lines += part.lines;
+    }
+    if (std::ranges::max(parts, {}, &Part::longest).longest <= always_fits) {
+        sorting.filler().push(records, workers);
+        return lines;
+    }
+    for (auto& part : parts) {
+        push(sorting, source, part.records(), last_line += part.lines);
+        if (part.memory.size() > usual) part.memory = {};
+    }
+    return lines;
 }
 
 // Makes usual records in the memory in which they are sorted.

@@ -87,6 +87,25 @@ void Filler::push(std::span<const std::byte> bytes) {
     }
 }
 
+void Filler::push(std::span<const SomeRecords> parts, const cpu::Workers& workers) {
+    while (!parts.empty()) {
+        static_cast<void>(space());
+        const auto fitting = parts.first(slot_->fitting(parts));
+        if (fitting.empty()) {
+            push(parts.front().bytes);
+            parts = parts.subspan(1);
+            continue;
+        }
+        if (full_) submit(*std::exchange(full_, nullptr));
+        const AtWork work(maker_.clocks().keys);
+        const auto before = slot_->bytes();
+        slot_->add(fitting, workers);
+        bytes_ += slot_->bytes() - before;
+        check_lines(*slot_);
+        parts = parts.subspan(fitting.size());
+    }
+}
+
 void Filler::read_stream(std::size_t block, Transfers& io) {
     for (;;) {
         const auto memory = space();

@@ -63,8 +63,10 @@ void Merger::find_record(std::size_t which) {
 // The block after the next one may be read into the memory of the key before.
 bool Merger::next_block(std::size_t which) {
     if (before_.data() != kept_.data()) {
+        const auto bytes = before_.size();
         kept_.assign(before_.begin(), before_.end());
-        before_ = kept_;
+        kept_.resize(bytes + RunReader::readable);
+        before_ = std::span(kept_).first(bytes);
     }
     return reader_.next_block(which);
 }
@@ -103,36 +105,40 @@ namespace {
 using Key = std::span<const std::byte>;
 
 constexpr auto none = std::numeric_limits<std::size_t>::max();
+constexpr std::size_t word_bytes = 6;
 
-// The first byte from `from` on in which keys differ, if zeros follow each.
-std::size_t first_difference(Key a, Key b, std::size_t from) {
-    if (a.size() < b.size()) std::swap(a, b);
-    std::uint64_t x = 0, y = 0;
-    for (; from + sizeof x <= b.size(); from += sizeof x) {
-        std::memcpy(&x, a.data() + from, sizeof x);
-        std::memcpy(&y, b.data() + from, sizeof y);
-        static_assert(std::endian::native == std::endian::little);
-        if (x != y) return from + static_cast<std::size_t>(std::countr_zero(x ^ y)) / 8;
+// A word of a key as a number with the same order. Zeros follow the key's end.
+std::uint64_t word_at(Key key, std::size_t which) {
+    constexpr std::size_t read = sizeof(std::uint64_t);
+    const auto from = std::min(which * word_bytes, key.size()), left = std::min(key.size() - from, word_bytes);
+    static_assert(read - 1 <= RunReader::readable && std::endian::native == std::endian::little);
+    std::uint64_t word = 0;
+    if (left > 0) std::memcpy(&word, key.data() + from, read);
+    return left > 0 ? __builtin_bswap64(word) >> 8 * (read - left) << 8 * (word_bytes - left) : 0;
+}
+
+// The first word from `which` on in which keys differ, if zeros follow each.
+std::size_t first_difference(Key a, Key b, std::size_t which) {
+    for (const auto bytes = std::max(a.size(), b.size()); which * word_bytes < bytes; ++which) {
+        if (word_at(a, which) != word_at(b, which)) return which;
     }
-    while (from < b.size() && a[from] == b[from]) ++from;
-    if (from < b.size()) return from;
-    while (from < a.size() && a[from] == std::byte{0}) ++from;
-    return from < a.size() ? from : none;
+    return none;
 }
 
-// How a key differs from one that is not after it (Conner's offset-value codes, 1977): the number of the first word of
-// four bytes in which they differ, turned, above that word. 0 if there is none. If keys have different codes from the
-// same key, the one with the greater code comes later, and has the same code from the other one.
-constexpr std::size_t word_bytes = 4;
-std::uint64_t code_at(Key key, std::size_t difference) {
+// How a key differs from one that is not after it (Conner's offset-value codes, 1977): the number of the first word in
+// which they differ, turned, above that word. 0 if there is none. If keys have different codes from the same key, the
+// one with the greater code comes later, and has the same code from the other one. Words from the last number on have
+// one code.
+constexpr std::size_t turned_first = 0xffff, last_word = turned_first - 1;
+constexpr unsigned code_shift = 8 * word_bytes;
+std::uint64_t code_of(Key key, std::size_t difference) {
     if (difference == none) return 0;
-    const auto word = difference / word_bytes, begin = std::min(word * word_bytes, key.size());
-    return std::uint64_t{~static_cast<std::uint32_t>(word)} << 32U |
-           prefix_of(key.data() + begin, std::min(key.size() - begin, sizeof(std::uint64_t))) >> 32U;
+    const auto which = std::min(difference, last_word);
+    return std::uint64_t{turned_first - which} << code_shift | (which < last_word ? word_at(key, which) : 0);
 }
-// The first byte after the word of a code.
-std::size_t after_word_of(std::uint64_t code) {
-    return word_bytes * (std::size_t{~static_cast<std::uint32_t>(code >> 32U)} + 1);
+// The first word in which keys with this code may differ.
+std::size_t word_after(std::uint64_t code) {
+    return std::min<std::size_t>(turned_first - (code >> code_shift) + 1, last_word);
 }
 
 }  // namespace
@@ -142,7 +148,7 @@ Merger::Head Merger::head(std::size_t which) const {
     if (run.length == 0) return {std::numeric_limits<std::uint64_t>::max(), which};
     if (format_.fixed()) return {prefix_of(run.key, key_bytes_), which};
     const Key key(run.key, run.key_bytes);
-    return {code_at(key, first_difference(before_, key, 0)), which};
+    return {code_of(key, first_difference(before_, key, 0)), which};
 }
 
 // Pre: the two numbers are equal. Of keys with several lengths the later one gets its code from the other one.
@@ -156,10 +162,10 @@ bool Merger::comes_first(Head& a, Head& b) const {
     }
     if (a.number == 0) return shorter_comes_first(a.run, b.run);
     const Key first(x.key, x.key_bytes), second(y.key, y.key_bytes);
-    const auto difference = first_difference(first, second, after_word_of(a.number));
-    const auto code_a = code_at(first, difference), code_b = code_at(second, difference);
-    const bool before = code_a != code_b ? code_a < code_b : shorter_comes_first(a.run, b.run);
-    (before ? b : a).number = std::max(code_a, code_b);
+    const auto difference = first_difference(first, second, word_after(a.number));
+    const bool before = difference == none ? shorter_comes_first(a.run, b.run)
+                                           : word_at(first, difference) < word_at(second, difference);
+    (before ? b : a).number = code_of(before ? second : first, difference);
     return before;
 }
 

@@ -126,10 +126,11 @@ class RangeMaker final : public PartMaker {
         : format_(format),
           ranges_(ranges),
           margin_(plan.margin),
-          memory_(plan.reader),
+          reader_(plan.reader),
+          memory_(plan.reader + RunReader::readable),
           io_(files::BlockIo::Method::Auto, reading, tick) {}
     [[nodiscard]] std::unique_ptr<RecordStream> make(std::size_t part) override {
-        const std::span memory(memory_.data(), memory_.size());
+        const std::span memory(memory_.data(), reader_);
         const auto inputs = ranges_.range(part, memory, io_);
         if (inputs.empty()) return {};
         return std::make_unique<Merger>(format_, inputs, margin_, memory, io_);
@@ -138,7 +139,7 @@ class RangeMaker final : public PartMaker {
   private:
     const Format& format_;
     const Ranges& ranges_;
-    std::size_t margin_;
+    std::size_t margin_, reader_;
     files::Memory memory_;
     Transfers io_;  // last member, so that its destructor waits before the memory is freed
 };

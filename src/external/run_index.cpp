@@ -82,7 +82,11 @@ RunIndex::Bracket RunIndex::bracket(const Boundary& boundary, std::size_t run, s
 std::size_t IndexedStream::fill(std::span<std::byte> memory) {
     const auto filled = records_.fill(memory);
     const auto bytes = memory.first(filled);
-    format_.kind() == RecordFormat::Kind::Lines ? scan_lines(bytes) : scan(bytes);
+    if (gather_) {
+        sample_begins(bytes);
+    } else {
+        format_.kind() == RecordFormat::Kind::Lines ? scan_lines(bytes) : scan(bytes);
+    }
     at_ += filled;
     return filled;
 }
@@ -91,6 +95,14 @@ void IndexedStream::sample(const FoundRecord& record) {
     if (next_ < wanted_ || !record.is_whole) return;
     index_.add(next_, record.key);
     wanted_ = next_ + interval_;
+}
+
+void IndexedStream::sample_begins(std::span<const std::byte> bytes) {
+    for (const auto begin : gather_->begins()) {
+        if (begin == Gather::none || at_ + begin < wanted_) continue;
+        next_ = at_ + begin;
+        sample(first_record(format_, bytes.subspan(begin), made_));
+    }
 }
 
 // Finds each record. If one is cut, the next one is sampled instead.

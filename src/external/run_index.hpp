@@ -81,16 +81,22 @@ struct Sampling {
 class IndexedStream final : public Stream {
   public:
     IndexedStream(const Format& format, Stream& records, std::size_t interval, RunIndex& index)
-        : format_(format), records_(records), interval_(interval), index_(index) {}
+        : format_(format),
+          records_(records),
+          gather_(format.kind() == RecordFormat::Kind::Sized ? dynamic_cast<const Gather*>(&records) : nullptr),
+          interval_(interval),
+          index_(index) {}
     [[nodiscard]] std::size_t fill(std::span<std::byte> memory) override;
 
   private:
+    void sample_begins(std::span<const std::byte> bytes);
     void scan(std::span<const std::byte> bytes);
     void scan_lines(std::span<const std::byte> bytes);
     void sample(const FoundRecord& record);
 
     const Format& format_;
     Stream& records_;
+    const Gather* gather_;  // if it knows where records begin, so that not each is read
     std::size_t interval_;
     RunIndex& index_;
     std::uint64_t at_ = 0, next_ = 0, wanted_ = 0;  // offsets: of the bytes, of the next record, of the next sample

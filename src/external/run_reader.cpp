@@ -11,7 +11,7 @@ namespace quadmill::detail::external {
 RunReader::RunReader(const std::vector<Input>& inputs, std::size_t margin, std::size_t block, StageClock& clock,
                      Tick tick)
     : margin_(margin),
-      memory_(inputs.size() * 2 * (margin + block)),
+      memory_(inputs.size() * 2 * (margin + block) + readable),
       own_io_(std::in_place, files::BlockIo::Method::Auto, clock, std::move(tick)),
       io_(*own_io_) {
     add_blocks(inputs, memory_.data(), block);

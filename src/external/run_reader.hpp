@@ -35,9 +35,12 @@ class RunReader {
         std::size_t length = 0, key_bytes = 0;
     };
 
+    // That many bytes after each block can be read, so that words at a key's end can be.
+    static constexpr std::size_t readable = 7;
+
     // Starts reading the first block of each run; next_block() returns it.
     RunReader(const std::vector<Input>& inputs, std::size_t margin, std::size_t block, StageClock& clock, Tick tick);
-    // Uses the memory of its owner, and its transfers, of which none is in flight. If the runs fit there, each is read
+    // Uses the memory of its owner, after which bytes are readable, and its transfers, of which none is in flight. If the runs fit there, each is read
     // as one block.
     RunReader(const std::vector<Input>& inputs, std::size_t margin, std::span<std::byte> memory, Transfers& io);
 

@@ -85,19 +85,68 @@ void Slot::end_line(std::size_t end) {
     offsets()[records_] = end;
 }
 
+namespace {
+
+SizedHeader header_of(const std::byte* record) {
+    const auto header = SizedHeader::of(record);
+    if (header.is_valid()) return header;
+    throw InvalidArgument("sort: a record says that it has " + std::to_string(header.bytes) + " bytes and its key " +
+                          std::to_string(header.key_bytes) + " from byte " + std::to_string(header.key_offset) +
+                          " on; the key must be within the record");
+}
+
+}  // namespace
+
 void Slot::add_sized() {
     while (records_ < size_.records && filled_ - whole_ >= sizeof(SizedHeader)) {
-        const auto header = SizedHeader::of(begin_ + whole_);
-        if (!header.is_valid()) {
-            throw InvalidArgument("sort: a record says that it has " + std::to_string(header.bytes) +
-                                  " bytes and its key " + std::to_string(header.key_bytes) + " from byte " +
-                                  std::to_string(header.key_offset) + " on; the key must be within the record");
-        }
+        const auto header = header_of(begin_ + whole_);
         if (header.bytes > filled_ - whole_) break;
         places()[records_] = {whole_, header.key(begin_ + whole_)};
         end_record(whole_ + header.bytes);
     }
     places()[records_] = {whole_, {begin_, 0}};
+}
+
+std::size_t Slot::fitting(std::span<const SomeRecords> parts) const {
+    std::size_t n = 0, bytes = filled_, records = records_;
+    if (!rest().empty()) return 0;
+    for (; n < parts.size(); ++n) {
+        bytes += parts[n].bytes.size();
+        records += parts[n].records;
+        if (bytes > size_.bytes || records > size_.records) break;
+    }
+    return n;
+}
+
+void Slot::add(std::span<const SomeRecords> parts, const cpu::Workers& workers) {
+    struct Begin {
+        std::size_t bytes, records;
+    };
+    std::vector<Begin> begins{{whole_, records_}};
+    for (const auto& part : parts)
+        begins.push_back({begins.back().bytes + part.bytes.size(), begins.back().records + part.records});
+    std::vector<std::size_t> longest(parts.size());
+    workers.for_each(parts.size(), [&](std::size_t i) {
+        longest[i] = add_some(parts[i], begins[i].bytes, begins[i].records);
+    });
+    for (const auto bytes : longest) longest_ = std::max(longest_, bytes);
+    filled_ = whole_ = begins.back().bytes;
+    records_ = begins.back().records;
+    places()[records_] = {whole_, {begin_, 0}};
+}
+
+// Adds records at byte `at` as those from `number` on. Returns the bytes of the longest one.
+std::size_t Slot::add_some(const SomeRecords& some, std::size_t at, std::size_t number) {
+    std::memcpy(begin_ + at, some.bytes.data(), some.bytes.size());
+    std::size_t longest = 0;
+    for (auto rest = some.bytes; !rest.empty(); ++number) {
+        const auto header = header_of(rest.data());
+        places()[number] = {at, header.key(rest.data())};
+        longest = std::max<std::size_t>(longest, header.bytes);
+        at += header.bytes;
+        rest = rest.subspan(header.bytes);
+    }
+    return longest;
 }
 
 void Slot::end_record(std::size_t end) {
@@ -151,13 +200,13 @@ namespace {
 }  // namespace
 
 std::size_t Gather::fill(std::span<std::byte> memory) {
+    begins_.assign(memory.size() / cell + 1, none);
     std::size_t filled = 0;
     for (;;) {
         const auto part = std::min(rest_.size(), memory.size() - filled);
         std::copy_n(rest_.begin(), part, memory.begin() + static_cast<std::ptrdiff_t>(filled));
         rest_ = rest_.subspan(part);
-        filled += part;
-        filled += fill_with_records(memory.subspan(filled));
+        filled = fill_with_records(memory, filled + part);
         if (filled == memory.size() || next_ == end_) return filled;
         rest_ = next();
     }
@@ -169,64 +218,67 @@ std::span<const std::byte> Gather::next() {
     return slot_.record(slot_.order()[next_++]);
 }
 
+// Copies records as long as they fit. Returns the rest.
+Gather::Part Gather::copy(Part part, std::span<std::byte> memory) {
+    const auto order = slot_.order().first(end_);
+    // A part's first record may be in the last cell of the part before.
+    for (auto noted = part.filled == 0 ? none : part.filled / cell; part.next < part.end; ++part.next) {
+        prefetch(slot_, order, part.next);
+        const auto record = slot_.record(order[part.next]);
+        if (record.size() > memory.size() - part.filled) break;
+        if (part.filled / cell != noted) {
+            noted = part.filled / cell;
+            begins_[noted] = part.filled;
+        }
+        std::memcpy(memory.data() + part.filled, record.data(), record.size());
+        part.filled += record.size();
+    }
+    return part;
+}
+
 // Threads copy groups of records, while a whole group fits.
-std::size_t Gather::fill_in_tasks(std::span<std::byte> memory) {
-    constexpr std::size_t task = 1024;
+std::size_t Gather::fill_in_tasks(std::span<std::byte> memory, std::size_t filled) {
+    constexpr std::size_t task = 512;
+    const auto room = memory.size() - filled;
     const auto order = slot_.order().first(end_).subspan(next_);
-    const auto records = std::min(order.size(), memory.size() / (slot_.bytes() / slot_.records() + 1));
+    const auto records = std::min(order.size(), room / (slot_.bytes() / slot_.records() + 1));
     std::vector<std::size_t> ends(records / task);
-    const auto for_task = [&](std::size_t t, const auto& work) {
-        for (auto i = t * task; i < (t + 1) * task; ++i) work(i);
-    };
     workers_.for_each(ends.size(), [&](std::size_t t) {
         std::size_t bytes = 0;
-        for_task(t, [&](std::size_t i) {
+        for (auto i = t * task; i < (t + 1) * task; ++i) {
             slot_.prefetch_place(order[std::min(i + 16, order.size() - 1)]);
             bytes += slot_.record(order[i]).size();
-        });
+        }
         ends[t] = bytes;
     });
     std::inclusive_scan(ends.begin(), ends.end(), ends.begin());
-    const auto fit = static_cast<std::size_t>(std::ranges::upper_bound(ends, memory.size()) - ends.begin());
+    const auto fit = static_cast<std::size_t>(std::ranges::upper_bound(ends, room) - ends.begin());
     workers_.for_each(fit, [&](std::size_t t) {
-        auto* to = memory.data() + (t == 0 ? 0 : ends[t - 1]);
-        for_task(t, [&](std::size_t i) {
-            prefetch(slot_, order, i);
-            const auto record = slot_.record(order[i]);
-            std::memcpy(to, record.data(), record.size());
-            to += record.size();
-        });
+        const auto first = next_ + t * task;
+        static_cast<void>(copy({first, first + task, filled + (t == 0 ? 0 : ends[t - 1])}, memory));
     });
     next_ += fit * task;
-    return fit == 0 ? 0 : ends[fit - 1];
+    return filled + (fit == 0 ? 0 : ends[fit - 1]);
 }
 
 // Copies as many complete records as fit.
-std::size_t Gather::fill_with_records(std::span<std::byte> memory) {
-    const auto order = slot_.order().first(end_);
-    if (next_ == order.size()) return 0;
+std::size_t Gather::fill_with_records(std::span<std::byte> memory, std::size_t filled) {
+    if (next_ == end_) return filled;
     constexpr std::size_t task = 4096;
     const auto longest = slot_.longest();
-    const auto n = std::min(memory.size() / longest, order.size() - next_);
     if (longest == slot_.record(0).size() && longest * slot_.records() == slot_.bytes()) {  // all have one length
+        const auto n = std::min((memory.size() - filled) / longest, end_ - next_);
         workers_.for_each((n + task - 1) / task, [&](std::size_t t) {
-            for (auto i = t * task; i < std::min(n, (t + 1) * task); ++i) {
-                prefetch(slot_, order, next_ + i);
-                std::memcpy(memory.data() + i * longest, slot_.record(order[next_ + i]).data(), longest);
-            }
+            const Part part{next_ + t * task, next_ + std::min(n, (t + 1) * task), filled + t * task * longest};
+            static_cast<void>(copy(part, memory));
         });
         next_ += n;
-        return n * longest;
+        return filled + n * longest;
     }
-    auto filled = workers_.threads() > 2 ? fill_in_tasks(memory) : 0;
-    for (; next_ < order.size(); ++next_) {
-        prefetch(slot_, order, next_);
-        const auto record = slot_.record(order[next_]);
-        if (record.size() > memory.size() - filled) break;
-        std::memcpy(memory.data() + filled, record.data(), record.size());
-        filled += record.size();
-    }
-    return filled;
+    if (workers_.threads() > 2) filled = fill_in_tasks(memory, filled);
+    const auto rest = copy({next_, end_, filled}, memory);
+    next_ = rest.next;
+    return rest.filled;
 }
 
 }  // namespace quadmill::detail::external

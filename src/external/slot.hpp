@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "cpu/workers.hpp"
 #include "external/blocks.hpp"
@@ -37,6 +38,12 @@ struct SlotSize {
     [[nodiscard]] std::size_t memory(const Format& format) const;
 };
 
+// Whole records that tell their length.
+struct SomeRecords {
+    std::span<const std::byte> bytes{};
+    std::size_t records = 0;
+};
+
 class Slot {
   public:
     Slot(const Format& format, SlotSize size);
@@ -50,6 +57,10 @@ class Slot {
     // Adds that many new bytes: finds the records in them and makes their keys. Lines are coded.
     // Throws InvalidArgument for a header that is not valid.
     void add(std::size_t bytes);
+    // How many of these fit, one after the other.
+    [[nodiscard]] std::size_t fitting(std::span<const SomeRecords> parts) const;
+    // Adds records; threads copy them. Pre: they fit, and 16 bytes after each part can be read.
+    void add(std::span<const SomeRecords> parts, const cpu::Workers& workers);
     // Takes the incomplete record from the end of another slot. Pre: empty.
     void add_rest(const Slot& other);
     // Ends the last line if its end is missing. Pre: not full.
@@ -70,12 +81,15 @@ class Slot {
     [[nodiscard]] std::span<const std::byte> record(std::size_t i) const;
     // Prefetches where record i is.
     [[gnu::always_inline]] void prefetch_place(std::size_t i) const {
-        __builtin_prefetch(index_.data() + i * format_->index_bytes());
+        const auto* place = index_.data() + i * format_->index_bytes();
+        __builtin_prefetch(place);
+        __builtin_prefetch(place + format_->index_bytes());  // has the end of the record
     }
 
   private:
     void add_lines(std::size_t search);
     void add_sized();
+    std::size_t add_some(const SomeRecords& some, std::size_t at, std::size_t number);
     void end_line(std::size_t end);
     void end_record(std::size_t end);
     [[nodiscard]] std::uint64_t* offsets() const { return reinterpret_cast<std::uint64_t*>(index_.data()); }
@@ -97,14 +111,24 @@ class Gather final : public RecordStream {
         : slot_(slot), workers_(workers), next_(begin), end_(end) {}
     [[nodiscard]] std::size_t fill(std::span<std::byte> memory) override;
     [[nodiscard]] std::span<const std::byte> next() override;
+    // Where some records of different lengths begin in the memory that was filled last, in order. Of each part of
+    // `cell` bytes it is one, or `none`.
+    [[nodiscard]] std::span<const std::size_t> begins() const { return begins_; }
+    static constexpr std::size_t cell = std::size_t{2} << 10U, none = static_cast<std::size_t>(-1);
 
   private:
-    [[nodiscard]] std::size_t fill_with_records(std::span<std::byte> memory);
-    [[nodiscard]] std::size_t fill_in_tasks(std::span<std::byte> memory);
+    // Positions of the order, and bytes that are filled.
+    struct Part {
+        std::size_t next, end, filled;
+    };
+    [[nodiscard]] std::size_t fill_with_records(std::span<std::byte> memory, std::size_t filled);
+    [[nodiscard]] std::size_t fill_in_tasks(std::span<std::byte> memory, std::size_t filled);
+    [[nodiscard]] Part copy(Part part, std::span<std::byte> memory);
 
     const Slot& slot_;
     cpu::Workers& workers_;
     std::size_t next_, end_;
+    std::vector<std::size_t> begins_;
     std::span<const std::byte> rest_;  // rest of a record that was cut
 };
 

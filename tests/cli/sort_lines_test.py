@@ -312,6 +312,16 @@ class Tasks(Lines):
             self.fails(1, "line 20001 ", "sort", "-r", among, "--memory", "24M", "--threads", threads)
         self.assertIn("memory", words)
 
+    def test_long_keys_that_begin_alike(self):
+        chooser = random.Random(11)
+        lines = [b"a" * (400000 + chooser.randrange(6)) + chooser.choice([b"", b"a", b"b", b"\xff\0"]) + b"\n" for _ in range(80)]
+        file = self.path("alike", b"".join(lines))
+        for threads in ("1", "6"):
+            for options in (["-k1"], ["-r"]):
+                result = run("sort", *options, file, "--memory", "40M", "--threads", threads, "--temp", self.temp, "--stats")
+                self.assertTrue(result.stdout == gnu_sort(*options, file), (options, threads))
+                self.assertGreater(json.loads(result.stderr)["runs"], 1)
+
     def test_short_lines_in_little_memory(self):
         for options in (["-r"], ["-n"], ["-u"]):
             for line in (b"\n", b"1\n"):
