@@ -291,6 +291,7 @@ int main(int argc, char** argv) {
     std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is then an error like a full disk
     try {
         quadmill::detail::input::open_standard_files();
+        quadmill::detail::cli::start_with_mpi(argv);
         quadmill::detail::files::note_hook = [](const std::string& note) {
             fmt::print(stderr, "quadmill: {}\n", quadmill::detail::input::printable(note));
         };

@@ -1,11 +1,13 @@
 #include "cli/ranks.hpp"
 
+#include <dlfcn.h>
 #include <fmt/core.h>
 #include <glob.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -58,6 +60,25 @@ constexpr std::array knows_ranks{"info", "man", "completion"};
 bool has_ranks() {
     return launched().ranks > 1;
 }
+
+#if defined(QUADMILL_MPI_LIBRARY)
+void start_with_mpi(char** argv) {
+    if (!has_ranks() || dlsym(RTLD_DEFAULT, "MPI_Init_thread")) return;
+    // Its own name is found by the system's loader, as mpirun arranges it; otherwise it is where the build found it.
+    const char* library = QUADMILL_MPI_NAME;
+    if (!dlopen(library, RTLD_LAZY)) library = QUADMILL_MPI_LIBRARY;
+    if (!dlopen(library, RTLD_LAZY))
+        throw Error(fmt::format("cannot load MPI, with which this program was built: {}", dlerror()));
+    constexpr const char* variable = "LD_PRELOAD";
+    const char* others = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe): nobody sets it
+    const auto value = others ? fmt::format("{}:{}", library, others) : library;
+    setenv(variable, value.c_str(), 1);  // NOLINT(concurrency-mt-unsafe): there is one thread
+    execv("/proc/self/exe", argv);
+    throw Error(fmt::format("cannot start again with MPI's libraries: {}", std::strerror(errno)));
+}
+#else
+void start_with_mpi(char**) {}
+#endif
 
 void refuse_ranks(CLI::App& app) {
     const auto job = launched();

@@ -245,7 +245,7 @@ void TerasortCommand::print(const mpi::TerasortStats& s) const {
 // For a job of mpirun: each rank sorts its share with its own device of its machine.
 void TerasortCommand::sort_on_ranks(const RecordFormat& records, input::Interrupt& interrupt) {
     const mpi::World world;
-    const mpi::Comm comm("terasort", MPI_COMM_WORLD);
+    const mpi::Comm comm("terasort", world.comm());
     const auto local = quadmill::mpi::local_rank(comm.get());
     std::optional<Context> context;
     mpi::TerasortOptions options{.parts = parts ? mpi::Parts::Apart : mpi::Parts::Together,

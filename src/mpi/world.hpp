@@ -1,6 +1,8 @@
 // MPI for a program that mpirun has started. MPI is initialized for the life of this object.
 #pragma once
 
+#include "quadmill/mpi.hpp"
+
 namespace quadmill::detail::mpi {
 
 // If it is destroyed by an exception, which usually all ranks throw, it waits a moment for the others. If they do not
@@ -11,6 +13,11 @@ class World {
     World(const World&) = delete;
     World& operator=(const World&) = delete;
     ~World();
+    // Of all ranks.
+    [[nodiscard]] MPI_Comm comm() const { return comm_; }
+
+  private:
+    MPI_Comm comm_{};
 };
 
 }  // namespace quadmill::detail::mpi

@@ -22,6 +22,13 @@ def on_ranks(ranks, *args, stdin=b""):
     return subprocess.run([MPIEXEC, "-n", str(ranks), QUADMILL, *args], input=stdin, capture_output=True, timeout=120)
 
 
+class Libraries(Command):
+    def test_mpi_is_loaded_in_ranks_only(self):
+        """The loader takes the time of a fifth of the command's start for it."""
+        listing = {**os.environ, "LD_TRACE_LOADED_OBJECTS": "1"}
+        self.assertNotIn(b"libmpi", subprocess.run([QUADMILL], capture_output=True, env=listing).stdout)
+
+
 class Summaries(Command):
     def answers(self, ranks, *args, **more):
         result = on_ranks(ranks, *args, "--json", **more)
