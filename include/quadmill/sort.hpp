@@ -332,9 +332,9 @@ class QUADMILL_API Sorter {
     ///     sorter.sort_buffer({.buffer = depths}, n);
     SortStats sort_buffer(const BufferKeys& keys, std::size_t count, std::optional<Order> order = {});
 
-    /// Compiles at most `programs` of the shader programs that such a call on `count` keys needs, and allocates its
-    /// memory. Returns true if everything is ready. Call it repeatedly to draw a loading screen in between. Shader
-    /// programs belong to the context: those that another sorter has compiled are ready.
+    /// Compiles at most `programs` of the shader programs that such a call on `count` keys needs (of floats, also one
+    /// with a Plane), and allocates its memory. Returns true if everything is ready. Call it repeatedly to draw a loading
+    /// screen in between. Shader programs belong to the context: those that another sorter has compiled are ready.
     /// Cost: it runs the call on zeros and draws one texel per pass. Nothing if the CPU would sort.
     /// Throws: as the prepared call.
     ///

@@ -86,7 +86,40 @@ bool overlap(const KeysInBuffer& a, const KeysInBuffer& b) {
 namespace {
 // Bytes copied at a time, unless one texel of keys spans more.
 constexpr std::size_t part_bytes = std::size_t{1} << 26U;
+
+constexpr const char* counted_macro = "#define COUNTED\n";
+
+const gl::Program& program_of_buffer(pass::Programs& programs, int key_words, const std::string& macros) {
+    return programs.get("sort/keys_of_buffer.frag", shaders::sort_keys_of_buffer_frag,
+                        "#define KEY_WORDS " + std::to_string(key_words) + "\n" + macros);
+}
+constexpr const char* plane_macro_of_buffer = "#define PLANE\n";
+
+const gl::Program& program_of_texture(pass::Programs& programs, gl::Sampled sampled, int channels,
+                                      const std::string& macros) {
+    return programs.get(
+        "sort/keys_of_part.frag", shaders::sort_keys_of_part_frag,
+        "#define CHANNELS " + std::to_string(channels) + "\n" +
+            (sampled == gl::Sampled::Floats             ? "#define TEXELS sampler2D\n#define BITS floatBitsToUint\n"
+             : sampled == gl::Sampled::UnsignedIntegers ? "#define TEXELS usampler2D\n#define BITS uvec4\n"
+                                                        : "#define TEXELS isampler2D\n#define BITS uvec4\n") +
+            macros);
+}
+// Copies of 32-bit floats are integers.
+const char* plane_macro(gl::Sampled sampled) {
+    return sampled == gl::Sampled::Floats ? "#define PLANE\n" : "#define PLANE uintBitsToFloat\n";
+}
+
 }  // namespace
+
+void CallerKeys::compile_planes_of_textures() {
+    for (const auto sampled : {gl::Sampled::Floats, gl::Sampled::UnsignedIntegers})
+        program_of_texture(programs_, sampled, 1, plane_macro(sampled));
+}
+
+void CallerKeys::compile_planes_of_buffers() {
+    program_of_buffer(programs_, 1, plane_macro_of_buffer);
+}
 
 const gl::Texture* CallerKeys::number(const std::optional<Counter>& counter) {
     if (!counter) return nullptr;
@@ -103,9 +136,8 @@ void CallerKeys::draw(const KeysInBuffer& keys, const gl::Texture* number, std::
         std::min(std::max(part_bytes, texel_keys * key_bytes), max_bytes) / (texel_keys * key_bytes);
     const auto max_rows = max_texels / width;
     const auto& program =
-        programs_.get("sort/keys_of_buffer.frag", shaders::sort_keys_of_buffer_frag,
-                      "#define KEY_WORDS " + std::to_string(keys.key_words) + "\n" +
-                          (number ? "#define COUNTED\n" : "") + (keys.plane ? "#define PLANE\n" : ""));
+        program_of_buffer(programs_, keys.key_words,
+                          std::string(number ? counted_macro : "") + (keys.plane ? plane_macro_of_buffer : ""));
     const auto element_bytes =
         keys.plane ? position_bytes : static_cast<std::size_t>(keys.key_words) * keys.texel_bytes();
     // Draws texels [left, right) of rows [row, end_row). The first `texels` of them have keys, beginning with key
@@ -303,23 +335,19 @@ void CallerKeys::draw(const KeysInTexture& keys, TexelKeys some, std::uint64_t p
 void draw_keys(gl::Device& device, pass::Programs& programs, pass::QuadLists& quads, const gl::Texture& texels,
                const TexelKeys& some, std::uint64_t padding, const pass::Target& source, std::size_t rows) {
     const auto sampled = gl::info(texels.format()).sampled();
-    std::string prelude = "#define CHANNELS " + std::to_string(some.channels) + "\n";
-    prelude += sampled == gl::Sampled::Floats             ? "#define TEXELS sampler2D\n#define BITS floatBitsToUint\n"
-               : sampled == gl::Sampled::UnsignedIntegers ? "#define TEXELS usampler2D\n#define BITS uvec4\n"
-                                                          : "#define TEXELS isampler2D\n#define BITS uvec4\n";
-    if (some.number) prelude += "#define COUNTED\n";
+    std::string macros = some.number ? counted_macro : "";
     gl::Uniforms uniforms{
         {"count", static_cast<int>(some.keys)},   {"first_key", static_cast<int>(some.first)},
         {"corner", glm::ivec2(some.x, some.y)},   {"source_width", some.width > 0 ? some.width : texels.width()},
         {"target_width", source.texture.width()}, {"padding", static_cast<unsigned>(padding)}};
     if (some.plane) {
-        prelude += sampled == gl::Sampled::Floats ? "#define PLANE\n" : "#define PLANE uintBitsToFloat\n";
+        macros += plane_macro(sampled);
         set_plane(uniforms, *some.plane);
     } else {
         uniforms.set("channel", some.channel);
     }
     draw(device, {.name = "keys of texture",
-                  .program = &programs.get("sort/keys_of_part.frag", shaders::sort_keys_of_part_frag, prelude),
+                  .program = &program_of_texture(programs, sampled, some.channels, macros),
                   .inputs = {&texels, some.number},
                   .uniforms = std::move(uniforms),
                   .target = &source.framebuffer,

@@ -100,6 +100,10 @@ class CallerKeys {
     void draw(const KeysInBuffer& keys, const gl::Texture* number, std::uint64_t padding, const pass::Target& to,
               std::size_t rows);
 
+    // Compiles what draw() needs for positions instead of keys.
+    void compile_planes_of_textures();
+    void compile_planes_of_buffers();
+
     // Copies the part's texels in that format, for later calls.
     const gl::Texture& copy(const KeysInTexture& keys, gl::Format format);
     // Draws keys of the texture if it is read in place, otherwise of the last copy, which is one of it.

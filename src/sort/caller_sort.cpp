@@ -55,13 +55,16 @@ void CallerSort::send(std::span<const std::size_t> ends) {
         ends_ = {};
         ends_ = gl::Texture(device_, gl::Format::R32ui, static_cast<int>(width), static_cast<int>(rows));
     }
-    const gl::PixelBuffer memory(device_, gl::PixelBuffer::Direction::Upload, ends_.bytes());
-    const auto bytes = memory.write(0, ends_.bytes());
+    // If the GPU may not have read the last call's ends yet, these go to new memory, so no call waits.
+    if (!ends_sent_.passed()) ends_memory_ = {};
+    pass::grow(ends_memory_, device_, gl::PixelBuffer::Direction::Upload, ends_.bytes());
+    const auto bytes = ends_memory_.write(0, ends_.bytes());
     for (std::size_t i = 0; i < ends.size(); ++i) {
         const auto end = static_cast<std::uint32_t>(ends[i]);
         std::memcpy(&bytes[i * sizeof end], &end, sizeof end);
     }
-    upload_rows(device_, memory, 0, ends_, 0, static_cast<int>(rows));
+    upload_rows(device_, ends_memory_, 0, ends_, 0, static_cast<int>(rows));
+    ends_sent_ = gl::Fence(device_);
 }
 
 void CallerSort::draw_with_segments(const KeyForm& key, std::size_t count, std::size_t segments,

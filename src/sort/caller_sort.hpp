@@ -46,6 +46,9 @@ class CallerSort {
     // number of NaNs. Waits for the GPU.
     RankSample<std::uint32_t> sample(const KeysInTexture& keys, double eps);
 
+    // Of all argsorts.
+    [[nodiscard]] CallerKeys& keys() noexcept { return keys_; }
+
     [[nodiscard]] static KeyForm form(const KeysInBuffer& keys, Order order, bool indexed) {
         return {keys.type, order, indexed};
     }
@@ -70,8 +73,10 @@ class CallerSort {
     pass::Programs programs_;
     CallerKeys keys_;
     pass::QuadLists quads_;
-    pass::Target words_;      // in flight to a buffer
-    gl::Texture ends_;        // of segments
+    pass::Target words_;  // in flight to a buffer
+    gl::Texture ends_;    // of segments
+    gl::PixelBuffer ends_memory_;
+    gl::Fence ends_sent_;
     pass::Target key_words_;  // of keys in segments
     gl::BufferTexels texels_;
     pass::Target sample_;

@@ -199,6 +199,8 @@ void Sorter::State::rehearse(SortCall call, KeyType type, std::size_t count) {
         const auto height = static_cast<int>(std::max<std::size_t>((count + 4095) / 4096, 1));
         const gl::Texture keys(device, format, width, height), index(device, gl::Format::R32ui, width, height);
         argsort_texture({.texture = keys.id(), .count = count}, {}, index.id(), 0, options.order);
+        if (type == KeyType::F32 && options.engine != Engine::Bitonic)
+            caller_sort().keys().compile_planes_of_textures();
     } else {
         const std::vector<std::byte> zeros(std::max<std::size_t>(bytes, 1));
         const gl::Buffer keys(device, zeros);
@@ -209,6 +211,7 @@ void Sorter::State::rehearse(SortCall call, KeyType type, std::size_t count) {
                            ? std::optional<BufferKeys>({.buffer = order.id(), .type = KeyType::U32})
                            : std::nullopt,
                        options.order);
+        if (type == KeyType::F32 && call == SortCall::ArgsortBuffer) caller_sort().keys().compile_planes_of_buffers();
     }
 }
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "gl/uploads.hpp"
 #include "gl/versions.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill/sort.hpp"
@@ -27,76 +28,6 @@ std::vector<Version> with_45() {
     return all;
 }
 
-// A format of the application, and how a channel of it is uploaded from a number of 0 to 99.
-struct Uploaded {
-    const char* name;
-    GLenum internal, format, type;
-    int channels;
-};
-constexpr std::array<Uploaded, 31> formats{{{"RG8", GL_RG8, GL_RG, GL_UNSIGNED_BYTE, 2},
-                                            {"RG16", GL_RG16, GL_RG, GL_UNSIGNED_SHORT, 2},
-                                            {"RG16F", GL_RG16F, GL_RG, GL_FLOAT, 2},
-                                            {"RG32F", GL_RG32F, GL_RG, GL_FLOAT, 2},
-                                            {"RGB8", GL_RGB8, GL_RGB, GL_UNSIGNED_BYTE, 3},
-                                            {"RGB16F", GL_RGB16F, GL_RGB, GL_FLOAT, 3},
-                                            {"RGB32F", GL_RGB32F, GL_RGB, GL_FLOAT, 3},
-                                            {"R11F_G11F_B10F", GL_R11F_G11F_B10F, GL_RGB, GL_FLOAT, 3},
-                                            {"RGBA16", GL_RGBA16, GL_RGBA, GL_UNSIGNED_SHORT, 4},
-                                            {"SRGB8", GL_SRGB8, GL_RGB, GL_UNSIGNED_BYTE, 3},
-                                            {"SRGB8_ALPHA8", GL_SRGB8_ALPHA8, GL_RGBA, GL_UNSIGNED_BYTE, 4},
-                                            {"R8I", GL_R8I, GL_RED_INTEGER, GL_BYTE, 1},
-                                            {"R8UI", GL_R8UI, GL_RED_INTEGER, GL_UNSIGNED_BYTE, 1},
-                                            {"R16I", GL_R16I, GL_RED_INTEGER, GL_SHORT, 1},
-                                            {"R16UI", GL_R16UI, GL_RED_INTEGER, GL_UNSIGNED_SHORT, 1},
-                                            {"RG8I", GL_RG8I, GL_RG_INTEGER, GL_BYTE, 2},
-                                            {"RG8UI", GL_RG8UI, GL_RG_INTEGER, GL_UNSIGNED_BYTE, 2},
-                                            {"RG16I", GL_RG16I, GL_RG_INTEGER, GL_SHORT, 2},
-                                            {"RG16UI", GL_RG16UI, GL_RG_INTEGER, GL_UNSIGNED_SHORT, 2},
-                                            {"RG32I", GL_RG32I, GL_RG_INTEGER, GL_INT, 2},
-                                            {"RG32UI", GL_RG32UI, GL_RG_INTEGER, GL_UNSIGNED_INT, 2},
-                                            {"RGBA8I", GL_RGBA8I, GL_RGBA_INTEGER, GL_BYTE, 4},
-                                            {"RGBA8UI", GL_RGBA8UI, GL_RGBA_INTEGER, GL_UNSIGNED_BYTE, 4},
-                                            {"RGBA16I", GL_RGBA16I, GL_RGBA_INTEGER, GL_SHORT, 4},
-                                            {"RGBA16UI", GL_RGBA16UI, GL_RGBA_INTEGER, GL_UNSIGNED_SHORT, 4},
-                                            {"RGBA32I", GL_RGBA32I, GL_RGBA_INTEGER, GL_INT, 4},
-                                            {"RGBA32UI", GL_RGBA32UI, GL_RGBA_INTEGER, GL_UNSIGNED_INT, 4},
-                                            {"RGB10_A2", GL_RGB10_A2, GL_RGBA, GL_UNSIGNED_INT_2_10_10_10_REV, 4},
-                                            {"RGBA8", GL_RGBA8, GL_RGBA, GL_UNSIGNED_BYTE, 4},
-                                            {"R32I", GL_R32I, GL_RED_INTEGER, GL_INT, 1},
-                                            {"RGBA16F", GL_RGBA16F, GL_RGBA, GL_FLOAT, 4}}};
-
-bool is_float(const Uploaded& format) {
-    return format.type == GL_FLOAT;
-}
-bool is_integer(const Uploaded& format) {
-    return format.format == GL_RED_INTEGER || format.format == GL_RG_INTEGER || format.format == GL_RGBA_INTEGER;
-}
-bool is_signed(const Uploaded& format) {
-    return format.type == GL_BYTE || format.type == GL_SHORT || format.type == GL_INT;
-}
-bool is_packed(const Uploaded& format) {
-    return format.type == GL_UNSIGNED_INT_2_10_10_10_REV;
-}
-
-// The stored number, and what a shader reads.
-double stored(const Uploaded& format, int number) {
-    switch (format.type) {
-        case GL_FLOAT:  // R11F_G11F_B10F has no sign, and six bits for blue
-            return format.internal == GL_R11F_G11F_B10F ? number / 2 : (number - 50) * 0.5;
-        case GL_BYTE:
-            return number - 50;
-        case GL_SHORT:
-            return (number - 50) * 600;
-        case GL_INT:
-            return (number - 50) * 40'000'000.0;
-        case GL_UNSIGNED_SHORT:
-            return number * 600;
-        case GL_UNSIGNED_INT:
-            return number * 40'000'000.0;
-        default:
-            return number * 2;
-    }
-}
 double read_by_shader(const Uploaded& format, double value, int channel) {
     if (is_float(format) || is_integer(format)) return value;
     if (is_packed(format)) return channel == 3 ? value : value / 1023;
@@ -106,41 +37,8 @@ double read_by_shader(const Uploaded& format, double value, int channel) {
     return share <= 0.04045 ? share / 12.92 : std::pow((share + 0.055) / 1.055, 2.4);
 }
 
-template <class To>
-void append(std::vector<std::byte>& bytes, double value) {
-    const auto one = static_cast<To>(value);
-    const auto at = bytes.size();
-    bytes.resize(at + sizeof one);
-    std::memcpy(&bytes[at], &one, sizeof one);
-}
-void append(std::vector<std::byte>& bytes, const Uploaded& format, int number) {
-    const auto value = stored(format, number);
-    switch (format.type) {
-        case GL_FLOAT:
-            return append<float>(bytes, value);
-        case GL_BYTE:
-            return append<std::int8_t>(bytes, value);
-        case GL_SHORT:
-            return append<std::int16_t>(bytes, value);
-        case GL_INT:
-            return append<std::int32_t>(bytes, value);
-        case GL_UNSIGNED_SHORT:
-            return append<std::uint16_t>(bytes, value);
-        case GL_UNSIGNED_INT:
-            return append<std::uint32_t>(bytes, value);
-        default:
-            return append<std::uint8_t>(bytes, value);
-    }
-}
-
 GLuint upload(const Api& gl, const Uploaded& format, int width, int height, const std::vector<int>& numbers) {
-    std::vector<std::byte> bytes;
-    if (is_packed(format)) {  // alpha has two bits, which are 0
-        for (std::size_t i = 0; i < numbers.size(); i += 4)
-            append<std::uint32_t>(bytes, 2 * (numbers[i] + 1024 * (numbers[i + 1] + 1024 * numbers[i + 2])));
-    } else {
-        for (const int number : numbers) append(bytes, format, number);
-    }
+    const auto bytes = uploaded(format, numbers);
     GLuint id = 0;
     gl.GenTextures(1, &id);
     gl.BindTexture(GL_TEXTURE_2D, id);
@@ -183,7 +81,7 @@ void check_channel(const Api& gl, Sorter& sorter, const Uploaded& format, GLuint
     for (int i = 0; i < across * up; ++i) {
         const int texel = (y + i / across) * width + x + i % across;
         const auto number = numbers[static_cast<std::size_t>(texel * format.channels + channel)];
-        keys.push_back(is_packed(format) && channel == 3 ? 0 : stored(format, number));
+        keys.push_back(stored(format, number, channel));
     }
     std::vector<std::uint32_t> expected(keys.size());
     std::iota(expected.begin(), expected.end(), 0U);
@@ -232,10 +130,9 @@ TEST_CASE("In each version of OpenGL, a channel of a texture of any format is a 
         const OlderHost host(version);
         const auto& gl = host.gl;
         Sorter sorter(Context::adopt(), {.engine = Engine::Merge});
-        for (const auto& format : formats) {
+        for (const auto& format : uploaded_formats) {
             CAPTURE(format.name);
-            const bool has_no_short = version.api == OpenGl::Es3 && !is_integer(format);
-            if (has_no_short && format.type == GL_UNSIGNED_SHORT) continue;  // OpenGL ES 3.0 has no such format
+            if (version.api == OpenGl::Es3 && !is_in_es(format)) continue;
             std::vector<int> numbers(static_cast<std::size_t>(width * height * format.channels));
             for (std::size_t i = 0; i < numbers.size(); ++i)
                 numbers[i] = static_cast<int>(i * 2654435761U % 1'000'003 % 100);
@@ -287,7 +184,7 @@ TEST_CASE("In each version of OpenGL, positions are ordered by their distance fr
                                         {at.begin(), at.begin() + static_cast<std::ptrdiff_t>(n) * format.channels});
             sorter.argsort_texture({.texture = texture}, plane, index, Order::Descending);
             CHECK(texels_of(gl, index, width, height) ==
-                  expected([&](int number) { return stored(format, number); }, 0, format.channels));
+                  expected([&](int number) { return stored(format, number, 0); }, 0, format.channels));
             gl.DeleteTextures(1, &texture);
         }
         std::vector<float> floats(at.begin(), at.end());

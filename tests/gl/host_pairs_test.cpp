@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "gl/device.hpp"
 #include "gl/host.hpp"
 #include "gl/host_objects.hpp"
 #include "gl/sample_keys.hpp"
@@ -248,6 +249,47 @@ TEST_CASE("Keys in textures are ordered within segments, and take their values a
             }
         }
     }
+    CHECK(error_names(take_errors(gl)) == "");
+}
+
+TEST_CASE("Calls in flight have segments of their own; later calls use the same memory again") {
+    const Host host;
+    const auto& gl = host.gl;
+    const auto context = Host::adopt();
+    PairSorter sorter(context);
+    static int made = 0;
+    static decltype(Api::CreateBuffers) create_buffers = nullptr;
+    auto& of_library = detail::Access::of(context)->gl;
+    create_buffers = of_library.CreateBuffers;
+    of_library.CreateBuffers = [](GLsizei count, GLuint* ids) {
+        made += count;
+        create_buffers(count, ids);
+    };
+    constexpr std::uint32_t n = 2000, calls = 8;
+    std::vector<float> falling(n);
+    for (std::uint32_t i = 0; i < n; ++i) falling[i] = static_cast<float>(n - i);
+    const std::vector<std::uint32_t> nothing(n);
+    const auto keys = pair_texture(gl, GL_R32F, n, 1, GL_RED, GL_FLOAT, falling.data());
+    std::array<GLuint, calls> indices{};
+    for (auto& index : indices)
+        index = pair_texture(gl, GL_R32UI, n, 1, GL_RED_INTEGER, GL_UNSIGNED_INT, nothing.data());
+    for (std::uint32_t i = 0; i < calls; ++i)
+        sorter.argsort_segments({.texture = keys}, std::array<std::size_t, 2>{100 * i, n}, indices.at(i));
+    for (std::uint32_t i = 0; i < calls; ++i) {
+        std::vector<std::uint32_t> expected(n), found(n);
+        std::iota(expected.begin(), expected.end(), 0U);
+        const auto cut = expected.begin() + 100 * i;
+        std::reverse(expected.begin(), cut);
+        std::reverse(cut, expected.end());
+        gl.GetTextureImage(indices.at(i), 0, GL_RED_INTEGER, GL_UNSIGNED_INT, 4 * n, found.data());
+        CHECK((found == expected));
+    }
+    gl.Finish();
+    made = 0;
+    sorter.argsort_segments({.texture = keys}, std::array<std::size_t, 2>{7, n}, indices[0]);
+    CHECK(made == 0);
+    gl.DeleteTextures(calls, indices.data());
+    gl.DeleteTextures(1, &keys);
     CHECK(error_names(take_errors(gl)) == "");
 }
 

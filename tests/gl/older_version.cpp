@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "gl/uploads.hpp"
+
 namespace quadmill::test {
 
 namespace {
@@ -112,15 +114,13 @@ std::pair<GLenum, GLenum> pixels_of(GLenum internal) {
         case GL_R32UI:
             return {GL_RED_INTEGER, GL_UNSIGNED_INT};
         case GL_RGBA32F:
-        case GL_RGBA16F:
             return {GL_RGBA, GL_FLOAT};
-        case GL_RGB32F:
-            return {GL_RGB, GL_FLOAT};
-        case GL_RGBA16I:
-            return {GL_RGBA_INTEGER, GL_SHORT};
         default:
-            return {GL_RGBA, GL_UNSIGNED_BYTE};
+            break;
     }
+    const auto* const known = std::ranges::find(uploaded_formats, internal, &Uploaded::internal);
+    if (known != uploaded_formats.end()) return {known->format, known->type};
+    return {GL_RGBA, GL_UNSIGNED_BYTE};
 }
 
 void create_textures(GLenum target, GLsizei count, GLuint* ids) {

@@ -137,16 +137,27 @@ TEST_CASE("prepare() compiles in slices, changes no state, and leaves nothing to
             if (call == SortCall::Sort || call == SortCall::SortWithIndex) CHECK(bits_differ(expected, keys) == "");
             if (call == SortCall::Argsort) sorter.argsort(keys, index);
             poison.clear();
-            GLuint textures[2] = {}, two[2] = {};  // NOLINT(*-avoid-c-arrays)
-            host.gl.CreateTextures(GL_TEXTURE_2D, 2, textures);
+            GLuint textures[4] = {}, two[2] = {};  // NOLINT(*-avoid-c-arrays)
+            host.gl.CreateTextures(GL_TEXTURE_2D, 4, textures);
             host.gl.TextureStorage2D(textures[0], 1, GL_R32F, 100, 30);
             host.gl.TextureStorage2D(textures[1], 1, GL_R32UI, 100, 30);
+            host.gl.TextureStorage2D(textures[2], 1, GL_RGBA32F, 100, 30);
+            host.gl.TextureStorage2D(textures[3], 1, GL_RGB16F, 100, 30);
             host.gl.CreateBuffers(2, two);
-            for (const auto id : two) host.gl.NamedBufferStorage(id, n * 4, keys.data(), 0);
+            const std::vector<float> zeros(3 * n);
+            for (const auto id : two) host.gl.NamedBufferStorage(id, 3 * n * 4, zeros.data(), 0);
+            const Plane plane{1, 2, 3, 4};
             if (call == SortCall::ArgsortTexture) sorter.argsort_texture(textures[0], textures[1]);
-            if (call == SortCall::ArgsortBuffer) sorter.argsort_buffer({.buffer = two[0]}, n, two[1]);
+            if (call == SortCall::ArgsortTexture && engine == Engine::Merge) {
+                for (const auto positions : {textures[2], textures[3]})
+                    sorter.argsort_texture({.texture = positions}, plane, textures[1]);
+            }
+            if (call == SortCall::ArgsortBuffer) {
+                sorter.argsort_buffer({.buffer = two[0]}, n, two[1]);
+                sorter.argsort_buffer({.buffer = two[0], .stride = 12}, plane, n, two[1]);
+            }
             if (call == SortCall::SortBuffer) sorter.sort_buffer({.buffer = two[0]}, n);
-            host.gl.DeleteTextures(2, textures);
+            host.gl.DeleteTextures(4, textures);
             host.gl.DeleteBuffers(2, two);
             CHECK(compiled(context) == ready);
         }

@@ -22,6 +22,7 @@
 #include "gl/sample_keys.hpp"
 #include "gl/state_poison.hpp"
 #include "gl/state_snapshot.hpp"
+#include "gl/uploads.hpp"
 #include "quadmill/pairs.hpp"
 #include "quadmill/query.hpp"
 #include "quadmill/stream.hpp"
@@ -81,6 +82,7 @@ class ObjectCalls {
                                        {"sort_buffer", [&] { sort_buffer(random); }},
                                        {"argsort by depth", [&] { argsort_by_depth(random); }},
                                        {"argsort_texture of a channel", [&] { argsort_channel(random); }},
+                                       {"argsort_texture of any format", [&] { argsort_any_format(random); }},
                                        {"argsort_segments", [&] { argsort_segments(random); }},
                                        {"sort_texture of a rectangle", [&] { sort_rectangle(random); }},
                                        {"Quantiles::add_texture", [&] { add_texture(random); }},
@@ -170,14 +172,17 @@ class ObjectCalls {
     // A texture that is made, used and read with tight pixel transfers.
     class Texels {
       public:
-        Texels(const Context& context, const Api& gl, GLenum internal, int width, int height,
-               const std::vector<float>& texels, GLenum format = GL_RGBA)
-            : context_(context), gl_(gl), format_(format), bytes_(texels.size() * sizeof(float)) {
+        Texels(const Context& context, const Api& gl, const Uploaded& of, int width, int height,
+               const std::vector<std::byte>& texels)
+            : context_(context), gl_(gl), format_(of.format), bytes_(texels.size()) {
             const Session session(context_);
             gl.CreateTextures(GL_TEXTURE_2D, 1, &id_);
-            gl.TextureStorage2D(id_, 1, internal, width, height);
-            gl.TextureSubImage2D(id_, 0, 0, 0, width, height, format, GL_FLOAT, texels.data());
+            gl.TextureStorage2D(id_, 1, of.internal, width, height);
+            gl.TextureSubImage2D(id_, 0, 0, 0, width, height, of.format, of.type, texels.data());
         }
+        Texels(const Context& context, const Api& gl, GLenum internal, int width, int height,
+               const std::vector<float>& texels, GLenum format = GL_RGBA)
+            : Texels(context, gl, {"", internal, format, GL_FLOAT, 0}, width, height, bytes_of(texels)) {}
         Texels(const Texels&) = delete;
         Texels& operator=(const Texels&) = delete;
         ~Texels() { gl_.DeleteTextures(1, &id_); }
@@ -233,6 +238,25 @@ class ObjectCalls {
         std::vector<float> gathered;
         for (const auto place : found) gathered.push_back(values.at(place));
         CHECK(bits_differ(sorted(values, Order::Ascending), gathered) == "");
+    }
+
+    void argsort_any_format(Random& random) {
+        const auto& format = uploaded_formats.at(random.index(static_cast<GLuint>(uploaded_formats.size())));
+        if (context_.info().api == OpenGl::Es3 && !is_in_es(format)) return;
+        const int width = random.number(1, 20), height = random.number(1, 20);
+        const int channel = random.number(0, format.channels - 1);
+        std::vector<int> numbers(static_cast<std::size_t>(width * height * format.channels));
+        for (auto& number : numbers) number = random.number(0, 99);
+        std::vector<double> keys;
+        for (std::size_t i = 0; i < numbers.size(); i += static_cast<std::size_t>(format.channels))
+            keys.push_back(stored(format, numbers[i + static_cast<std::size_t>(channel)], channel));
+        std::vector<std::uint32_t> expected(keys.size());
+        sort_with_index_on_cpu(keys, expected);
+        const Texels texels(context_, gl_, format, width, height, uploaded(format, numbers));
+        const auto found = argsorted(
+            width, height, [&](GLuint index) { sorter_.argsort_texture({.texture = texels.id()}, index, channel); });
+        CAPTURE(format.name);
+        CHECK((found == expected));
     }
 
     void argsort_segments(Random& random) {
