@@ -1,6 +1,7 @@
 #include "external/slot.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <numeric>
 #include <utility>
@@ -101,7 +102,7 @@ void Slot::add_sized() {
     while (records_ < size_.records && filled_ - whole_ >= sizeof(SizedHeader)) {
         const auto header = header_of(begin_ + whole_);
         if (header.bytes > filled_ - whole_) break;
-        places()[records_] = {whole_, header.key(begin_ + whole_)};
+        places()[records_] = place_of(header.key(begin_ + whole_));
         end_record(whole_ + header.bytes);
     }
     places()[records_] = {whole_, {begin_, 0}};
@@ -147,6 +148,15 @@ std::size_t Slot::add_some(const SomeRecords& some, std::size_t at, std::size_t 
         rest = rest.subspan(header.bytes);
     }
     return longest;
+}
+
+// The place of the next record. Bytes behind `filled_` may be read from a file at this moment, so a short key that ends
+// near it is copied.
+RecordPlace Slot::place_of(std::span<const std::byte> key) const {
+    std::array<std::byte, RecordPlace::bytes_read> copy{};
+    if (begin_ + filled_ - key.data() >= static_cast<std::ptrdiff_t>(copy.size())) return {whole_, key};
+    std::ranges::copy(key, copy.begin());
+    return {whole_, {copy.data(), key.size()}};
 }
 
 void Slot::end_record(std::size_t end) {

@@ -90,6 +90,7 @@ class Slot {
     void add_lines(std::size_t search);
     void add_sized();
     std::size_t add_some(const SomeRecords& some, std::size_t at, std::size_t number);
+    [[nodiscard]] RecordPlace place_of(std::span<const std::byte> key) const;
     void end_line(std::size_t end);
     void end_record(std::size_t end);
     [[nodiscard]] std::uint64_t* offsets() const { return reinterpret_cast<std::uint64_t*>(index_.data()); }

@@ -31,7 +31,8 @@ namespace quadmill::detail::external {
 // Where a record that tells its length is, and the front of its key: a look at each record is a miss of the cache.
 class RecordPlace {
   public:
-    // Pre: offset < 2^48; 16 bytes from the key's beginning on can be read.
+    static constexpr std::size_t bytes_read = 16;
+    // Pre: offset < 2^48; bytes_read bytes from the key's beginning on can be read.
     RecordPlace(std::uint64_t offset, std::span<const std::byte> key)
         : place_(offset << size_bits | std::min(key.size(), long_key)),
           front_{front_word(key, 0), front_word(key, word_bytes)} {}

@@ -111,9 +111,9 @@ class Dice {
 };
 
 // A table in quadmill, and the same table in SQLite under a name.
-class Pair {
+class TableInBoth {
   public:
-    Pair(Sqlite& sqlite, std::string name, std::size_t rows, Dice& dice) : name_(std::move(name)) {
+    TableInBoth(Sqlite& sqlite, std::string name, std::size_t rows, Dice& dice) : name_(std::move(name)) {
         std::vector<std::string> names;
         for (const auto& column : all_columns()) {
             names.emplace_back(column.name);
@@ -416,7 +416,7 @@ class AgainstSqlite {
     // Queries on one table.
     void tables() {
         for (int i = 0; i < effort_.tables; ++i) {
-            const Pair pair(sqlite_, "x", rows(), dice_);
+            const TableInBoth pair(sqlite_, "x", rows(), dice_);
             std::vector<Named> columns;
             for (const auto& traits : all_columns()) columns.push_back({traits.name, traits});
             RandomQuery random(dice_, columns);
@@ -430,7 +430,7 @@ class AgainstSqlite {
     // Joins of two tables.
     void joins() {
         for (int i = 0; i < effort_.tables; ++i) {
-            const Pair x(sqlite_, "x", rows() / 4, dice_), y(sqlite_, "y", rows() / 4, dice_);
+            const TableInBoth x(sqlite_, "x", rows() / 4, dice_), y(sqlite_, "y", rows() / 4, dice_);
             std::vector<Named> columns;
             for (const auto* table : {"x", "y"}) {
                 for (const auto& traits : all_columns())

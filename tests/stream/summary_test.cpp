@@ -317,7 +317,7 @@ TEST_CASE("All threads count a long window in parts, with the same result as one
             CAPTURE(eps);
             FrequencySummary whole, parted;
             std::vector<std::uint32_t> all;
-            for (std::uint64_t seed = 0; seed < (sanitized ? 1U : 3U); ++seed) {
+            for (std::uint64_t seed = 0; seed < (quadmill::test::sanitized ? 1U : 3U); ++seed) {
                 const auto values = sorted_values(600'000 + seed, distinct, seed);
                 all.insert(all.end(), values.begin(), values.end());
                 const double error = eps * static_cast<double>(all.size());
