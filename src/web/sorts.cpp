@@ -39,8 +39,7 @@ struct Page {
     struct Sorts {
         Sorts(gl::Device& device, cpu::Workers& workers)
             : merge(device, workers), caller(device, merge), programs(device) {
-            // A pass costs the browser time: faster with 2^18 keys, slower with 2^20 (docs/browser.md).
-            merge.plan().one_pass_pairs = std::size_t{1} << 14U;
+            merge.plan() = sort::MergePlan(false);  // tests on software renderers draw what a GPU draws
         }
         sort::MergeSort merge;
         sort::CallerSort caller;

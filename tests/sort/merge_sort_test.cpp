@@ -45,13 +45,15 @@ TEST_CASE(
         std::vector<int> coarse;
         int targets;
         std::size_t one_pass_pairs = 0;
+        bool both_halves = false;
     };
     for (const Case& which :
-         {Case{{}, 8}, {{3}, 4}, {{5, 2}, 8}, {{8, 4}, 4}, {{}, 8, 1U << 20U}, {{}, 4, 1U << 20U}}) {
+         {Case{{}, 8}, {{3}, 4}, {{5, 2}, 8, 0, true}, {{8, 4}, 4, 0, true}, {{}, 8, 1U << 20U}, {{}, 4, 1U << 20U}}) {
         device.features.color_targets = which.targets;
         sort::MergeSort merge(device, workers);
         merge.plan().coarse_log2 = which.coarse;
         merge.plan().one_pass_pairs = which.one_pass_pairs;
+        merge.plan().both_halves = which.both_halves;
         for (const bool with_index : {false, true}) {
             auto keys = make<float>("few", 100'000, 8);
             const auto input = keys;

@@ -94,7 +94,7 @@ MergeSort::MergeSort(gl::Device& device, cpu::Workers& workers, std::size_t gpu_
       gpu_memory_(gpu_memory),
       passes_(device),
       subgroup_passes_(device),
-      plan_(device.info),
+      plan_(device.info.software),
       slot_(device, MergeSlot::Parts::Yes),
       programs_(device),
       quads_(device) {}

@@ -157,7 +157,7 @@ void MergePasses::draw_halves(const Job& job, const Slice& slice, Variant with, 
         pass.note = &note;
         draw(device_, pass);
     };
-    if (job.one_pass) return draw_half(Half::Both, {SortNote::Act::Exchange, texels});
+    if (job.both_halves) return draw_half(Half::Both, {SortNote::Act::Exchange, texels});
     pass.count = 1;
     draw_half(Half::Lower, {SortNote::Act::KeepLower, texels, SortNote::Step::GoesOn});
     pass.first = 1;
@@ -226,7 +226,8 @@ void MergePasses::merge(const Job& job, const Level& level, const Slice& slice) 
 void MergePasses::sort(MergeTextures& textures, const KeyForm& form, Extent extent, const MergePlan& plan) {
     const auto blocks = textures.blocks_per_32_words();
     extent.pairs *= blocks;
-    const Job job{textures, form, plan, extent.pairs <= plan.one_pass_pairs};
+    const bool one_pass = extent.pairs <= plan.one_pass_pairs;
+    const Job job{textures, form, plan, one_pass, one_pass || plan.both_halves};
     extent.longest_pairs *= blocks;
     if (extent.sorted_pairs > 1) extent.sorted_pairs *= blocks;
     const auto pair_keys = textures.pair_keys(form);

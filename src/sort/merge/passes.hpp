@@ -21,17 +21,21 @@ namespace quadmill::detail::sort {
 
 // Options of merges; measurements are in docs/notes/sorting.md.
 struct MergePlan {
-    explicit MergePlan(const ContextInfo& info)
-        : slice_pairs(info.software ? std::size_t{1} << 14U : 0),
-          one_pass_pairs(info.software ? 0 : std::size_t{1} << 14U) {}
+    explicit MergePlan(bool software)
+        : slice_pairs(software ? std::size_t{1} << 14U : 0),
+          both_halves(!software),
+          one_pass_pairs(software ? 0 : std::size_t{1} << 14U) {}
     MergeKernel kernel = MergeKernel::Auto;
     std::vector<int> coarse_log2 = {8, 4};  // first searches cuts of every 2^coarse_log2-th pair, in this order
     // This many pairs of blocks go through all their first levels before the next ones begin, so that they stay in the
     // CPU's cache. 0: off. A power of two that makes whole rows of tiles.
     std::size_t slice_pairs;
-    // Up to this many pairs of blocks, a level is one pass, which draws both blocks of each pair and searches the cuts
-    // itself. This takes fewer passes, which is faster where a pass costs more than what it draws: on a GPU, up to about
-    // 2^18 keys. 0: off.
+    // Both blocks of each pair are drawn at once: half the calls of OpenGL, and no more time on a GPU. Off: one after
+    // the other, which is faster on the CPU.
+    bool both_halves;
+    // Up to this many pairs of blocks, a level is one pass, which draws both halves and searches the cuts itself. This
+    // takes fewer passes, which is faster where a pass costs more than what it draws: on a GPU, up to about 2^18 keys.
+    // 0: off.
     std::size_t one_pass_pairs;
 };
 
@@ -112,7 +116,7 @@ class MergePasses {
         MergeTextures& textures;
         const KeyForm& form;
         const MergePlan& plan;
-        bool one_pass = false;  // for each level
+        bool one_pass = false, both_halves = false;  // for each level
     };
     struct Level {
         int index = 0;
