@@ -91,7 +91,7 @@ class CsvWriter final : public AnswerWriter {
         *space(1) = '\n';
         ++used_;
     }
-    void end(const sql::SqlAnswer& /*answer*/, double /*ms*/) override { write_buffer(); }
+    void end(std::uint64_t /*matched*/, double /*ms*/) override { write_buffer(); }
 
   private:
     static constexpr std::size_t longest_number = 64;
@@ -157,8 +157,8 @@ class JsonWriter final : public AnswerWriter {
         text() += dumped(values);
         flush_if_long();
     }
-    void end(const sql::SqlAnswer& answer, double ms) override {
-        text() += fmt::format("],\"matched\":{},\"ms\":{}}}\n", answer.matched, ms);
+    void end(std::uint64_t matched, double ms) override {
+        text() += fmt::format("],\"matched\":{},\"ms\":{}}}\n", matched, ms);
         flush();
     }
 
@@ -180,7 +180,7 @@ class NdJsonWriter final : public AnswerWriter {
         text() += "}\n";
         flush_if_long();
     }
-    void end(const sql::SqlAnswer& /*answer*/, double /*ms*/) override { flush(); }
+    void end(std::uint64_t /*matched*/, double /*ms*/) override { flush(); }
 
   private:
     std::vector<std::string> names_;  // with what stands before and after them
@@ -210,7 +210,7 @@ class TableWriter final : public AnswerWriter {
         }
         add(std::move(fields));
     }
-    void end(const sql::SqlAnswer& /*answer*/, double /*ms*/) override {
+    void end(std::uint64_t /*matched*/, double /*ms*/) override {
         write_rows();
         flush();
     }

@@ -23,7 +23,8 @@ class AnswerWriter {
 
     virtual void begin(const std::vector<std::string>& columns) = 0;
     virtual void row(std::span<const sql::SqlCell> cells) = 0;
-    virtual void end(const sql::SqlAnswer& answer, double ms) = 0;
+    // `matched`: the number of rows that satisfied WHERE.
+    virtual void end(std::uint64_t matched, double ms) = 0;
 
   protected:
     // The text that has not been written yet.

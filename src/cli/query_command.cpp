@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "cli/query_costs.hpp"
-#include "cli/query_spill.hpp"
 #include "cli/refusals.hpp"
 #include "cli/tuned.hpp"
 #include "cpu/stopwatch.hpp"
@@ -22,6 +21,7 @@
 #include "input/printable.hpp"
 #include "input/words.hpp"
 #include "sql/binder.hpp"
+#include "sql/table_maker.hpp"
 
 namespace quadmill::detail::cli {
 
@@ -92,8 +92,8 @@ void QueryCommand::choose_columns() {
 bool QueryCommand::gpu_pays(const std::vector<input::CsvTable>& from) {
     constexpr double worth_ms = 100;
     constexpr double most_ns = 25;  // of the CPU, per row; more rows need the file of `quadmill tune`
-    if (batch > 0) {
-        why_ = "batches go to the CPU";
+    if (batch > 0 || in_parts_) {
+        why_ = "batches and parts of a table go to the CPU";
         return false;
     }
     StatementWork work;
@@ -194,6 +194,12 @@ sql::SourceTypes types_of(const input::CsvTable& from) {
     return types;
 }
 
+void note_skipped(const input::CsvTable& table) {
+    if (table.skipped == 0) return;
+    fmt::print(stderr, "quadmill query: skipped {} bad row{}; the first: {}\n", table.skipped,
+               table.skipped == 1 ? "" : "s", input::printable(table.first_skipped));
+}
+
 // MIN and MAX of numbers that became text because of one value are rarely what was meant.
 void note_texts(const SqlQuery& query, const std::vector<input::CsvTable>& from) {
     using enum QueryAggregate::Kind;
@@ -248,46 +254,133 @@ void QueryCommand::answer(const std::vector<input::CsvTable>& from) {
     if (explain != Explain::No) return print_plan(query, tables);
     const cpu::Stopwatch time;
     const auto writer = begun_answer();
-    const auto result =
-        sql::run(query, tables, *processor_, how, [&](std::span<const sql::SqlCell> row) { writer->row(row); });
-    writer->end(result, time.ms());
+    const auto matched = run(query, tables, [&](std::span<const sql::SqlCell> row) { writer->row(row); });
+    writer->end(matched, time.ms());
     if (batch > 0) names_ = Names::Omit;
-    // The sums over the nodes of all batches.
+}
+
+// Returns the number of rows that satisfied WHERE. Adds the nodes of all parts and batches.
+std::uint64_t QueryCommand::run(const SqlQuery& query, const std::vector<Table>& tables, const sql::TakeRow& take) {
+    const auto result = sql::run(query, tables, *processor_, how, take);
     for (std::size_t i = 0; i < result.nodes.size(); ++i) {
         if (i == nodes_.size()) nodes_.push_back({result.nodes[i].node, 0, 0});
         nodes_[i].rows += result.nodes[i].rows;
         nodes_[i].ms += result.nodes[i].ms;
     }
+    return result.matched;
 }
 
-// Reads the table twice: for the types of its columns, and in parts whose rows are sorted by way of temporary files.
-void QueryCommand::answer_by_spilling(const TableTooLarge& why) {
-    constexpr std::size_t part = std::size_t{12} << 20U, least = std::size_t{16} << 20U;  // for each thread; to sort
-    const auto rows_only = unordered(query_);
-    const auto* const file = sources_[0].shared ? sources_[0].shared : sources_[0].file ? &*sources_[0].file : nullptr;
-    if (!can_spill(query_) || explain != Explain::No || !file || csv_form.is_careful()) throw why;
+// The only table of a statement that can be answered from parts of it.
+const input::CsvFile* QueryCommand::file_in_parts() const {
+    if (!can_spill(query_) || explain != Explain::No) return nullptr;
+    const auto& source = sources_[0];
+    return source.shared ? source.shared : source.file ? &*source.file : nullptr;
+}
+
+// Whether the answer needs few rows of a table that no other statement reads.
+bool QueryCommand::wants_parts() const {
+    const bool on_cpu = options.engine == QueryEngine::Auto || options.engine == QueryEngine::Cpu;
+    return wants_few_rows(query_) && !query_.groups() && on_cpu && sources_[0].file && file_in_parts();
+}
+
+// Whether groups are put in order or counted after they are found.
+bool QueryCommand::orders_groups() const {
+    return query_.groups() && (query_.limit || !query_.order_by.empty());
+}
+
+// What reading in parts may take. Throws `why` this is needed if it is too little.
+QueryCommand::PartsMemory QueryCommand::parts_memory(const TableTooLarge* why) const {
+    constexpr auto part = std::uint64_t{12} << 20U, least = std::uint64_t{16} << 20U;  // of a thread; to sort
+    const auto left = memory - std::min<std::uint64_t>(memory, external::resident_bytes());
+    const std::uint64_t sorts = orders_groups() && !wants_few_rows(query_) ? 2 : 1;
+    const auto most = (left - std::min(left, sorts * least)) / part;
+    if (why && (!file_in_parts() || most == 0)) throw TableTooLarge(*why);
+    const auto threads = std::clamp(static_cast<unsigned>(most), 1U, cpu::threads_or_all(options.threads));
+    const auto blocks = part * threads;
+    return {.threads = threads, .to_sort = (left - std::min(left, blocks)) / sorts, .to_group = blocks / 4 * 3};
+}
+
+// Reads the table in parts, and once more if the first ones had other types than all. Keeps the first rows, or sorts all
+// by way of temporary files: `why` this is needed.
+void QueryCommand::answer_in_parts(const TableTooLarge* why) {
 #ifdef __GLIBC__
     malloc_trim(0);  // what was read before
 #endif
-    const auto& columns = sources_[0].columns;
-    const auto column_kinds = file->kinds(columns, options.threads);
+    const auto can_take = parts_memory(why);
+    const bool groups = query_.groups();
+    const auto statement = groups ? rows_of_groups(query_) : query_;
+    const auto part_statement = part_of(statement);
+    const auto printed = groups ? std::set<std::size_t>() : columns_printed(query_, 0, sources_[0].names());
+    in_parts_ = true;
     const cpu::Stopwatch time;
-    const auto held = external::resident_bytes() + part * cpu::threads_or_all(options.threads);
-    if (memory < held + least) throw why;
-    SpilledRows rows(query_, memory - held, temp, options.threads);
-    sql::SqlAnswer result;
-    const auto printed = columns_printed(query_, 0, sources_[0].names());
-    file->parts(columns, options.threads, printed, column_kinds, [&](const input::CsvTable& some) {
-        auto query = rows_only;
+    input::CsvKinds kinds;
+    std::optional<OrderedRows> rows;
+    input::CsvTable read;  // what is known of it
+    std::vector<ColumnInfo> columns;
+    std::uint64_t matched = 0;
+    const auto take = [&](const input::CsvTable& some) {
+        auto query = part_statement;
         const auto tables = prepared(query, {some});
         if (!processor_) open_processor({some});
-        const auto found =
-            sql::run(query, tables, *processor_, how, [&](std::span<const sql::SqlCell> row) { rows.add(row); });
-        result.matched += found.matched;
-    });
+        matched += run(query, tables, [&](std::span<const sql::SqlCell> row) { rows->add(row); });
+        if (read.skipped == 0) read.first_skipped = some.first_skipped;
+        read.skipped += some.skipped;
+        read.wide = some.wide;
+        columns = columns_out(query, tables);
+        return csv_form.skips_bad || !rows->is_full();  // all bad rows are counted
+    };
+    do {
+        rows.emplace(statement, can_take.to_sort, temp, options.threads);
+        nodes_.clear();
+        read.skipped = matched = 0;
+    } while (!file_in_parts()->parts(sources_[0].columns, can_take.threads, printed, kinds, take));
+    note_skipped(read);
     const auto writer = begun_answer();
-    rows.give([&](std::span<const sql::SqlCell> row) { writer->row(row); });
-    writer->end(result, time.ms());
+    if (groups) {
+        columns.resize(std::min(columns.size(), statement.outputs.size()));
+        std::optional<OrderedRows> ordered;
+        if (orders_groups()) ordered.emplace(query_, can_take.to_sort, temp, options.threads);
+        const auto put = [&](std::span<const sql::SqlCell> row) { ordered ? ordered->add(row) : writer->row(row); };
+        answer_groups(*rows, columns, read.wide, can_take.to_group, put);
+        if (ordered) ordered->give([&](std::span<const sql::SqlCell> row) { writer->row(row); });
+    } else {
+        rows->give([&](std::span<const sql::SqlCell> row) { writer->row(row); });
+    }
+    writer->end(matched, time.ms());
+    in_parts_ = false;
+    if (!context_) processor_.reset();  // so that later statements choose their engine
+}
+
+// Answers the statement for the rows of some groups at a time, which take about as many bytes, or of one group. Their
+// columns are these.
+void QueryCommand::answer_groups(OrderedRows& rows, const std::vector<ColumnInfo>& columns,
+                                 const std::set<std::string>& wide, std::uint64_t bytes, const sql::TakeRow& put) {
+    constexpr std::size_t text_bytes = 112, cell_bytes = 16;
+    auto statement = part_of(query_);
+    statement.where.reset();
+    sql::TableMaker maker(columns);
+    std::uint64_t count = 0, taken = 0;
+    const auto flush = [&] {
+        if (count == 0) return;
+        auto query = statement;
+        const auto tables = prepared(
+            query, {{.table = std::exchange(maker, sql::TableMaker(columns)).table(), .rows = count, .wide = wide}});
+        run(query, tables, put);
+        count = taken = 0;
+    };
+    const auto a_group = bytes_of_group(query_);
+    rows.give_keyed([&](std::span<const sql::SqlCell> row, bool is_new) {
+        if (is_new && taken + a_group >= bytes) flush();
+        maker.add(row);
+        ++count;
+        taken += is_new ? a_group : 0;
+        for (const auto& cell : row) {
+            const auto* const text = std::get_if<std::string_view>(&cell);
+            taken += cell_bytes + (text ? text_bytes + text->size() : 0);
+        }
+        if (count % (1U << 16U) == 0 && external::resident_bytes() > memory) throw too_large();
+    });
+    flush();
 }
 
 void QueryCommand::answer_batches(std::vector<input::CsvTable> tables, std::size_t stream) {
@@ -368,11 +461,9 @@ input::CsvTable QueryCommand::read(std::size_t source) {
     if (explain != Explain::No) printed.clear();
     auto& file = all ? all->file : sources_[source].file;
     auto table = file->table(columns, options.threads, printed);
-    if (table.skipped > 0)
-        fmt::print(stderr, "quadmill query: skipped {} bad row{}; the first: {}\n", table.skipped,
-                   table.skipped == 1 ? "" : "s", input::printable(table.first_skipped));
-    constexpr std::uint64_t item = 16;  // bytes that ordering takes, for a row
-    if (can_spill(query_) && external::resident_bytes() + item * table.rows > memory) throw too_large();
+    const auto left = memory - std::min<std::uint64_t>(memory, external::resident_bytes());
+    if (file_in_parts() && bytes_to_answer(query_, input::filled(table), left) > left) throw too_large();
+    note_skipped(table);
     if (all) return all->table.emplace(std::move(table));
     file.reset();
     return table;
@@ -384,11 +475,16 @@ void QueryCommand::statement() {
         if (source.names().written.empty()) throw CLI::RuntimeError(source.stream->interrupt_status());
     check_type_names();
     choose_columns();
+    nodes_.clear();
     std::optional<std::size_t> stream;
     try {
-        stream = answer_from_memory();
+        if (wants_parts()) {
+            answer_in_parts(nullptr);
+        } else {
+            stream = answer_from_memory();
+        }
     } catch (const TableTooLarge& why) {
-        answer_by_spilling(why);
+        answer_in_parts(&why);
     }
     if (profile && explain == Explain::No) print_profile();
     if (stream && sources_[*stream].stream->interrupted())

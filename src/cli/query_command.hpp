@@ -13,6 +13,7 @@
 
 #include "cli/passes.hpp"
 #include "cli/query_answer.hpp"
+#include "cli/query_spill.hpp"
 #include "files/files.hpp"
 #include "input/binary_table.hpp"
 #include "input/csv.hpp"
@@ -91,7 +92,18 @@ struct QueryCommand {
     [[nodiscard]] std::unique_ptr<AnswerWriter> begun_answer();
     void answer(const std::vector<input::CsvTable>& from);
     [[nodiscard]] std::optional<std::size_t> answer_from_memory();
-    void answer_by_spilling(const TableTooLarge& why);
+    std::uint64_t run(const sql::SqlQuery& query, const std::vector<Table>& tables, const sql::TakeRow& take);
+    [[nodiscard]] const input::CsvFile* file_in_parts() const;
+    [[nodiscard]] bool wants_parts() const;
+    [[nodiscard]] bool orders_groups() const;
+    struct PartsMemory {
+        unsigned threads = 1;
+        std::uint64_t to_sort = 0, to_group = 0;
+    };
+    [[nodiscard]] PartsMemory parts_memory(const TableTooLarge* why) const;
+    void answer_in_parts(const TableTooLarge* why);
+    void answer_groups(OrderedRows& rows, const std::vector<ColumnInfo>& columns, const std::set<std::string>& wide,
+                       std::uint64_t bytes, const sql::TakeRow& put);
     void read_indexes();
     void make_indexes(const std::vector<Table>& tables);
     void print_plan(const sql::SqlQuery& query, const std::vector<Table>& tables);
@@ -112,6 +124,7 @@ struct QueryCommand {
     std::vector<NodeStats> nodes_;
     std::vector<std::vector<std::string>> indexes_;  // columns
     std::set<std::size_t> indexes_made_;
+    bool in_parts_ = false;       // whether the table is read in parts
     Names names_ = Names::Write;  // written once, so that the answers of all batches are one CSV file
 };
 

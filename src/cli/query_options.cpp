@@ -32,9 +32,10 @@ void QueryCommand::parse() {
         throw CLI::ValidationError("--delimiter", "must be one character that is not a quote or a line end");
     csv_form.delimiter = delimiter == "auto" ? '\0' : delimiter[0];
     csv_form.has_names = !no_header;
-    csv_form.after_block = [this] {
-        // An order needs memory, too, so its table may take three quarters.
-        if (external::resident_bytes() > (can_spill(query_) ? memory / 4 * 3 : memory)) throw too_large();
+    csv_form.before_bytes = [this](std::uint64_t bytes) {
+        // An order or groups need memory, too, so their table may take three quarters.
+        const auto most = can_spill(query_) ? memory / 4 * 3 : memory;
+        if (!in_parts_ && external::resident_bytes() + bytes > most) throw too_large();
     };
     read_types();
     read_indexes();
@@ -114,8 +115,8 @@ void add_options(CLI::App& verb, QueryCommand& command) {
         ->type_name("N");
     verb.add_option(
             "--memory", command.memory,
-            "Max memory, such as 1G (default: 3/4 of the machine's). For an ORDER BY that needs more, rows of one "
-            "table are sorted by way of temporary files; other queries that need more are refused")
+            "Max memory, such as 1G (default: 3/4 of the machine's). For rows, ORDER BY, GROUP BY or DISTINCT that need "
+            "more, rows of one table are sorted by way of temporary files; other queries that need more are refused")
         ->transform(input::byte_count())
         ->type_name("SIZE");
     verb.add_option("--temp", command.temp, "Folder for temporary files (default: TMPDIR, or /tmp)")

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <deque>
+#include <exception>
 #include <limits>
 #include <mutex>
 #include <new>
@@ -141,13 +142,14 @@ class BlockReader {
     BlockReader(const std::vector<std::string>& names, const CsvForm& form, const Block& block)
         : names_(names), form_(form), block_(block) {}
 
-    void read(const CsvColumns& columns, std::vector<Cells> cells, std::string_view text) {
-        rows_.emplace(parsed(columns, std::move(cells), text));
+    // `ends`: whether the text ends with the file. Otherwise its last rows may be left to the next block.
+    void read(const CsvColumns& columns, std::vector<Cells> cells, std::string_view text, bool ends) {
+        rows_.emplace(parsed(columns, std::move(cells), text, ends));
     }
     // The cells of columns that have turned out to be text. Pre: read() found no fault.
     [[nodiscard]] std::vector<Cells> texts(const CsvColumns& positions, std::vector<Cells> cells) {
         std::vector<char> memory;
-        auto rows = parsed(positions, std::move(cells), block_.piece->text(block_.offset, block_.size, memory));
+        auto rows = parsed(positions, std::move(cells), block_.piece->text(block_.offset, block_.size, memory), true);
         if (rows.rows() != rows_->rows() || fault_)
             throw IoError(files::input_name(block_.piece->path()) + " changed while it was read", block_.piece->path(),
                           block_.offset);
@@ -160,7 +162,7 @@ class BlockReader {
     [[nodiscard]] const std::optional<CsvFault>& first_skipped() const { return first_skipped_; }
 
   private:
-    CsvRows parsed(const CsvColumns& positions, const std::vector<Cells>& cells, std::string_view text) {
+    CsvRows parsed(const CsvColumns& positions, const std::vector<Cells>& cells, std::string_view text, bool ends) {
         const auto fresh = [&] {
             CsvRows rows(names_, positions, cells, form_.null);
             if (form_.is_ragged) rows.be_ragged();
@@ -169,7 +171,7 @@ class BlockReader {
         auto rows = fresh();
         try {
             if (form_.is_careful()) {
-                one_by_one(rows, text);
+                one_by_one(rows, text, ends);
             } else if (!CsvScanner(rows, text, form_.delimiter).run()) {
                 rows = fresh();
                 parse(rows, text);
@@ -184,20 +186,22 @@ class BlockReader {
         parser.parse(text);
         parser.finish();
     }
-    void one_by_one(CsvRows& rows, std::string_view text) {
+    // What reaches the end of the text may be longer, unless the file ends there: it is left to the next block.
+    void one_by_one(CsvRows& rows, std::string_view text, bool ends) {
         skipped_ = 0;
         std::uint64_t line = 1;
-        for (std::size_t begin = 0, end = 0; begin < text.size(); begin = end) {
+        std::size_t begin = 0;
+        for (auto end = begin; begin < text.size(); begin = end) {
             rows.at_line(line);
-            if (const auto comment = comment_end(text, begin, form_.comment)) {
-                end = *comment;
-            } else {
-                end = row_end(text, begin, form_.delimiter);
-                if (!take_row(rows, text.substr(begin, end - begin))) end = line_end(text, begin);
-            }
+            const auto line_end = input::line_end(text, begin);
+            const bool is_comment = !form_.comment.empty() && text.substr(begin).starts_with(form_.comment);
+            end = is_comment ? line_end : row_end(text, begin, form_.delimiter);
+            if (!ends && std::max(end, line_end) == text.size()) break;
+            if (!is_comment && !take_row(rows, text.substr(begin, end - begin))) end = line_end;
             line += lines_in(text.substr(begin, end - begin));
         }
         rows.at_line(line);
+        block_.size = begin;
     }
     // False if quotes were wrong, so that the row may end elsewhere.
     [[nodiscard]] bool take_row(CsvRows& rows, std::string_view text) {
@@ -232,56 +236,66 @@ class BlockReader {
 // Cuts files into blocks of whole rows, for several threads.
 class Blocks {
   public:
-    // If they are careful, each file is one block.
     Blocks(const std::deque<Piece>& pieces, bool careful)
         : pieces_(pieces), careful_(careful), next_(pieces.front().data) {}
 
-    // The next block and its text, or nothing at the end. A file without rows has an empty one.
-    std::optional<std::pair<Block, std::string_view>> next(std::vector<char>& memory) {
+    struct Next {
+        Block block{};
+        std::string_view text{};
+        bool ends = false;  // whether it is the last one of its file
+    };
+    // The next block of about that size, or nothing at the end. A file without rows has an empty one. If blocks are
+    // careful, it may end within a row.
+    std::optional<Next> next(std::vector<char>& memory, std::size_t size = std::size_t{1} << 21U) const {
         if (piece_ == pieces_.size()) return {};
         const auto& piece = pieces_[piece_];
-        for (auto size = first_size;; size *= 2) {
-            auto text = piece.text(next_, size, memory);
+        for (;; size *= 2) {
+            const auto text = piece.text(next_, size, memory);
             const bool ends = text.size() < size;
-            const auto end = ends ? text.size() : careful_ ? std::string_view::npos : last_row_end(text);
-            if (end == std::string_view::npos) continue;
-            text = text.substr(0, end);
-            const Block block{&piece, next_, end};
-            next_ += end;
-            if (ends && ++piece_ < pieces_.size()) next_ = pieces_[piece_].data;
-            return {{block, text}};
+            const auto end = ends || careful_ ? text.size() : last_row_end(text);
+            if (end != std::string_view::npos) return Next{{&piece, next_, end}, text.substr(0, end), ends};
         }
+    }
+    // Goes on after a block.
+    void pass(const Block& block, bool ends) {
+        next_ += block.size;
+        if (ends && ++piece_ < pieces_.size()) next_ = pieces_[piece_].data;
     }
 
   private:
-    static constexpr std::size_t first_size = std::size_t{1} << 21U;
     const std::deque<Piece>& pieces_;
     bool careful_;
     std::size_t piece_ = 0;
     std::uint64_t next_;
 };
 
-// The number of lines before each part. Throws the first fault in the file, if there is one.
-std::vector<std::uint64_t> checked_lines(std::deque<BlockReader>& parts) {
-    std::vector<std::uint64_t> lines;
-    std::optional<std::uint64_t> blank;
-    const Piece* piece = nullptr;
-    std::uint64_t line = 1;
-    for (auto& part : parts) {
-        if (std::exchange(piece, part.block().piece) != part.block().piece) {
-            line = piece->line;
-            blank.reset();
+// Counts the lines of parts that follow each other.
+class LineCount {
+  public:
+    // The number of lines before each of the next parts. Throws their first fault, if there is one.
+    std::vector<std::uint64_t> checked(std::deque<BlockReader>& parts) {
+        std::vector<std::uint64_t> lines;
+        for (auto& part : parts) {
+            if (std::exchange(piece_, part.block().piece) != part.block().piece) {
+                line_ = piece_->line;
+                blank_.reset();
+            }
+            const auto& path = piece_->path();
+            lines.push_back(line_ - 1);
+            const auto& rows = part.rows();
+            if (blank_ && (rows.rows() > 0 || part.fault())) refuse(path, *blank_, {1, "is blank"});
+            if (part.fault()) refuse(path, line_, *part.fault());
+            if (rows.blank() && !blank_) blank_ = line_ - 1 + *rows.blank();
+            line_ += rows.line() - 1;
         }
-        const auto& path = piece->path();
-        lines.push_back(line - 1);
-        const auto& rows = part.rows();
-        if (blank && (rows.rows() > 0 || part.fault())) refuse(path, *blank, {1, "is blank"});
-        if (part.fault()) refuse(path, line, *part.fault());
-        if (rows.blank() && !blank) blank = line - 1 + *rows.blank();
-        line += rows.line() - 1;
+        return lines;
     }
-    return lines;
-}
+
+  private:
+    const Piece* piece_ = nullptr;
+    std::uint64_t line_ = 1;
+    std::optional<std::uint64_t> blank_{};  // the line of the first blank one at the end so far
+};
 
 std::vector<std::string> paths_of(const std::string& path) {
     if (!is_pattern(path)) return {path};
@@ -349,80 +363,99 @@ std::vector<std::string> CsvFile::open(Piece& piece) {
 // Columns of all rows, or of some blocks of them.
 class CsvFile::Columns {
   public:
-    // `types` are known kinds of columns, by name.
+    // Cells begin with these kinds.
     Columns(const CsvFile& file, const CsvColumns& columns, unsigned threads, const std::set<std::size_t>& printed,
-            const std::map<std::string, Cells::Kind>& types)
-        : file_(file), columns_(columns), workers_(threads), printed_(printed), types_(types), wanted_(columns) {
+            CsvKinds& kinds)
+        : file_(file), columns_(columns), workers_(threads), printed_(printed), kinds_(kinds), wanted_(columns) {
         // The column with the file's path is not in the file.
         if (!wanted_.empty() && wanted_.back() == file.in_file_.size()) wanted_.pop_back();
     }
 
-    [[nodiscard]] unsigned threads() const { return workers_.threads(); }
-    // Reads at most that many blocks. Returns whether there was one.
-    bool read(Blocks& blocks, std::size_t most) {
-        parts_.clear();
-        workers_.for_each(workers_.threads(), [&](std::size_t /*thread*/) { read_blocks(blocks, most); });
-        return !parts_.empty();
+    [[nodiscard]] CsvTable table(Blocks& blocks) {
+        read(blocks, std::numeric_limits<std::size_t>::max());
+        auto cells = cells_of_parts();
+        if (const auto& before = file_.form_.before_bytes)
+            before(shared_->size() * query::SharedTexts::dictionary_bytes);
+        return table(cells, Widths::Narrow);
     }
-    // Makes a table of what was read, and consumes it.
-    [[nodiscard]] CsvTable table(Widths widths);
-    // Reads all, and keeps nothing but the kinds.
-    [[nodiscard]] CsvKinds kinds(Blocks& blocks);
+    // As CsvFile::parts().
+    [[nodiscard]] bool parts(Blocks& blocks, const std::function<bool(const CsvTable&)>& take);
 
   private:
     enum class Values { Kept, Dropped };
 
+    // Reads at most that many blocks. Returns whether there was one.
+    bool read(Blocks& blocks, std::size_t most) {
+        parts_.clear();
+        shared_.emplace();
+        workers_.for_each(workers_.threads(), [&](std::size_t /*thread*/) { read_blocks(blocks, most); });
+        lines_ = count_.checked(parts_);
+        return !parts_.empty();
+    }
+    // Makes a table of what was read, and consumes it.
+    [[nodiscard]] CsvTable table(std::vector<std::vector<Cells>>& cells, Widths widths);
+    [[nodiscard]] bool widen_kinds(const std::vector<std::vector<Cells>>& cells);
     void read_blocks(Blocks& blocks, std::size_t most);
     [[nodiscard]] Cells cells_of(std::size_t column, Cells::Kind kind) const;
     [[nodiscard]] std::vector<std::vector<Cells>> cells_of_parts();
-    [[nodiscard]] Cells::Kind checked_kind(std::size_t column, std::span<const Cells> cells,
-                                           const std::vector<std::uint64_t>& lines) const;
+    [[nodiscard]] Cells::Kind checked_kind(std::size_t column, std::span<const Cells> cells) const;
     void read_texts_again(std::vector<std::vector<Cells>>& cells, const std::vector<std::vector<std::size_t>>& again);
-    void count_skipped(const std::vector<std::uint64_t>& lines, std::uint64_t& skipped, std::string& first) const;
+    void count_skipped(CsvTable& table) const;
 
     const CsvFile& file_;
     const CsvColumns& columns_;
     Workers workers_;
     const std::set<std::size_t>& printed_;
-    const std::map<std::string, Cells::Kind>& types_;
+    CsvKinds& kinds_;
+    std::set<std::string> blank_{};  // columns with blank fields and no values
     CsvColumns wanted_;
     Values values_ = Values::Kept;
     std::deque<BlockReader> parts_;
+    LineCount count_;
+    std::vector<std::uint64_t> lines_{};  // before each part
     std::mutex mutex_;
     std::atomic<bool> faulty_ = false;
     std::atomic<std::size_t> expected_ = 0;  // rows of a block
-    query::SharedTexts shared_;
+    std::optional<query::SharedTexts> shared_;
 };
 
 Cells CsvFile::Columns::cells_of(std::size_t column, Cells::Kind kind) const {
-    const auto type = types_.find(file_.names_.unique[column]);
-    if (type != types_.end() && kind == Cells::Kind::Nothing) kind = type->second;
+    const auto& name = file_.names_.unique[column];
+    const auto& types = file_.form_.types;
+    const auto type = types.find(name);
+    if (type != types.end() && kind == Cells::Kind::Nothing) kind = type->second;
     Cells cells(kind, printed_.contains(column) ? Cells::Texts::Printed : Cells::Texts::Numbered);
     cells.expect(expected_);
     if (kind == Cells::Kind::Integers) cells.be_strict();
+    const auto known = kinds_.find(name);
+    if (known != kinds_.end() && kind == Cells::Kind::Nothing) cells.begin_as(known->second.kind);
     return cells;
 }
 
 void CsvFile::Columns::read_blocks(Blocks& blocks, std::size_t most) {
     std::vector<char> memory;
     while (!faulty_) {
-        BlockReader* reader = nullptr;
-        std::string_view text;
-        {
-            const std::lock_guard lock(mutex_);
-            if (parts_.size() >= most) return;
-            const auto next = blocks.next(memory);
-            if (!next) return;
-            reader = &parts_.emplace_back(file_.in_file_, file_.form_, next->first);
-            text = next->second;
-        }
-        std::vector<Cells> cells;
-        for (const auto column : wanted_) cells.push_back(cells_of(column, Cells::Kind::Nothing));
-        reader->read(wanted_, std::move(cells), text);
-        for (auto& one : reader->rows().cells()) values_ == Values::Kept ? one.pack(shared_) : one.drop_values();
-        if (reader->fault()) faulty_ = true;
-        if (values_ == Values::Kept && file_.form_.after_block) file_.form_.after_block();
-        expected_ = std::max<std::size_t>(expected_, reader->rows().rows() + reader->rows().rows() / 16);
+        std::unique_lock lock(mutex_);
+        if (parts_.size() >= most) return;
+        auto next = blocks.next(memory);
+        if (!next) return;
+        auto& reader = parts_.emplace_back(file_.in_file_, file_.form_, next->block);
+        const auto read = [&] {
+            std::vector<Cells> cells;
+            for (const auto column : wanted_) cells.push_back(cells_of(column, Cells::Kind::Nothing));
+            reader.read(wanted_, std::move(cells), next->text, next->ends);
+        };
+        // Only reading finds where a careful block ends.
+        const bool careful = file_.form_.is_careful();
+        if (careful) read();
+        for (; reader.block().size == 0 && !next->ends; read()) next = blocks.next(memory, 2 * next->text.size());
+        blocks.pass(reader.block(), next->ends);
+        lock.unlock();
+        if (!careful) read();
+        for (auto& one : reader.rows().cells()) values_ == Values::Kept ? one.pack(*shared_) : one.drop_values();
+        if (reader.fault()) faulty_ = true;
+        if (values_ == Values::Kept && file_.form_.before_bytes) file_.form_.before_bytes(0);
+        expected_ = std::max<std::size_t>(expected_, reader.rows().rows() + reader.rows().rows() / 16);
     }
 }
 
@@ -443,12 +476,11 @@ std::vector<std::vector<Cells>> CsvFile::Columns::cells_of_parts() {
 }
 
 // The kind that fits all cells of a column. Refuses integers that a column of floats would round.
-Cells::Kind CsvFile::Columns::checked_kind(std::size_t column, std::span<const Cells> cells,
-                                           const std::vector<std::uint64_t>& lines) const {
+Cells::Kind CsvFile::Columns::checked_kind(std::size_t column, std::span<const Cells> cells) const {
     const auto kind = Cells::common_kind(cells);
     for (std::size_t k = 0; k < cells.size() && kind == Cells::Kind::Floats; ++k) {
         if (const auto fault = rounding(cells[k], file_.names_.written[column]))
-            refuse(parts_[k].block().piece->path(), lines[k] + 1, *fault);
+            refuse(parts_[k].block().piece->path(), lines_[k] + 1, *fault);
     }
     return kind;
 }
@@ -467,73 +499,93 @@ void CsvFile::Columns::read_texts_again(std::vector<std::vector<Cells>>& cells,
         for (std::size_t j = 0; j < texts.size(); ++j) {
             auto& old = cells[again[k][j]][k];
             texts[j].keep_mark(old);
-            texts[j].pack(shared_);
+            texts[j].pack(*shared_);
             old = std::move(texts[j]);
         }
     });
 }
 
-void CsvFile::Columns::count_skipped(const std::vector<std::uint64_t>& lines, std::uint64_t& skipped,
-                                     std::string& first_skipped) const {
+void CsvFile::Columns::count_skipped(CsvTable& table) const {
     for (std::size_t k = 0; k < parts_.size(); ++k) {
-        if (const auto& first = parts_[k].first_skipped(); skipped == 0 && first)
-            first_skipped = line_of(parts_[k].block().piece->path(), lines[k] + first->line) + first->what;
-        skipped += parts_[k].skipped();
+        if (const auto& first = parts_[k].first_skipped(); table.skipped == 0 && first)
+            table.first_skipped = line_of(parts_[k].block().piece->path(), lines_[k] + first->line) + first->what;
+        table.skipped += parts_[k].skipped();
     }
 }
 
-CsvTable CsvFile::Columns::table(Widths widths) {
-    const auto lines = checked_lines(parts_);
-    std::uint64_t skipped = 0;
-    std::string first_skipped;
-    count_skipped(lines, skipped, first_skipped);
-    auto cells = cells_of_parts();
+CsvTable CsvFile::Columns::table(std::vector<std::vector<Cells>>& cells, Widths widths) {
     std::vector<std::vector<std::size_t>> again(parts_.size());  // indices of these columns
     for (std::size_t i = 0; i < columns_.size(); ++i) {
-        const auto kind = checked_kind(columns_[i], cells[i], lines);
+        const auto kind = checked_kind(columns_[i], cells[i]);
         for (std::size_t k = 0; k < parts_.size(); ++k) {
             if (kind == Cells::Kind::Texts && cells[i][k].forgets_texts()) again[k].push_back(i);
         }
     }
     read_texts_again(cells, again);
-    parts_.clear();
-    auto made = table_of(file_.names_, columns_, cells, lines, widths, shared_, workers_);
-    made.skipped = skipped;
-    made.first_skipped = std::move(first_skipped);
+    auto made = table_of(file_.names_, columns_, cells, lines_, widths, *shared_, workers_);
+    count_skipped(made);
+    for (const auto& [name, known] : kinds_) {
+        if (!known.why_text.empty()) made.why_text.emplace(name, known.why_text);
+    }
     return made;
 }
 
-CsvKinds CsvFile::Columns::kinds(Blocks& blocks) {
-    values_ = Values::Dropped;
-    read(blocks, std::numeric_limits<std::size_t>::max());
-    const auto lines = checked_lines(parts_);
-    const auto cells = cells_of_parts();
-    CsvKinds found;
-    for (std::size_t i = 0; i < columns_.size(); ++i)
-        found.emplace(file_.names_.unique[columns_[i]], checked_kind(columns_[i], cells[i], lines));
-    return found;
+// Adds the kinds of what was read. False if columns of earlier parts had another one.
+bool CsvFile::Columns::widen_kinds(const std::vector<std::vector<Cells>>& cells) {
+    using Kind = Cells::Kind;
+    bool same = true;
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+        const auto& name = file_.names_.unique[columns_[i]];
+        const auto kind = checked_kind(columns_[i], cells[i]);
+        auto& known = kinds_[name];
+        if (kind == known.kind) continue;
+        if (std::ranges::max(cells[i], {}, &Cells::kind).kind() == Kind::Nothing) {
+            blank_.insert(name);  // a column of text, unless there are numbers
+            continue;
+        }
+        same = same && known.kind == Kind::Nothing && (!blank_.contains(name) || kind == Kind::Texts);
+        known.kind = kind;
+        for (std::size_t k = 0; k < cells[i].size() && known.why_text.empty(); ++k)
+            known.why_text = why_text(cells[i][k], lines_[k]);
+    }
+    return same;
+}
+
+bool CsvFile::Columns::parts(Blocks& blocks, const std::function<bool(const CsvTable&)>& take) {
+    bool same = true;
+    std::exception_ptr fault;
+    while (read(blocks, workers_.threads())) {
+        auto cells = cells_of_parts();
+        same = widen_kinds(cells) && same;
+        if (!same) values_ = Values::Dropped;
+        if (values_ == Values::Dropped) continue;
+        const auto some = table(cells, Widths::Wide);
+        parts_.clear();
+        try {
+            if (!take(some)) return true;
+        } catch (const std::exception&) {
+            fault = std::current_exception();
+            values_ = Values::Dropped;  // the rest is read for its kinds
+        }
+    }
+    for (const auto& name : blank_) {
+        auto& kind = kinds_[name].kind;
+        if (kind == Cells::Kind::Nothing) kind = Cells::Kind::Texts;
+    }
+    if (same && fault) std::rethrow_exception(fault);
+    return same;
 }
 
 CsvTable CsvFile::table(const CsvColumns& columns, unsigned threads, const std::set<std::size_t>& printed) const {
     Blocks blocks(pieces_, form_.is_careful());
-    Columns all(*this, columns, threads, printed, form_.types);
-    all.read(blocks, std::numeric_limits<std::size_t>::max());
-    return all.table(Widths::Narrow);
+    CsvKinds kinds;
+    return Columns(*this, columns, threads, printed, kinds).table(blocks);
 }
 
-CsvKinds CsvFile::kinds(const CsvColumns& columns, unsigned threads) const {
+bool CsvFile::parts(const CsvColumns& columns, unsigned threads, const std::set<std::size_t>& printed, CsvKinds& kinds,
+                    const std::function<bool(const CsvTable&)>& take) const {
     Blocks blocks(pieces_, form_.is_careful());
-    return Columns(*this, columns, threads, {}, form_.types).kinds(blocks);
-}
-
-void CsvFile::parts(const CsvColumns& columns, unsigned threads, const std::set<std::size_t>& printed,
-                    const CsvKinds& kinds, const std::function<void(const CsvTable&)>& take) const {
-    Blocks blocks(pieces_, form_.is_careful());
-    for (;;) {
-        Columns some(*this, columns, threads, printed, kinds);
-        if (!some.read(blocks, some.threads())) return;
-        take(some.table(Widths::Wide));
-    }
+    return Columns(*this, columns, threads, printed, kinds).parts(blocks, take);
 }
 
 }  // namespace quadmill::detail::input

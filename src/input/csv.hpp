@@ -41,9 +41,10 @@ struct CsvForm {
     bool skips_bad = false;                      // whether bad rows are skipped
     bool is_ragged = false;                      // whether fields that are missing at the end of a row are NULL
     std::map<std::string, Cells::Kind> types{};  // types of columns by name: texts, integers or floats
-    std::function<void()> after_block{};         // called by any thread; may throw
+    // Called by any thread after each block, and before columns are made, with the bytes that this takes. May throw.
+    std::function<void(std::uint64_t bytes)> before_bytes{};
 
-    // Whether rows must be read one at a time, by one thread.
+    // Whether rows must be read one at a time.
     [[nodiscard]] bool is_careful() const { return skips_bad || !comment.empty(); }
 };
 
@@ -51,8 +52,12 @@ struct CsvForm {
 
 // Indices of the wanted columns, ascending. The others are checked but not kept.
 using CsvColumns = std::vector<std::size_t>;
-// Kinds of columns, by name.
-using CsvKinds = std::map<std::string, Cells::Kind>;
+// What is known of columns that are read in parts, by name.
+struct CsvKind {
+    Cells::Kind kind = Cells::Kind::Nothing;
+    std::string why_text{};  // as in CsvTable
+};
+using CsvKinds = std::map<std::string, CsvKind>;
 
 // Rows as a table. Columns that have no value yet are listed in `empty`: they can become numbers or text.
 struct CsvTable {
@@ -87,12 +92,12 @@ class CsvFile {
     // 0 threads: all. Texts of the columns `printed` are not made comparable.
     [[nodiscard]] CsvTable table(const CsvColumns& columns, unsigned threads,
                                  const std::set<std::size_t>& printed = {}) const;
-    // For tables that do not fit into memory. The kinds that the columns of table() have, after a reading that keeps no
-    // values.
-    [[nodiscard]] CsvKinds kinds(const CsvColumns& columns, unsigned threads) const;
-    // Passes on the rows of table() in parts, with columns of these kinds whose numbers have 64 bits.
-    void parts(const CsvColumns& columns, unsigned threads, const std::set<std::size_t>& printed, const CsvKinds& kinds,
-               const std::function<void(const CsvTable&)>& take) const;
+    // Passes on the rows of table() in parts, whose numbers have 64 bits, until `take` returns false. Columns that are
+    // not in `kinds` get their kinds from the parts so far. False if a later part has changed one: the parts that were
+    // passed on are wrong, and `kinds` are now those of the whole table, with which it goes well. What `take` throws is
+    // thrown on unless that happens.
+    [[nodiscard]] bool parts(const CsvColumns& columns, unsigned threads, const std::set<std::size_t>& printed,
+                             CsvKinds& kinds, const std::function<bool(const CsvTable&)>& take) const;
 
     class Piece;
 

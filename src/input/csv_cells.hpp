@@ -32,6 +32,8 @@ class Cells {
     Cells(Kind kind, Texts texts)
         : kind_(kind), is_fixed_(kind != Kind::Nothing), is_printed_(texts == Texts::Printed) {}
 
+    // Begins with that kind instead of the narrowest one. Pre: there are no values.
+    void begin_as(Kind kind) { widen(kind); }
     // Makes space for that many numbers.
     void expect(std::size_t rows) { expected_ = rows; }
     // Makes integers narrow if all of them are, and texts those of `texts`. Pre: all values are there.

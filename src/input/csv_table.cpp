@@ -39,6 +39,11 @@ std::optional<CsvFault> rounding(const Cells& cells, const std::string& name) {
                           in_quotes(word), in_quotes(name), word)};
 }
 
+std::string why_text(const Cells& cells, std::uint64_t lines) {
+    const auto& [line, word] = cells.text();
+    return line == 0 ? std::string() : fmt::format("line {} has {}", lines + line, in_quotes(word));
+}
+
 CsvTable table_of(const ColumnNames& names, const CsvColumns& columns, std::vector<std::vector<Cells>>& parts,
                   const std::vector<std::uint64_t>& lines, Widths widths, query::SharedTexts& shared,
                   const Workers& workers) {
@@ -48,8 +53,7 @@ CsvTable table_of(const ColumnNames& names, const CsvColumns& columns, std::vect
     for (std::size_t i = 0; i < columns.size(); ++i) {
         const auto& name = names.unique[columns[i]];
         for (std::size_t k = 0; k < parts[i].size(); ++k) {
-            const auto& [line, word] = parts[i][k].text();
-            if (line > 0) all.why_text.emplace(name, fmt::format("line {} has {}", lines[k] + line, in_quotes(word)));
+            if (auto why = why_text(parts[i][k], lines[k]); !why.empty()) all.why_text.emplace(name, std::move(why));
         }
         const auto kind = Cells::common_kind(parts[i]);
         std::uint64_t numbers = 0, values = 0;

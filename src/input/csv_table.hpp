@@ -27,6 +27,8 @@ namespace quadmill::detail::input {
 [[nodiscard]] std::size_t length_of_mark(const std::string& path, std::string_view text);
 // The error for a column of floats with an integer that they do not represent exactly.
 [[nodiscard]] std::optional<CsvFault> rounding(const Cells& cells, const std::string& name);
+// The reason that cells, which come after that many lines, are text; nothing if they are not.
+[[nodiscard]] std::string why_text(const Cells& cells, std::uint64_t lines);
 // Makes columns, except for those without values. `parts[i]` belongs to columns[i]. `lines` has the number of lines
 // before each part. `shared` has taken some of the texts.
 [[nodiscard]] CsvTable table_of(const query::ColumnNames& names, const CsvColumns& columns,

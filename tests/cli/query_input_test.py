@@ -524,13 +524,13 @@ class Csv(Query):
         with open(self.path("t.csv"), "w") as file:  # not from a list: its memory would count in test_memory
             file.write("k,a\n")
             file.writelines(f"{i},{i * 7919 % 1000003}\n" for i in range(600000))
-        for query, answer in (("SELECT k FROM t.csv ORDER BY a LIMIT 1", [[0]]), ("SELECT COUNT(DISTINCT a) FROM t.csv", [[600000]])):
+        for query, answer in (("SELECT COUNT(*) FROM t.csv AS x JOIN t.csv AS y ON x.k = y.k", [[600000]]),
+                              ("SELECT COUNT(DISTINCT a) FROM t.csv", [[600000]])):
             self.refuses(1, "take more than 10485760 bytes of memory: name fewer columns or give more --memory; "
                             "`quadmill sort --lines --column NAME`", query, "--memory", "10M")
             self.assertEqual(self.rows(query, "--memory", "1G"), answer)
 
-    def test_order_beyond_memory(self):
-        """Rows that do not fit into memory are ordered as in memory, with the memory that --memory says."""
+    def write_large_table(self):
         with open(self.path("t.csv"), "w") as file:
             file.write("k,a,price,name,empty,wide,note\n")
             for i in range(700000):
@@ -538,23 +538,89 @@ class Csv(Query):
                 name = ("", '""', '"two\nlines"', "Zoe", "zo\u00eb", "ann", f"user {i % 3000}")[i % 7]
                 wide = (i * 2**60 - 10**20) if i % 3 else ""
                 file.write(f"{i},{a},{price},{name},,{wide},a note for row {i}\n")
+
+    def same_beyond_memory(self, query, args=(), memory=60):
+        """In MiB. What is allocated next is estimated, therefore 5 % more."""
+        answers, whole = self.path("answers"), self.path("whole")
+        said = run("query", query, *args, "-o", whole, cwd=self.folder)
+        self.assertEqual(said.returncode, 0, said.stderr)
+        peak = self.peak_of(query, *args, "--threads", "2", "--memory", f"{memory}M", "-o", answers)
+        self.assertLess(peak, (memory << 20) * 1.05, query)
+        self.assertTrue(filecmp.cmp(answers, whole, shallow=False), query)
+        with open(self.path("said"), "rb") as file:
+            self.assertEqual(file.read(), said.stderr)
+
+    def test_groups_beyond_memory(self):
+        """Rows that do not fit into memory are grouped as in memory, with the memory that --memory says."""
+        self.write_large_table()
+        for query in ("SELECT a, COUNT(*), SUM(price), MEDIAN(k), MIN(note), COUNT(DISTINCT name) FROM t.csv GROUP BY a",
+                      "SELECT note, name, MAX(k) AS most FROM t.csv WHERE a > 9 GROUP BY note, name ORDER BY most DESC LIMIT 7 OFFSET 3",
+                      "SELECT DISTINCT name, a, price FROM t.csv ORDER BY price DESC NULLS LAST, a, name LIMIT 300000",
+                      "SELECT DISTINCT wide, empty, note FROM t.csv WHERE name <> 'ann'",
+                      "SELECT wide, SUM(k + a), STDDEV(price) FROM t.csv GROUP BY wide ORDER BY wide DESC LIMIT 3000",
+                      "SELECT k % 7000, a, COUNT(*), AVG(price) FROM t.csv GROUP BY 1, a HAVING AVG(price) > 9",
+                      "SELECT -price, MIN(note) FROM t.csv GROUP BY -price ORDER BY 2 LIMIT 50"):
+            self.same_beyond_memory(query)
+        self.same_beyond_memory("SELECT DISTINCT name, a, price FROM t.csv", memory=90)  # the table alone would fit
+        one = "SELECT empty, MIN(note), MIN(name), MAX(wide), SUM(price), MAX(k), SUM(a) FROM t.csv GROUP BY empty"
+        self.refuses(1, "take more than 70000000 bytes of memory", one, "--memory", "70000000")  # all rows are one group
+
+    def test_order_beyond_memory(self):
+        """Rows that do not fit into memory are ordered as in memory, with the memory that --memory says."""
+        self.write_large_table()
         for query in ("SELECT k, note FROM t.csv ORDER BY a, price DESC",
                       "SELECT * FROM t.csv ORDER BY name DESC NULLS FIRST, k DESC LIMIT 5000 OFFSET 300000",
                       "SELECT note, k + a AS sum FROM t.csv WHERE a < 900 ORDER BY wide, empty, -price NULLS LAST",
                       "SELECT wide, name FROM t.csv WHERE name <> 'ann' ORDER BY wide DESC, 1, a % 7 LIMIT 70000",
-                      "SELECT k FROM t.csv ORDER BY a LIMIT 0"):
-            answers, memory = self.path("answers"), 80
-            self.assertLess(self.peak_of(query, "--threads", "2", "--memory", f"{memory}M", "-o", answers), memory << 20, query)
-            self.output(query, "-o", self.path("whole"))
-            self.assertTrue(filecmp.cmp(answers, self.path("whole"), shallow=False), query)
+                      "SELECT * FROM t.csv WHERE name <> 'ann'"):
+            self.same_beyond_memory(query)
         two = "SELECT COUNT(*) FROM t.csv; SELECT k FROM t.csv ORDER BY price DESC, k LIMIT 3"
         self.assertEqual(self.output(two, "--memory", "80M"), self.output(two))
         with open(self.path("t.csv"), "a") as file:
             file.write("a row,that is too short\n")
         self.refuses(1, "t.csv, line 800002: ", "SELECT k FROM t.csv ORDER BY note", "--memory", "80M")
 
+    def test_comments_and_bad_rows_beyond_memory(self):
+        """They are read in parts, too: rows in quotes and bad ones across the cuts."""
+        chance = random.Random(8)
+        odd = ["# it's a \"comment\n", "#\n", "1,2\n", "a \"bad, row\n", '1,"open,2\n', "\n", "x,1,1,y\n"]
+        with open(self.path("t.csv"), "w") as file:
+            file.write("k,a,t\n")
+            for i in range(900000):
+                if chance.random() < 0.001:
+                    file.write(chance.choice(odd))
+                file.write(f'{i},{i * 7919 % 1009},"a text with ""quotes"",\nof row {i % 1000}"\n')
+        args = ("--comment", "#", "--skip-bad")
+        for query in ("SELECT a, t, k FROM t.csv ORDER BY t, a DESC, k", "SELECT a, t, MAX(k) FROM t.csv GROUP BY a, t",
+                      "SELECT * FROM t.csv ORDER BY a, k LIMIT 3000"):
+            self.same_beyond_memory(query, args)
+        self.assertEqual(run("query", "SELECT * FROM t.csv WHERE a > 5 LIMIT 10", *args, cwd=self.folder).stderr,
+                         run("query", "SELECT COUNT(*) FROM t.csv", *args, cwd=self.folder).stderr)
+        self.refuses(1, "has ", "SELECT * FROM t.csv ORDER BY a LIMIT 5", "--comment", "#")
+
+    def test_few_rows_of_late_types(self):
+        """The first rows of an order are taken from parts; a later part may change the type of a column."""
+        n = 150000
+        late = {"i": lambda i: i * 7919 % n, "f": lambda i: i if i < n - 9 else i + 0.5, "x": lambda i: i if i < n // 2 else f"x{i}",
+                "b": lambda i: '""' if i < n // 2 else i % 7, "none": lambda i: ""}
+        with open(self.path("t.csv"), "w") as file:
+            file.write(",".join(late) + ",note\n")
+            file.writelines(",".join(str(of(i)) for of in late.values()) + f",note {i % 100} with some more text\n" for i in range(n))
+        for columns in ("*", "b, i * 2 AS two, x"):
+            for order in ("i", "f DESC", "x, i", "b DESC NULLS LAST, x DESC", "none, note, f", "i % 10, b"):
+                for where in ("", " WHERE x > 'x2'", " WHERE note LIKE '%7%' AND b < 5"):
+                    query = f"SELECT {columns} FROM t.csv{where} ORDER BY {order}"
+                    all_rows = self.output(query).split(b"\n")
+                    self.assertEqual(self.output(query + " LIMIT 20 OFFSET 3", "--threads", "1").split(b"\n"),
+                                     all_rows[:1] + all_rows[4:24] + all_rows[-1:], query)
+        self.refuses(2, "sums need numbers, but x is text (line 75002 has 'x75000')", "SELECT x + 1 FROM t.csv ORDER BY i LIMIT 5")
+        with open(self.path("t.csv"), "a") as file:
+            file.write("too,few\n")
+        self.refuses(1, f"t.csv, line {n + 2}: has 2 fields", "SELECT i FROM t.csv ORDER BY i LIMIT 5")
+
     def peak_of(self, *args):
-        process = subprocess.Popen([QUADMILL, "query", *args], cwd=self.folder, stdout=subprocess.DEVNULL)
+        with open(self.path("said"), "wb") as said:
+            process = subprocess.Popen([QUADMILL, "query", *args], cwd=self.folder, stdout=subprocess.DEVNULL, stderr=said)
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         self.assertEqual(process.returncode, 0)
@@ -569,9 +635,11 @@ class Csv(Query):
             for _ in range(140):
                 file.write(rows)
             self.assertGreater(file.tell(), 96 << 20)
-        # In MiB; columns of 0, 11, 22 and 107. This process, whose memory counts, too, takes about 50.
+        # In MiB; columns of 0, 11, 22, 107 and, for a few rows, 0. This process, whose memory counts, too, takes about 50.
         for query, most in (("SELECT COUNT(*) FROM big.csv", 64), ("SELECT SUM(price) FROM big.csv", 64),
-                            ("SELECT SUM(i), SUM(price) FROM big.csv", 70), ("SELECT * FROM big.csv", 155)):
+                            ("SELECT SUM(i), SUM(price) FROM big.csv", 70), ("SELECT * FROM big.csv", 155),
+                            ("SELECT * FROM big.csv ORDER BY price DESC, i LIMIT 1000", 64),
+                            ("SELECT * FROM big.csv WHERE t LIKE '%long%' AND i > 19000 LIMIT 1000", 64)):
             self.assertLess(self.peak_of(query, "--threads", "2"), most << 20, query)
 
     def test_random_texts_come_back(self):

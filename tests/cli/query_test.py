@@ -156,6 +156,9 @@ class Answers(Query):
         self.assertIn(b"a > 3", result.stderr)
         self.assertIn(b"no passes", result.stderr)
         self.assertEqual(result.stdout.splitlines()[0], b"SUM(a)")
+        result = run("query", f"{query}; SELECT COUNT(*) FROM data.csv WHERE b > 7", "--profile", cwd=self.folder)
+        self.assertNotIn(b"a > 3", result.stderr.split(b"no passes")[1])
+        self.assertIn(b"b > 7", result.stderr.split(b"no passes")[1])
         self.refuses(2, "--explain", query, "--explain", "--json")
         self.refuses(2, "--explain", query, "--explain=svg")
 

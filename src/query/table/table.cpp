@@ -482,10 +482,19 @@ void sort(std::vector<Entry>& all, const cpu::Workers& workers) {
 
 }  // namespace
 
+std::size_t SharedTexts::size() const {
+    std::size_t texts = 0;
+    for (const auto& share : shares_) texts += share.texts.texts_.size();
+    return texts;
+}
+
 Dictionary SharedTexts::dictionary(const cpu::Workers& workers) {
     std::vector<Entry> all;
+    all.reserve(size());
     for (auto& share : shares_) {
         const auto& texts = share.texts.texts_;
+        share.texts.hashes_ = std::vector<std::uint64_t>();  // gives the memory back
+        share.texts.slots_ = std::vector<std::uint64_t>();
         share.ranks.resize(texts.size());
         for (std::size_t i = 0; i < texts.size(); ++i) all.push_back({prefix_of(texts[i]), texts[i], &share.ranks[i]});
     }

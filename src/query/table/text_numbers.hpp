@@ -79,8 +79,12 @@ class SharedTexts {
   public:
     // Renumbers a part's rows by these texts, and forgets its own. Does nothing to a part without texts.
     void take(TextNumbers& part);
+    // The number of distinct texts. Pre: no thread adds some.
+    [[nodiscard]] std::size_t size() const;
     // Sorts the texts. Pre: no part is taken later.
     [[nodiscard]] std::vector<std::string> dictionary(const cpu::Workers& workers);
+    // Bytes that dictionary() takes for a text of usual length, next to what there is.
+    static constexpr std::size_t dictionary_bytes = 112;
     // The index in the dictionary of a row's number.
     [[nodiscard]] std::uint32_t index(std::uint32_t number) const {
         const auto& ranks = shares_[number >> share_bits].ranks;
