@@ -225,11 +225,11 @@ TEST_CASE("Memory that ends while values come leaves the counts of all lengths o
 
 // Values without memory are lost, and no longer matter when as many values have come as the window holds.
 TEST_CASE("Memory that ends while values come leaves sliding windows whole") {
-    const auto values = some_values(sanitized ? 9'000 : 30'000);
+    const auto values = some_values(quadmill::test::sanitized ? 9'000 : 30'000);
     for (const auto& [widths, blocks] :
          {std::pair(Widths::Fixed, SlidingBlocks::Merged), std::pair(Widths::Variable, SlidingBlocks::Merged),
           std::pair(Widths::Fixed, SlidingBlocks::Sorted)}) {
-        for (const std::size_t window : {1500U, sanitized ? 4500U : 9000U}) {
+        for (const std::size_t window : {1500U, quadmill::test::sanitized ? 4500U : 9000U}) {
             CAPTURE(window);
             const SlidingOptions options{.eps = summary_eps,
                                          .window = window,
