@@ -190,14 +190,15 @@ class BlockReader {
     void one_by_one(CsvRows& rows, std::string_view text, bool ends) {
         skipped_ = 0;
         std::uint64_t line = 1;
-        std::size_t begin = 0;
+        std::size_t begin = 0, feed = 0;
+        // Searches each byte once, also if lines end with CR.
+        const auto end_of_line = [&] { return feed = feed > begin ? feed : line_end(text, begin); };
         for (auto end = begin; begin < text.size(); begin = end) {
             rows.at_line(line);
-            const auto line_end = input::line_end(text, begin);
             const bool is_comment = !form_.comment.empty() && text.substr(begin).starts_with(form_.comment);
-            end = is_comment ? line_end : row_end(text, begin, form_.delimiter);
-            if (!ends && std::max(end, line_end) == text.size()) break;
-            if (!is_comment && !take_row(rows, text.substr(begin, end - begin))) end = line_end;
+            end = is_comment ? end_of_line() : row_end(text, begin, form_.delimiter);
+            if (!ends && std::max(end, end_of_line()) == text.size()) break;
+            if (!is_comment && !take_row(rows, text.substr(begin, end - begin))) end = end_of_line();
             line += lines_in(text.substr(begin, end - begin));
         }
         rows.at_line(line);

@@ -598,6 +598,15 @@ class Csv(Query):
                          run("query", "SELECT COUNT(*) FROM t.csv", *args, cwd=self.folder).stderr)
         self.refuses(1, "t.csv, line 818: is blank", "SELECT * FROM t.csv ORDER BY a LIMIT 5", "--comment", "#")
 
+    def test_bad_rows_with_other_line_ends(self):
+        """Files of several blocks in which a line feed is rare are read in one pass, too: that takes less than a second."""
+        rows = b"".join(b"%d,x%d\r" % (i, i) for i in range(300000))
+        for more in (b"1,2,3\r", b"1,2,3\r\n# one\r4,y\n"):
+            self.path("cr.csv", b"a,b\r" + rows + more + rows)
+            result = run("query", "SELECT COUNT(*), SUM(a) FROM cr.csv", "--skip-bad", "--comment", "#", "--csv", cwd=self.folder)
+            self.assertEqual(result.stdout, b"COUNT(*),SUM(a)\n%d,%d\n" % (600000, 299999 * 300000))
+            self.assertIn(b"skipped 1 bad row; the first: cr.csv, line 300002: has 3 fields", result.stderr)
+
     def test_few_rows_of_late_types(self):
         """The first rows of an order are taken from parts; a later part may change the type of a column."""
         n = 150000
