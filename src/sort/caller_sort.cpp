@@ -56,7 +56,7 @@ void CallerSort::send(std::span<const std::size_t> ends) {
         ends_ = gl::Texture(device_, gl::Format::R32ui, static_cast<int>(width), static_cast<int>(rows));
     }
     // If the GPU may not have read the last call's ends yet, these go to new memory, so no call waits.
-    if (!ends_sent_.passed()) ends_memory_ = {};
+    if (!ends_read_.passed()) ends_memory_ = {};
     pass::grow(ends_memory_, device_, gl::PixelBuffer::Direction::Upload, ends_.bytes());
     const auto bytes = ends_memory_.write(0, ends_.bytes());
     for (std::size_t i = 0; i < ends.size(); ++i) {
@@ -64,7 +64,6 @@ void CallerSort::send(std::span<const std::size_t> ends) {
         std::memcpy(&bytes[i * sizeof end], &end, sizeof end);
     }
     upload_rows(device_, ends_memory_, 0, ends_, 0, static_cast<int>(rows));
-    ends_sent_ = gl::Fence(device_);
 }
 
 void CallerSort::draw_with_segments(const KeyForm& key, std::size_t count, std::size_t segments,
@@ -98,6 +97,7 @@ SortStats CallerSort::argsort(const KeysInTexture& keys, std::span<const std::si
             });
         merge_.store_index(sorted, target.framebuffer(), keys.count);
         target.finish(keys.count);
+        ends_read_ = gl::Fence(device_);
     });
 }
 

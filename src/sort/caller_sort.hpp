@@ -76,7 +76,7 @@ class CallerSort {
     pass::Target words_;  // in flight to a buffer
     gl::Texture ends_;    // of segments
     gl::PixelBuffer ends_memory_;
-    gl::Fence ends_sent_;
+    gl::Fence ends_read_;
     pass::Target key_words_;  // of keys in segments
     gl::BufferTexels texels_;
     pass::Target sample_;
