@@ -20,12 +20,18 @@ class StageClock {
     };
     void begin();
     void end();
-    // Pre: no thread works.
-    [[nodiscard]] const std::vector<Span>& spans() const { return spans_; }
-    [[nodiscard]] double seconds() const { return seconds_; }
+    // Those that have ended.
+    [[nodiscard]] std::vector<Span> spans() const {
+        const std::lock_guard lock(mutex_);
+        return spans_;
+    }
+    [[nodiscard]] double seconds() const {
+        const std::lock_guard lock(mutex_);
+        return seconds_;
+    }
 
   private:
-    std::mutex mutex_;
+    mutable std::mutex mutex_;
     std::size_t at_work_ = 0;
     Clock::time_point begun_{};
     std::vector<Span> spans_;  // spans separated by a short gap are joined

@@ -99,6 +99,27 @@ void push(Sorting& sorting, const std::string& input) {
     sorting.filler().push(std::as_bytes(std::span(input)));
 }
 
+// The same records, in parts that threads copy.
+void push_in_parts(Sorting& sorting, std::span<const Record> records, std::mt19937& random) {
+    constexpr std::size_t readable = 16;
+    const detail::cpu::Workers workers(3);
+    sorting.begin({.mean_line = 8}, {-1, 0, "pushed"});
+    while (!records.empty()) {
+        std::vector<std::size_t> numbers;
+        std::vector<std::string> parts;
+        for (int i = 0; i < 5; ++i) {
+            const auto some = records.first(std::min<std::size_t>(random() % 60, records.size()));
+            numbers.push_back(some.size());
+            parts.push_back(joined({some.begin(), some.end()}) + std::string(readable, '?'));
+            records = records.subspan(some.size());
+        }
+        std::vector<SomeRecords> pushed;
+        for (std::size_t i = 0; i < parts.size(); ++i)
+            pushed.push_back({std::as_bytes(std::span(parts[i])).first(parts[i].size() - readable), numbers[i]});
+        sorting.filler().push(pushed, workers);
+    }
+}
+
 using MakeKey = std::function<std::string(std::mt19937&)>;
 
 // Keys that are often equal, begin alike for longer than an index has them, or begin with each other.
@@ -133,6 +154,7 @@ TEST_CASE("ranges are merged in order, whatever the keys") {
             records.push_back({key(random), std::to_string(i) + std::string(random() % 40, '-')});
         records[777].rest += std::string(7000, 'y');
         const auto input = joined(records);
+        const auto pushed = records;
         std::ranges::stable_sort(records, {}, &Record::key);
         const auto expected = joined(records);
         const auto same = [](const Record& a, const Record& b) { return a.key == b.key; };
@@ -151,13 +173,13 @@ TEST_CASE("ranges are merged in order, whatever the keys") {
             CHECK(all_of(sorting, 1 + random() % 5000) == expected);
 
             Sorting unique("test", options, {}, plans_for(which));
-            push(unique, input);
+            push_in_parts(unique, pushed, random);
             unique.shape([](RecordStream& some) { return std::make_unique<Firsts>(some); }, EqualKeys::Together);
             unique.finish();
             CHECK(all_of(unique, 1 + random() % 5000) == firsts);
 
             Sorting one_by_one("test", options, {}, plans_for(which));
-            push(one_by_one, input);
+            push_in_parts(one_by_one, pushed, random);
             one_by_one.finish();
             std::string given;
             for (auto record = one_by_one.next(); !record.empty(); record = one_by_one.next())
