@@ -15,6 +15,7 @@ import shutil
 import signal
 import struct
 import subprocess
+import sys
 import time
 import zlib
 import unittest
@@ -521,7 +522,7 @@ class Csv(Query):
         self.refuses(2, "sums need numbers, but t is text", "SELECT t, t + 1 FROM x.csv")
 
     def test_a_table_beyond_memory_is_refused(self):
-        with open(self.path("t.csv"), "w") as file:  # not from a list: its memory would count in test_memory
+        with open(self.path("t.csv"), "w") as file:
             file.write("k,a\n")
             file.writelines(f"{i},{i * 7919 % 1000003}\n" for i in range(600000))
         for query, answer in (("SELECT COUNT(*) FROM t.csv AS x JOIN t.csv AS y ON x.k = y.k", [[600000]]),
@@ -628,23 +629,25 @@ class Csv(Query):
         self.refuses(1, f"t.csv, line {n + 2}: has 2 fields", "SELECT i FROM t.csv ORDER BY i LIMIT 5")
 
     def peak_of(self, *args):
+        """A small process starts the command: the memory of who starts a process counts as that of the process."""
+        measure = ("import os, subprocess, sys; child = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL); "
+                   "_, status, used = os.wait4(child.pid, 0); print(os.waitstatus_to_exitcode(status), used.ru_maxrss)")
         with open(self.path("said"), "wb") as said:
-            process = subprocess.Popen([QUADMILL, "query", *args], cwd=self.folder, stdout=subprocess.DEVNULL, stderr=said)
-        _, status, used = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        self.assertEqual(process.returncode, 0)
-        return used.ru_maxrss << 10
+            measured = subprocess.run([sys.executable, "-c", measure, QUADMILL, "query", *args], cwd=self.folder,
+                                      stdout=subprocess.PIPE, stderr=said, check=True)
+        code, peak = map(int, measured.stdout.split())
+        self.assertEqual(code, 0)
+        return peak << 10
 
     def test_memory(self):
         """Only the columns that a query needs stay in memory."""
-        # Written in parts: the memory of this process would count as that of its children before they begin.
         rows = b"".join(b"%d,%d.5,a text that is long enough\n" % (i, i % 90) for i in range(20000))
         with open(self.path("big.csv"), "wb") as file:
             file.write(b"i,price,t\n")
             for _ in range(140):
                 file.write(rows)
             self.assertGreater(file.tell(), 96 << 20)
-        # In MiB; columns of 0, 11, 22, 107 and, for a few rows, 0. This process, whose memory counts, too, takes about 50.
+        # In MiB; columns of 0, 11, 22, 107 and, for a few rows, 0.
         for query, most in (("SELECT COUNT(*) FROM big.csv", 64), ("SELECT SUM(price) FROM big.csv", 64),
                             ("SELECT SUM(i), SUM(price) FROM big.csv", 70), ("SELECT * FROM big.csv", 155),
                             ("SELECT * FROM big.csv ORDER BY price DESC, i LIMIT 1000", 64),
