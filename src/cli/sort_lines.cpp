@@ -253,12 +253,12 @@ struct Batch {
 // Records that a thread makes.
 struct LineSorter::Part {
     KeyMaker keys;
-    std::vector<char> memory{};  // that was used once, so that it is not set to zero again
+    std::vector<char> memory{};  // keeps its size, so that it is not set to zero again
     std::size_t bytes = 0, longest = 0;
     std::uint64_t lines = 0;
 
     void add(const LineRecord& record) {
-        constexpr std::size_t readable = 16;  // after the records
+        constexpr auto readable = external::SomeRecords::readable;
         if (memory.size() < bytes + record.bytes() + readable)
             memory.resize(2 * (bytes + record.bytes() + readable));
         record.write(memory.data() + bytes);

@@ -45,7 +45,7 @@ class Filler {
     // Adds that many bytes, which have been written to space().
     void add(std::size_t bytes);
     void push(std::span<const std::byte> bytes);
-    // Adds records that threads copy. Pre: 16 bytes after each part can be read.
+    // Adds records; threads copy them.
     void push(std::span<const SomeRecords> parts, const cpu::Workers& workers);
     // Reads all of a source that has no offsets.
     void read_stream(std::size_t block, Transfers& io);

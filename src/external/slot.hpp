@@ -38,8 +38,9 @@ struct SlotSize {
     [[nodiscard]] std::size_t memory(const Format& format) const;
 };
 
-// Whole records that tell their length.
+// Whole records that tell their length. `readable` bytes after them can be read, too.
 struct SomeRecords {
+    static constexpr std::size_t readable = RecordPlace::bytes_read;
     std::span<const std::byte> bytes{};
     std::size_t records = 0;
 };
@@ -57,9 +58,9 @@ class Slot {
     // Adds that many new bytes: finds the records in them and makes their keys. Lines are coded.
     // Throws InvalidArgument for a header that is not valid.
     void add(std::size_t bytes);
-    // How many of these fit, one after the other.
+    // The number of these parts, from the first one on, for which there is space.
     [[nodiscard]] std::size_t fitting(std::span<const SomeRecords> parts) const;
-    // Adds records; threads copy them. Pre: they fit, and 16 bytes after each part can be read.
+    // Adds records; threads copy them. Pre: there is space for them.
     void add(std::span<const SomeRecords> parts, const cpu::Workers& workers);
     // Takes the incomplete record from the end of another slot. Pre: empty.
     void add_rest(const Slot& other);

@@ -32,7 +32,7 @@ class Cells {
     Cells(Kind kind, Texts texts)
         : kind_(kind), is_fixed_(kind != Kind::Nothing), is_printed_(texts == Texts::Printed) {}
 
-    // Begins with that kind instead of the narrowest one. Pre: there are no values.
+    // Starts the column with this kind instead of the narrowest one. Pre: the column has no values.
     void begin_as(Kind kind) { widen(kind); }
     // Makes space for that many numbers.
     void expect(std::size_t rows) { expected_ = rows; }

@@ -13,7 +13,7 @@ class World {
     World(const World&) = delete;
     World& operator=(const World&) = delete;
     ~World();
-    // Of all ranks.
+    // The communicator that has all ranks.
     [[nodiscard]] MPI_Comm comm() const { return comm_; }
 
   private:

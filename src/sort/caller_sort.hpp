@@ -46,7 +46,7 @@ class CallerSort {
     // number of NaNs. Waits for the GPU.
     RankSample<std::uint32_t> sample(const KeysInTexture& keys, double eps);
 
-    // Of all argsorts.
+    // Draws the application's keys for every argsort.
     [[nodiscard]] CallerKeys& keys() noexcept { return keys_; }
 
     [[nodiscard]] static KeyForm form(const KeysInBuffer& keys, Order order, bool indexed) {

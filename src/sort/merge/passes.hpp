@@ -30,8 +30,8 @@ struct MergePlan {
     // This many pairs of blocks go through all their first levels before the next ones begin, so that they stay in the
     // CPU's cache. 0: off. A power of two that makes whole rows of tiles.
     std::size_t slice_pairs;
-    // Both blocks of each pair are drawn at once: half the calls of OpenGL, and no more time on a GPU. Off: one after
-    // the other, which is faster on the CPU.
+    // Draws both blocks of each pair at once. This takes fewer calls of OpenGL, and a GPU is as fast. A software
+    // renderer is faster with one draw for the lower blocks and one for the upper ones.
     bool both_halves;
     // Up to this many pairs of blocks, a level is one pass, which draws both halves and searches the cuts itself. This
     // takes fewer passes, which is faster where a pass costs more than what it draws: on a GPU, up to about 2^18 keys.
