@@ -6,11 +6,6 @@ cd "$(dirname "$0")/.."
 tests/setup.sh web
 cmake --preset web >/dev/null
 cmake --build --preset web
-site=build/web/site
-rm -rf "$site"
-mkdir -p "$site"
-cp web/page/* "$site"
-cp -r build/web/package "$site/quadmill"
 port=${1:-8000}
 echo "Open http://127.0.0.1:$port in a browser; Ctrl-C ends it."
-exec python3 -m http.server --bind 127.0.0.1 --directory "$site" "$port"
+exec python3 -m http.server --bind 127.0.0.1 --directory build/web/site "$port"

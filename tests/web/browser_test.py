@@ -74,7 +74,7 @@ def main(package, script, query=""):
         roots, script = {"": Path(script)}, ""
     else:
         here = Path(__file__).parent
-        roots = {"package": Path(package), "tests": here, "page": here.parents[1] / "web/page"}
+        roots = {"package": Path(package), "tests": here, "page": Path(package).with_name("site")}
     server = server_of(run, roots, script)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     # A browser's helpers write into the profile after it was killed, and Firefox's sandbox knows no containers.

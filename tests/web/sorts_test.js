@@ -2,7 +2,6 @@
 import { Quadmill } from '/package/index.js';
 import { check, context, finish, formats, random, read, same, say, test, textureOf, throws, words } from './harness.js';
 import { differences, poison, snapshot } from './webgl_state.js';
-import { Stages } from '/page/stages.js';
 
 // Every bit pattern: NaNs, -0, denormals and infinities among floats; many equal keys for the index.
 const bits = (Keys, n, few) => {
@@ -200,14 +199,6 @@ await test('In a worker, with an OffscreenCanvas', async () => {
   });
   check(wrong === 0, `${wrong} keys are wrong`);
   worker.terminate();
-});
-await test("The page's stages: each has sorted runs of twice the length, and the last one is the result", async () => {
-  const side = 64, stages = await Stages.make(Quadmill, side), keys = words(side * side), before = keys.slice();
-  const all = await stages.of(keys);
-  check(same(all[0].keys, before) && same(all.at(-1).keys, keys) && same(keys, before.sort()), 'input or result');
-  check(all.length === 8 && all.at(-1).run === side * side, `${all.length} stages`);
-  for (const { keys: now, run } of all.slice(1))
-    for (let i = 1; i < now.length; ++i) check(i % run === 0 || now[i - 1] <= now[i], `a run of ${run} is out of order`);
 });
 await test('prepare() compiles all that a call needs', async () => {
   const gl = context(), page = await Quadmill.adopt(gl);

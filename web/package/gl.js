@@ -4,7 +4,7 @@ import { QuadmillError } from './wasm.js';
 
 const version = 'OpenGL ES 3.0 (WebGL 2.0)';
 // The module asks for the size of a texture; the caller of argsortTexture() has said it.
-const extensions = ['GL_ANGLE_get_tex_level_parameter'];
+const sizes = 'GL_ANGLE_get_tex_level_parameter';
 const GL = globalThis.WebGL2RenderingContext ?? {};  // none in Node, where only the import must work
 const SHADING = 0x8b8c;
 
@@ -29,10 +29,12 @@ const tightUnpack = {
   [GL.UNPACK_PREMULTIPLY_ALPHA_WEBGL]: false,
 };
 
-/** `name`: of the class that works in the context. `mine`: the page sets all state that it needs itself, so that nothing is saved or restored. */
+/** `name`: of the class that works in the context. `mine`: the page sets all state that it needs itself, so that nothing is saved or restored.
+ * `extensions`: to switch on, where the browser has them. */
 export class PageGl {
-  constructor(gl, mine, name) {
+  constructor(gl, mine, name, extensions) {
     this.gl = gl;
+    this.extensions = [sizes, ...extensions.filter((one) => gl.getExtension(one)).map((one) => `GL_${one}`)];
     this.lost = `the WebGL context was lost; make a new ${name} when it is restored`;
     this.mine = mine;
     this.saved = new Map();
@@ -452,7 +454,7 @@ export class PageGl {
       GetError: () => GL.NO_ERROR,
       GetIntegerv: (name, at) => {
         // MAJOR_VERSION, NUM_EXTENSIONS
-        const value = asked.includes(name) ? gl.getParameter(name) : { 0x821b: 3, 0x821d: extensions.length }[name] ?? 0;
+        const value = asked.includes(name) ? gl.getParameter(name) : { 0x821b: 3, 0x821d: this.extensions.length }[name] ?? 0;
         (value.length ? value : [value]).forEach((one, i) => setWord(at + 4 * i, one));
       },
       GetProgramInfoLog: (program, size, length, at) => log(gl.getProgramInfoLog(of(program)), size, length, at),
@@ -462,7 +464,7 @@ export class PageGl {
       GetShaderiv: (shader, name, at) =>
         setWord(at, name === 0x8b84 ? 4096 : gl.getShaderParameter(of(shader), name)),  // INFO_LOG_LENGTH
       GetString: (name) => text(name === GL.VERSION ? version : name === SHADING ? 'OpenGL ES GLSL ES 3.00' : this.name(name)),
-      GetStringi: (name, i) => text(extensions[i] ?? ''),
+      GetStringi: (name, i) => text(this.extensions[i] ?? ''),
       GetTexLevelParameteriv: (target, level, name, at) => {
         const { width = 0, height = 0, internal = 0 } = this.levels.get(this.bound) ?? {};
         setWord(at, { 0x1000: width, 0x1001: height, 0x1003: internal, 0x8071: 1 }[name] ?? 0);

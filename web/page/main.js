@@ -1,7 +1,9 @@
 import { Quadmill } from './quadmill/index.js';
 import { Quantiles, load } from './quadmill/streams.js';
 import { Splats, makePositions, mistakes, planeOf } from './splats.js';
-import { Stages } from './stages.js';
+import { compile } from './quadmill/wasm.js';
+import { Stages, aboutOf } from './stages.js';
+import { StageView } from './stage_view.js';
 
 const element = (id) => document.getElementById(id);
 const number = (value) => value.toLocaleString('en');
@@ -80,10 +82,24 @@ function report() {
 requestAnimationFrame(frame);
 
 // Stages --------------------------------------------------------------------------------------------------------------
-const stages = await Stages.make(Quadmill, 256);
-const showStages = () => stages.show(element('stages'), element('shape').value);
-element('shape').onchange = element('again').onclick = showStages;
-await showStages();
+const view = new StageView(new Stages(await compile(new URL('./stages.wasm', import.meta.url))), {
+  list: element('stages'), large: element('step'), title: element('title'), text: element('text'), at: element('at'), play: element('play'),
+}, 128);
+function showStages() {
+  const engine = element('engine').value, about = element('about');
+  about.className = '';
+  about.textContent = aboutOf(engine);
+  element('player').hidden = false;
+  try {
+    view.show(engine, element('shape').value);
+  } catch (error) {
+    element('player').hidden = true;
+    about.className = 'software';
+    about.textContent = `This browser cannot run this engine: ${error.message}`;
+  }
+}
+element('engine').onchange = element('shape').onchange = element('again').onclick = showStages;
+showStages();
 
 // Files ---------------------------------------------------------------------------------------------------------------
 element('file').onchange = async ({ target }) => {
