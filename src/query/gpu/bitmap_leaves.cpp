@@ -12,6 +12,7 @@
 #include "query/gpu/bitmap_columns.hpp"
 #include "query/gpu/condition_program.hpp"
 #include "query/gpu/notes.hpp"
+#include "query/plan/plain_tables.hpp"
 #include "query_shaders.hpp"
 
 namespace quadmill::detail::query {
@@ -101,6 +102,7 @@ BitsPtr BitmapColumns::pair(const Pair& leaf) {
 }
 
 BitsPtr BitmapColumns::formula(const Formula& leaf) {
+    if constexpr (plain_tables) return nullptr;
     if (leaf.steps.size() > max_steps_without_doubles && leaf.as != Formula::As::Integers &&
         !device_.features.doubles) {
         throw InvalidArgument(

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "quadmill/error.hpp"
+#include "query/plan/plain_tables.hpp"
 #include "query/table/key.hpp"
 
 namespace quadmill::detail::query {
@@ -25,7 +26,7 @@ HostColumn::HostColumn(gl::Device& device, sort::CallerKeys& keys, const ColumnD
     : device_(device), keys_(keys), row_words_(key_bits(column.type) == 64 ? 2 : 1) {
     constexpr const char* function = "QueryProcessor";
     const auto& of = std::get<HostObjects>(column.values).of;
-    if (const auto* buffer = std::get_if<BufferKeys>(&of)) {
+    if (const auto* buffer = plain_tables ? nullptr : std::get_if<BufferKeys>(&of)) {
         buffer_.emplace(device, function, ("the buffer of column '" + column.name + "'").c_str(), *buffer, rows);
         return;
     }
@@ -47,7 +48,7 @@ const gl::Texture& HostColumn::draw(std::size_t first, std::size_t rows, pass::T
     const auto line = static_cast<std::size_t>(width) * 4 / row_words_, lines = (rows + line - 1) / line;
     if (!words.texture || static_cast<std::size_t>(words.texture.height()) < lines)
         words = pass::Target(device_, gl::Format::Rgba32ui, width, static_cast<int>(lines));
-    if (buffer_) {
+    if (!plain_tables && buffer_) {
         auto some = *buffer_;
         some.offset += first * some.stride * some.texel_bytes();
         some.count = rows;

@@ -10,6 +10,7 @@
 #include "quadmill/error.hpp"
 #include "query/plan/describe.hpp"
 #include "query/plan/key_range.hpp"
+#include "query/plan/plain_tables.hpp"
 #include "query/table/order.hpp"
 #include "query/table/sort_unique.hpp"
 
@@ -39,9 +40,9 @@ class LeafMaker {
             case ExpressionKind::CompareColumns:
                 return pair(e, negate);
             case ExpressionKind::Linear:
-                return linear(e, negate);
+                return plain_tables ? Leaf(Always{}) : linear(e, negate);
             case ExpressionKind::Formula:
-                return formula(e, negate);
+                return plain_tables ? Leaf(Always{}) : formula(e, negate);
             case ExpressionKind::IsNull:
                 if (data(e.column).valid.empty()) return Always{negate};
                 return IsNull{.column = index(e.column), .negate = negate};
