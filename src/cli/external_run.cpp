@@ -52,12 +52,12 @@ std::uint64_t whole_megabytes(std::uint64_t bytes) {
 }
 
 // Memory that the program already holds counts, too.
-std::size_t memory_for(const RecordFormat& records, std::uint64_t memory) {
-    const auto held = external::resident_bytes(), min = held + min_memory(records);
+std::size_t memory_for(const RecordFormat& records, std::uint64_t memory, std::uint64_t buffers) {
+    const auto held = external::resident_bytes() + buffers, min = held + min_memory(records);
     if (memory >= min) return memory - held;
-    throw CLI::ValidationError(
-        "--memory", fmt::format("must be at least {}M for such records; the program itself needs {}M of that",
-                                whole_megabytes(min) + 1, whole_megabytes(held)));
+    throw CLI::ValidationError("--memory",
+                               fmt::format("must be at least {}M for this sort; the program itself needs {}M of that",
+                                           whole_megabytes(min) + 1, whole_megabytes(held)));
 }
 
 std::string out_of_memory(std::uint64_t memory) {

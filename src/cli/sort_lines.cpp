@@ -200,7 +200,7 @@ std::uint64_t LineSorter::input_bytes() const {
 ExternalSortOptions LineSorter::options() {
     const RecordFormat records{.kind = RecordFormat::Kind::Sized};
     return {.format = records,
-            .memory = memory_for(records, sort_.memory) - own_memory(sort_.memory),
+            .memory = memory_for(records, sort_.memory, own_memory(sort_.memory)),
             .temp = sort_.temp,
             .engine = run_.engine,
             .threads = run_.threads,
@@ -259,8 +259,7 @@ struct LineSorter::Part {
 
     void add(const LineRecord& record) {
         constexpr auto readable = external::SomeRecords::readable;
-        if (memory.size() < bytes + record.bytes() + readable)
-            memory.resize(2 * (bytes + record.bytes() + readable));
+        if (memory.size() < bytes + record.bytes() + readable) memory.resize(2 * (bytes + record.bytes() + readable));
         record.write(memory.data() + bytes);
         longest = std::max(longest, record.bytes());
         bytes += record.bytes();
@@ -442,6 +441,7 @@ void sort_lines(const LineSort& given, const LineRun& shared) {
     if (run.output == "-") input::refuse_inputs("-o", run.output, run.inputs);
     const bool checks = sort.check != LineSort::Check::No;
     if (checks && run.inputs.size() > 1) throw CLI::ValidationError("--check", "takes one file");
+    if (checks && run.output != "-") throw CLI::ValidationError("--check", "writes nothing; it does not go with -o");
     input::Interrupt interrupt;  // before threads start, which inherit the signals that it blocks
     with_output(
         checks ? "" : run.output, sort.memory, [&] { return interrupt.status(); },

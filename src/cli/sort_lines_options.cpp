@@ -8,10 +8,21 @@
 #include "cli/sort_lines.hpp"
 #include "input/checks.hpp"
 #include "input/text.hpp"
+#include "quadmill/error.hpp"
 
 namespace quadmill::detail::cli {
 
 namespace {
+
+// Adds an option letter of a key to the rules of lines. `option` is the option that was given.
+void add_letter(LineSort& sort, std::string_view option, char letter) try {
+    const std::string_view letters(&letter, 1);
+    input::add_rules(sort.rules, letters);
+    input::add_rules(sort.rules, letters, input::KeyEnd::End);
+} catch (const InvalidArgument&) {
+    throw CLI::ValidationError(std::string(option),
+                               "is a second comparison; take one of -n, -g, -M and --human-numeric-sort");
+}
 
 // Sets the comparison by its word in `--sort=WORD`, of which the first letters are enough.
 std::string set_order(LineSort& sort, const std::string& given) {
@@ -19,7 +30,7 @@ std::string set_order(LineSort& sort, const std::string& given) {
         {{"general-numeric", 'g'}, {"human-numeric", 'h'}, {"month", 'M'}, {"numeric", 'n'}}};
     const auto is_given = [&](std::string_view word) { return !given.empty() && word.starts_with(given); };
     for (const auto& [word, letter] : orders) {
-        if (is_given(word)) input::add_rules(sort.rules, {&letter, 1});
+        if (is_given(word)) add_letter(sort, "--sort", letter);
         if (is_given(word)) return {};
     }
     const auto hint = is_given("version")  ? input::for_versions
@@ -32,10 +43,8 @@ std::string set_order(LineSort& sort, const std::string& given) {
 void add_rule(CLI::App& verb, LineSort& sort, const char* names, char letter, const char* words) {
     verb.add_flag(
             names,
-            [&sort, letter](std::int64_t) {
-                const std::string_view letters(&letter, 1);
-                input::add_rules(sort.rules, letters);
-                input::add_rules(sort.rules, letters, input::KeyEnd::End);
+            [&sort, letter, option = std::string_view(names).substr(std::string_view(names).find("--"))](std::int64_t) {
+                add_letter(sort, option, letter);
             },
             words)
         ->group(lines_group);

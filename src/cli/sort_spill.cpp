@@ -109,7 +109,7 @@ class NumberSorter {
         const RecordFormat records{.bytes = sizeof(Key),
                                    .key = {{.type = field_for(run_.reading.type()), .order = run_.order}}};
         return {.format = records,
-                .memory = memory_for(records, run_.memory - std::min<std::uint64_t>(buffers, run_.memory)),
+                .memory = memory_for(records, run_.memory, buffers),
                 .temp = run_.temp,
                 .engine = Engine::Cpu,
                 .threads = run_.threads,

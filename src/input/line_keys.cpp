@@ -223,12 +223,13 @@ unsigned char* add_ended_text(std::string_view text, unsigned char* to) {
     return to;
 }
 
+// As in GNU sort, d and i together are d: blanks count, also those that are not printable.
 std::string_view compared_text(const KeyRules& rules, std::string_view text, std::string& copy) {
     if (!rules.fold && !rules.dictionary && !rules.printable) return text;
     copy.clear();
     for (const char c : text) {
         if (rules.dictionary && !is_alphanumeric(c) && !is_blank(c)) continue;
-        if (rules.printable && (c < ' ' || c > '~')) continue;
+        if (rules.printable && !rules.dictionary && (c < ' ' || c > '~')) continue;
         copy += rules.fold ? upper(c) : c;
     }
     return copy;
@@ -353,8 +354,11 @@ LineKey parse_column(std::string_view spec, const std::vector<std::string>& name
     if (!key.column) {
         std::string all;
         for (const auto& name : names) all += (all.empty() ? "" : ", ") + name;
+        const bool is_number = digits_at_front(spec).size() == spec.substr(0, spec.find(':')).size();
         throw InvalidArgument(fmt::format("there is no column {}; {}", in_quotes(spec),
-                                          names.empty() ? "there are no lines" : "the columns are " + all));
+                                          is_number       ? "the first column is 1"
+                                          : names.empty() ? "there are no lines"
+                                                          : "the columns are " + all));
     }
     check_rules(key.rules);
     return key;
@@ -497,7 +501,7 @@ unsigned char* KeyMaker::add(const KeyRules& rules, std::string_view text, unsig
             to = add_number(decimal_of(text), to);
             break;
         case Compare::Human:
-            to = add_human(text, to);
+            to = add_human(compared_text(rules, text, text_), to);  // with f, 2e is 2E
             break;
         case Compare::Month:
             to = add_month(text, to);

@@ -67,12 +67,12 @@ class Random(Lines):
         digits = "".join(chooser.choice("0000123456789") for _ in range(chooser.choice([0, 1, 1, 2, 3, 5, 30])))
         fraction = "".join(chooser.choice("00019") for _ in range(chooser.choice([0, 0, 1, 2, 30])))
         return (chooser.choice(["", "", "-", " ", "+", " -"]) + digits + chooser.choice(["", ".", "."]) + fraction +
-                chooser.choice(["", "", "", "", "K", "M", "G", "e3", "e-2", "x"]))
+                chooser.choice(["", "", "", "", "K", "M", "G", "g", "e3", "e-2", "x"]))
 
     def field(self, chooser):
         return chooser.choice([
             lambda: self.number(chooser), lambda: str(chooser.randrange(20)), lambda: str(chooser.randrange(10**9)),
-            lambda: "".join(chooser.choice("aAbB\x01\x7f_- .") for _ in range(chooser.randrange(6))),
+            lambda: "".join(chooser.choice("aAbB\x01\x7f\t_- .") for _ in range(chooser.randrange(6))),
             lambda: chooser.choice(["inf", "-inf", "0x1p3", "1e400", "1e-5000", "jan", "FEB", " Mar", ""]),
             lambda: chooser.choice("ab") * chooser.randrange(40)])()
 
@@ -91,7 +91,8 @@ class Random(Lines):
         return str(chooser.randrange(1, 5)) + character
 
     def key(self, chooser):
-        letters = chooser.choice(["", "n", "g", "h", "M", "f", "d", "i", "fd", "nr", "r", "gr", "b", "bn", "fr", "hr", "nf"])
+        letters = chooser.choice(["", "n", "g", "h", "M", "f", "d", "i", "fd", "nr", "r", "gr", "b", "bn", "fr", "hr", "nf", "di",
+                                 "fh"])
         if chooser.random() < 0.4:
             return self.position(chooser, False) + letters
         return (self.position(chooser, False) + chooser.choice(["", letters]) + "," + self.position(chooser, True) +
@@ -101,7 +102,8 @@ class Random(Lines):
         options = []
         for _ in range(chooser.choice([0, 1, 1, 1, 2, 3])):
             options += chooser.choice([["-k", self.key(chooser)], ["-k" + self.key(chooser)]])
-        options += chooser.choice([[], [], [], ["-n"], ["-r"], ["-nr"], ["-g"], ["-f"], ["-b"], ["-d"], ["-M"], ["-i"]])
+        options += chooser.choice([[], [], [], ["-n"], ["-r"], ["-nr"], ["-g"], ["-f"], ["-b"], ["-d"], ["-M"], ["-i"],
+                                   ["-d", "-i"], ["-f", "--human-numeric-sort"]])
         options += chooser.choice([[], [], [], ["-u"]])
         return options
 
@@ -238,6 +240,31 @@ class Tasks(Lines):
         self.sorts(b"0.1\n0.10\n.1\n3.50\n", "-n", "-", stdin=b"3.50\n0.1\n0.10\n.1")
         self.sorts(b"x\nnan\n-nan\n-inf\n-1e9\n2\n1e1\ninf\n", "-g", "-", stdin=b"inf\n1e1\nnan\n2\n-1e9\n-nan\n-inf\nx\n")
 
+    def test_letters_together_are_those_of_gnu_sort(self):
+        tabs = b"b\ta\na\x01b\nab\na\tb\nb\x01\n"
+        for letters in ("di", "id"):  # they are d: tabs count
+            self.sorts(gnu_sort("-k1,2" + letters, "-t,", stdin=tabs), "-k1,2" + letters, "-t,", "-", stdin=tabs)
+        self.sorts(gnu_sort("-d", "-i", stdin=tabs), "-d", "-i", "-", stdin=tabs)
+        units = b"1e\n3k\n2g\n1M\n5\n"
+        self.sorts(b"5\n3k\n1M\n2g\n1e\n", "-k1fh", "-", stdin=units)  # f: g is G, e is E
+        self.sorts(gnu_sort("-k1fh", stdin=units), "-f", "--human-numeric-sort", "-", stdin=units)
+
+    def test_min_memory_is_enough(self):
+        data = b"".join(b"%d\n" % (i * 7919 % 300000) for i in range(300000))
+        numbers = random.Random(6).randbytes(26 << 20)
+        for what, options in ((data, ["-n"]), (data, ["--text"]), (numbers, [])):
+            for memory in ("1M", "16M", "20M"):
+                source, out = self.path("in", what), self.path("out")
+                result = run("sort", *options, source, "-o", out, "--memory", memory, "--temp", self.temp)
+                if result.returncode == 0:
+                    continue
+                self.assertEqual(result.returncode, 2, result.stderr)
+                least = re.search(rb"--memory: must be at least (\d+)M", result.stderr)[1].decode()
+                self.assertGreater(int(least), int(memory[:-1]))
+                result = run("sort", *options, source, "-o", out, "--memory", least + "M", "--temp", self.temp)
+                self.assertEqual((result.returncode, result.stderr), (0, b""))
+                self.assertEqual(os.path.getsize(out), len(what))
+
     def test_check(self):
         good, bad = self.path("good", b"a\nb\nb\n"), self.path("bad", b"a\nc\nb\n")
         self.sorts(b"", "-c", good)
@@ -248,6 +275,7 @@ class Tasks(Lines):
             self.assertEqual(run("sort", option, bad).stderr, b"")
             self.assertEqual(run("sort", option, bad).returncode, 1)
         self.fails(1, "bad':3: out of order: 'b'", "sort", "--check=diagnose-first", bad)
+        self.fails(2, "--check: writes nothing; it does not go with -o", "sort", "-c", good, "-o", self.path("out"))
 
     def test_in_place(self):
         file = self.path("f", b"b\na\n")
