@@ -152,7 +152,7 @@ Framebuffer::Framebuffer(Device& device, const Texture& color, const Texture* de
       format_(color.format()),
       width_(color.width()),
       height_(color.height()),
-      targets_(std::max(color.layers(), 1)) {
+      layers_(color.layers()) {
     make(device, &color, depth_or_stencil);
 }
 

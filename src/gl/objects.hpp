@@ -204,7 +204,8 @@ class Framebuffer {
     [[nodiscard]] Format format() const noexcept { return format_; }
     [[nodiscard]] int width() const noexcept { return width_; }
     [[nodiscard]] int height() const noexcept { return height_; }
-    [[nodiscard]] int targets() const noexcept { return targets_; }
+    [[nodiscard]] int layers() const noexcept { return layers_; }  // 0 if it is not an array texture
+    [[nodiscard]] int targets() const noexcept { return layers_ > 0 ? layers_ : 1; }
 
   private:
     void make(Device& device, const Texture* color, const Texture* depth_or_stencil);
@@ -212,7 +213,7 @@ class Framebuffer {
     Handle<FramebufferTraits> handle_;
     std::uint32_t texture_ = 0;
     Format format_ = Format::Rgba32f;
-    int width_ = 0, height_ = 0, targets_ = 1;
+    int width_ = 0, height_ = 0, layers_ = 0;
 };
 
 // A fragment shader, linked with shaders/pass/quad.vert or with a vertex shader of its own. The version line is put

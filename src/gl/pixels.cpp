@@ -20,9 +20,9 @@ std::vector<std::byte> read_all(Device& device, RowsOf rows) {
     const auto row = static_cast<std::size_t>(rows.width) * info(rows.format).bytes;
     const int height = rows.rows;
     const auto rows_at_once = static_cast<int>(std::clamp<std::size_t>(max / row, 1, static_cast<std::size_t>(height)));
-    std::vector<std::byte> bytes(row * static_cast<std::size_t>(height) * static_cast<std::size_t>(rows.layers));
+    std::vector<std::byte> bytes(row * static_cast<std::size_t>(height) * static_cast<std::size_t>(rows.planes()));
     auto to = std::span(bytes);
-    for (int layer = 0; layer < rows.layers; ++layer) {
+    for (int layer = 0; layer < rows.planes(); ++layer) {
         for (rows.first = 0; rows.first < height; rows.first += rows_at_once) {
             rows.rows = std::min(rows_at_once, height - rows.first);
             const auto part = row * static_cast<std::size_t>(rows.rows);
@@ -36,12 +36,7 @@ std::vector<std::byte> read_all(Device& device, RowsOf rows) {
 }  // namespace
 
 RowsOf::RowsOf(const Texture& of, int first_row, int number)
-    : texture(of.id()),
-      format(of.format()),
-      width(of.width()),
-      first(first_row),
-      rows(number),
-      layers(std::max(of.layers(), 1)) {}
+    : texture(of.id()), format(of.format()), width(of.width()), first(first_row), rows(number), layers(of.layers()) {}
 
 void upload_rows(Device& device, const PixelBuffer& from, std::size_t offset, const Texture& to, int first, int rows) {
     device.dialect->send_rows({from.id(), from.memory()}, offset, RowsOf(to, first, rows));
@@ -53,7 +48,8 @@ void read_rows(Device& device, const Texture& from, int first, int rows, PixelBu
 }
 
 std::vector<std::byte> read_target(Device& device, const PassEvent& pass) {
-    return read_all(device, {pass.target, format_of(pass.format), pass.width, 0, pass.height, pass.targets});
+    const int layers = pass.pass ? pass.pass->target->layers() : pass.targets > 1 ? pass.targets : 0;
+    return read_all(device, {pass.target, format_of(pass.format), pass.width, 0, pass.height, layers});
 }
 
 std::vector<std::byte> read_texels(Device& device, const Texture& texture) {

@@ -25,7 +25,8 @@ struct RowsOf {
         : texture(of), format(its_format), width(its_width), first(first_row), rows(number), layers(its_layers) {}
     std::uint32_t texture;
     Format format;
-    int width, first, rows, layers;  // layers >= 1; more than 1 means an array texture
+    int width, first, rows, layers;  // 0 layers: not an array texture
+    [[nodiscard]] int planes() const { return layers > 0 ? layers : 1; }
 };
 
 // Uploads rows [first, first + rows) from the buffer, where they are tightly packed from byte `offset` on. Does not

@@ -11,6 +11,7 @@
 
 #include "gl/device.hpp"
 #include "gl/host_level.hpp"
+#include "gl/pixels.hpp"
 #include "gl/versions.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill/picture.hpp"
@@ -28,6 +29,25 @@ TEST_CASE("A context of an older version reports which version the library uses"
         CHECK(context.info().api == version.api);
     }
     if (versions.size() > 1) CHECK(Context::headless().info().api == OpenGl::Desktop45);
+}
+
+TEST_CASE("In each version of OpenGL, an array texture of one layer is read back, whole and as a pass's target") {
+    for (const auto& version : versions) {
+        CAPTURE(version.name);
+        auto context = Context::headless({.api = version.api});
+        auto& device = *detail::Access::of(context);
+        const detail::gl::Scope scope(device, "test");
+        const detail::gl::Texture texture(device, detail::gl::Format::Rgba32ui, 4, 2, 1);
+        const detail::gl::Framebuffer target(device, texture);
+        detail::gl::clear_texels(device, texture, 0, 0, 4, 2, 0x07070707);
+        const std::vector expected(std::size_t{4} * 2 * 16, std::byte{7});
+        CHECK(detail::gl::read_texels(device, texture) == expected);
+        const detail::gl::Pass pass{.name = "test", .target = &target};
+        CHECK(detail::gl::read_target(
+                  device, {.name = "test", .target = texture.id(), .width = 4, .height = 2, .format = "RGBA32UI",
+                           .pass = &pass}) == expected);
+        scope.check();
+    }
 }
 
 TEST_CASE("In each version of OpenGL, sorts are right and the application's state is restored") {

@@ -120,7 +120,7 @@ class ByBinding : public Dialect {
         const auto layer_bytes =
             static_cast<std::size_t>(from.width) * static_cast<std::size_t>(from.rows) * info(from.format).bytes;
         gl_.BindBuffer(GL_PIXEL_PACK_BUFFER, to.id);
-        for (int layer = 0; layer < from.layers; ++layer) {
+        for (int layer = 0; layer < from.planes(); ++layer) {
             read(layer_of(from, layer), from.format, from.width, from.rows, offset_pointer(offset));
             offset += layer_bytes;
         }
@@ -359,7 +359,7 @@ class ByBinding : public Dialect {
   private:
     static PlaneOf layer_of(const RowsOf& rows, int layer) {
         return {.texture = rows.texture,
-                .target = rows.layers > 1 ? GLenum{GL_TEXTURE_2D_ARRAY} : GLenum{GL_TEXTURE_2D},
+                .target = rows.layers > 0 ? GLenum{GL_TEXTURE_2D_ARRAY} : GLenum{GL_TEXTURE_2D},
                 .x = 0,
                 .y = rows.first,
                 .layer = layer};

@@ -110,9 +110,9 @@ class Desktop45 final : public Dialect {
     void read_rows(const RowsOf& from, const Staging& to, std::size_t offset) override {
         const auto& format = info(from.format);
         const auto bytes = static_cast<std::size_t>(from.width) * static_cast<std::size_t>(from.rows) *
-                           static_cast<std::size_t>(from.layers) * format.bytes;
+                           static_cast<std::size_t>(from.planes()) * format.bytes;
         gl_.BindBuffer(GL_PIXEL_PACK_BUFFER, to.id);
-        gl_.GetTextureSubImage(from.texture, 0, 0, from.first, 0, from.width, from.rows, from.layers, format.format,
+        gl_.GetTextureSubImage(from.texture, 0, 0, from.first, 0, from.width, from.rows, from.planes(), format.format,
                                format.type, static_cast<GLsizei>(bytes), offset_pointer(offset));
         gl_.BindBuffer(GL_PIXEL_PACK_BUFFER, 0);
     }
