@@ -317,6 +317,10 @@ class Tuner {
         for (const auto& point : points) {
             if (point.gpu_ms < point.cpu_ms) result_.query.join_comparisons = point.n / 2;  // n n / (n + n)
         }
+        const auto& last = points.back();
+        const auto rows = static_cast<double>(last.n);
+        result_.statements.cpu_join_ns = last.cpu_ms * 1e6 / (2 * rows);
+        result_.statements.gpu_join_ns = last.gpu_ms * 1e6 / (rows * rows);
     }
 
     Context context_;

@@ -55,6 +55,7 @@ struct StatementCosts {
     double cpu_ns = 0, gpu_ns = 0;              // a predicate of a column that is loaded
     double cpu_rank_ns = 0, gpu_rank_ns = 0;    // a median of such a column
     double cpu_group_ns = 0, gpu_group_ns = 0;  // counts of 50 groups of such a column
+    double cpu_join_ns = 0, gpu_join_ns = 0;    // a join: a row of a table; a pair of rows in loops
     double load_ns = 0;                         // loading a column to the GPU
     double start_ms = 0;                        // opening a context and compiling programs, once
     bool operator==(const StatementCosts&) const = default;

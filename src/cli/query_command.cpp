@@ -109,7 +109,7 @@ bool QueryCommand::gpu_pays(const std::vector<input::CsvTable>& from) {
     }
     const auto tuned = tuned_before_context(device, options.threads);
     const auto costs = tuned ? tuned->statements : bench::StatementCosts();
-    if (costs.cpu_ns == 0 || (work.has_groups() && costs.cpu_group_ns == 0)) {
+    if (!work.is_known(costs)) {
         why_ = "`quadmill tune` has not measured what statements cost on this machine's CPU and GPU";
         return false;
     }
@@ -347,7 +347,6 @@ void QueryCommand::answer_in_parts(const TableTooLarge* why) {
         rows->give([&](std::span<const sql::SqlCell> row) { writer->row(row); });
     }
     writer->end(matched, time.ms());
-    in_parts_ = false;
     if (!context_) processor_.reset();  // so that later statements choose their engine
 }
 
@@ -476,6 +475,7 @@ void QueryCommand::statement() {
     check_type_names();
     choose_columns();
     nodes_.clear();
+    in_parts_ = false;
     std::optional<std::size_t> stream;
     try {
         if (wants_parts()) {

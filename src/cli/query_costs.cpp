@@ -23,6 +23,7 @@ void StatementWork::add(const sql::SqlQuery& query) {
     if (query.sources.empty()) return;  // its answer is there already
     double rows = 0;
     for (const auto& source : query.sources) rows = std::max(rows, size(source.path));
+    if (query.join) joins_.emplace_back(size(query.sources[0].path), size(query.sources[1].path));
     std::set<std::string> used;
     if (query.where) {
         predicates_ += rows;
@@ -46,13 +47,28 @@ void StatementWork::add(const sql::SqlQuery& query) {
     }
 }
 
+double StatementWork::rows() const {
+    double rows = predicates_ + ranks_ + groups_;
+    for (const auto& [left, right] : joins_) rows += left + right;
+    return rows;
+}
+
+bool StatementWork::is_known(const bench::StatementCosts& costs) const {
+    return costs.cpu_ns > 0 && (groups_ == 0 || costs.cpu_group_ns > 0) && (joins_.empty() || costs.cpu_join_ns > 0);
+}
+
 double StatementWork::ms_on_cpu(const bench::StatementCosts& costs) const {
-    return (predicates_ * costs.cpu_ns + ranks_ * costs.cpu_rank_ns + groups_ * costs.cpu_group_ns) / 1e6;
+    double ns = predicates_ * costs.cpu_ns + ranks_ * costs.cpu_rank_ns + groups_ * costs.cpu_group_ns;
+    for (const auto& [left, right] : joins_) ns += (left + right) * costs.cpu_join_ns;
+    return ns / 1e6;
 }
 
 double StatementWork::ms_on_gpu(const bench::StatementCosts& costs) const {
-    const auto passes = predicates_ * costs.gpu_ns + ranks_ * costs.gpu_rank_ns + groups_ * costs.gpu_group_ns;
-    return (passes + loads_ * costs.load_ns) / 1e6 + costs.start_ms;
+    double ns = predicates_ * costs.gpu_ns + ranks_ * costs.gpu_rank_ns + groups_ * costs.gpu_group_ns;
+    // The GPU compares each pair of rows, or leaves a join to the CPU.
+    for (const auto& [left, right] : joins_)
+        ns += std::min((left + right) * costs.cpu_join_ns, left * right * costs.gpu_join_ns);
+    return (ns + loads_ * costs.load_ns) / 1e6 + costs.start_ms;
 }
 
 }  // namespace quadmill::detail::cli

@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "bench/tune.hpp"
 #include "sql/statement.hpp"
@@ -18,8 +19,9 @@ class StatementWork {
     std::map<std::string, double> tables{};
 
     void add(const sql::SqlQuery& query);
-    [[nodiscard]] double rows() const { return predicates_ + ranks_ + groups_; }
-    [[nodiscard]] bool has_groups() const { return groups_ > 0; }
+    [[nodiscard]] double rows() const;
+    // Whether all that it needs was measured.
+    [[nodiscard]] bool is_known(const bench::StatementCosts& costs) const;
     [[nodiscard]] double ms_on_cpu(const bench::StatementCosts& costs) const;
     // With the start of the GPU.
     [[nodiscard]] double ms_on_gpu(const bench::StatementCosts& costs) const;
@@ -32,6 +34,7 @@ class StatementWork {
     }
 
     double predicates_ = 0, ranks_ = 0, groups_ = 0, loads_ = 0;
+    std::vector<std::pair<double, double>> joins_;          // rows of both tables
     std::set<std::pair<std::string, std::string>> loaded_;  // tables and columns, each of which is loaded once
 };
 

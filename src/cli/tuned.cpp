@@ -35,13 +35,15 @@ constexpr std::array<std::pair<const char*, std::size_t ByWidth::*>, 3> key_widt
     {{"16", &ByWidth::bits16}, {"32", &ByWidth::bits32}, {"64", &ByWidth::bits64}}};
 
 using bench::StatementCosts;
-constexpr std::array<std::pair<const char*, double StatementCosts::*>, 8> statement_costs{
+constexpr std::array<std::pair<const char*, double StatementCosts::*>, 10> statement_costs{
     {{"cpu_ns", &StatementCosts::cpu_ns},
      {"gpu_ns", &StatementCosts::gpu_ns},
      {"cpu_rank_ns", &StatementCosts::cpu_rank_ns},
      {"gpu_rank_ns", &StatementCosts::gpu_rank_ns},
      {"cpu_group_ns", &StatementCosts::cpu_group_ns},
      {"gpu_group_ns", &StatementCosts::gpu_group_ns},
+     {"cpu_join_ns", &StatementCosts::cpu_join_ns},
+     {"gpu_join_ns", &StatementCosts::gpu_join_ns},
      {"load_ns", &StatementCosts::load_ns},
      {"start_ms", &StatementCosts::start_ms}}};
 

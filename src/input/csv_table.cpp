@@ -65,11 +65,8 @@ CsvTable table_of(const ColumnNames& names, const CsvColumns& columns, std::vect
         if (kind == Cells::Kind::Nothing) {
             all.empty.push_back(name);
         } else {
-            if (kind >= Cells::Kind::WideIntegers && parts[i].front().is_printed()) {
-                all.printed.insert(name);
-            } else if (kind == Cells::Kind::WideIntegers) {
-                all.wide.insert(name);
-            }
+            if (kind >= Cells::Kind::WideIntegers && parts[i].front().is_printed()) all.printed.insert(name);
+            if (kind == Cells::Kind::WideIntegers) all.wide.insert(name);
             Cells::add_to(all.table, texts, name, parts[i], widths);
         }
         parts[i].clear();

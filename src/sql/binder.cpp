@@ -458,7 +458,9 @@ std::set<std::size_t> columns_printed(const SqlQuery& query, std::size_t source,
     const auto take = [&](const SqlSteps& steps) {
         for (const auto& step : steps) used.insert(step.leaf);
     };
-    for (const auto& one : query.computed) take(one.steps);
+    for (const auto& one : query.computed) {
+        if (!one.pattern) take(one.steps);  // LIKE looks at texts one by one
+    }
     for (const auto& one : query.order_by) take(one.steps);
     for (const auto& one : query.outputs) {
         if (!is_leaf(one.steps)) take(one.steps);

@@ -24,7 +24,7 @@ using query::ColumnNames;
 // The columns of one source that the statement reads, as indices in its names; the first one if it reads none.
 [[nodiscard]] std::vector<std::size_t> columns_read(const SqlQuery& query, std::size_t source,
                                                     const ColumnNames& names);
-// The columns of one source that are only printed, as indices in its names.
+// The columns of one source whose texts are only printed or matched with LIKE, as indices in its names.
 [[nodiscard]] std::set<std::size_t> columns_printed(const SqlQuery& query, std::size_t source,
                                                     const ColumnNames& names);
 

@@ -4,9 +4,12 @@
 #include <array>
 #include <cmath>
 #include <memory>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "query/table/cells.hpp"
+#include "query/table/text_numbers.hpp"
 #include "sql/binder.hpp"
 
 namespace quadmill::detail::sql {
@@ -215,19 +218,25 @@ bool has_pattern(std::string_view text, std::string_view pattern, bool ignore_ca
 
 Numbers matches(const SqlComputed& like, const query::TableData& table, const RowList& rows) {
     const auto& column = *table.columns[table.places.at(like.steps[0].leaf)];
-    const auto& codes = std::get<std::vector<std::uint32_t>>(column.values);
-    constexpr char unknown = 2;
-    std::vector<char> known(table.dictionary->size(), unknown);
     Numbers found;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        found.valid.push_back(query::has_value(column, rows[i]));
-        found.integers.push_back(0);
-        if (!found.valid.back()) continue;
-        const auto code = codes[rows[i]];
-        if (known[code] == unknown)
-            known[code] = has_pattern((*table.dictionary)[code], *like.pattern, like.ignore_case) ? 1 : 0;
-        found.integers.back() = known[code];
+    const auto find = [&](const auto& has) {
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            found.valid.push_back(query::has_value(column, rows[i]));
+            found.integers.push_back(found.valid.back() && has(rows[i]) ? 1 : 0);
+        }
+    };
+    const auto has = [&](std::string_view text) { return has_pattern(text, *like.pattern, like.ignore_case); };
+    if (const auto* const printed = std::get_if<std::vector<std::int64_t>>(&column.values)) {
+        find([&](std::uint64_t row) { return has(query::PrintedTexts::text((*printed)[row])); });
+        return found;
     }
+    const auto& codes = std::get<std::vector<std::uint32_t>>(column.values);
+    std::vector<std::optional<bool>> known(table.dictionary->size());  // by code
+    find([&](std::uint64_t row) {
+        auto& one = known[codes[row]];
+        if (!one) one = has((*table.dictionary)[codes[row]]);
+        return *one;
+    });
     return found;
 }
 

@@ -59,23 +59,11 @@ struct Operand {
     }
 };
 
-template <class T>
-bool holds(Comparison op, const T& a, const T& b) {
-    switch (op) {
-        case Comparison::Less:
-            return a < b;
-        case Comparison::LessOrEqual:
-            return a <= b;
-        case Comparison::Equal:
-            return a == b;
-        case Comparison::NotEqual:
-            return a != b;
-        case Comparison::GreaterOrEqual:
-            return a >= b;
-        case Comparison::Greater:
-            return a > b;
-    }
-    return false;
+// Of two constants: `order` is less than 0 if the first one is less.
+bool holds(Comparison op, int order) {
+    using enum Comparison;
+    if (order == 0) return op == Equal || op == LessOrEqual || op == GreaterOrEqual;
+    return op == NotEqual || (order < 0 ? op == Less || op == LessOrEqual : op == Greater || op == GreaterOrEqual);
 }
 
 struct Symbol {
@@ -94,7 +82,7 @@ constexpr std::array<Symbol, 8> comparisons{{{"=", Comparison::Equal},
 // A comparison of two constant numbers. With a NaN, only != holds.
 bool holds(Comparison op, const query::Numeral& a, const query::Numeral& b) {
     if (std::isnan(query::nearest_double(a)) || std::isnan(query::nearest_double(b))) return op == Comparison::NotEqual;
-    return holds(op, query::compare(a, b), 0);
+    return holds(op, query::compare(a, b));
 }
 
 using Kind = QueryAggregate::Kind;
@@ -124,6 +112,7 @@ class Parser {
     void function_constants(const SqlToken& function, QueryAggregate& aggregate);
     void enter(std::size_t offset);
 
+    Operand copy_of(const Operand& operand);
     Predicate between(const Operand& what);
     Predicate in(const Operand& what);
     Predicate is_null(const Operand& what);
@@ -137,7 +126,6 @@ class Parser {
     Predicate as_condition(const Operand& operand);
     Predicate part_of_condition(const Operand& operand);
     const Sum& as_sum(const Operand& operand);
-    Value as_constant(const Operand& operand, const char* what);
     // A column, which is computed if the operand is an expression.
     ColumnName as_column(const Operand& operand, const char* what);
     Sum computed_column(const Sum& sum);
@@ -176,12 +164,6 @@ ColumnName Parser::as_column(const Operand& operand, const char* what) {
     const auto* sum = operand.sum();
     if (!sum || sum->constant()) at_.fail(std::string(what) + " goes with a column", operand.offset);
     return column((sum->is_column() ? *sum : computed_column(*sum)).steps.front().leaf);
-}
-
-Value Parser::as_constant(const Operand& operand, const char* what) {
-    if (!operand.is_constant()) at_.fail(what, operand.offset);
-    if (const auto value = operand.constant()) return *value;
-    at_.fail("an integer here must fit 64 bits or be exact as a double; add .0 if it may be rounded", operand.offset);
 }
 
 Sum Parser::computed_column(const Sum& sum) {
@@ -291,6 +273,18 @@ Predicate Parser::like(const Operand& what, bool ignore_case) {
     return column(std::move(leaf)) == 1;
 }
 
+// A copy for a further comparison: the same leaf, and its own mentions of the columns.
+Operand Parser::copy_of(const Operand& operand) {
+    auto copy = operand;
+    if (auto* sum = std::get_if<Sum>(&copy.what)) {
+        for (auto& use : sum->uses) {
+            columns_.push_back(SqlColumn(columns_[use]));
+            use = columns_.size() - 1;
+        }
+    }
+    return copy;
+}
+
 Predicate Parser::between(const Operand& what) {
     const auto low = sum();
     at_.expect_word("AND");
@@ -300,13 +294,7 @@ Predicate Parser::between(const Operand& what) {
         uses(*what.sum(), {*min, *max}, low.offset);
         return as_column(what, "BETWEEN").between(*min, *max);
     }
-    auto again = what;  // a copy for the second comparison
-    if (auto* sum = std::get_if<Sum>(&again.what)) {
-        for (auto& use : sum->uses) {
-            columns_.push_back(SqlColumn(columns_[use]));  // with the same leaf
-            use = columns_.size() - 1;
-        }
-    }
+    const auto again = copy_of(what);
     return compare(what, Comparison::GreaterOrEqual, low) && compare(again, Comparison::LessOrEqual, high);
 }
 
@@ -316,17 +304,28 @@ Predicate Parser::in(const Operand& what) {
     const auto first = at_.token().begin;
     at_.check_offered();
     std::vector<Value> list;
+    std::vector<Operand> wide;  // constants beyond 64 bits are compared one by one
     do {
         const auto item = sum();
-        list.push_back(as_constant(item, "IN takes a list of constants"));
+        if (!item.is_constant()) at_.fail("IN takes a list of constants", item.offset);
+        if (const auto value = item.constant()) {
+            list.push_back(*value);
+        } else {
+            wide.push_back(item);
+        }
     } while (at_.accept_symbol(","));
     at_.expect_symbol(")");
-    uses(*what.sum(), list, first);
-    return tested.in(std::move(list));
+    std::vector<Predicate> any;
+    for (const auto& item : wide) any.push_back(compare(copy_of(what), Comparison::Equal, item));
+    if (!list.empty()) {
+        uses(*what.sum(), list, first);
+        any.push_back(tested.in(std::move(list)));
+    }
+    return query::junction(query::Expression::Kind::Or, any);
 }
 
 Predicate Parser::compare_constants(const Operand& a, Comparison op, const Operand& b) {
-    if (a.text() && b.text()) return Predicate::always(holds(op, *a.text(), *b.text()));
+    if (a.text() && b.text()) return Predicate::always(holds(op, a.text()->compare(*b.text())));
     if (a.text() || b.text()) at_.fail("a number and a text cannot be compared", a.offset);
     return Predicate::always(holds(op, *a.number(), *b.number()));
 }

@@ -182,10 +182,6 @@ void StatementParser::using_column() {
 }
 
 std::size_t StatementParser::side(const SqlReference& column, SqlUse use) {
-    if (column.qualifier.empty())
-        at_.fail("name its table: " + out_.sources[0].name + "." + column.name + " or " + out_.sources[1].name + "." +
-                     column.name,
-                 column.offset);
     const auto index = out_.columns.size();
     out_.columns.push_back({.written = column, .leaf = leaf_name('c', index), .use = use});
     return index;

@@ -50,8 +50,8 @@ static bool same_column(const SqlColumn& a, const SqlColumn& b) {
     return a.name == b.name && a.source == b.source;
 }
 
-// Marks columns as text if they are compared with text, directly or through other columns, and `may` be text.
-static void spread_text(const SqlQuery& query, const std::vector<bool>& may, std::vector<bool>& is_text) {
+// Marks further columns that `may` be marked, because they are compared with marked ones, directly or through others.
+static void spread(const SqlQuery& query, const std::vector<bool>& may, std::vector<bool>& marked) {
     const auto& columns = query.columns;
     std::map<std::pair<std::size_t, std::string>, std::size_t> positions;
     std::vector<std::size_t> first;  // for columns of the same name, the index of the first one
@@ -59,19 +59,19 @@ static void spread_text(const SqlQuery& query, const std::vector<bool>& may, std
         first.push_back(
             positions.emplace(std::pair(column.source.value_or(0), column.name), first.size()).first->second);
     for (std::size_t i = 0; i < columns.size(); ++i) {
-        if (is_text[i]) is_text[first[i]] = true;
+        if (marked[i]) marked[first[i]] = true;
     }
     for (bool more = true; more;) {
         more = false;
         for (std::size_t i = 0; i < columns.size(); ++i) {
             if (!columns[i].beside) continue;
             const auto a = first[i], b = first[*columns[i].beside];
-            const auto other = is_text[a] ? b : a;
-            if (is_text[a] == is_text[b] || !may[other]) continue;
-            is_text[other] = more = true;
+            const auto other = marked[a] ? b : a;
+            if (marked[a] == marked[b] || !may[other]) continue;
+            marked[other] = more = true;
         }
     }
-    for (std::size_t i = 0; i < columns.size(); ++i) is_text[i] = is_text[first[i]];
+    for (std::size_t i = 0; i < columns.size(); ++i) marked[i] = marked[first[i]];
 }
 
 SqlTypes types_in(const SqlQuery& query, std::span<const SourceTypes> sources) {
@@ -82,7 +82,8 @@ SqlTypes types_in(const SqlQuery& query, std::span<const SourceTypes> sources) {
         const auto found = there ? there->types.find(column.name) : decltype(there->types.end()){};
         empty.push_back(there && found == there->types.end());
         known.types.push_back(there && !empty.back() ? found->second : ColumnType::I32);
-        const bool beside_text = empty.back() && (column.use == SqlUse::WithText || column.use == SqlUse::Pattern);
+        const bool is_word = std::ranges::any_of(column.texts, [](const auto& word) { return !number_of(word); });
+        const bool beside_text = empty.back() && (is_word || column.use == SqlUse::Pattern);
         known.printed.push_back(there && there->printed.contains(column.name));
         known.wide.push_back(there && there->wide.contains(column.name));
         if (known.printed.back()) known.types.back() = ColumnType::Text;
@@ -90,7 +91,8 @@ SqlTypes types_in(const SqlQuery& query, std::span<const SourceTypes> sources) {
         const auto why = there ? there->why_text.find(column.name) : decltype(there->why_text.end()){};
         known.why.push_back(there && why != there->why_text.end() ? why->second : "");
     }
-    spread_text(query, empty, text);
+    spread(query, empty, text);
+    spread(query, empty, known.wide);
     for (std::size_t i = 0; i < text.size(); ++i) {
         if (text[i]) known.types[i] = ColumnType::Text;
     }

@@ -193,8 +193,8 @@ class Tune(Command):
 
         entry = copy.deepcopy(self.tuned["entries"][0])
         costs = entry["statements"]
-        self.assertEqual(set(costs), {"cpu_ns", "gpu_ns", "cpu_rank_ns", "gpu_rank_ns", "cpu_group_ns", "gpu_group_ns", "load_ns",
-                                      "start_ms"})
+        self.assertEqual(set(costs), {"cpu_ns", "gpu_ns", "cpu_rank_ns", "gpu_rank_ns", "cpu_group_ns", "gpu_group_ns",
+                                      "cpu_join_ns", "gpu_join_ns", "load_ns", "start_ms"})
         self.assertGreater(min(costs[name] for name in costs if name != "load_ns"), 0)
         self.assertLess(costs["cpu_ns"], costs["gpu_ns"] + costs["load_ns"])  # a software renderer
         self.assertTrue(why(one).startswith("engine cpu: the CPU answers this in less than 100 ms"))
@@ -212,19 +212,22 @@ class Tune(Command):
             self.write({**entry, "statements": {**fast, **slow}})
             self.assertTrue(why(three).startswith(f"engine cpu: about 629 ms on the CPU and {gpu_ms} ms on the GPU"))
         # Groups cost what a GROUP BY was measured to cost; files before it was measured leave it to the CPU. Printed
-        # columns are not loaded, and of a join each column has the rows of its own table.
+        # columns are not loaded, and of a join each column has the rows of its own table. The GPU compares all pairs of
+        # a join, or leaves it to the CPU, which sorts and merges.
         small = self.config / "small.csv"
         small.write_text("a,b\n1,2\n3,4\n")
         grouped = f"SELECT a, COUNT(*) FROM '{table}' GROUP BY a LIMIT 1; {one}"
         joined = f"SELECT COUNT(*) FROM '{table}' AS x JOIN '{small}' AS y ON x.a = y.a WHERE y.b = 7 AND x.a = 8; {three}"
         for sql, more, cpu_ms, gpu_ms in ((grouped, {"cpu_group_ns": 100, "gpu_group_ns": 50}, 419, 356),
-                                          (joined, {}, 839, 314)):
+                                          (joined, {"cpu_join_ns": 10, "gpu_join_ns": 5}, 860, 335),
+                                          (joined, {"cpu_join_ns": 10, "gpu_join_ns": 1}, 860, 318)):
             self.write({**entry, "statements": {**fast, **more}})
             done = self.run_it("query", sql, "--threads", "1", "--explain-engine")
             self.assertIn(f"about {cpu_ms} ms on the CPU and {gpu_ms} ms on the GPU", done.stderr.decode())
         self.write({**entry, "statements": fast})
-        done = self.run_it("query", grouped, "--threads", "1", "--explain-engine")
-        self.assertIn("`quadmill tune` has not measured", done.stderr.decode())
+        for sql in grouped, joined:
+            done = self.run_it("query", sql, "--threads", "1", "--explain-engine")
+            self.assertIn("`quadmill tune` has not measured", done.stderr.decode())
         self.write({key: value for key, value in entry.items() if key != "statements"})  # an older file
         self.assertTrue(why(three).startswith("engine cpu: `quadmill tune` has not measured"))
         self.write({**entry, "statements": fast, "threads": 2})

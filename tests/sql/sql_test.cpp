@@ -282,7 +282,6 @@ TEST_CASE("numbers") {
           "the result is an integer beyond 128 bits");
     fails("SELECT a FROM t WHERE a > 0.5 + @9007199254740993",
           "a double, in which this is computed, cannot represent the integer");
-    fails("SELECT a FROM t WHERE a IN (1, @9223372036854775809)", "an integer here must fit 64 bits");
     fails("SELECT a FROM x JOIN y ON ABS(x.a - y.a) <= @9007199254740993", "d must be exact as a double");
 }
 
@@ -437,7 +436,6 @@ TEST_CASE("unsupported SQL is named in the error") {
     fails("SELECT a FROM t JOIN u ON t.a = u.a @LEFT JOIN v ON v.a = u.a", "only one JOIN is supported");
     fails("SELECT a FROM t JOIN u ON t.a = u.a @AND t.b = u.b", "ON takes one comparison");
     fails("SELECT a FROM t JOIN u USING (a@, b)", "a join compares one column");
-    fails("SELECT a FROM t JOIN u ON @a = u.a", "name its table: t.a or u.a");
     fails("SELECT a FROM t JOIN u ON t.a = @t.b", "a join compares columns of two tables");
     fails("SELECT a FROM t JOIN u ON t.a @< u.a", "= is expected here, not <");
     fails("SELECT a FROM t JOIN u ON ABS(t.a - u.a) <= @-1", "a number is expected here, not -");
