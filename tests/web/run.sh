@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the npm package with Emscripten and tests it: streams in Node, sorts, tables and the page in Chromium and Firefox, its size, its types,
-# and an application of three bundlers. tests/web/run.sh [QUADMILL] compares saved bytes with the command's.
+# Builds the npm package with Emscripten and tests it: streams in Node, sorts, tables and the page in Chromium and
+# Firefox, its size, its types, and an application of three bundlers. tests/web/run.sh [QUADMILL] compares saved bytes with the command's.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 cmake --preset web >/dev/null
