@@ -68,7 +68,7 @@ export class Drawing {
   #held; #freed = false; #name;
 
   /** `name`: of the class, for messages. `mine`, `extensions`: see PageGl. */
-  constructor(gl, module, mine, name, extensions = []) {
+  constructor(gl, module, mine, name, extensions) {
     const page = new PageGl(gl, mine, name, extensions);
     const instance = new Instance(module, { gl: page.imports(() => instance) });
     this.#held = { page, instance };

@@ -3,8 +3,6 @@
 import { QuadmillError } from './wasm.js';
 
 const version = 'OpenGL ES 3.0 (WebGL 2.0)';
-// The module asks for the size of a texture; the caller of argsortTexture() has said it.
-const sizes = 'GL_ANGLE_get_tex_level_parameter';
 const GL = globalThis.WebGL2RenderingContext ?? {};  // none in Node, where only the import must work
 const SHADING = 0x8b8c;
 
@@ -30,11 +28,12 @@ const tightUnpack = {
 };
 
 /** `name`: of the class that works in the context. `mine`: the page sets all state that it needs itself, so that nothing is saved or restored.
- * `extensions`: to switch on, where the browser has them. */
+ * `extensions`: that the caller switched on, as OpenGL ES names them. */
 export class PageGl {
-  constructor(gl, mine, name, extensions) {
+  constructor(gl, mine, name, extensions = []) {
     this.gl = gl;
-    this.extensions = [sizes, ...extensions.filter((one) => gl.getExtension(one)).map((one) => `GL_${one}`)];
+    // The module asks for the size of a texture; the caller of argsortTexture() has said it.
+    this.extensions = ['GL_ANGLE_get_tex_level_parameter', ...extensions];
     this.lost = `the WebGL context was lost; make a new ${name} when it is restored`;
     this.mine = mine;
     this.saved = new Map();
