@@ -114,11 +114,11 @@ export class PageGl {
     if (this.mine) return;
     for (const target of [GL.ANY_SAMPLES_PASSED, GL.ANY_SAMPLES_PASSED_CONSERVATIVE]) {
       if (gl.getQuery(target, GL.CURRENT_QUERY))
-        throw new QuadmillError('argument', 'a query of samples is active and would count passes; end it first');
+        throw new QuadmillError('argument', 'an active query of samples would count passes; end it first');
     }
     const program = gl.getParameter(GL.CURRENT_PROGRAM);
     if (program && gl.getProgramParameter(program, GL.DELETE_STATUS))
-      throw new QuadmillError('argument', 'the current program is flagged for deletion and would be lost; use another one first');
+      throw new QuadmillError('argument', 'the current program was deleted and would be lost; use another one first');
     const feedback = this.feedback.get(this.feedbackObject);
     if (feedback?.active && !feedback.paused) {
       gl.pauseTransformFeedback();
@@ -463,7 +463,7 @@ export class PageGl {
       GetShaderiv: (shader, name, at) =>
         setWord(at, name === 0x8b84 ? 4096 : gl.getShaderParameter(of(shader), name)),  // INFO_LOG_LENGTH
       GetString: (name) => text(name === GL.VERSION ? version : name === SHADING ? 'OpenGL ES GLSL ES 3.00' : this.name(name)),
-      GetStringi: (name, i) => text(this.extensions[i] ?? ''),
+      GetStringi: (name, i) => text(this.extensions[i]),
       GetTexLevelParameteriv: (target, level, name, at) => {
         const { width = 0, height = 0, internal = 0 } = this.levels.get(this.bound) ?? {};
         setWord(at, { 0x1000: width, 0x1001: height, 0x1003: internal, 0x8071: 1 }[name] ?? 0);
