@@ -41,7 +41,7 @@ const Texture& BufferTexels::copy(Device& device, const HostBuffer& buffer, Form
     }
     for_first_texels(across, texels, [&](int row, int texels_across, int rows) {
         device.dialect->send_rows({.id = buffer.id()}, first + static_cast<std::size_t>(row) * width * texel,
-                                  {texture_.id(), format, texels_across, row, rows, 0});
+                                  {texture_.id(), format, texels_across, row, rows});
     });
     return texture_;
 }
@@ -58,7 +58,7 @@ void copy_to_buffer(Device& device, const Texture& from, std::size_t texels, con
     const auto copy = [&](std::size_t row, std::size_t across, std::size_t up) {
         if (across == 0 || up == 0) return;
         device.dialect->read_rows(
-            {from.id(), from.format(), static_cast<int>(across), static_cast<int>(row), static_cast<int>(up), 0},
+            {from.id(), from.format(), static_cast<int>(across), static_cast<int>(row), static_cast<int>(up)},
             {.id = to.id()}, offset + row * width * bytes);
     };
     const auto max_rows = (std::size_t{1} << 30U) / (width * bytes);  // the number of bytes must fit a GLsizei

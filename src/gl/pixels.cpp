@@ -48,7 +48,7 @@ void read_rows(Device& device, const Texture& from, int first, int rows, PixelBu
 }
 
 std::vector<std::byte> read_target(Device& device, const PassEvent& pass) {
-    const int layers = pass.pass ? pass.pass->target->layers() : pass.targets > 1 ? pass.targets : 0;
+    const int layers = pass.pass ? pass.pass->target->layers() : 0;  // a copy writes a plain texture
     return read_all(device, {pass.target, format_of(pass.format), pass.width, 0, pass.height, layers});
 }
 

@@ -21,7 +21,7 @@ namespace quadmill::detail::gl {
 // Rows [first, first + rows) of a texture, in all its layers.
 struct RowsOf {
     RowsOf(const Texture& texture, int first, int rows);
-    RowsOf(std::uint32_t of, Format its_format, int its_width, int first_row, int number, int its_layers)
+    RowsOf(std::uint32_t of, Format its_format, int its_width, int first_row, int number, int its_layers = 0)
         : texture(of), format(its_format), width(its_width), first(first_row), rows(number), layers(its_layers) {}
     std::uint32_t texture;
     Format format;

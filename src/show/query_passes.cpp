@@ -5,11 +5,11 @@
 #include <utility>
 
 #include "gl/device.hpp"
+#include "gl/observing.hpp"
 #include "gl/pixels.hpp"
 #include "quadmill/error.hpp"
 #include "query/plan/describe.hpp"
 #include "query/table/cells.hpp"
-#include "show/observing.hpp"
 
 namespace quadmill::detail::show {
 
@@ -188,7 +188,7 @@ WatchedQuery QueryWatcher::watch(const Predicate& where, QueryEngine engine) {
         .table = table_, .condition = query::describe(detail::Access::of(where)), .engine = engine, .steps = {}};
     query.steps.emplace_back().name = "rows";
     Watcher watcher(context_, query, content_);
-    const Observing observing(context_, watcher);
+    const gl::Observing observing(context_, watcher);
     query.count = by.count(table_, where);
     // Passes between clauses belong to the next clause, those after the last one to the answer.
     int level = query.levels;

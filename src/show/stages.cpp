@@ -11,6 +11,7 @@
 #include "cpu/keys.hpp"
 #include "cpu/stopwatch.hpp"
 #include "gl/device.hpp"
+#include "gl/observing.hpp"
 #include "gl/pass.hpp"
 #include "gl/pixels.hpp"
 #include "pass/banked.hpp"
@@ -18,7 +19,6 @@
 #include "pass/target.hpp"
 #include "pass/transfer.hpp"
 #include "quadmill/error.hpp"
-#include "show/observing.hpp"
 #include "show_shaders.hpp"
 #include "sort/note.hpp"
 
@@ -335,7 +335,7 @@ Stages watch(Context& context, const Request& request) {
     StageWatcher watcher(context, stages);
     SortStats stats;
     {
-        const Observing observing(context, watcher);
+        const gl::Observing observing(context, watcher);
         stats = quadmill::sort(context, buffer.keys(), options_of(request));
     }
     stages.sorted = floats_of(buffer.keys());

@@ -59,11 +59,24 @@ struct Operand {
     }
 };
 
-// Of two constants: `order` is less than 0 if the first one is less.
+// Whether the comparison is true for two constants. `order` is negative if the first is less, 0 if they are equal, and
+// positive if it is greater.
 bool holds(Comparison op, int order) {
-    using enum Comparison;
-    if (order == 0) return op == Equal || op == LessOrEqual || op == GreaterOrEqual;
-    return op == NotEqual || (order < 0 ? op == Less || op == LessOrEqual : op == Greater || op == GreaterOrEqual);
+    switch (op) {
+        case Comparison::Less:
+            return order < 0;
+        case Comparison::LessOrEqual:
+            return order <= 0;
+        case Comparison::Equal:
+            return order == 0;
+        case Comparison::NotEqual:
+            return order != 0;
+        case Comparison::GreaterOrEqual:
+            return order >= 0;
+        case Comparison::Greater:
+            return order > 0;
+    }
+    return false;
 }
 
 struct Symbol {

@@ -15,6 +15,7 @@
 
 #include "cpu/keys.hpp"
 #include "gl/device.hpp"
+#include "gl/observing.hpp"
 #include "gl/pixels.hpp"
 #include "gl/web/page.hpp"
 #include "pass/banked.hpp"
@@ -174,16 +175,18 @@ void watch(Watched engine, std::span<const float> keys) {
     page->steps.clear();
     const gl::Scope scope(page->device, "stages");
     Watcher watcher(page->device, engine, keys.size(), page->steps);
-    page->context.observe(&watcher);
-    try {
-        engine == Watched::Merge     ? sort_by_merging(keys)
-        : engine == Watched::Bitonic ? sort_by_bitonic_network(keys)
-                                     : sort_by_blending(keys);
-    } catch (...) {
-        page->context.observe(nullptr);
-        throw;
+    const gl::Observing observing(page->context, watcher);
+    switch (engine) {
+        case Watched::Merge:
+            sort_by_merging(keys);
+            break;
+        case Watched::Bitonic:
+            sort_by_bitonic_network(keys);
+            break;
+        case Watched::Pbsn:
+            sort_by_blending(keys);
+            break;
     }
-    page->context.observe(nullptr);
     scope.check();
 }
 

@@ -52,8 +52,8 @@ class Examples(Query):
 class RandomStatements(unittest.TestCase):
     def test_random_statements(self):
         comparison = Comparison(seed=20261128)
-        comparison.run(200)
-        self.assertEqual((comparison.counts["SQLite"], comparison.faults), (200, []))
+        comparison.run(600)
+        self.assertEqual((comparison.counts["SQLite"], comparison.faults), (600, []))
 
 
 if __name__ == "__main__":

@@ -79,7 +79,7 @@ void read_into_array(Device& device, const Texture& from, std::size_t texels) {
     const auto row_bytes = static_cast<std::size_t>(from.width()) * info(from.format()).bytes;
     for_first_texels(from.width(), texels, [&](int row, int width, int rows) {
         auto* const to = static_cast<std::byte*>(offset_pointer(array_at(static_cast<std::size_t>(row) * row_bytes)));
-        device.dialect->read_texels({from.id(), from.format(), width, row, rows, 0}, 0,
+        device.dialect->read_texels({from.id(), from.format(), width, row, rows}, 0,
                                     {to, static_cast<std::size_t>(rows) * row_bytes});
     });
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -102,7 +103,7 @@ BitsPtr BitmapColumns::pair(const Pair& leaf) {
 }
 
 BitsPtr BitmapColumns::formula(const Formula& leaf) {
-    if constexpr (plain_tables) return nullptr;
+    if constexpr (plain_tables) std::abort();
     if (leaf.steps.size() > max_steps_without_doubles && leaf.as != Formula::As::Integers &&
         !device_.features.doubles) {
         throw InvalidArgument(

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <string>
 #include <type_traits>
@@ -40,9 +41,11 @@ class LeafMaker {
             case ExpressionKind::CompareColumns:
                 return pair(e, negate);
             case ExpressionKind::Linear:
-                return plain_tables ? Leaf(Always{}) : linear(e, negate);
+                if constexpr (plain_tables) std::abort();
+                return linear(e, negate);
             case ExpressionKind::Formula:
-                return plain_tables ? Leaf(Always{}) : formula(e, negate);
+                if constexpr (plain_tables) std::abort();
+                return formula(e, negate);
             case ExpressionKind::IsNull:
                 if (data(e.column).valid.empty()) return Always{negate};
                 return IsNull{.column = index(e.column), .negate = negate};

@@ -3,7 +3,8 @@
 
 namespace quadmill::detail::query {
 
-// Whether no condition has arithmetic, and no column is in a buffer of the application.
+// Whether no condition has arithmetic, and no column is in a buffer of the application. Code for
+// these ends the program.
 #ifdef QUADMILL_PLAIN_TABLES
 inline constexpr bool plain_tables = true;
 #else

@@ -3,7 +3,7 @@
 
 #include "quadmill/context.hpp"
 
-namespace quadmill::detail::show {
+namespace quadmill::detail::gl {
 
 // Observes a context's passes for the length of a scope.
 class Observing {
@@ -18,4 +18,4 @@ class Observing {
     PassObserver* before_;
 };
 
-}  // namespace quadmill::detail::show
+}  // namespace quadmill::detail::gl
