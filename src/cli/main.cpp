@@ -288,6 +288,7 @@ int main(int argc, char** argv) {
         quadmill::detail::cli::let_first_rank_speak();
         static_cast<void>(std::fprintf(stderr, "quadmill: %s\n", words));
     };
+    constexpr auto lost_output = "cannot write all of standard output";
     std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is then an error like a full disk
     try {
         quadmill::detail::input::open_standard_files();
@@ -300,12 +301,12 @@ int main(int argc, char** argv) {
             if (status != 0) quadmill::detail::cli::leave_last_words();
             return status;
         }
-        say("cannot write all of standard output");
+        say(lost_output);
     } catch (const std::bad_alloc&) {
         say("out of memory; see `ulimit -v` and the memory limit of the container");
     } catch (const std::exception& error) {
         namespace input = quadmill::detail::input;
-        say(input::printable(input::without_function(error.what())).c_str());
+        say(std::ferror(stdout) ? lost_output : input::printable(input::without_function(error.what())).c_str());
     }
     quadmill::detail::cli::leave_last_words();
     return quadmill::detail::cli::failed;

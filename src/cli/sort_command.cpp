@@ -141,7 +141,7 @@ void SortCommand::refuse_others(std::string_view content) const {
         input::look_at(content.substr(0, head), content.size() > head ? input::Head::AndMore : input::Head::IsAll);
     if (look.kind == input::Look::Kind::Text && !is_text())
         throw InvalidArgument(fmt::format(
-            "{} looks like text, not like raw values, each a {}; --text sorts numbers, one per line, and {} (--raw "
+            "{} looks like text, not like raw {}s; --text sorts numbers, one per line, and {} (--raw "
             "reads it as it is)",
             name, what, verb_for_lines));
     input::refuse_other_forms(look, reading.form, name, what);

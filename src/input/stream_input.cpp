@@ -50,14 +50,13 @@ void refuse_other_forms(const Look& look, Form form, const std::string& name, co
         const std::string advice = to_values.empty() ? "" : "; " + std::string(to_values);
         if (form == Form::Text)
             throw InvalidArgument(fmt::format("{} looks like {}, not like lines of numbers{}", name, format, advice));
-        throw InvalidArgument(fmt::format("{} looks like {}, not like raw values, each a {}{}; --raw reads it as it is",
-                                          name, format, what, advice));
+        throw InvalidArgument(
+            fmt::format("{} looks like {}, not like raw {}s{}; --raw reads it as it is", name, format, what, advice));
     }
     if (look.kind == Look::Kind::Text && form != Form::Text)
         throw InvalidArgument(
-            fmt::format("{} looks like text, not like raw values, each a {}; should it be --text? "
-                        "(--raw reads it as it is)",
-                        name, what));
+            fmt::format("{} looks like text, not like raw {}s; should it be --text? (--raw reads it as it is)", name,
+                        what));
 }
 
 void refuse_other_forms(StreamInput& input, Form form, const std::string& what) {

@@ -1036,8 +1036,10 @@ class ClosedFiles(Stream):
         self.assertEqual(self.closed("2>&-", "quantiles", "--frobnicate").returncode, 2)
 
     def test_a_full_device(self):
-        for verb in (["info"], ["--help"], ["quantiles", "--text"]):
-            self.assertEqual(self.closed("> /dev/full", *verb, stdin=b"1\n").returncode, 1, verb)
+        for verb in (["info"], ["--help"], ["quantiles", "--text"], ["man"], ["completion", "bash"]):
+            result = self.closed("> /dev/full", *verb, stdin=b"1\n")
+            self.assertEqual((result.returncode, result.stderr),
+                             (1, b"quadmill: cannot write all of standard output\n"), verb)
 
     def test_the_summary_is_saved_when_the_answer_cannot_be_written(self):
         result = self.closed("> /dev/full", "quantiles", "--save", self.path("saved"), stdin=floats([1]))
