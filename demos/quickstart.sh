@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# From a clone to a sorted file: installs what building the command needs, builds it, makes ten million response times,
-# sorts them with the graphics pipeline, checks the result against the CPU's sort and draws the stages of a smaller sort.
+# From a clone to a sorted file: installs the packages, builds the command, makes ten million response times, sorts them
+# with the graphics pipeline, compares the result with the CPU's sort, and draws the stages of a smaller sort.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 tests/setup.sh command

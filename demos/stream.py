@@ -2,7 +2,7 @@
 """Answers of `quadmill quantiles --json` for people.
 
 stream.py show           a table of every tenth answer that comes on standard input, as it comes
-stream.py check SORTED   the last answer there beside the exact quantiles: SORTED has its window's values, one a line
+stream.py check SORTED   the last answer there next to the exact quantiles: SORTED has its window's values, one a line
 """
 import json
 import math

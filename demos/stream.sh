@@ -15,10 +15,10 @@ cd build/stream
 rm -f access.log answers.jsonl stream.svg
 
 window=100000 eps=0.0002
-# With each quantile those eps below and above it, between which the exact one surely lies.
+# With each quantile those eps below and above it, between which the exact one certainly lies.
 phi=0.4998,0.5,0.5002,0.8998,0.9,0.9002,0.9898,0.99,0.9902,0.9988,0.999,0.9992
 
-# Without the server tail ends, and all that reads from it.
+# If the server ends, `tail` ends, and then everything that reads from it.
 server=
 trap '[ -z "$server" ] || kill "$server" 2>/dev/null || true; wait' EXIT
 trap 'exit 130' INT
@@ -35,7 +35,7 @@ follow() {
 echo
 echo "Quantiles of the last $window requests, while build/stream/access.log grows:"
 echo
-# In the background, for a shell that waits hears signals at once.
+# In the background, because a shell in `wait` reacts to signals immediately.
 follow &
 wait $!
 wait "$server"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Sets up what is missing, builds, and runs the whole test suite, then the tests of rooms without large textures once
-# more with address and undefined-behaviour sanitizers. `tests/run.sh release` runs the first part; `tests/run.sh asan`
-# everything with sanitizers, which takes twice as long as all of the above; `tests/run.sh quick`, to begin with or
-# between two edits, the tests of the rooms that all others stand on, of sorts on the CPU and of streams.
+# more with address and undefined-behaviour sanitizers. `tests/run.sh release` runs the first part. `tests/run.sh asan`
+# runs everything with sanitizers, which takes twice as long as all of the above. `tests/run.sh quick` is for the first
+# run and between two edits: it runs the tests of the rooms cpu, files, pass, sort and stream.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 tests/setup.sh

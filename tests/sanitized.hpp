@@ -1,5 +1,5 @@
 #pragma once
-// Instrumented code takes ten times as long: loops over many like cases take some of them there, and all in other builds.
+// Code with sanitizers takes ten times as long. So a loop over many similar cases tests only some of them there.
 
 namespace quadmill::test {
 

@@ -34,7 +34,7 @@ for package in "${packages[@]}"; do
     status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
     [ "$status" = installed ] || missing+=("$package")
 done
-# These commands are what matters: other packages than Debian's bring them too, and Debian's would conflict with those.
+# These packages are not needed if their command exists: it may come from another package that conflicts with Debian's.
 declare -A commands=([pkgconf]=pkg-config [nodejs]=node [npm]=npm)
 for i in "${!missing[@]}"; do
     name=${commands[${missing[i]}]:-}

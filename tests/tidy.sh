@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# clang-tidy (its rules are in .clang-tidy) over the rooms that all others stand on, and the headers that they include.
-# After `cmake --preset release -DCMAKE_UNITY_BUILD=OFF` and a build, which tells how each file is compiled.
+# Runs clang-tidy (rules: .clang-tidy) on the rooms cpu, files, gl and pass, and on the headers that they include. First
+# build with `cmake --preset release -DCMAKE_UNITY_BUILD=OFF`: the build says how each file is compiled.
 # `tests/tidy.sh FOLDER...` takes others.
 set -euo pipefail
 cd "$(dirname "$0")/.."

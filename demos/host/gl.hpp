@@ -66,8 +66,8 @@ class Median {
     std::size_t next_ = 0;
 };
 
-// Milliseconds between the marks of a frame, by the GPU's clock; nobody waits. They are those of the last frames that
-// the GPU has finished. A CPU renderer, whose timestamps ignore vertex work, is waited for instead.
+// Measures the milliseconds between the marks of a frame with the GPU's clock, without waiting: the times are those of
+// the last frames that the GPU has finished. With a CPU renderer it waits, because its timestamps ignore vertex work.
 class Clock {
   public:
     // `spans` is the number of spans between marks.

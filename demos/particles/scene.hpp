@@ -10,7 +10,7 @@ namespace demo {
 
 inline constexpr std::size_t usual_sprites = 1000000;
 
-// Without a number of sprites, the default, or a tenth of it if the CPU renders.
+// If `sprites` is empty, the scene has usual_sprites, or a tenth of that if the CPU renders.
 [[nodiscard]] std::unique_ptr<Scene> make_particles_scene(quadmill::Context::GetProcAddress get_proc_address,
                                                           std::optional<std::size_t> sprites, std::uint32_t seed);
 

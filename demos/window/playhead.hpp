@@ -29,7 +29,7 @@ class Playhead {
 
     // Space, the arrows, Home, End, + and -.
     void press(Key key);
-    // The same as controls, with the position.
+    // Buttons for the same actions, a slider for the speed, and the position as text.
     void bar(Bar& bar);
 
   private:

@@ -34,11 +34,13 @@ struct PictureOptions {
     std::size_t bins = 256;             ///< number of bins, 1 to 1024
     float low = 0, high = 1;            ///< lower end of the first bin, upper end of the last one
     BinScale scale = BinScale::Linear;  ///< of the bins
-    std::vector<double> phi{};          ///< fractions of the percentiles, 1 to 8 of them, from 0 to 1
-    /// Texels that count n times are in all results as if they were there n times; others not at all.
+    std::vector<double> phi{};          ///< for percentiles: 1 to 8 fractions from 0 to 1; 0.5 is the median
+    /// A texel that counts n times is in all results as if it were there n times. A texel that counts 0 times is left
+    /// out.
     PictureWeight weight = PictureWeight::Once;
-    int levels = 1;  ///< for Alpha and Mask, 1 to 255. a and r are limited to 0 to 1; a NaN is 0.
-    /// A 2-D texture, at least as large as the rectangle of the picture, whose first texel has texel (0, 0) of the mask.
+    int levels = 1;  ///< for Alpha and Mask, 1 to 255. a and r are clamped to 0 to 1; a NaN counts as 0
+    /// A 2-D texture, at least as large as the picture's rectangle. Its texel (0, 0) is for the rectangle's first
+    /// texel.
     std::uint32_t mask = 0;
 };
 
@@ -78,18 +80,17 @@ class QUADMILL_API PictureStatistics {
     PictureStatistics& operator=(PictureStatistics&&) noexcept;
     ~PictureStatistics();
 
-    /// Measures a rectangle, layer or face, and writes all outputs that are wanted.
-    /// Shape: the picture RGBA32F, RGBA16F, RGBA8, R32F, R16F, R16 or R8; 2-D, array, cube map, cube map array or
-    /// rectangle, of at most 2^28 texels. A 2-D texture is read in place, others are copied. Parameters of textures are
-    /// ignored and restored. A mask has one of these formats, and is another texture. With weights there are at most 2^26
-    /// texels, and times `levels` fewer than 2^32. Linear: high - low is from 2^-100 to 2^100. Logarithmic: low is at
-    /// least 2^-126, and high at least 2 low.
-    /// Cost: every texel is read once. 4 to 13 passes; no read-back, does not wait (except in OpenGL ES 3.0, as
-    /// Sorter::argsort_texture()). GPU memory: 3 bytes per texel, and bins / 240 more. For percentiles, every texel is read
-    /// once more (twice with 4 render targets), and 5 bytes are kept for it; 26 passes, 17 for one channel of 16-bit floats.
-    /// With weights there is one more pass, and counting takes as many times as long as `levels` has bits.
-    /// Throws: InvalidArgument if an id is not such a texture, for two outputs in one texture, no output, no texels or
-    /// other options; GlError.
+    // / Measures a rectangle, layer or face, and writes all outputs that are wanted. / Shape: the picture RGBA32F,
+    // RGBA16F, RGBA8, R32F, R16F, R16 or R8; 2-D, array, cube map, cube map array or / rectangle, of at most 2^28
+    // texels. A 2-D texture is read in place, others are copied. Parameters of textures are / ignored and restored. A
+    // mask has one of these formats, and is another texture. With weights there are at most 2^26 / texels, and times
+    // `levels` fewer than 2^32. Linear: high - low is from 2^-100 to 2^100. Logarithmic: low is at / least 2^-126, and
+    // high at least 2 low. / Cost: every texel is read once. 4 to 13 passes; no read-back, does not wait (except in
+    // OpenGL ES 3.0, as / Sorter::argsort_texture()). GPU memory: 3 bytes per texel, and bins / 240 more. For
+    // percentiles, every texel is read / once more (twice with 4 render targets), and 5 bytes are kept for it; 26
+    // passes, 17 for one channel of 16-bit floats. / With weights there is one more pass, and counting takes b times as
+    // long if `levels` has b bits. / Throws: InvalidArgument if an id is not such a texture, for two outputs in one
+    // texture, no output, no texels or / other options; GlError.
     void measure(const TextureRegion& picture, const PictureOutputs& outputs, const PictureOptions& options = {});
 
   private:

@@ -1,8 +1,8 @@
 /* Sorts and percentiles on the GPU for programs in C and whatever calls C: library quadmill_kernel.
  *
- * The library works in your OpenGL context, 4.5, 4.1, 3.3 or OpenGL ES 3.0 and later, by render passes alone, and leaves
- * its state as it found it. It opens no files, starts no threads and throws no exceptions. Keys and results stay on the
- * GPU, and no call waits for the GPU (except in OpenGL ES 3.0, where the size of a texture has to be found out first).
+ * The library works in your OpenGL context (OpenGL 3.3, OpenGL ES 3.0 or later), by render passes alone, and leaves its
+ * state as it found it. It opens no files, starts no threads and throws no exceptions. Keys and results stay on the
+ * GPU. No call waits for the GPU, except in OpenGL ES 3.0, where the library must find out the size of each texture.
  * Programs in C++ have more in quadmill/sort.hpp; do not link both libraries into one program.
  *
  * Pre of every call: the adopted context is current on this thread. A failed call changes nothing of yours; qm_message()
@@ -82,13 +82,13 @@ typedef struct qm_buffer {
 } qm_buffer;
 #define QM_KEYS_IN_BUFFER(name, type, count) {sizeof(qm_buffer), (name), (type), 0, 0, (count), 0, 0}
 
-/* Loads a function of OpenGL by its name, such as glfwGetProcAddress. */
+/* Loads a function of OpenGL by its name. Yours has one line: return glfwGetProcAddress(name); */
 typedef void (*qm_function)(void);
 typedef qm_function (*qm_load)(void* user, const char* name);
 
 /* Takes the context that is current on this thread. `user` goes to `load`, which is only called within qm_adopt(). */
 QM_API qm_status qm_adopt(qm_load load, void* user, qm_context** context);
-/* Frees what the library has in the context. NULL is allowed. */
+/* Frees the qm_context and what the library has in the OpenGL context. NULL is allowed. */
 QM_API void qm_free(qm_context* context);
 
 /* Why this thread's last call failed; "" before the first failure. Valid until its next call that fails. */
@@ -105,9 +105,10 @@ QM_API qm_status qm_argsort_texture(qm_context* context, const qm_texture* keys,
  * Format: R32F, R32I, R32UI, RGBA32F or RGBA16F. `channel` is not used. */
 QM_API qm_status qm_sort_texture(qm_context* context, const qm_texture* from, const qm_texture* to, qm_order order);
 
-/* Exact percentiles: texel i of row 0 of `output` receives the key of index round(phi[i] (n - 1)) of the n keys in order
- * that are not NaN; NaN if all are. `output`: R32I for signed integers, R32UI for unsigned ones, otherwise R32F; 2-D, at least
- * `count` texels wide. phi: 1 to 1024 fractions from 0 to 1. Keys as for qm_argsort_texture(), at least one. */
+/* Exact percentiles: texel i of row 0 of `output` receives the key of index round(phi[i] (n - 1)), from 0, of the n
+ * sorted keys that are not NaN. It receives NaN if all keys are NaN. `output`: R32I for signed integers, R32UI for
+ * unsigned ones, otherwise R32F; 2-D, at least `count` texels wide. phi: 1 to 1024 fractions from 0 to 1. Keys as for
+ * qm_argsort_texture(), at least one. */
 QM_API qm_status qm_percentiles_texture(qm_context* context, const qm_texture* keys, const double* phi, size_t count,
                                         uint32_t output);
 
@@ -116,10 +117,11 @@ QM_API qm_status qm_percentiles_texture(qm_context* context, const qm_texture* k
 QM_API qm_status qm_argsort_buffer(qm_context* context, const qm_buffer* keys, uint32_t index, size_t index_offset,
                                    qm_order order);
 
-/* The same two by depth: positions instead of keys, the first three channels of a texture of floats, or three floats in a
- * buffer of QM_F32 (stride 0: 12 bytes). The key of a position is plane[0] x + plane[1] y + plane[2] z + plane[3], which
- * the GPU computes. For depths in front of a camera with the view matrix m (16 floats, column after column):
- * {-m[2], -m[6], -m[10], -m[14]}; QM_DESCENDING is from back to front. */
+/* qm_argsort_texture() and qm_argsort_buffer() by depth. Positions take the place of keys: the first three channels of
+ * a texture of floats, or three floats in a buffer of QM_F32 (stride 0: 12 bytes). The GPU computes the key of a
+ * position: plane[0] x + plane[1] y + plane[2] z + plane[3]. For depths in front of a camera, the plane is
+ * {-m[2], -m[6], -m[10], -m[14]}, where m is the view matrix (16 floats, column after column). QM_DESCENDING is from
+ * back to front. */
 QM_API qm_status qm_argsort_texture_by_plane(qm_context* context, const qm_texture* positions, const float* plane,
                                              uint32_t index, qm_order order);
 QM_API qm_status qm_argsort_buffer_by_plane(qm_context* context, const qm_buffer* positions, const float* plane,

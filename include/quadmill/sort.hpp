@@ -28,7 +28,7 @@ enum class Engine {
     Auto,     ///< chosen by crossover points: the CPU for few keys or on a software renderer, otherwise the GPU
     Cpu,      ///< CPU threads: Highway's vqsort, or std::sort if the library was built without it
     Pbsn,     ///< the periodic balanced sorting network of SIGMOD'05, using blending; floats of 16 and 32 bits
-    Merge,    ///< merge sort: runs of 64 keys (fewer larger ones) with a network in registers, then merges; any type
+    Merge,    ///< merge sort: a network in registers makes runs of 64 keys (of large keys fewer), then merges; any type
     Bitonic,  ///< GPUTeraSort's bitonic network of SIGMOD'06, comparing in a fragment shader; any type
     Hybrid    ///< the merge engine and CPU threads at the same time, which take parts from one queue (segments of more
               ///< than 2^17 keys go to the GPU); the CPU merges the parts; no index
@@ -233,17 +233,16 @@ class QUADMILL_API Sorter {
     SortStats argsort_texture(std::uint32_t keys, std::uint32_t index, std::optional<std::size_t> count = {},
                               std::optional<Order> order = {});
 
-    /// argsort_texture() for the keys in one channel of any rectangle, layer or face: texel i of `index` receives the
-    /// index of the i-th key, counted within the rectangle. Engine::Bitonic takes R32F, R32I and R32UI only.
-    /// Shape: keys R32F, R32UI, R32I, RGBA32F, RGBA16F, R16F, R16, R8, RGBA8, DEPTH_COMPONENT16, 24 or 32F, or
-    /// DEPTH24_STENCIL8 (its depths); 2-D, array, cube map, cube map array or rectangle. Also, in 2-D textures only, which
-    /// are read in place: RG8, RG16, RG16F, RG32F, RGB8, RGB16F, RGB32F, R11F_G11F_B10F, RGB10_A2, RGBA16, SRGB8,
-    /// SRGB8_ALPHA8, and integers of 8, 16 and 32 bits with one, two or four channels. Integers are compared as integers,
-    /// other keys of less than 32 bits as the floats that a shader reads. That of an sRGB texture is linear light, so red,
-    /// green and blue have the order of their bytes.
-    /// Throws: InvalidArgument as above, and for a channel that the texture does not have.
-    ///
-    ///     sorter.argsort_texture({.texture = positions, .width = 64, .height = 64}, order, 3);  // by alpha
+    // / argsort_texture() for the keys in one channel of any rectangle, layer or face: texel i of `index` receives the
+    // / index of the i-th key, counted within the rectangle. Engine::Bitonic takes R32F, R32I and R32UI only. / Shape:
+    // keys R32F, R32UI, R32I, RGBA32F, RGBA16F, R16F, R16, R8, RGBA8, DEPTH_COMPONENT16, 24 or 32F, or /
+    // DEPTH24_STENCIL8 (its depths); 2-D, array, cube map, cube map array or rectangle. Also, in 2-D textures only,
+    // which / are read in place: RG8, RG16, RG16F, RG32F, RGB8, RGB16F, RGB32F, R11F_G11F_B10F, RGB10_A2, RGBA16,
+    // SRGB8, / SRGB8_ALPHA8, and integers of 8, 16 and 32 bits with one, two or four channels. Integers are compared as
+    // / integers. Other keys of less than 32 bits are compared as the floats that a shader reads. In an sRGB texture /
+    // these floats are linear light, so red, green and blue have the order of their bytes. / Throws: InvalidArgument as
+    // above, and for a channel that the texture does not have. / /     sorter.argsort_texture({.texture = positions,
+    // .width = 64, .height = 64}, order, 3);  // by alpha
     SortStats argsort_texture(const TextureRegion& keys, std::uint32_t index, int channel = 0,
                               std::optional<Order> order = {});
 
@@ -270,18 +269,16 @@ class QUADMILL_API Sorter {
     SortStats sort_texture(const TextureRegion& input, const TextureRegion& output,
                            TexelChannels channels = TexelChannels::EachByItself, std::optional<Order> order = {});
 
-    /// Finds exact percentiles of the keys in one channel of a rectangle, layer or face without reading them back: texel
-    /// i of row 0 of `output` receives the key at fraction phi[i] of the way through the n sorted keys that are not NaN,
-    /// which is the key of index round(phi[i] (n - 1)); phi[i] is rounded to a multiple of 2^-32. NaN if all keys are
-    /// NaN. A shader can read the texture directly: a frame's exposure from its own luminances.
-    /// Shape: `keys` as for argsort_texture(); `output` R32I for signed integers, R32UI for unsigned ones, otherwise R32F,
-    /// 2-D and at least phi.size() texels wide; 1 to 1024 fractions from 0 to 1. Of an sRGB texture these are values of
-    /// linear light.
-    /// Cost: a sort_texture() of one channel, and one texel per fraction; no read-back, does not wait.
-    /// Throws: InvalidArgument for another shape, no keys, if SortOptions::engine is neither Auto nor Merge, or memory is
-    /// too small.
-    ///
-    ///     sorter.percentiles_texture({.texture = luminances}, std::array{0.01, 0.5, 0.99}, exposure);
+    // / Finds exact percentiles of the keys in one channel of a rectangle, layer or face without reading them back:
+    // texel / i of row 0 of `output` receives the key of index round(phi[i] (n - 1)), from 0, of the n sorted keys that
+    // are / not NaN. It receives NaN if all keys are NaN. phi[i] is rounded to a multiple of 2^-32. A shader can read
+    // the / texture directly, for example to choose a frame's exposure by the frame's own luminances. / Shape: `keys`
+    // as for argsort_texture(); `output` R32I for signed integers, R32UI for unsigned ones, otherwise R32F, / 2-D and
+    // at least phi.size() texels wide; 1 to 1024 fractions from 0 to 1. Of an sRGB texture these are values of / linear
+    // light. / Cost: a sort_texture() of one channel, and one texel per fraction; no read-back, does not wait. /
+    // Throws: InvalidArgument for another shape, no keys, if SortOptions::engine is neither Auto nor Merge, or memory
+    // is / too small. / /     sorter.percentiles_texture({.texture = luminances}, std::array{0.01, 0.5, 0.99},
+    // exposure);
     SortStats percentiles_texture(const TextureRegion& keys, std::span<const double> phi, std::uint32_t output,
                                   int channel = 0);
 
@@ -332,13 +329,12 @@ class QUADMILL_API Sorter {
     ///     sorter.sort_buffer({.buffer = depths}, n);
     SortStats sort_buffer(const BufferKeys& keys, std::size_t count, std::optional<Order> order = {});
 
-    /// Compiles at most `programs` of the shader programs that such a call on `count` keys needs (of floats, also one
-    /// with a Plane), and allocates its memory. Returns true if everything is ready. Call it repeatedly to draw a loading
-    /// screen in between. Shader programs belong to the context: those that another sorter has compiled are ready.
-    /// Cost: it runs the call on zeros and draws one texel per pass. Nothing if the CPU would sort.
-    /// Throws: as the prepared call.
-    ///
-    ///     while (!sorter.prepare(SortCall::ArgsortBuffer, KeyType::F32, n, 1)) draw_loading_screen();
+    // / Compiles at most `programs` of the shader programs that such a call on `count` keys needs, and allocates its /
+    // memory. For floats this also prepares the calls with a Plane. Returns true if everything is ready. Call it /
+    // repeatedly to draw a loading screen in between. Shader programs belong to the context: those that another sorter
+    // / has compiled are ready. / Cost: it runs the call on zeros and draws one texel per pass. Nothing if the CPU
+    // would sort. / Throws: as the prepared call. / /     while (!sorter.prepare(SortCall::ArgsortBuffer, KeyType::F32,
+    // n, 1)) draw_loading_screen();
     bool prepare(SortCall call, KeyType type, std::size_t count, std::size_t programs = ~std::size_t{0});
 
     [[nodiscard]] const SortOptions& options() const noexcept;  ///< as given
@@ -386,8 +382,9 @@ struct BufferKeys {
     KeyType type = KeyType::F32;  ///< of the keys
     std::size_t offset = 0;       ///< of the first key, in bytes
     std::size_t stride = 0;       ///< from one key to the next, in bytes; 0: they follow each other
-    /// The number of keys, if only the GPU knows it. A call then takes their max number, whose work it does. Keys beyond
-    /// the number are not changed, and their indices follow those of the others.
+    /// The number of keys, if only the GPU knows it. The `count` of a call is then the max number of keys, and the call
+    /// takes as long as for that many. Keys beyond the number are not changed, and their indices follow those of the
+    /// others.
     std::optional<CountInBuffer> counted{};
 };
 
@@ -405,7 +402,7 @@ struct Plane {
 /// Texels of the caller's texture, by its OpenGL name: of level 0, a rectangle of one layer.
 struct TextureRegion {
     std::uint32_t texture = 0;  ///< its name
-    int layer = 0;     ///< of an array; of a cube map, the face, counted from GL_TEXTURE_CUBE_MAP_POSITIVE_X on
+    int layer = 0;     ///< of an array; of a cube map the face, 0 for GL_TEXTURE_CUBE_MAP_POSITIVE_X
     int x = 0, y = 0;  ///< the first texel
     int width = 0, height = 0;               ///< 0: up to the edge
     std::optional<std::size_t> count{};      ///< number of texels of the rectangle, row after row; unset: all

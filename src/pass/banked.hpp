@@ -1,5 +1,5 @@
 // Keys in a banked texture: its layers are render targets, so that one fragment writes a block of 32 words, or of 16
-// where there are fewer than 8 targets.
+// words if there are fewer than 8 targets.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +36,7 @@ struct Banked {
 // Reads banked textures back and puts their words in order.
 class BankedReadBack {
   public:
-    // Receives words in order; `first` is the number of the first one, where words are channels of texels. Called by
+    // Receives words in order. `first` is the index of the first word. A word is a channel of a texel. Called by
     // several threads.
     using Take = std::function<void(std::size_t first, std::span<const std::byte> words)>;
 

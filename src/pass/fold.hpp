@@ -1,6 +1,6 @@
 // The log-step reduction: each pass folds 16 texels into one, until one is left in all or in each row or column.
 // Source: 'Query Processing on GPUs' (parallel reduction), where a pass folds two. About 8 fetches take no longer than
-// writing their result (docs/notes/matrices.md).
+// writing their result.
 #pragma once
 
 #include <string>

@@ -5,8 +5,8 @@
 
 namespace quadmill::detail::pass {
 
-// Four arrays (or four windows of each block) in one texture: channel c has array c, and element i is at texel (i mod
-// width, i div width). SIGMOD'05, section 4.1.
+// Four arrays in one texture (of a stream: four windows of each block): channel c has array c, and element i is at
+// texel (i mod width, i div width). SIGMOD'05, section 4.1.
 struct FourArray {
     int width = 0, height = 0;
 

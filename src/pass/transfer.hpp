@@ -12,9 +12,9 @@
 
 namespace quadmill::detail::pass {
 
-// Bytes that one thread fills or copies at a time, with a smaller value while a caller waits for the first and the last
-// piece. Also the min bytes of one GL command: on NVIDIA a command costs about 15 us of CPU time, in which 0.8 MB can
-// be moved.
+// task_bytes: what one thread fills or copies at a time. short_task_bytes: the same for the first and the last piece,
+// for which a caller waits. command_bytes: the min of one GL command. On NVIDIA a command costs about 15 us of CPU
+// time, in which 0.8 MB can be moved.
 inline constexpr std::size_t task_bytes = std::size_t{1} << 20, short_task_bytes = std::size_t{1} << 18,
                              command_bytes = std::size_t{8} << 20;
 

@@ -77,10 +77,10 @@ struct TexelKeys {
     std::size_t keys = 0;
     int channel = 0, channels = 1;
     std::size_t first = 0;
-    const gl::Texture* number = nullptr;  // of one texel: that of the keys, if there may be fewer
+    const gl::Texture* number = nullptr;  // one texel with the number of keys, if that may be smaller than `keys`
     // The rectangle of the texture that has them: its first texel, and its width if that is not the texture's.
     int x = 0, y = 0, width = 0;
-    const Plane* plane = nullptr;  // from which a texel's distance is the key
+    const Plane* plane = nullptr;  // if not null, the key is the distance of the texel's position from the plane
 };
 // Draws keys of a texture as CallerKeys::draw() does for a buffer.
 void draw_keys(gl::Device& device, pass::Programs& programs, pass::QuadLists& quads, const gl::Texture& texels,
@@ -106,7 +106,7 @@ class CallerKeys {
 
     // Copies the part's texels in that format, for later calls.
     const gl::Texture& copy(const KeysInTexture& keys, gl::Format format);
-    // Draws keys of the texture if it is read in place, otherwise of the last copy, which is one of it.
+    // Draws keys of the texture if it is read in place. Otherwise draws the last copy. Pre: that is a copy of it.
     void draw(const KeysInTexture& keys, TexelKeys some, std::uint64_t padding, const pass::Target& to,
               std::size_t rows);
 

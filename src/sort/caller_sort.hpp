@@ -31,7 +31,7 @@ class CallerSort {
     // Writes the indices of the sorted keys to the first texels of the index. An empty `other` is the merge engine.
     SortStats argsort(const KeysInTexture& keys, const gl::Texture& index, IndexWrite write, Order order,
                       const Argsort& other);
-    // Writes those of the keys within each segment, counted over all keys.
+    // Writes the indices of the sorted keys of each segment. Indices count over all keys.
     SortStats argsort(const KeysInTexture& keys, std::span<const std::size_t> ends, const gl::Texture& index,
                       IndexWrite write, Order order);
     // The number of a segment, and the key as a number.
@@ -56,7 +56,7 @@ class CallerSort {
   private:
     // Sorts keys of one channel.
     MergeSort::SortedKeys sort_channel(const KeysInTexture& keys, const KeyForm& form);
-    // A texture of one texel with the number of keys that are not NaNs, of floats.
+    // A texture of one texel with the number of keys that are not NaNs. Pre: keys are floats.
     pass::Target numbers_in(const MergeSort::SortedKeys& sorted, std::size_t count);
     // Sends them to ends_.
     void send(std::span<const std::size_t> ends);

@@ -12,8 +12,8 @@ namespace quadmill::detail::sort {
 // (2^8 is fastest.)
 inline constexpr std::size_t paper_run = std::size_t{1} << 18;
 
-// The work of a sort: windows (or segments of that mean length), all keys (window 0), or the first ones. Windows may be
-// a batch, one of many, while the threads summarize the one before.
+// The work of a sort: windows (or segments of that mean length), all keys (window 0), or the first ones. `batch`: the
+// windows are one of many batches, and meanwhile the threads summarize the previous batch.
 struct SortWork {
     std::size_t n = 0, window = 0;
     bool top = false, index = false, batch = false;

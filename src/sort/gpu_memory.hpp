@@ -1,4 +1,4 @@
-// Whether keys fit into the GPU memory for the merge engine; checked before any work.
+// Checks, before any work, whether the merge engine's textures for these keys fit into the GPU's memory.
 #pragma once
 
 #include <cstddef>

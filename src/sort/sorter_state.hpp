@@ -48,7 +48,7 @@ struct Sorter::State {
     }
     PbsnTools& pbsn_tools() { return gpu ? *gpu : gpu.emplace(*detail::Access::of(context)); }
 
-    // For keys in memory: sorter.cpp.
+    // For keys in memory. Defined in sorter.cpp.
     SortStats sort(const Task& task);
     SortStats top(const Task& task, Keys best);
     // For textures and buffers of the application: sorter_objects.cpp.

@@ -1,4 +1,4 @@
-// Compares keys as bytes with the meaning of the fields.
+// The byte order of record keys is the order of the fields' values.
 #include "external/records.hpp"
 
 #include <doctest/doctest.h>

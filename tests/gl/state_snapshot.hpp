@@ -1,6 +1,6 @@
-// All state of an OpenGL 4.5 core context, or what an older version has of it, that a program can query and a library could change, in the order of the
-// state tables of the specification (chapter 23). It is written from those tables and not from the library's guard, so
-// comparing two snapshots proves the guard right.
+// All state of an OpenGL 4.5 core context (or of an older version) that a program can query and a library could change,
+// in the order of the state tables of the specification (chapter 23). It is written from those tables and not from the
+// library's guard, so comparing two snapshots proves the guard right.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-// The network and its quads without OpenGL: by the zero-one principle, and by reading the quads like a rasterizer.
+// The network of PBSN and its quads without OpenGL: by the zero-one principle, and by reading the quads like a
+// rasterizer.
 #include "sort/pbsn/network.hpp"
 
 #include <doctest/doctest.h>

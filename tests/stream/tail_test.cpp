@@ -1,4 +1,4 @@
-// Quantiles with a tail, and what is kept beside quantiles: compares every answer with exact ranks.
+// Quantiles with a tail, and what is kept in addition to quantiles: compares every answer with exact ranks.
 #include <doctest/doctest.h>
 
 #include <array>

@@ -8,7 +8,7 @@ export type Order = 'asc' | 'desc';
 /** A texture of the caller's context: level 0 of a 2-D texture. */
 export interface Texture {
   texture: WebGLTexture;
-  /** In texels. WebGL2 cannot be asked. */
+  /** In texels. WebGL2 cannot report the size of a texture. */
   width: number;
   height: number;
 }
@@ -19,7 +19,7 @@ export interface KeyTexture extends Texture {
 export interface SortOptions {
   /** Default 'asc'. NaNs come last in both. */
   order?: Order;
-  /** 'auto' takes the CPU for few keys, and where a software renderer plays the GPU. */
+  /** 'auto' takes the CPU for few keys, and if there is only a software renderer. */
   engine?: 'auto' | 'gpu' | 'cpu';
 }
 
@@ -32,7 +32,8 @@ export class Quadmill {
   /** Works in a context of its own. Throws 'unsupported' where there is none. */
   static create(options?: { wasm?: Wasm }): Promise<Quadmill>;
 
-  /** `software`: no GPU draws, and the CPU sorts faster. `maxKeys`: of 32 bits, with their index. */
+  /** `software`: the renderer is not a GPU, and the CPU sorts faster. `maxKeys`: the largest number of 32-bit keys with
+   * an index. */
   readonly info: { readonly renderer: string; readonly software: boolean; readonly maxKeys: number };
 
   /** Writes the order of the keys: texel i of the index, row after row, receives the number of the i-th key in order.
@@ -49,8 +50,8 @@ export class Quadmill {
   /** The first k keys in order, and their numbers. */
   top<A extends Keys>(keys: A, k: number, options?: SortOptions): Promise<{ keys: A; index: Uint32Array }>;
 
-  /** Compiles the programs and makes the textures of later calls with up to `count` keys, a program a task, so that
-   * frames are drawn in between. */
+  /** Compiles the programs and makes the textures of later calls with up to `count` keys. It compiles one program per
+   * task, so the page can draw frames in between. */
   prepare(call: 'argsortTexture' | 'sort' | 'argsort', type: Type, count: number): Promise<void>;
 
   /** Deletes its textures and programs. Later calls throw. */

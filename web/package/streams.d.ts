@@ -2,7 +2,7 @@ import type { ArrayOf, Type, Value, Wasm } from './wasm.js';
 export { QuadmillError } from './wasm.js';
 export type { ArrayOf, Type, Value, Wasm } from './wasm.js';
 
-/** Loads the module once; await it before all else. Node 20 and workers take it unchanged. */
+/** Loads the WebAssembly module once. Await it before any other call. It works in Node 20 and in workers, too. */
 export function load(wasm?: Wasm): Promise<void>;
 
 declare class Summary<T extends Type> {
@@ -27,15 +27,16 @@ export interface Frequent<T extends Type> { value: Value<T>; lower: number; uppe
 export class Quantiles<T extends Type = 'f64'> extends Summary<T> {
   constructor(options?: { type?: T; /** default 0.001 */ eps?: number });
   quantile(phi: number): Quantile<T>;
-  /** Adds what the other has seen; it stays as it is. The larger eps holds. */
+  /** Adds all values of the other summary, which is not changed. eps becomes the larger of both. */
   merge(other: Quantiles<T>): this;
   static load(bytes: Uint8Array): Quantiles<Type>;
 }
 
-/** Values that are a given part of a stream. Guarantee: no count is off by more than eps times the number of values. */
+/** Frequent values. Guarantee: no count is off by more than eps times the number of values. */
 export class Frequencies<T extends Type = 'u32'> extends Summary<T> {
   constructor(options?: { type?: T; /** default 0.001 */ eps?: number });
-  /** All values that are at least that part of the stream, and none below it by more than eps; the most frequent first. */
+  /** All values whose share of the stream is at least `support`, and none with a share below support - eps; the most
+   * frequent first. */
   frequent(support: number): Frequent<T>[];
   merge(other: Frequencies<T>): this;
   static load(bytes: Uint8Array): Frequencies<Type>;

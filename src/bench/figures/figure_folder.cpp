@@ -180,7 +180,7 @@ std::string notes_of(const Figure& figure, const std::vector<FigureFolder>& fold
             if (found == notes.end()) found = notes.insert(notes.end(), {text, {}});
             found->second.push_back(data->fact("renderer"));
         };
-        for (const auto& [series, why] : data->missing) note(fmt::format("Without {}: {}", series, why));
+        for (const auto& [series, why] : data->missing) note(fmt::format("Not in the figure: {}: {}", series, why));
         for (const auto& [series, what] : data->wrong) note(fmt::format("**Wrong**: {}: {}", series, what));
     }
     std::string out;
@@ -213,8 +213,8 @@ constexpr const char* intro =
     "A divided by B, and x is the axis of the figure. *today* marks our own claims; they compare with the fastest\n"
     "method of today. A renderer on the CPU does not decide claims about GPUs (*no GPU*), but its numbers are\n"
     "shown. In the plots, dashed lines are other programs and the numbers that the papers print.\n\n"
-    "If a paper prints a number, nine tenths of it are enough. If it can be missed on both sides, it may be off by\n"
-    "a tenth. *Comparable* is within a factor of two, *faster* is above 1, and *exceeds* is better than the paper\n"
+    "A claim with a number holds if nine tenths of the number are reached. If the number can be missed on both\n"
+    "sides, the result may be off by a tenth. *Comparable* is within a factor of two, *faster* is above 1, and *exceeds* is better than the paper\n"
     "claims. If the fastest and the slowest run are on two sides of a bound, it is *too noisy to say*; one\n"
     "measurement has no spread. *Not measured as the paper did* decides nothing, and says what differs.\n";
 

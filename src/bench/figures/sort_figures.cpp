@@ -77,7 +77,7 @@ Claim fits() {
             double worst = 0;
             for (const double x : xs)
                 worst = std::max(worst, std::abs(*data.y(parts, "sort", x) - *data.y(parts, "n lg^2 n", x)));
-            return {worst <= 5 ? Verdict::Kind::Holds : Verdict::Kind::Fails, spoken(worst) + " ms off at the most"};
+            return {worst <= 5 ? Verdict::Kind::Holds : Verdict::Kind::Fails, spoken(worst) + " ms off at most"};
         }};
 }
 

@@ -116,7 +116,7 @@ class MergeSort {
     // Writes the stable order of the keys. The keys are not changed, and only the index is read back. Pre: as for
     // run(); at least one key.
     SortStats argsort(Keys keys, std::span<std::uint32_t> index, Order order);
-    // The same in two halves, one argsort at a time. The first half reads the keys and returns when all is in flight;
+    // argsort() in two halves, one argsort at a time. The first half reads the keys and returns when all is in flight;
     // the second half waits for the GPU and writes. Other sorts may be between them.
     void begin_argsort(Keys keys, Order order);
     void finish_argsort(std::span<std::uint32_t> index);

@@ -26,11 +26,11 @@ struct MergePlan {
           both_halves(!software),
           one_pass_pairs(software ? 0 : std::size_t{1} << 14U) {}
     MergeKernel kernel = MergeKernel::Auto;
-    std::vector<int> coarse_log2 = {8, 4};  // first searches cuts of every 2^coarse_log2-th pair, in this order
+    std::vector<int> coarse_log2 = {8, 4};  // searches the cuts of every 256th pair, then of every 16th, then all
     // This many pairs of blocks go through all their first levels before the next ones begin, so that they stay in the
     // CPU's cache. 0: off. A power of two that makes whole rows of tiles.
     std::size_t slice_pairs;
-    // Draws both blocks of each pair at once. This takes fewer calls of OpenGL, and a GPU is as fast. A software
+    // Draws both blocks of each pair in one call. This takes fewer calls of OpenGL, and a GPU is as fast. A software
     // renderer is faster with one draw for the lower blocks and one for the upper ones.
     bool both_halves;
     // Up to this many pairs of blocks, a level is one pass, which draws both halves and searches the cuts itself. This
