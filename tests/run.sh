@@ -5,11 +5,11 @@
 # run and between two edits: it runs the tests of the rooms cpu, files, pass, sort and stream.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-tests/setup.sh
 build() {
     local python=ON
     [ "$1" != asan ] || python=OFF # an interpreter without sanitizers cannot load a module that has them
-    cmake --preset "$1" -DQUADMILL_BUILD_TESTS=ON -DQUADMILL_WERROR="${QUADMILL_WERROR:-OFF}" \
+    [ "$1" != quick ] || python=OFF
+    cmake --preset "$1" -DQUADMILL_BUILD_TESTS=ON -DQUADMILL_BENCH=ON -DQUADMILL_WERROR="${QUADMILL_WERROR:-OFF}" \
         -DQUADMILL_PYTHON=$python >/dev/null
     cmake --build --preset "$@"
 }
@@ -22,9 +22,11 @@ rooms() {
     ctest --preset "$preset" -R "^($(IFS='|'; echo "$*"))\$"
 }
 if [ "$*" = quick ]; then
-    rooms release cpu files pass pass_gl sort stream
+    tests/setup.sh quick
+    rooms quick cpu files pass pass_gl sort stream # the preset that demos/quickstart.sh has built
     exit
 fi
+tests/setup.sh
 for preset in "${@:-release}"; do
     echo "== $preset =="
     build "$preset"

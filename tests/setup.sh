@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs what building and testing need on Debian 12, and nothing that is installed already. `tests/setup.sh command`
-# installs only what building and running the command needs, `tests/setup.sh web` what the npm package needs.
+# installs only what building and running the command needs, `tests/setup.sh quick` what `tests/run.sh quick` needs,
+# `tests/setup.sh web` what the npm package needs.
 set -euo pipefail
 packages=(g++ cmake ninja-build python3 python3-glad # to build
     libcli11-dev libcsv-dev libfmt-dev libglm-dev libmuparser-dev nlohmann-json3-dev libstb-dev libxxhash-dev zlib1g-dev
@@ -8,6 +9,7 @@ packages=(g++ cmake ninja-build python3 python3-glad # to build
     libegl1 libegl-mesa0 libgl1-mesa-dri)     # OpenGL without a GPU
 case "$*" in
 command) ;;
+quick) packages+=(doctest-dev libsqlite3-dev libeigen3-dev libx11-dev libgl-dev liblapack-test) ;;
 web) packages=(cmake ninja-build python3 python3-glad libglm-dev emscripten nodejs) ;;
 '')
     packages+=(pkgconf binutils git
@@ -25,7 +27,7 @@ web) packages=(cmake ninja-build python3 python3-glad libglm-dev emscripten node
         libtbb-dev libboost-dev libeigen3-dev libopenblas-dev)        # rivals of `quadmill bench`
     ;;
 *)
-    echo "usage: tests/setup.sh [command | web]" >&2
+    echo "usage: tests/setup.sh [command | quick | web]" >&2
     exit 2
     ;;
 esac

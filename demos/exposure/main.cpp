@@ -1,6 +1,6 @@
 // Automatic exposure: a generated scene of high dynamic range, exposed by its median and 99th percentile in each frame,
-// with its histogram. The library finds them, from texture to texture. Live in a window, or as frames in a folder with a
-// fixed exposure on the left and the automatic one on the right (--record DIR).
+// with its histogram. The library finds them, from texture to texture. Live in a window, or as frames in a folder with
+// a fixed exposure on the left and the automatic one on the right (--record DIR).
 #include <memory>
 
 #include "input/words.hpp"

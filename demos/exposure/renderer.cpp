@@ -27,7 +27,8 @@ void main() { gl_Position = vec4(gl_VertexID == 1 ? 3 : -1, gl_VertexID == 2 ? 3
 )";
 
 // A hall whose front is open, with columns and three spheres, seen from its middle. Each surface gets light of the sky
-// according to the part of the opening that it sees, of the sun where it reaches, and of a dim lamp. Alpha is luminance.
+// according to the part of the opening that it sees, of the sun where it reaches, and of a dim lamp. Alpha is
+// luminance.
 constexpr const char* scene = R"(
 uniform mat3 camera;
 uniform vec2 size;

@@ -68,11 +68,13 @@ class QUADMILL_API PairSorter {
         return sort_bytes_of_segments(keys, std::as_writable_bytes(all), sizeof(all[0]), ends, order);
     }
 
-    // / Sorts an index of the keys within each segment and leaves the keys unchanged. If position i lies in segment s,
-    // / index[i] receives the index, counted over all keys, of the key that sort_segments() would put at position i. /
-    // Shape: index has keys.size() elements; segments as in Sorter::sort_segments(), fewer than 2^32. / Cost: one
-    // argsort of 64-bit keys, for 64-bit keys two (of them, and of the segments), and 8 to 12 bytes of CPU / memory per
-    // key. / /     pairs.argsort_segments(keys, std::array<std::size_t, 2>{2, 5}, index);  // of [0, 2) and [2, 5)
+    /// Sorts an index of the keys within each segment and leaves the keys unchanged. If position i lies in segment s,
+    /// index[i] receives the index, counted over all keys, of the key that sort_segments() would put at position i.
+    /// Shape: index has keys.size() elements; segments as in Sorter::sort_segments(), fewer than 2^32.
+    /// Cost: one argsort of 64-bit keys, for 64-bit keys two (of them, and of the segments), and 8 to 12 bytes of CPU
+    /// memory per key.
+    ///
+    ///     pairs.argsort_segments(keys, std::array<std::size_t, 2>{2, 5}, index);  // of [0, 2) and [2, 5)
     SortStats argsort_segments(ConstKeys keys, std::span<const std::size_t> ends, std::span<std::uint32_t> index,
                                std::optional<Order> order = {});
 
@@ -81,19 +83,22 @@ class QUADMILL_API PairSorter {
     /// Shape: keys R32F, R32I or R32UI. Values R32F, R32I, R32UI, RGBA8, RG32F, RGBA16F or RGBA32F. Each output has the
     /// format, width and number of texels of its input. The rectangles may differ in width; all have the same number of
     /// texels.
-    /// Cost: as Sorter::argsort_texture(), one pass for the keys and one for the values. Does not wait (except in OpenGL
-    /// ES 3.0, as argsort_texture()). GPU memory: also two copies of the keys and two of the values, and 4 bytes per key.
+    /// Cost: as Sorter::argsort_texture(), one pass for the keys and one for the values. Does not wait (except in
+    /// OpenGL ES 3.0, as argsort_texture()). GPU memory: also two copies of the keys and two of the values, and 4 bytes
+    /// per key.
     SortStats sort_pairs(const TextureRegion& keys_in, const TextureRegion& keys_out, const TextureRegion& values_in,
                          const TextureRegion& values_out, std::optional<Order> order = {});
 
-    // / Sorts an index of the keys in one channel of a texture within each segment, without a read-back. If texel i
-    // lies / in segment s, texel i of `index` receives the index, counted over all keys, of the key that a sort of s
-    // puts / there. Segments are consecutive texels, as in Sorter::sort_segments(): `ends` is ascending, and its last
-    // element / is the number of keys. / Shape: keys and index as for Sorter::argsort_texture(), without `counted`;
-    // fewer than 2^32 segments. / Cost: as Sorter::argsort_texture() of keys of 64 bits, and an upload of 4 bytes per
-    // segment. Does not wait (except / in OpenGL ES 3.0, as argsort_texture()). GPU memory: 54 bytes per key. Uses
-    // Engine::Merge. / Throws: InvalidArgument for another shape or other ends, and if SortOptions::engine is neither
-    // Auto nor Merge. / /     pairs.argsort_segments({.texture = depths}, std::array<std::size_t, 2>{100, 350}, order);
+    /// Sorts an index of the keys in one channel of a texture within each segment, without a read-back. If texel i lies
+    /// in segment s, texel i of `index` receives the index, counted over all keys, of the key that a sort of s puts
+    /// there. Segments are consecutive texels, as in Sorter::sort_segments(): `ends` is ascending, and its last element
+    /// is the number of keys.
+    /// Shape: keys and index as for Sorter::argsort_texture(), without `counted`; fewer than 2^32 segments.
+    /// Cost: as Sorter::argsort_texture() of keys of 64 bits, and an upload of 4 bytes per segment. Does not wait
+    /// (except in OpenGL ES 3.0, as argsort_texture()). GPU memory: 54 bytes per key. Uses Engine::Merge.
+    /// Throws: InvalidArgument for another shape or other ends, and if SortOptions::engine is neither Auto nor Merge.
+    ///
+    ///     pairs.argsort_segments({.texture = depths}, std::array<std::size_t, 2>{100, 350}, order);
     SortStats argsort_segments(const TextureRegion& keys, std::span<const std::size_t> ends, std::uint32_t index,
                                int channel = 0, std::optional<Order> order = {});
 
@@ -105,7 +110,8 @@ class QUADMILL_API PairSorter {
 
     /// Sorts `count` keys and values in buffers, in place, without a read-back. Bytes between them are not changed.
     /// Shape: keys as for Sorter::argsort_buffer(), without `counted`. Keys and values may lie in one buffer, also
-    /// interleaved. Each span from the first key or value to the last fits into a texture (2^30 bytes here and there).
+    /// interleaved. Each span from the first key or value to the last fits into a texture (2^30 bytes on an H100 and on
+    /// llvmpipe).
     /// Cost: as Sorter::argsort_buffer(), one pass for the keys and one for the values; does not wait. GPU memory: also
     /// a copy of each span and one of the larger span, and 8 bytes per key.
     SortStats sort_pairs(const BufferKeys& keys, const BufferValues& values, std::size_t count,

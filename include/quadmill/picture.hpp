@@ -1,5 +1,5 @@
-/// Statistics of a picture in a texture of the caller, such as the frame that it has just drawn: histogram, equalization
-/// table, minimum, maximum, mean and percentiles. They stay on the GPU.
+/// Statistics of a picture in a texture of the caller, such as the frame that it has just drawn: histogram,
+/// equalization table, minimum, maximum, mean and percentiles. They stay on the GPU.
 #pragma once
 
 #include <array>
@@ -14,8 +14,8 @@
 
 namespace quadmill {
 
-/// How bins divide the range of values. Linear: all bins have the same width. Logarithmic: the ends of each bin have the
-/// same ratio.
+/// How bins divide the range of values. Linear: all bins have the same width. Logarithmic: the ends of each bin have
+/// the same ratio.
 enum class BinScale { Linear, Logarithmic };
 
 /// How often a texel counts.
@@ -54,20 +54,20 @@ struct PictureOutputs {
     /// value of the picture by its table entry equalizes the histogram.
     std::uint32_t equalization = 0;
     std::uint32_t range = 0;  ///< RGBA32F, one texel: minimum, maximum, mean, number of values
-    /// R32F, a texel per fraction of PictureOptions::phi: the value of index round(phi (n - 1)) of the n values in order;
-    /// NaN if there are none.
+    /// R32F, a texel per fraction of PictureOptions::phi: the value of index round(phi (n - 1)) of the n values in
+    /// order; NaN if there are none.
     std::uint32_t percentiles = 0;
 };
 
 /// Counts and measures the texels of pictures. Values that are not numbers are left out everywhere.
 ///
 /// Guarantee: every value that is a number is counted in exactly one bin, and numbers of texels are exact (in `range`,
-/// whose number is a float, they are rounded beyond 2^24). Values below `low` are in the first bin, values from
-/// `high` on in the last one. A value closer to an end of its bin than 2^-20 of high - low (Linear; plus 2^-22 of its
+/// whose number is a float, they are rounded beyond 2^24). Values below `low` are in the first bin, values from `high`
+/// on in the last one. A value closer to an end of its bin than 2^-20 of high - low (Linear; plus 2^-22 of its
 /// magnitude) or 2^-12 of itself (Logarithmic) may be in the neighbouring bin, since GPUs round. Minimum, maximum and
-/// percentiles are exact for the floats that the GPU computes from the weights; with one weight, which is 1, these are the
-/// channel's values (a GPU may read floats below 2^-126 as 0). Percentiles order -0 before 0, and phi is rounded to a
-/// multiple of 2^-32. The mean is off by at most 2^-16 of the mean magnitude (plus 2^-97).
+/// percentiles are exact for the floats that the GPU computes from the weights; with one weight, which is 1, these are
+/// the channel's values (a GPU may read floats below 2^-126 as 0). Percentiles order -0 before 0, and phi is rounded to
+/// a multiple of 2^-32. The mean is off by at most 2^-16 of the mean magnitude (plus 2^-97).
 ///
 ///     PictureStatistics statistics(context);  // of Context::adopt()
 ///     statistics.measure({.texture = frame}, {.histogram = bars, .range = exposure},
@@ -80,17 +80,18 @@ class QUADMILL_API PictureStatistics {
     PictureStatistics& operator=(PictureStatistics&&) noexcept;
     ~PictureStatistics();
 
-    // / Measures a rectangle, layer or face, and writes all outputs that are wanted. / Shape: the picture RGBA32F,
-    // RGBA16F, RGBA8, R32F, R16F, R16 or R8; 2-D, array, cube map, cube map array or / rectangle, of at most 2^28
-    // texels. A 2-D texture is read in place, others are copied. Parameters of textures are / ignored and restored. A
-    // mask has one of these formats, and is another texture. With weights there are at most 2^26 / texels, and times
-    // `levels` fewer than 2^32. Linear: high - low is from 2^-100 to 2^100. Logarithmic: low is at / least 2^-126, and
-    // high at least 2 low. / Cost: every texel is read once. 4 to 13 passes; no read-back, does not wait (except in
-    // OpenGL ES 3.0, as / Sorter::argsort_texture()). GPU memory: 3 bytes per texel, and bins / 240 more. For
-    // percentiles, every texel is read / once more (twice with 4 render targets), and 5 bytes are kept for it; 26
-    // passes, 17 for one channel of 16-bit floats. / With weights there is one more pass, and counting takes b times as
-    // long if `levels` has b bits. / Throws: InvalidArgument if an id is not such a texture, for two outputs in one
-    // texture, no output, no texels or / other options; GlError.
+    /// Measures a rectangle, layer or face, and writes all outputs that are wanted.
+    /// Shape: the picture RGBA32F, RGBA16F, RGBA8, R32F, R16F, R16 or R8; 2-D, array, cube map, cube map array or
+    /// rectangle, of at most 2^28 texels. A 2-D texture is read in place, others are copied. Parameters of textures are
+    /// ignored and restored. A mask has one of these formats, and is another texture. With weights there are at most
+    /// 2^26 texels, and times `levels` fewer than 2^32. Linear: high - low is from 2^-100 to 2^100. Logarithmic: low is
+    /// at least 2^-126, and high at least 2 low.
+    /// Cost: every texel is read once. 4 to 13 passes; no read-back, does not wait (except in OpenGL ES 3.0, as
+    /// Sorter::argsort_texture()). GPU memory: 3 bytes per texel, and bins / 240 more. For percentiles, every texel is
+    /// read once more (twice with 4 render targets), and 5 bytes are kept for it; 26 passes, 17 for one channel of
+    /// 16-bit floats. With weights there is one more pass, and counting takes b times as long if `levels` has b bits.
+    /// Throws: InvalidArgument if an id is not such a texture, for two outputs in one texture, no output, no texels or
+    /// other options; GlError.
     void measure(const TextureRegion& picture, const PictureOutputs& outputs, const PictureOptions& options = {});
 
   private:

@@ -113,7 +113,7 @@ QM_API qm_status qm_percentiles_texture(qm_context* context, const qm_texture* k
                                         uint32_t output);
 
 /* The order of keys in a buffer: from byte `index_offset` on, the buffer `index` receives 32-bit numbers as glDrawElements
- * takes them for GL_UNSIGNED_INT. The keys are not changed. Not in OpenGL ES before 3.2. */
+ * takes them for GL_UNSIGNED_INT. The keys are not changed. */
 QM_API qm_status qm_argsort_buffer(qm_context* context, const qm_buffer* keys, uint32_t index, size_t index_offset,
                                    qm_order order);
 

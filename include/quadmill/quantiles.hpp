@@ -39,8 +39,8 @@ struct QuantilesState;
 }  // namespace stream
 }  // namespace detail
 
-/// The ends of the order near which ranks are more exact. Let d be the distance of a rank from the end: n + 1 - rank for
-/// High, the rank itself for Low, and the smaller of both for Both.
+/// The ends of the order near which ranks are more exact. Let d be the distance of a rank from the end: n + 1 - rank
+/// for High, the rank itself for Low, and the smaller of both for Both.
 enum class Tail { Off, Low, High, Both };
 
 /// Whether a summary also keeps the mean and the variance of all values.

@@ -53,9 +53,10 @@ struct QueryOptions {
     /// Crossover points measured on this machine; unset: those that are built in. The library does not read the file
     /// that `quadmill tune` writes: pass its values here.
     std::optional<QueryCrossings> crossings{};
-    /// What the fixed time of an answer from rows that an index finds amounts to, in rows. An index finds n rows if
-    /// 64 (n + index_overhead) is at most the rows of the table, otherwise all rows are tested. Unset: the built-in
-    /// estimate, 2^17 on a GPU and 2^12 on a software renderer. Counts by an index alone have no such time.
+    /// The fixed time of an answer by an index, as the number of rows that could be copied in that time. An index whose
+    /// ranges leave n rows is used if 64 (n + index_overhead) is at most the number of rows of the table. Otherwise all
+    /// rows are tested. Unset: a built-in estimate, 2^17 on a GPU and 2^12 on a software renderer. Counts of ranges
+    /// alone always use the index.
     std::optional<std::uint64_t> index_overhead{};
     QueryPaperOptions paper{};  ///< the forms of SIGMOD'04 and MDS'09
 };
@@ -116,19 +117,23 @@ class QUADMILL_API QueryProcessor {
     ///     // ... the CPU does other things ...
     ///     const auto all = low.get() + high.get();
     [[nodiscard]] PendingCount count_async(const Table& table, const Predicate& where);
-    // / Makes an index of one or two columns. It is used if a GPU engine runs, and if the condition is an AND with a /
-    // range of one of these columns. A range is a comparison with a constant other than `!=`, or between(). A column /
-    // without a range must have no NULLs. If the condition has only ranges, count() and COUNT(*) test only rows at the
-    // / edges of the ranges. Otherwise, if the ranges leave few rows (QueryOptions::index_overhead), these rows are /
-    // copied, and count(), select() and run() on one table read nothing else. Answers are the same as without an /
-    // index, except for the last bits of sums of floats. A table's columns do not change, so its index cannot become /
-    // stale. The index is kept until the table and its copies are gone. A second call for the same columns does /
-    // nothing. / Memory: at most 5 bytes per row on the GPU and 1 MB, and about 40 bytes per row while it is made. /
-    // Cost: a sort of all rows; waits for the GPU. A count then is one pass. Of two columns of n independent values it
-    // / tests about 16 sqrt(n) rows or fewer. / Throws: InvalidArgument also for other numbers of columns, for columns
-    // that are objects of OpenGL, whose values / may change, for a processor without a context or with
-    // QueryEngine::Cpu, and for more rows than a texture of the / library holds. / /     processor.index(table, {"x",
-    // "y"}); /     const auto inside = processor.count(table, column("x").between(0.1, 0.3) && column("y") < 0.5);
+    /// Makes an index of one or two columns. It is used if a GPU engine runs, and if the condition is an AND with a
+    /// range of one of these columns. A range is a comparison with a constant other than `!=`, or between(). A column
+    /// without a range must have no NULLs. If the condition has only ranges, count() and COUNT(*) test only rows at the
+    /// edges of the ranges. Otherwise, if the ranges leave few rows (QueryOptions::index_overhead), these rows are
+    /// copied, and count(), select() and run() on one table read nothing else. Answers are the same as without an
+    /// index, except for the last bits of sums of floats. A table's columns do not change, so its index cannot become
+    /// stale. The index is kept until the table and its copies are gone. A second call for the same columns does
+    /// nothing.
+    /// Memory: at most 5 bytes per row on the GPU and 1 MB, and about 40 bytes per row while it is made.
+    /// Cost: a sort of all rows; waits for the GPU. A count then is one pass. Of two columns of n independent values it
+    /// tests about 16 sqrt(n) rows or fewer.
+    /// Throws: InvalidArgument also for other numbers of columns, for columns that are objects of OpenGL, whose values
+    /// may change, for a processor without a context or with QueryEngine::Cpu, and for more rows than a texture of the
+    /// library holds.
+    ///
+    ///     processor.index(table, {"x", "y"});
+    ///     const auto inside = processor.count(table, column("x").between(0.1, 0.3) && column("y") < 0.5);
     void index(const Table& table, const std::vector<std::string>& columns);
     /// What indexes do for a plan without a join: one line for each condition, with the number of rows that are read,
     /// or `no index`. It uploads the columns, and reads none.

@@ -147,8 +147,8 @@ class QUADMILL_API Sketch {
 
     /// The sum of all inserted weights minus removed ones. At most 2^63 - 1.
     [[nodiscard]] std::uint64_t n() const;
-    /// A lower bound of the weights that were removed but never inserted; 0 while every remove follows an insert. (It is
-    /// not exact, because keys share counters.)
+    /// A lower bound of the weights that were removed but never inserted; 0 while every remove follows an insert. (It
+    /// is not exact, because keys share counters.)
     /// Cost: a sum over the table. Waits for the GPU.
     [[nodiscard]] std::uint64_t removed_too_often() const;
     /// As given, even if the table's width is rounded up.

@@ -218,13 +218,13 @@ class QUADMILL_API Sorter {
     /// their order. Both textures stay on the GPU, so a program can draw with the index directly: sprites from back to
     /// front with Order::Descending of their distance. Level 0 of both is used; other texels of `index` are unchanged.
     /// Uses Engine::Merge, or Engine::Bitonic if SortOptions::engine requests it.
-    /// Shape: `keys` as for a region below (channel 0), `index` R32UI and 2-D, both of any size that holds `count` texels
-    /// (at most 2^28; not given: all of `keys`). Otherwise as for sort_texture(); in addition, `index` is immutable, or
-    /// its BASE_LEVEL is 0.
+    /// Shape: `keys` as for a region below (channel 0), `index` R32UI and 2-D, both of any size that holds `count`
+    /// texels (at most 2^28; not given: all of `keys`). Otherwise as for sort_texture(); in addition, `index` is
+    /// immutable, or its BASE_LEVEL is 0.
     /// Cost: as for sort_with_index(), with no upload and no read-back, and does not wait for the GPU: total_ms is the
-    /// time that issuing took. OpenGL ES 3.0 cannot report the size of a texture, so there one texel for each texture is
-    /// drawn and read back first, which waits; ES 3.1 does not. GPU memory: 4 bytes per texel of `keys`, and 22 bytes
-    /// per key (26 with MergeKernel::Subgroup). Bitonic: 16 bytes times `count`, rounded up to a power of two.
+    /// time that issuing took. OpenGL ES 3.0 cannot report the size of a texture, so there one texel for each texture
+    /// is drawn and read back first, which waits; ES 3.1 does not. GPU memory: 4 bytes per texel of `keys`, and 22
+    /// bytes per key (26 with MergeKernel::Subgroup). Bitonic: 16 bytes times `count`, rounded up to a power of two.
     /// Throws: InvalidArgument if an id is not such a texture, `count` texels do not fit, SortOptions::engine is not
     /// Auto, Merge or Bitonic, or Merge needs more memory than SortOptions::gpu_memory, or, if that is 0, than the
     /// driver reports as free.
@@ -233,22 +233,24 @@ class QUADMILL_API Sorter {
     SortStats argsort_texture(std::uint32_t keys, std::uint32_t index, std::optional<std::size_t> count = {},
                               std::optional<Order> order = {});
 
-    // / argsort_texture() for the keys in one channel of any rectangle, layer or face: texel i of `index` receives the
-    // / index of the i-th key, counted within the rectangle. Engine::Bitonic takes R32F, R32I and R32UI only. / Shape:
-    // keys R32F, R32UI, R32I, RGBA32F, RGBA16F, R16F, R16, R8, RGBA8, DEPTH_COMPONENT16, 24 or 32F, or /
-    // DEPTH24_STENCIL8 (its depths); 2-D, array, cube map, cube map array or rectangle. Also, in 2-D textures only,
-    // which / are read in place: RG8, RG16, RG16F, RG32F, RGB8, RGB16F, RGB32F, R11F_G11F_B10F, RGB10_A2, RGBA16,
-    // SRGB8, / SRGB8_ALPHA8, and integers of 8, 16 and 32 bits with one, two or four channels. Integers are compared as
-    // / integers. Other keys of less than 32 bits are compared as the floats that a shader reads. In an sRGB texture /
-    // these floats are linear light, so red, green and blue have the order of their bytes. / Throws: InvalidArgument as
-    // above, and for a channel that the texture does not have. / /     sorter.argsort_texture({.texture = positions,
-    // .width = 64, .height = 64}, order, 3);  // by alpha
+    /// argsort_texture() for the keys in one channel of any rectangle, layer or face: texel i of `index` receives the
+    /// index of the i-th key, counted within the rectangle. Engine::Bitonic takes R32F, R32I and R32UI only.
+    /// Shape: keys R32F, R32UI, R32I, RGBA32F, RGBA16F, R16F, R16, R8, RGBA8, DEPTH_COMPONENT16, 24 or 32F, or
+    /// DEPTH24_STENCIL8 (its depths); 2-D, array, cube map, cube map array or rectangle. Also, in 2-D textures only,
+    /// which are read in place: RG8, RG16, RG16F, RG32F, RGB8, RGB16F, RGB32F, R11F_G11F_B10F, RGB10_A2, RGBA16, SRGB8,
+    /// SRGB8_ALPHA8, and integers of 8, 16 and 32 bits with one, two or four channels. Integers are compared as
+    /// integers. Other keys of less than 32 bits are compared as the floats that a shader reads. In an sRGB texture
+    /// these floats are linear light, so red, green and blue have the order of their bytes.
+    /// Throws: InvalidArgument as above, and for a channel that the texture does not have.
+    ///
+    ///     sorter.argsort_texture({.texture = positions, .width = 64, .height = 64}, order, 3);  // by alpha
     SortStats argsort_texture(const TextureRegion& keys, std::uint32_t index, int channel = 0,
                               std::optional<Order> order = {});
 
     /// argsort_texture() by depth: a texel is a position (r, g, b), and its key is the position's distance from the
     /// plane, which the GPU computes. See Plane.
-    /// Shape: positions RGB32F, RGB16F, RGBA32F, RGBA16F, or another format above with at least three channels of floats.
+    /// Shape: positions RGB32F, RGB16F, RGBA32F, RGBA16F, or another format above with at least three channels of
+    /// floats.
     /// Guarantee: the computed key is off by at most 2^-21 of |plane.x r| + |plane.y g| + |plane.z b| + |plane.w|.
     /// Throws: InvalidArgument as above, and for another shape.
     ///
@@ -269,23 +271,25 @@ class QUADMILL_API Sorter {
     SortStats sort_texture(const TextureRegion& input, const TextureRegion& output,
                            TexelChannels channels = TexelChannels::EachByItself, std::optional<Order> order = {});
 
-    // / Finds exact percentiles of the keys in one channel of a rectangle, layer or face without reading them back:
-    // texel / i of row 0 of `output` receives the key of index round(phi[i] (n - 1)), from 0, of the n sorted keys that
-    // are / not NaN. It receives NaN if all keys are NaN. phi[i] is rounded to a multiple of 2^-32. A shader can read
-    // the / texture directly, for example to choose a frame's exposure by the frame's own luminances. / Shape: `keys`
-    // as for argsort_texture(); `output` R32I for signed integers, R32UI for unsigned ones, otherwise R32F, / 2-D and
-    // at least phi.size() texels wide; 1 to 1024 fractions from 0 to 1. Of an sRGB texture these are values of / linear
-    // light. / Cost: a sort_texture() of one channel, and one texel per fraction; no read-back, does not wait. /
-    // Throws: InvalidArgument for another shape, no keys, if SortOptions::engine is neither Auto nor Merge, or memory
-    // is / too small. / /     sorter.percentiles_texture({.texture = luminances}, std::array{0.01, 0.5, 0.99},
-    // exposure);
+    /// Finds exact percentiles of the keys in one channel of a rectangle, layer or face without reading them back:
+    /// texel i of row 0 of `output` receives the key of index round(phi[i] (n - 1)), from 0, of the n sorted keys that
+    /// are not NaN. It receives NaN if all keys are NaN. phi[i] is rounded to a multiple of 2^-32. A shader can read
+    /// the texture directly, for example to choose a frame's exposure by the frame's own luminances.
+    /// Shape: `keys` as for argsort_texture(); `output` R32I for signed integers, R32UI for unsigned ones, otherwise
+    /// R32F, 2-D and at least phi.size() texels wide; 1 to 1024 fractions from 0 to 1. Percentiles of an sRGB texture
+    /// are linear light.
+    /// Cost: a sort_texture() of one channel, and one texel per fraction; no read-back, does not wait.
+    /// Throws: InvalidArgument for another shape, no keys, if SortOptions::engine is neither Auto nor Merge, or memory
+    /// is too small.
+    ///
+    ///     sorter.percentiles_texture({.texture = luminances}, std::array{0.01, 0.5, 0.99}, exposure);
     SortStats percentiles_texture(const TextureRegion& keys, std::span<const double> phi, std::uint32_t output,
                                   int channel = 0);
 
     /// Sorts the keys in one channel of a rectangle, layer or face on the GPU, and reads back a sample of them. Each
     /// rank of the n keys that are not NaN is within eps * n of the rank of a sampled key. The texture is not changed.
-    /// Shape: as for argsort_texture(); T is std::uint32_t for unsigned integers, std::int32_t for signed ones, otherwise
-    /// float.
+    /// Shape: as for argsort_texture(); T is std::uint32_t for unsigned integers, std::int32_t for signed ones,
+    /// otherwise float.
     /// Cost: as for argsort_buffer(), plus two read-backs that wait for the GPU: 1 / (2 eps) values, and for floats the
     /// number of NaNs.
     /// Throws: as argsort_texture(), for another T, and for an eps outside [0, 1].
@@ -329,12 +333,14 @@ class QUADMILL_API Sorter {
     ///     sorter.sort_buffer({.buffer = depths}, n);
     SortStats sort_buffer(const BufferKeys& keys, std::size_t count, std::optional<Order> order = {});
 
-    // / Compiles at most `programs` of the shader programs that such a call on `count` keys needs, and allocates its /
-    // memory. For floats this also prepares the calls with a Plane. Returns true if everything is ready. Call it /
-    // repeatedly to draw a loading screen in between. Shader programs belong to the context: those that another sorter
-    // / has compiled are ready. / Cost: it runs the call on zeros and draws one texel per pass. Nothing if the CPU
-    // would sort. / Throws: as the prepared call. / /     while (!sorter.prepare(SortCall::ArgsortBuffer, KeyType::F32,
-    // n, 1)) draw_loading_screen();
+    /// Compiles at most `programs` of the shader programs that such a call on `count` keys needs, and allocates its
+    /// memory. For floats this also prepares the calls with a Plane. Returns true if everything is ready. Call it
+    /// repeatedly to draw a loading screen in between. Shader programs belong to the context: those that another sorter
+    /// has compiled are ready.
+    /// Cost: it runs the call on zeros and draws one texel per pass. Nothing if the CPU would sort.
+    /// Throws: as the prepared call.
+    ///
+    ///     while (!sorter.prepare(SortCall::ArgsortBuffer, KeyType::F32, n, 1)) draw_loading_screen();
     bool prepare(SortCall call, KeyType type, std::size_t count, std::size_t programs = ~std::size_t{0});
 
     [[nodiscard]] const SortOptions& options() const noexcept;  ///< as given
@@ -392,8 +398,8 @@ struct BufferKeys {
 struct Plane {
     float x = 0, y = 0, z = 0, w = 0;  ///< the coefficients
     /// The distances from it are the depths in front of a camera with that view matrix (from world to view space, 16
-    /// floats, column after column, as glUniformMatrix4fv takes them). Order::Descending is from back to front. For other
-    /// orders take a row of a matrix: a fourth row of a projection times a view gives w of clip space.
+    /// floats, column after column, as glUniformMatrix4fv takes them). Order::Descending is from back to front. For
+    /// other orders take a row of a matrix: a fourth row of a projection times a view gives w of clip space.
     [[nodiscard]] static constexpr Plane of_depths(std::span<const float, 16> view) {
         return {-view[2], -view[6], -view[10], -view[14]};
     }
@@ -401,11 +407,11 @@ struct Plane {
 
 /// Texels of the caller's texture, by its OpenGL name: of level 0, a rectangle of one layer.
 struct TextureRegion {
-    std::uint32_t texture = 0;  ///< its name
-    int layer = 0;     ///< of an array; of a cube map the face, 0 for GL_TEXTURE_CUBE_MAP_POSITIVE_X
-    int x = 0, y = 0;  ///< the first texel
-    int width = 0, height = 0;               ///< 0: up to the edge
-    std::optional<std::size_t> count{};      ///< number of texels of the rectangle, row after row; unset: all
+    std::uint32_t texture = 0;           ///< its name
+    int layer = 0;                       ///< of an array; of a cube map the face, 0 for GL_TEXTURE_CUBE_MAP_POSITIVE_X
+    int x = 0, y = 0;                    ///< the first texel
+    int width = 0, height = 0;           ///< 0: up to the edge
+    std::optional<std::size_t> count{};  ///< number of texels of the rectangle, row after row; unset: all
     std::optional<CountInBuffer> counted{};  ///< for argsort_texture() by Engine::Merge: as BufferKeys::counted
 };
 

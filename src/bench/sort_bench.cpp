@@ -132,8 +132,8 @@ SortStats SortBench::sort(std::size_t i, Sorted sorted, SortData& data) {
     return stats;
 }
 
-// From texture to texture, waiting for the GPU. The keys are copied on the GPU before the clock starts: below OpenGL 4.5
-// NVIDIA's driver uploads the content of a new texture only when the texture is first read.
+// From texture to texture, waiting for the GPU. The keys are copied on the GPU before the clock starts: below OpenGL
+// 4.5 NVIDIA's driver uploads the content of a new texture only when the texture is first read.
 SortStats SortBench::sort_texture(Sorter& sorter, SortData& data) {
     const auto keys = data.keys.keys();
     const auto format = keys.type() == KeyType::F32   ? gl::Format::R32f

@@ -24,8 +24,8 @@ class Progress;
 [[nodiscard]] std::string progress_line(const ExternalProgress& p);
 // Shows the progress on a terminal. Stops if the sort was interrupted.
 [[nodiscard]] Proceed show_and_proceed(Progress& progress, const ExternalProgress& p, bool is_interrupted);
-// Makes the output and commits it after `work`. An empty name is no output. `stopped` is the exit status after a signal.
-// What the system refuses is told in terms of --memory.
+// Makes the output and commits it after `work`. An empty name is no output. `stopped` is the exit status after a
+// signal. What the system refuses is told in terms of --memory.
 void with_output(const std::string& output, std::uint64_t memory, const std::function<int()>& stopped,
                  const std::function<void(files::OutputFile* out)>& work);
 // The context that sorts keys; nothing for the CPU.

@@ -115,8 +115,8 @@ void add_frequent_command(CLI::App& app) {
     add_support_options(*verb, command->support);
     verb->get_option("--support")->required(false);
     verb->add_option("-k", command->top,
-                     "Instead of --support: the K most frequent values, by their estimates. E is then 0.1 / K by "
-                     "default, at most 0.001; a value that is less frequent than E may be missing")
+                     "Instead of --support: the K most frequent values, by their estimates. The default of E is then "
+                     "0.1 / K, but at most 0.001. A value may be missing if its share is below E")
         ->transform(input::count_up_to(1'000'000))
         ->excludes("--support")
         ->type_name("K");
@@ -124,7 +124,7 @@ void add_frequent_command(CLI::App& app) {
     add_stream_options(*verb, command->stream, input::type_words);
     verb->add_flag(
         "--names", command->names,
-        "Values are names: the lines of the input, or with --column its fields. A summary has at most 2 / E");
+        "Values are names: the lines of the input, or with --column its fields. A summary has at most 2 / E names");
     auto* column = add_column_options(*verb, command->stream);
     add_group_options(*verb, command->stream, command->max_groups, column, "frequent values");
     add_time_option(*verb, command->stream, column);

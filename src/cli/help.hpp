@@ -18,8 +18,8 @@ void group_options(CLI::App& app);
 
 // What a list of verbs says about one: the first line of its description.
 [[nodiscard]] std::string first_line_of(const std::string& text);
-// The description or footer of a help text in lines of at most 80 columns. Lines that begin with two blanks are commands, and lines
-// that begin with "- " are items of a list.
+// The description or footer of a help text in lines of at most 80 columns. Lines that begin with two blanks are
+// commands, and lines that begin with "- " are items of a list.
 [[nodiscard]] std::string wrapped_footer(const std::string& text);
 
 // The group of options that -h leaves out because they only change speed.

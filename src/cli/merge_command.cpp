@@ -258,7 +258,7 @@ void add_merge_command(CLI::App& app) {
         ->transform(input::count_up_to(1'000'000))
         ->excludes("--support")
         ->type_name("K");
-    add_threshold_options(*verb, command->threshold, "for correlated sums: ");
+    add_threshold_options(*verb, command->threshold, "For correlated sums: ");
     verb->add_flag(
         "--ipv4", [command](std::int64_t) { command->notation = Notation::Ipv4; },
         "For hhh: write prefixes as IPv4 addresses");

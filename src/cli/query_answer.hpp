@@ -42,8 +42,8 @@ class AnswerWriter {
     std::string text_;
 };
 
-// JsonLine: {"columns":[..],"rows":[[..]],"matched":..,"ms":..} on one line. NdJson: one object per row. Csv: NULL is an
-// empty field, an empty text is "". Table: aligned columns, with numbers to the right.
+// JsonLine: {"columns":[..],"rows":[[..]],"matched":..,"ms":..} on one line. NdJson: one object per row. Csv: NULL is
+// an empty field, an empty text is "". Table: aligned columns, with numbers to the right.
 enum class RowsForm { Csv, Table, JsonLine, NdJson };
 // Csv writes a line of names, unless an earlier answer has written it.
 enum class Names { Write, Omit };

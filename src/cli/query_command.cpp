@@ -300,8 +300,8 @@ QueryCommand::PartsMemory QueryCommand::parts_memory(const TableTooLarge* why) c
     return {.threads = threads, .to_sort = (left - std::min(left, blocks)) / sorts, .to_group = blocks / 4 * 3};
 }
 
-// Reads the table in parts, and once more if the first ones had other types than all. Keeps the first rows, or sorts all
-// by way of temporary files: `why` this is needed.
+// Reads the table in parts, and once more if the first ones had other types than all. Keeps the first rows, or sorts
+// all by way of temporary files: `why` this is needed.
 void QueryCommand::answer_in_parts(const TableTooLarge* why) {
 #ifdef __GLIBC__
     malloc_trim(0);  // what was read before

@@ -94,7 +94,7 @@ const input::Words<Explain> explain_words{{"text", Explain::Text}, {"dot", Expla
 
 void add_options(CLI::App& verb, QueryCommand& command) {
     verb.add_option("QUERY", command.sql, "SQL, see below. Several statements are separated by ;")->type_name("");
-    verb.add_option("-f,--file", command.sql_file, "A file with the SQL")->type_name("FILE");
+    verb.add_option("-f,--file", command.sql_file, "Read the SQL from this file")->type_name("FILE");
     verb.add_option("-o,--output", command.output, "Write the answer to this file, when it is complete")
         ->check(input::file_name())
         ->type_name("FILE");
@@ -113,10 +113,10 @@ void add_options(CLI::App& verb, QueryCommand& command) {
             "standard input")
         ->transform(input::count_up_to(std::uint64_t{1} << 32U))
         ->type_name("N");
-    verb.add_option(
-            "--memory", command.memory,
-            "Max memory, such as 1G (default: 3/4 of the machine's). For rows, ORDER BY, GROUP BY or DISTINCT that need "
-            "more, rows of one table are sorted by way of temporary files; other queries that need more are refused")
+    verb.add_option("--memory", command.memory,
+                    "Max memory, such as 1G (default: 3/4 of the machine's). If rows, ORDER BY, GROUP BY or DISTINCT "
+                    "of one table "
+                    "need more, they go through temporary files. Other queries that need more are refused")
         ->transform(input::byte_count())
         ->type_name("SIZE");
     verb.add_option("--temp", command.temp, "Folder for temporary files (default: TMPDIR, or /tmp)")
@@ -130,10 +130,11 @@ void add_options(CLI::App& verb, QueryCommand& command) {
         ->capture_default_str();
     verb.add_flag("--no-header", command.no_header,
                   "The first line is a row; columns are called column1, column2, ...");
-    verb.add_option("--null", command.csv_form.null, "A field that stands for NULL, such as NA, next to empty fields")
+    verb.add_option("--null", command.csv_form.null,
+                    "A text that stands for NULL, such as NA. Empty fields are NULL, too")
         ->type_name("TEXT");
     verb.add_option("--types", command.given_types,
-                    "Types of columns, instead of those that their values have: text, i64, i128 or f64")
+                    "Types of columns, such as id:text,price:f64, instead of inferred ones: text, i64, i128 or f64")
         ->delimiter(',')
         ->type_name("NAME:TYPE,...");
     verb.add_option("--comment", command.csv_form.comment, "Skip lines that begin with this text, such as #")

@@ -1,5 +1,5 @@
-// Statements on a table that is read in parts: ORDER BY, GROUP BY and DISTINCT of more rows than fit into memory, by way
-// of temporary files, and the first rows of an order in little memory.
+// Statements on a table that is read in parts: ORDER BY, GROUP BY and DISTINCT of more rows than fit into memory, by
+// way of temporary files, and the first rows of an order in little memory.
 #pragma once
 
 #include <cstddef>

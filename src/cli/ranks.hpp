@@ -22,8 +22,8 @@ namespace quadmill::detail::cli {
 // Whether a launcher has started several ranks of this program, according to the environment.
 [[nodiscard]] bool has_ranks();
 
-// The command is not linked to MPI's libraries, which took a fifth of the time of each start. In a rank, it starts again
-// with them. Throws Error if they are not there.
+// The command is not linked to MPI's libraries, which took a fifth of the time of each start. In a rank, it starts
+// again with them. Throws Error if they are not there.
 void start_with_mpi(char** argv);
 
 // Verbs without support for ranks (in a build without MPI, all verbs) report an error instead of doing the same work

@@ -104,10 +104,10 @@ void add_sketch_build(CLI::App& sketch) {
     verb->add_option("--type", command->type, "Type of the keys: raw and little-endian, or lines of text")
         ->transform(input::one_of(input::sketch_keys_words))
         ->default_str("u32");
-    auto* width =
-        verb->add_option("--width", command->options.width, "Counters per row; all kinds have W * D * 4 bytes")
-            ->transform(input::count_up_to(std::uint64_t{1} << 32U))
-            ->type_name("W");
+    auto* width = verb->add_option("--width", command->options.width,
+                                   "Counters per row. All kinds take about W * D * 4 bytes of memory")
+                      ->transform(input::count_up_to(std::uint64_t{1} << 32U))
+                      ->type_name("W");
     auto* depth = verb->add_option("--depth", command->options.depth, "Counters per key")
                       ->check(input::shown_number(1, 16))
                       ->type_name("D")

@@ -71,13 +71,14 @@ void SketchTop::run() {
     options.threads = machine.threads;
     if (type == SketchKeys::U32) return run_as<std::uint32_t>();
     if (type == SketchKeys::U64) return run_as<std::uint64_t>();
-    if (type == SketchKeys::F32) return run_as<float>();
-    throw CLI::ValidationError("--type", "a sketch does not keep text; number the texts first");
+    run_as<float>();
 }
 
 }  // namespace
 
 void add_sketch_top(CLI::App& sketch) {
+    static const input::Words<SketchKeys> numbers{
+        {"u32", SketchKeys::U32}, {"u64", SketchKeys::U64}, {"f32", SketchKeys::F32}};
     auto command = std::make_shared<SketchTop>();
     auto* verb =
         sketch.add_subcommand("top", "The most frequent keys of a file, with guaranteed bounds of their counts");
@@ -92,9 +93,9 @@ void add_sketch_top(CLI::App& sketch) {
         ->type_name("E")
         ->capture_default_str();
     verb->add_option("--type", command->type, "Type of the keys, raw and little-endian")
-        ->transform(input::one_of(input::sketch_keys_words))
+        ->transform(input::one_of(numbers))
         ->default_str("u32");
-    verb->add_option("--width", command->options.width, "Counters per row of the sketch (default: e / E)")
+    verb->add_option("--width", command->options.width, "Counters per row of the sketch (default: 2.72 / E)")
         ->transform(input::count_up_to(std::uint64_t{1} << 32U))
         ->type_name("W");
     verb->add_option("--depth", command->options.depth, "Counters per key")

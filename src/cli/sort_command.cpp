@@ -282,9 +282,8 @@ void SortCommand::spill() const {
         (sort.engine != Engine::Auto && sort.engine != Engine::Cpu))
         throw CLI::ValidationError(
             "--memory",
-            "is too little to hold all values, and only whole files are sorted through temporary "
-            "files: without --window, --top, --with-index, --precision, --profile and --device, "
-            "and with --engine cpu or auto");
+            "is too little to hold all values; temporary files are not used with --window, --top, --with-index, "
+            "--precision, --profile, --device or an --engine other than cpu and auto");
     if (is_text()) input::refuse_inputs("-o", output, {input});  // its lines might not come back
     if (input != "-" && files::is_regular(input)) {
         std::string head(4097, '\0');

@@ -89,7 +89,7 @@ void add_line_options(CLI::App& verb, LineSort& sort) {
                 if (!wrong.empty()) throw CLI::ValidationError("--sort", wrong);
                 return true;
             },
-            "The same comparisons in a word: numeric, general-numeric, human-numeric or month")
+            "Name one of these comparisons: numeric, general-numeric, human-numeric or month")
         ->type_name("WORD")
         ->group(lines_group);
     add_rule(verb, sort, "-r,--reverse", 'r', "Reverse the order; equal lines keep the order of the input");
@@ -99,7 +99,7 @@ void add_line_options(CLI::App& verb, LineSort& sort) {
     add_rule(verb, sort, "-i,--ignore-nonprinting", 'i', "Compare only printable characters");
     flag("-u,--unique", sort.unique, "Write only the first of lines with equal keys");
     verb.add_flag(
-            "-s,--stable", [](std::int64_t) {}, "Equal lines keep the order of the input, as they always do here")
+            "-s,--stable", [](std::int64_t) {}, "Has no effect: equal lines always keep the order of the input")
         ->group(lines_group);
     auto* check =
         flag("-c,--check", sort.check,

@@ -76,8 +76,7 @@ void SupportChoice::check() const {
 CLI::Option* add_support_option(CLI::App& verb, double& support) {
     return verb
         .add_option("--support", support,
-                    "Report what makes up at least this fraction of the input, such as 0.01 or 1%, from 1e-8 to "
-                    "1")
+                    "Report what makes up at least this fraction of the input, such as 0.01 or 1%, from 1e-8 to 1")
         ->transform(input::fraction_from(1e-8, 1))
         ->type_name("S");
 }

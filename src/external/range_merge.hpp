@@ -25,8 +25,8 @@ class Ranges {
     // Pre: the indexes and `format` outlive this object.
     Ranges(const Format& format, std::vector<IndexedRun> runs, std::uint64_t bytes, EqualKeys equal);
     [[nodiscard]] std::size_t size() const { return boundaries_.size() + 1; }
-    // The parts of the runs that are not empty, in the order of the runs. Reads some records to `memory`, which has room
-    // for the bytes from a sample of an index to the next one and two pages.
+    // The parts of the runs that are not empty, in the order of the runs. Reads some records to `memory`, which has
+    // room for the bytes from a sample of an index to the next one and two pages.
     [[nodiscard]] std::vector<Merger::Input> range(std::size_t which, std::span<std::byte> memory, Transfers& io) const;
 
   private:

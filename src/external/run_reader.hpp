@@ -40,8 +40,8 @@ class RunReader {
 
     // Starts reading the first block of each run; next_block() returns it.
     RunReader(const std::vector<Input>& inputs, std::size_t margin, std::size_t block, StageClock& clock, Tick tick);
-    // Uses the owner's memory and transfers. If the runs fit into the memory, each is read as one block. Pre: `readable`
-    // bytes after the memory can be read, and no transfer is in flight.
+    // Uses the owner's memory and transfers. If the runs fit into the memory, each is read as one block. Pre:
+    // `readable` bytes after the memory can be read, and no transfer is in flight.
     RunReader(const std::vector<Input>& inputs, std::size_t margin, std::span<std::byte> memory, Transfers& io);
 
     [[nodiscard]] std::vector<Run>& runs() { return runs_; }

@@ -70,8 +70,8 @@ class RecordPlace {
 };
 
 // Keys as bytes that compare like memcmp; if one key is the beginning of another, it comes first. Key i is that of
-// places[i], if there are places; bytes[offsets[i], offsets[i + 1]), if there are offsets; otherwise bytes[i * stride, i
-// * stride + length).
+// places[i], if there are places; bytes[offsets[i], offsets[i + 1]), if there are offsets; otherwise bytes[i * stride,
+// i * stride + length).
 struct WideKeys {
     std::span<const std::byte> bytes;
     std::size_t stride = 0, length = 0;

@@ -261,8 +261,8 @@ void Argsort::sort_gathered() {
 }
 
 // Among keys with equal words so far, those that have ended come first, shorter ones before longer ones: the zeros
-// after their ends may equal bytes of other keys. Short runs are settled where they are sorted, since each look at a key
-// is a miss of the cache.
+// after their ends may equal bytes of other keys. Short runs are settled where they are sorted, since each look at a
+// key is a miss of the cache.
 void Argsort::settle_ended() {
     const cpu::Stopwatch watch;
     const auto done = bits_done();

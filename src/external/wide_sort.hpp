@@ -30,8 +30,8 @@ struct WideStats {
 //
 // A word is 4 bytes for Merge and Bitonic, so keys of b bytes take at most ceil(b / 4) rounds. Cpu sorts longer words
 // with radix sort. Auto is Cpu without a context and on a software renderer; otherwise it is Merge, with the CPU for
-// inputs too small to be worth a transfer. Cpu and Auto sort each run of fewer than 64 on its own, by the next 7 bytes of its keys.
-// Every engine does so for keys that are equal in their first 64 words.
+// inputs too small to be worth a transfer. Cpu and Auto sort each run of fewer than 64 on its own, by the next 7 bytes
+// of its keys. Every engine does so for keys that are equal in their first 64 words.
 class WideSorter {
   public:
     // Without a `context` only Cpu and Auto are possible. `threads` are CPU threads, including the caller's; 0 takes as

@@ -30,8 +30,8 @@ class Complete {
     std::vector<Parameter> changed_;  // with the application's values
 };
 
-// The format and size of level 0; its width is 0 if there is none. OpenGL ES 3.0 does not tell sizes, so there one texel
-// is drawn and read back, which waits for the GPU. Pre: a session is open.
+// The format and size of level 0; its width is 0 if there is none. OpenGL ES 3.0 does not tell sizes, so there one
+// texel is drawn and read back, which waits for the GPU. Pre: a session is open.
 [[nodiscard]] Dialect::Level level_of(Device& device, std::uint32_t texture, std::uint32_t target);
 
 }  // namespace quadmill::detail::gl

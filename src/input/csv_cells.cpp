@@ -145,6 +145,7 @@ bool Cells::add_float(double value) {
 
 bool Cells::add(std::string_view field, std::uint64_t line) {
     if (kind_ == Kind::Texts) {
+        if (ShortNumber(field).is_good) ++numbers_;
         if (!forgot_) put_text(field);
         count(true);
         return true;

@@ -45,7 +45,7 @@ class Cells {
     // Adds a field that is not empty or is in quotes. False if it does not fit the kind.
     [[nodiscard]] bool add(std::string_view field, std::uint64_t line);
     [[nodiscard]] bool is_printed() const { return is_printed_; }
-    // The number of values that are numbers, in a column of text those before the first text.
+    // The number of values that are numbers. Numbers of more than 15 digits after the first text do not count.
     [[nodiscard]] std::uint64_t numbers() const { return kind_ == Kind::Texts ? numbers_ : values_; }
     [[nodiscard]] std::uint64_t values() const { return values_; }
     // Refuses fractions in a column of integers.

@@ -95,8 +95,8 @@ unsigned char* add_big_endian(Number number, unsigned char* to) {
     return to;
 }
 
-// A byte with the sign and a usual exponent, pairs of digits, each plus 1, then 0. Other exponents take eight bytes more.
-// The bytes of a negative number are turned.
+// A byte with the sign and a usual exponent, pairs of digits, each plus 1, then 0. Other exponents take eight bytes
+// more. The bytes of a negative number are turned.
 unsigned char* add_number(const Decimal& number, unsigned char* to) {
     constexpr unsigned char zero = 0x80, middle = 0xc0, below = 0x82, above = 0xfe;
     constexpr std::int64_t usual = 61;

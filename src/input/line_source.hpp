@@ -32,11 +32,12 @@ class LineSource {
     // The next line with its end, which the last line gets if it is missing; nothing at the end. Valid until the next
     // call. Throws IoError, also for a line that is too long and for quotes that are not closed.
     [[nodiscard]] std::optional<std::string_view> next();
-    // Adds lines to `lines`, in all at most about that many bytes, as long as no read is needed for more. The first one may
-    // need a read. They are valid until the next call. Returns false at the end, without a line.
+    // Adds lines to `lines`, in all at most about that many bytes, as long as no read is needed for more. The first one
+    // may need a read. They are valid until the next call. Returns false at the end, without a line.
     [[nodiscard]] bool next(std::vector<std::string_view>& lines, std::size_t bytes);
     // The lines that are in memory, as one text, if their ends alone tell them apart: in CSV those before the line with
-    // the first quote. The first one may need reads. Nothing if there are none, or at the end. Valid until the next call.
+    // the first quote. The first one may need reads. Nothing if there are none, or at the end. Valid until the next
+    // call.
     [[nodiscard]] std::optional<std::string_view> next_text();
     // Tells the number of lines in this text, which its user knows. Call it before any other function.
     void count(std::uint64_t lines);

@@ -17,9 +17,9 @@ struct MatrixOf {
 };
 using MatrixFile = MatrixOf<float>;
 
-// Matrix Market or NumPy if the file begins like that, otherwise raw, with `columns` columns or square. Throws IoError. Throws
-// InvalidArgument, with the line, also for values that are not finite or too small for floats, and for files that look
-// like other text or compressed files.
+// Matrix Market or NumPy if the file begins like that, otherwise raw, with `columns` columns or square. Throws IoError.
+// Throws InvalidArgument, with the line, also for values that are not finite or too small for floats, and for files
+// that look like other text or compressed files.
 template <class Value = float>
 [[nodiscard]] MatrixOf<Value> read_matrix(const std::string& path, std::optional<std::size_t> columns);
 

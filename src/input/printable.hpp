@@ -8,8 +8,8 @@ namespace quadmill::detail::input {
 
 // Writes control characters as \x1b, including those of UTF-8 beyond ASCII (U+0080 to U+009F). Line ends and tabs stay.
 [[nodiscard]] std::string printable(std::string_view text);
-// A message of the library without the name of the function or class at its beginning ("QueryProcessor::run: ", "Lu: ", "sort_file: "),
-// which means nothing to users of the command.
+// A message of the library without the name of the function or class at its beginning ("QueryProcessor::run: ", "Lu: ",
+// "sort_file: "), which means nothing to users of the command.
 [[nodiscard]] std::string_view without_function(std::string_view message);
 // A byte written like \x1b.
 [[nodiscard]] std::string as_escape(unsigned char byte);

@@ -39,8 +39,8 @@ struct Reading {
     std::optional<KeyType> given_type{};
 
     [[nodiscard]] KeyType type() const { return given_type.value_or(form == Form::Text ? text_type : raw_type); }
-    // If the file is NumPy's, its type is that of the values. Throws InvalidArgument if it is not among the types of the
-    // verb, or if another one was given.
+    // If the file is NumPy's, its type is that of the values. Throws InvalidArgument if it is not among the types of
+    // the verb, or if another one was given.
     void take_type_of(const std::string& path, const Words<KeyType>& types);
     // The parser for lines with one value. With an explicit type, values may be rounded.
     template <class T>

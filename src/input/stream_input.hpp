@@ -41,8 +41,8 @@ class StreamInput {
     // Waits for more bytes and appends them to the rest. False at the end of the stream and after Ctrl-C. Throws
     // BadInput.
     [[nodiscard]] bool more();
-    // From then on more() calls `work` before it waits, and again each time the milliseconds that it returned have passed
-    // (-1: not again).
+    // From then on more() calls `work` before it waits, and again each time the milliseconds that it returned have
+    // passed (-1: not again).
     void while_waiting(std::function<int()> work) { while_waiting_ = std::move(work); }
     [[nodiscard]] bool interrupted() { return interrupt_.came(); }
     // Where the share begins in the file.

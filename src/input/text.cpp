@@ -79,7 +79,7 @@ Fault parse_number(std::string_view word, Key& key) {
     }
     if (error == std::errc::result_out_of_range) return out_of_range;
     if (error != std::errc() || rest != digits.data() + digits.size())
-        return std::is_unsigned_v<Key>   ? "is not an integer from 0"
+        return std::is_unsigned_v<Key>   ? "is not an integer from 0 on"
                : std::is_integral_v<Key> ? "is not an integer"
                                          : not_a_number;
     const auto found = key_of<Key>(number);

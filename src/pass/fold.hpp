@@ -11,8 +11,8 @@
 
 namespace quadmill::detail::pass {
 
-// Rules of fold_rules.glsl. Sums, Least and Most take floats and Counts unsigned integers, each channel separately.
-// FirstLeast and FirstMost take a key and an index as unsigned integers. Only Sums propagates NaNs.
+// Rules of fold_rules.glsl. Sums, Min and Max take floats and Counts unsigned integers, each channel separately.
+// FirstMin and FirstMax take a key and an index as unsigned integers. Only Sums propagates NaNs.
 enum class FoldBy { Sums, Min, Max, Counts, FirstMin, FirstMax };
 
 // The type of partial results and how to combine two of them: GLSL that defines STATE (vec4 for float textures, uvec4

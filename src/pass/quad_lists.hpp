@@ -18,7 +18,7 @@ class QuadLists {
     const gl::QuadList& rectangle(int left, int top, int right, int bottom);
     // The first `count` texels of a texture (first_texels).
     const gl::QuadList& first_texels(int width, std::size_t count);
-    // Two rectangles over the whole width: rows [first, end), and the same further down.
+    // Two rectangles over the whole width: rows [first, end), and rows [first + down, end + down).
     const gl::QuadList& rows_twice(int width, int first, int end, int down);
 
   private:

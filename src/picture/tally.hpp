@@ -46,8 +46,8 @@ struct Source {
     [[nodiscard]] gl::Uniforms uniforms(Weights weights) const;
 };
 
-// Counts texels in slots of 16 bins, from bit planes: in tiles of 7 words, and these in chunks of 128 tiles. Texels that
-// count several times are counted for each bit of their weights.
+// Counts texels in slots of 16 bins, from bit planes: in tiles of 7 words, and these in chunks of 128 tiles. Texels
+// that count several times are counted for each bit of their weights.
 class Tally {
   public:
     Tally(gl::Device& device, pass::Programs& programs) : device_(device), programs_(programs) {}

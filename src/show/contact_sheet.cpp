@@ -37,7 +37,7 @@ void draw_tile(Canvas& canvas, Box box, const Stages& stages, std::size_t index)
 }
 
 std::string summary(const Stages& stages) {
-    const auto runs = stages.arrays > 1 ? fmt::format("{} arrays at a time, one in each channel", stages.arrays)
+    const auto runs = stages.arrays > 1 ? fmt::format("{} arrays at the same time, one in each channel", stages.arrays)
                                         : std::string("one array over all channels");
     return fmt::format(
         "{} keys in a texture of {} {} texels: {}. {} steps in {} passes. Each tile shows the red, "

@@ -23,7 +23,8 @@ void vertical(Canvas& canvas, const Box& box, int x, const std::string& words, c
     canvas.text(x, box.bottom() + 6, words, font, faint, Canvas::Align::Middle);
 }
 
-void draw_curve(Canvas& canvas, const std::vector<QuantileCurve::Point>& points, const XOfPhi& x_of, const Scale& scale) {
+void draw_curve(Canvas& canvas, const std::vector<QuantileCurve::Point>& points, const XOfPhi& x_of,
+                const Scale& scale) {
     for (std::size_t i = 1; i < points.size(); ++i) {
         const auto from = static_cast<int>(x_of(points[i - 1].phi)), to = static_cast<int>(x_of(points[i].phi));
         const auto high = static_cast<int>(scale.y(points[i].upper)),

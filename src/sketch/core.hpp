@@ -37,8 +37,8 @@ class Core {
     [[nodiscard]] std::uint64_t n_after(const char* function, std::uint64_t weight, Sign sign) const;
     [[nodiscard]] SketchEngine engine_for(const Batch& batch, std::uint64_t n) const;
     [[nodiscard]] SketchEngine device_engine() const;
-    // An engine that does not blend, instead of one that does, if the driver does not blend exactly. A test drawing finds
-    // that out. Throws InvalidArgument if the caller has asked for one that blends.
+    // An engine that does not blend, instead of one that does, if the driver does not blend exactly. A test drawing
+    // finds that out. Throws InvalidArgument if the caller has asked for one that blends.
     enum class Weights { None, Some };
     [[nodiscard]] SketchEngine unless_inexact(const char* function, SketchEngine engine, Weights weights);
     [[nodiscard]] SketchEngine chosen(const DeviceTable& table, SketchEngine usual, std::size_t keys) const;

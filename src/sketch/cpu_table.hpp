@@ -41,8 +41,8 @@ class CpuTable {
   public:
     explicit CpuTable(const Shape& shape);
 
-    // No counter exceeds n, the sum of all weights including this batch, or falls below 0. If memory runs out, nothing is
-    // added.
+    // No counter exceeds n, the sum of all weights including this batch, or falls below 0. If memory runs out, nothing
+    // is added.
     void add(const Batch& batch, Sign sign, std::uint64_t n, cpu::Workers& workers);
     // The estimates of the keys.
     void query(const Batch& batch, std::span<std::uint64_t> estimates, cpu::Workers& workers) const;

@@ -11,8 +11,8 @@
 
 namespace quadmill::detail::sort {
 
-// The application's texture `id`, for the indices of `count` keys. `what` names it in messages. Throws InvalidArgument if
-// it is not a texture of R32UI, or too small.
+// The application's texture `id`, for the indices of `count` keys. `what` names it in messages. Throws InvalidArgument
+// if it is not a texture of R32UI, or too small.
 [[nodiscard]] gl::Texture index_texture(gl::Device& device, std::uint32_t id, std::size_t count, const char* function,
                                         const char* what);
 

@@ -71,8 +71,8 @@ struct KeysInTexture {
 // Throws InvalidArgument if texels of one cannot be copied to the other.
 void check_pair(const char* function, const KeysInTexture& from, const KeysInTexture& to);
 
-// Some keys in a texture: `keys` keys, beginning with key number `first`. Each texel has `channels` keys, from `channel`
-// on.
+// Some keys in a texture: `keys` keys, beginning with key number `first`. Each texel has `channels` keys, from
+// `channel` on.
 struct TexelKeys {
     std::size_t keys = 0;
     int channel = 0, channels = 1;

@@ -31,8 +31,8 @@ std::uint32_t word_of(Item item) {
 }
 constexpr int word_bits = 32;
 
-// The keys of rows: for each column the bits that it needs, one after the other, as words of 32 bits. They are made from
-// the columns whenever they are asked for.
+// The keys of rows: for each column the bits that it needs, one after the other, as words of 32 bits. They are made
+// from the columns whenever they are asked for.
 class RowKeys {
   public:
     explicit RowKeys(const RowList& rows) : rows_(rows) {}

@@ -1,5 +1,6 @@
-// Functions of the C library for table.wasm. It reads no numbers: query/plan/describe.cpp only asks whether fewer digits
-// distinguish a double, and number_text.cpp prints few anyway. The library's, with arithmetic of 128 bits, are 8 KB.
+// Functions of the C library for table.wasm. It reads no numbers: query/plan/describe.cpp only asks whether fewer
+// digits distinguish a double, and number_text.cpp prints few anyway. The library's, with arithmetic of 128 bits, are 8
+// KB.
 #include <cstdlib>
 
 extern "C" double strtod(const char* /*text*/, char** /*end*/) {

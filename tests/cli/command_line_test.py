@@ -522,7 +522,7 @@ class MoreThanMemory(Command):
     def test_what_is_refused(self):
         file = self.path("data", bytes(30 << 20))
         for options in (("--top", "5"), ("--window", "5"), ("--with-index", self.path("i")), ("--engine", "merge")):
-            self.fails(2, "only whole files are sorted through temporary files", "sort", *self.MEMORY, *options, file)
+            self.fails(2, "temporary files are not used with", "sort", *self.MEMORY, *options, file)
         self.fails(2, "must be at least", "sort", "--memory", "1M", file)
         words = self.fails(1, "`quadmill sort --lines`", "sort", *self.MEMORY, self.path("t.txt", b"a\nb\n" * (8 << 20)))
         self.assertIn("--text", words)

@@ -363,6 +363,10 @@ class Csv(Query):
         self.assertEqual(result.stderr, b"quadmill query: MAX(a) compares texts, although most values are numbers: "
                                         b"line 4 has 'n/a'\n")
         self.assertEqual(self.output("SELECT MAX(a) FROM a.csv", "--null", "n/a", "--csv"), b"MAX(a)\n10\n")
+        self.path("b.csv", b"a,b\nn/a,1\n10,x\n9,y\n")  # the numbers come after the text
+        result = run("query", "SELECT MAX(a), MAX(b) FROM b.csv", "--csv", cwd=self.folder)
+        self.assertEqual(result.stderr, b"quadmill query: MAX(a) compares texts, although most values are numbers: "
+                                        b"line 2 has 'n/a'\n")
 
     def test_ids_are_not_numbers(self):
         """They come back as they were written from every kind of statement."""

@@ -1038,8 +1038,8 @@ class ClosedFiles(Stream):
     def test_a_full_device(self):
         for verb in (["info"], ["--help"], ["quantiles", "--text"], ["man"], ["completion", "bash"]):
             result = self.closed("> /dev/full", *verb, stdin=b"1\n")
-            self.assertEqual((result.returncode, result.stderr),
-                             (1, b"quadmill: cannot write all of standard output\n"), verb)
+            self.assertEqual(result.returncode, 1, verb)
+            self.assertRegex(result.stderr, b"^quadmill: cannot write (all of )?standard output", verb)
 
     def test_the_summary_is_saved_when_the_answer_cannot_be_written(self):
         result = self.closed("> /dev/full", "quantiles", "--save", self.path("saved"), stdin=floats([1]))

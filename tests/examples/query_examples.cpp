@@ -53,8 +53,8 @@ TEST_CASE("library.md, query.hpp: queries with an index, and what it does for a 
     QueryProcessor processor(Context::headless(), {.engine = QueryEngine::Bitmap});
     processor.index(table, {"x", "y"});
     const auto inside = column("x").between(0.1, 0.3) && column("y") < 0.5;
-    auto n = processor.count(table, inside);                                // reads only rows near the edge
-    auto rows = processor.select(table, inside && column("z") > 0).rows();  // reads only rows near, if they are few
+    auto n = processor.count(table, inside);                                // tests only rows at the ranges' edges
+    auto rows = processor.select(table, inside && column("z") > 0).rows();  // reads few rows, if the ranges have few
     CHECK(n == 2);
     CHECK(rows == std::vector<std::uint64_t>{1});
     const QueryPlan plan(Query{.outputs = {{.what = QueryAggregate{}, .name = "n"}}, .where = inside}, table.columns());

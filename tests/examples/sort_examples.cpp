@@ -168,8 +168,8 @@ sorter.top(keys, best, std::span(index).first(3));   // only the first best.size
 // Inside an OpenGL program, with its context current:
 auto mine = quadmill::Context::adopt();
 quadmill::Sorter on_gpu(mine);
-on_gpu.sort_texture(input, output);      // your RGBA32F textures; nothing is read back
-on_gpu.argsort_texture(depth, order);    // R32F to R32UI: writes the order to draw in; the CPU does not wait
+on_gpu.sort_texture(input, output);      // your RGBA32F textures, each channel separately; nothing is read back
+on_gpu.argsort_texture(depth, order, {}, quadmill::Order::Descending);   // R32F to R32UI: from back to front
 on_gpu.argsort_buffer({.buffer = vertices, .offset = 8, .stride = 16}, n, elements);   // by one float per vertex
 on_gpu.argsort_buffer({.buffer = vertices, .counted = quadmill::CountInBuffer{draws, 0}}, max, elements);
 on_gpu.argsort_buffer({.buffer = vertices, .stride = 32}, quadmill::Plane::of_depths(view), n, elements, 0,

@@ -114,7 +114,7 @@ TEST_CASE("The library's page: streams") {
     Quantiles<float> other({.eps = 0.0001});
     other.add(values);
     // clang-format off
-// quadmill::summary has these without OpenGL, on CPU threads.
+// The CMake target quadmill::summary has these without OpenGL, on CPU threads.
 quadmill::Quantiles<float> latencies({.eps = 0.0001}, quadmill::window_sorter(context));
 latencies.add(values);                   // any number of times
 auto p99 = latencies.quantile(0.99);     // p99.value, p99.rank_lower, p99.rank_upper

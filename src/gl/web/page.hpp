@@ -1,4 +1,5 @@
-// What a page's context is adopted with, and the array of JavaScript that a call of the page sorts (web/package/index.js).
+// What a page's context is adopted with, and the array of JavaScript that a call of the page sorts
+// (web/package/index.js).
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,8 @@
-// An index of one or two columns of a table: a grid of cells that have about the same number of rows, the row numbers in
-// the order of their cells, and the numbers of rows in the rectangles of cells that begin at the grid's corner. To count
-// the rows in a rectangle of keys, the CPU adds four of these numbers for the cells inside. A pass tests the rows of
-// the cells on the edge, one fragment per row, and an occlusion query counts them. For everything else, a pass lists the
-// rows of all cells that the rectangle touches, whose number the CPU knows.
+// An index of one or two columns of a table: a grid of cells that have about the same number of rows, the row numbers
+// in the order of their cells, and the numbers of rows in the rectangles of cells that begin at the grid's corner. To
+// count the rows in a rectangle of keys, the CPU adds four of these numbers for the cells inside. A pass tests the rows
+// of the cells on the edge, one fragment per row, and an occlusion query counts them. For everything else, a pass lists
+// the rows of all cells that the rectangle touches, whose number the CPU knows.
 // Source: an index that is drawn, Doraiswamy, Haritsa, 'Raster is faster', CIDR 2026, which uses atomic operations on
 // buffers; prefix sums as in Ho, Agrawal, Megiddo, Srikant, Range Queries in OLAP Data Cubes, SIGMOD 1997.
 #pragma once

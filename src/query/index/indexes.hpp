@@ -14,7 +14,8 @@ namespace quadmill::detail::query {
 
 class Indexes final : public RowIndexes {
   public:
-    // The indexes of an engine's tables; made when they are first asked for. `overhead` is QueryOptions::index_overhead.
+    // The indexes of an engine's tables; made when they are first asked for. `overhead` is
+    // QueryOptions::index_overhead.
     [[nodiscard]] static Indexes& of(GpuTables& tables, std::optional<std::uint64_t> overhead = {});
     explicit Indexes(std::uint64_t overhead) : overhead_(overhead) {}
     // Indexes these columns, unless that is done. Pre: as for CellIndex; the table is not in parts.
