@@ -51,13 +51,18 @@ std::uint64_t whole_megabytes(std::uint64_t bytes) {
     return (bytes + megabyte - 1) / megabyte;
 }
 
-// Memory that the program already holds counts, too.
-std::size_t memory_for(const RecordFormat& records, std::uint64_t memory, std::uint64_t buffers) {
-    const auto held = external::resident_bytes() + buffers, min = held + min_memory(records);
-    if (memory >= min) return memory - held;
+// Memory that the program already holds counts, too. It differs by a megabyte from run to run.
+std::size_t memory_for(const RecordFormat& records, std::uint64_t memory,
+                       const std::function<std::uint64_t(std::uint64_t)>& buffers_of) {
+    const auto resident = external::resident_bytes();
+    const auto held_with = [&](std::uint64_t bytes) { return resident + buffers_of(bytes); };
+    if (memory >= held_with(memory) + min_memory(records)) return memory - held_with(memory);
+    auto min = memory;
+    for (auto more = held_with(min) + min_memory(records); more > min; more = held_with(min) + min_memory(records))
+        min = more;
     throw CLI::ValidationError("--memory",
                                fmt::format("must be at least {}M for this sort; the program itself needs {}M of that",
-                                           whole_megabytes(min) + 1, whole_megabytes(held)));
+                                           whole_megabytes(min) + 2, whole_megabytes(held_with(min))));
 }
 
 std::string out_of_memory(std::uint64_t memory) {

@@ -15,9 +15,11 @@ namespace quadmill::detail::cli {
 class Progress;
 
 [[nodiscard]] std::uint64_t whole_megabytes(std::uint64_t bytes);
-// The memory that --memory leaves to a sort of such records: the program itself and its `buffers` need some. Throws
-// CLI::ValidationError.
-[[nodiscard]] std::size_t memory_for(const RecordFormat& records, std::uint64_t memory, std::uint64_t buffers = 0);
+// The memory that --memory leaves to a sort of such records. The program itself needs some, and so do its buffers:
+// buffers_of(memory) bytes. Throws CLI::ValidationError.
+[[nodiscard]] std::size_t memory_for(
+    const RecordFormat& records, std::uint64_t memory,
+    const std::function<std::uint64_t(std::uint64_t memory)>& buffers_of = [](auto) { return 0; });
 // The message for a system that does not give so much.
 [[nodiscard]] std::string out_of_memory(std::uint64_t memory);
 [[nodiscard]] double megabytes_a_second(std::uint64_t bytes, double seconds);

@@ -200,7 +200,7 @@ std::uint64_t LineSorter::input_bytes() const {
 ExternalSortOptions LineSorter::options() {
     const RecordFormat records{.kind = RecordFormat::Kind::Sized};
     return {.format = records,
-            .memory = memory_for(records, sort_.memory, own_memory(sort_.memory)),
+            .memory = memory_for(records, sort_.memory, own_memory),
             .temp = sort_.temp,
             .engine = run_.engine,
             .threads = run_.threads,

@@ -109,7 +109,7 @@ class NumberSorter {
         const RecordFormat records{.bytes = sizeof(Key),
                                    .key = {{.type = field_for(run_.reading.type()), .order = run_.order}}};
         return {.format = records,
-                .memory = memory_for(records, run_.memory, buffers),
+                .memory = memory_for(records, run_.memory, [](auto) { return buffers; }),
                 .temp = run_.temp,
                 .engine = Engine::Cpu,
                 .threads = run_.threads,
