@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "quadmill/api.hpp"
@@ -33,6 +34,7 @@ using BitsOf =
 
 namespace stream {
 
+struct SummaryState;
 template <class Bits>
 struct QuantilesState;
 
@@ -64,6 +66,29 @@ struct Stats {
     double mean, variance;  ///< up to rounding errors; the variance of a sample, divided by n - 1 (0 if n is 1)
 };
 
+/// What the summaries of this header and of stream.hpp have in common.
+class QUADMILL_API StreamSummary {
+  public:
+    [[nodiscard]] std::uint64_t n() const;     ///< values, or pairs, of the whole stream so far, without NaNs
+    [[nodiscard]] std::uint64_t nans() const;  ///< NaNs, or pairs with one, so far
+
+    /// The summary as bytes, which docs/stream-format.md describes.
+    [[nodiscard]] std::vector<std::byte> save() const;
+    /// Bytes of all memory, including values in flight and the CPU's sorter.
+    [[nodiscard]] std::size_t bytes() const;
+    /// Bytes of the summary of all complete windows so far.
+    [[nodiscard]] std::size_t summary_bytes() const;
+    [[nodiscard]] StreamTimes times() const;  ///< since it was made or loaded
+
+  protected:
+    explicit StreamSummary(std::unique_ptr<detail::stream::SummaryState> state);  ///< of the library
+    StreamSummary(StreamSummary&&) noexcept;
+    StreamSummary& operator=(StreamSummary&&) noexcept;
+    ~StreamSummary();
+
+    std::unique_ptr<detail::stream::SummaryState> state_;  ///< for the library
+};
+
 /// Quantiles of all values so far.
 ///
 /// Guarantee: the rank of every answer is within eps n of the requested rank, and within the bounds given with it, for
@@ -90,7 +115,7 @@ struct Stats {
 ///     latencies.add(values);
 ///     const auto median = latencies.quantile(0.5);  // median.value, median.rank_lower, median.rank_upper
 template <class T>
-class QUADMILL_API Quantiles {
+class QUADMILL_API Quantiles : public StreamSummary {
     static_assert(SortableKey<T>, "values are Half, float, double, std::int32_t, uint32_t, int64_t or uint64_t");
 
   public:
@@ -98,9 +123,6 @@ class QUADMILL_API Quantiles {
     /// Throws: InvalidArgument for options out of range.
     explicit Quantiles(const QuantileOptions& options = {},
                        std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
-    Quantiles(Quantiles&&) noexcept;
-    Quantiles& operator=(Quantiles&&) noexcept;
-    ~Quantiles();
 
     /// Adds the values. May return before all are sorted; later calls wait if they must.
     void add(std::span<const T> values);
@@ -127,10 +149,8 @@ class QUADMILL_API Quantiles {
         add_sample(sorter.template sample_texture<T>(keys, sample_eps(), channel));
     }
 
-    [[nodiscard]] std::uint64_t n() const;     ///< values so far, without NaNs
-    [[nodiscard]] std::uint64_t nans() const;  ///< NaNs so far
-    [[nodiscard]] double eps() const;          ///< error of the answers, from the options or merged summaries
-    [[nodiscard]] Tail tail() const;           ///< from the options
+    [[nodiscard]] double eps() const;  ///< error of the answers, from the options or merged summaries
+    [[nodiscard]] Tail tail() const;   ///< from the options
 
     /// Count, min, max, mean and variance.
     /// Pre: Moments::Kept; n() > 0; no merge with a summary without moments.
@@ -164,26 +184,18 @@ class QUADMILL_API Quantiles {
     void merge(const Quantiles& other);
     /// merge() of all of them.
     void merge(std::span<const Quantiles> others);
-    /// The summary as bytes, which docs/stream-format.md describes.
-    [[nodiscard]] std::vector<std::byte> save() const;
     /// Loads the bytes of save(); the summary goes on with that sorter.
     /// Throws: InvalidArgument if the bytes are damaged, or hold another kind of summary or type.
     [[nodiscard]] static Quantiles load(std::span<const std::byte> bytes,
                                         std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
-
-    /// Bytes of all memory, including values in flight and the CPU's sorter.
-    [[nodiscard]] std::size_t bytes() const;
-    /// Bytes of the summary of all complete windows so far.
-    [[nodiscard]] std::size_t summary_bytes() const;
-    [[nodiscard]] StreamTimes times() const;  ///< since it was made or loaded
 
   private:
     template <class>
     friend class SlidingQuantiles;
     using State = detail::stream::QuantilesState<detail::BitsOf<T>>;
     friend detail::Access;
-    explicit Quantiles(std::unique_ptr<State> state);
-    std::unique_ptr<State> state_;
+    [[nodiscard]] State& state() const { return static_cast<State&>(*state_); }
+    explicit Quantiles(std::unique_ptr<State> state) : StreamSummary(std::move(state)) {}
 };
 
 /// A number of values that is not known exactly. It is guaranteed to be from lower to upper.

@@ -32,6 +32,7 @@ namespace detail::stream {
 
 class FrequencySummary;
 class QuantileSummary;
+struct CorrelatedState;
 template <class Bits>
 struct FrequenciesState;
 template <class Bits>
@@ -68,7 +69,7 @@ struct FrequencyOptions {
 ///     ports.add(values);
 ///     for (const auto& port : ports.frequent(0.01)) print(port.value, port.count.estimate);
 template <class T>
-class QUADMILL_API Frequencies {
+class QUADMILL_API Frequencies : public StreamSummary {
     static_assert(SortableKey<T>, "values are Half, float, double, std::int32_t, uint32_t, int64_t or uint64_t");
 
   public:
@@ -76,17 +77,12 @@ class QUADMILL_API Frequencies {
     /// Throws: InvalidArgument for options out of range.
     explicit Frequencies(const FrequencyOptions& options = {},
                          std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
-    Frequencies(Frequencies&&) noexcept;
-    Frequencies& operator=(Frequencies&&) noexcept;
-    ~Frequencies();
 
     void add(std::span<const T> values);                                          ///< as for Quantiles
     void add(T value);                                                            ///< one value
     void add(std::span<const T> values, std::span<const std::uint64_t> weights);  ///< as for Quantiles
 
-    [[nodiscard]] std::uint64_t n() const;     ///< values so far, without NaNs
-    [[nodiscard]] std::uint64_t nans() const;  ///< NaNs so far
-    [[nodiscard]] double eps() const;          ///< of the counts
+    [[nodiscard]] double eps() const;  ///< of the counts
 
     /// The values that occur at least support n times, with the class's guarantee: most frequent first, equal ones by
     /// value.
@@ -98,23 +94,18 @@ class QUADMILL_API Frequencies {
 
     /// Adds the other summary, which is not changed. eps becomes the larger of both.
     void merge(const Frequencies& other);
-    [[nodiscard]] std::vector<std::byte> save() const;  ///< as Quantiles::save()
     /// Loads the bytes of save(); the summary goes on with that sorter.
     /// Throws: InvalidArgument if the bytes are damaged, or hold another kind of summary or type.
     [[nodiscard]] static Frequencies load(std::span<const std::byte> bytes,
                                           std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
-
-    [[nodiscard]] std::size_t bytes() const;          ///< of memory, including values in flight
-    [[nodiscard]] std::size_t summary_bytes() const;  ///< of the summary of complete windows
-    [[nodiscard]] StreamTimes times() const;          ///< since it was made or loaded
 
   private:
     template <class>
     friend class SlidingFrequencies;
     using State = detail::stream::FrequenciesState<detail::BitsOf<T>>;
     friend detail::Access;
-    explicit Frequencies(std::unique_ptr<State> state);
-    std::unique_ptr<State> state_;
+    [[nodiscard]] State& state() const { return static_cast<State&>(*state_); }
+    explicit Frequencies(std::unique_ptr<State> state) : StreamSummary(std::move(state)) {}
 };
 
 /// The widths that a sliding window can answer for.
@@ -147,7 +138,7 @@ struct SlidingOptions {
 /// Source: SIGMOD'05 section 5.3; Arasu and Manku, PODS 2004: the error of a block on level l is eps / (2 (2 L + 2))
 /// 2^(L - l) of its values.
 template <class T>
-class QUADMILL_API SlidingQuantiles {
+class QUADMILL_API SlidingQuantiles : public StreamSummary {
     static_assert(SortableKey<T>, "values are Half, float, double, std::int32_t, uint32_t, int64_t or uint64_t");
 
   public:
@@ -155,15 +146,10 @@ class QUADMILL_API SlidingQuantiles {
     /// Throws: InvalidArgument for options out of range, or too much memory.
     explicit SlidingQuantiles(const SlidingOptions& options,
                               std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
-    SlidingQuantiles(SlidingQuantiles&&) noexcept;
-    SlidingQuantiles& operator=(SlidingQuantiles&&) noexcept;
-    ~SlidingQuantiles();
 
     void add(std::span<const T> values);                       ///< as for Quantiles
     void add(T value) { add(std::span<const T>(&value, 1)); }  ///< one value
 
-    [[nodiscard]] std::uint64_t n() const;                ///< of the whole stream, without NaNs
-    [[nodiscard]] std::uint64_t nans() const;             ///< of the whole stream
     [[nodiscard]] const SlidingOptions& options() const;  ///< as given
 
     /// A quantile of the last `width` values, by default the whole window; bounds of ranks are among these.
@@ -177,20 +163,16 @@ class QUADMILL_API SlidingQuantiles {
     /// Pre: `width` as for quantile().
     [[nodiscard]] Quantiles<T> summary(std::optional<std::uint64_t> width = {}) const;
 
-    [[nodiscard]] std::vector<std::byte> save() const;  ///< as Quantiles::save()
     /// Loads the bytes of save(); the summary goes on with that sorter.
     /// Throws: InvalidArgument if the bytes are damaged, or hold another kind of summary or type.
     [[nodiscard]] static SlidingQuantiles load(std::span<const std::byte> bytes,
                                                std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
-    [[nodiscard]] std::size_t bytes() const;          ///< of memory, including values in flight
-    [[nodiscard]] std::size_t summary_bytes() const;  ///< of the summary of complete windows
-    [[nodiscard]] StreamTimes times() const;          ///< since it was made or loaded
 
   private:
     using State = detail::stream::SlidingState<detail::BitsOf<T>, detail::stream::QuantileSummary>;
     friend detail::Access;
-    explicit SlidingQuantiles(std::unique_ptr<State> state);
-    std::unique_ptr<State> state_;
+    [[nodiscard]] State& state() const { return static_cast<State&>(*state_); }
+    explicit SlidingQuantiles(std::unique_ptr<State> state) : StreamSummary(std::move(state)) {}
 };
 
 /// The frequent values among the last values of a stream; otherwise as SlidingQuantiles.
@@ -198,7 +180,7 @@ class QUADMILL_API SlidingQuantiles {
 /// Guarantee: among the last W values, a count's estimate is at most eps W too low and never too high; frequent(s) has
 /// every value that occurs s W times or more, and none that occurs less than (s - eps) W times.
 template <class T>
-class QUADMILL_API SlidingFrequencies {
+class QUADMILL_API SlidingFrequencies : public StreamSummary {
     static_assert(SortableKey<T>, "values are Half, float, double, std::int32_t, uint32_t, int64_t or uint64_t");
 
   public:
@@ -206,15 +188,10 @@ class QUADMILL_API SlidingFrequencies {
     /// Throws: InvalidArgument for options out of range, or too much memory.
     explicit SlidingFrequencies(const SlidingOptions& options,
                                 std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
-    SlidingFrequencies(SlidingFrequencies&&) noexcept;
-    SlidingFrequencies& operator=(SlidingFrequencies&&) noexcept;
-    ~SlidingFrequencies();
 
     void add(std::span<const T> values);                       ///< as for Quantiles
     void add(T value) { add(std::span<const T>(&value, 1)); }  ///< one value
 
-    [[nodiscard]] std::uint64_t n() const;                ///< of the whole stream, without NaNs
-    [[nodiscard]] std::uint64_t nans() const;             ///< of the whole stream
     [[nodiscard]] const SlidingOptions& options() const;  ///< as given
 
     /// The frequent values among the last `width`, in the order of Frequencies::frequent().
@@ -223,20 +200,16 @@ class QUADMILL_API SlidingFrequencies {
     /// As SlidingQuantiles::summary().
     [[nodiscard]] Frequencies<T> summary(std::optional<std::uint64_t> width = {}) const;
 
-    [[nodiscard]] std::vector<std::byte> save() const;  ///< as Quantiles::save()
     /// Loads the bytes of save(); the summary goes on with that sorter.
     /// Throws: InvalidArgument if the bytes are damaged, or hold another kind of summary or type.
     [[nodiscard]] static SlidingFrequencies load(std::span<const std::byte> bytes,
                                                  std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
-    [[nodiscard]] std::size_t bytes() const;          ///< of memory, including values in flight
-    [[nodiscard]] std::size_t summary_bytes() const;  ///< of the summary of complete windows
-    [[nodiscard]] StreamTimes times() const;          ///< since it was made or loaded
 
   private:
     using State = detail::stream::SlidingState<detail::BitsOf<T>, detail::stream::FrequencySummary>;
     friend detail::Access;
-    explicit SlidingFrequencies(std::unique_ptr<State> state);
-    std::unique_ptr<State> state_;
+    [[nodiscard]] State& state() const { return static_cast<State&>(*state_); }
+    explicit SlidingFrequencies(std::unique_ptr<State> state) : StreamSummary(std::move(state)) {}
 };
 
 /// Options of heavy prefixes.
@@ -274,7 +247,7 @@ struct HeavyPrefix {
 ///
 ///     HeavyPrefixes<std::uint32_t> sources({.eps = 0.001, .support = 0.01, .lengths = {0, 8, 16, 24, 32}});
 template <class T>
-class QUADMILL_API HeavyPrefixes {
+class QUADMILL_API HeavyPrefixes : public StreamSummary {
     static_assert(std::same_as<T, std::uint32_t> || std::same_as<T, std::uint64_t>,
                   "values are std::uint32_t or std::uint64_t");
 
@@ -283,14 +256,10 @@ class QUADMILL_API HeavyPrefixes {
     /// Throws: InvalidArgument for options out of range.
     explicit HeavyPrefixes(const HeavyPrefixOptions& options,
                            std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
-    HeavyPrefixes(HeavyPrefixes&&) noexcept;
-    HeavyPrefixes& operator=(HeavyPrefixes&&) noexcept;
-    ~HeavyPrefixes();
 
     void add(std::span<const T> values);                       ///< as for Quantiles
     void add(T value) { add(std::span<const T>(&value, 1)); }  ///< one value
 
-    [[nodiscard]] std::uint64_t n() const;                    ///< values so far
     [[nodiscard]] const HeavyPrefixOptions& options() const;  ///< as given, or as merged
 
     /// The heavy prefixes, longest first, those of equal length by value. With HeavyRule::All the guarantee holds for
@@ -301,20 +270,17 @@ class QUADMILL_API HeavyPrefixes {
     /// Adds the other summary, which is not changed. eps and support become the larger ones.
     /// Pre: the same lengths.
     void merge(const HeavyPrefixes& other);
-    [[nodiscard]] std::vector<std::byte> save() const;  ///< as Quantiles::save()
     /// Loads the bytes of save(); the summary goes on with that sorter.
     /// Throws: InvalidArgument if the bytes are damaged, or hold another kind of summary or type.
     [[nodiscard]] static HeavyPrefixes load(std::span<const std::byte> bytes,
                                             std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
-    [[nodiscard]] std::size_t bytes() const;          ///< of memory, including values in flight
-    [[nodiscard]] std::size_t summary_bytes() const;  ///< of the summaries of complete windows
-    [[nodiscard]] StreamTimes times() const;          ///< since it was made or loaded
 
   private:
+    using StreamSummary::nans;  // integers have none
     friend detail::Access;
     using State = detail::stream::HeavyPrefixesState<T>;
-    explicit HeavyPrefixes(std::unique_ptr<State> state);
-    std::unique_ptr<State> state_;
+    [[nodiscard]] State& state() const { return static_cast<State&>(*state_); }
+    explicit HeavyPrefixes(std::unique_ptr<State> state) : StreamSummary(std::move(state)) {}
 };
 
 /// The aggregate of x in the threshold.
@@ -357,7 +323,7 @@ struct CorrelatedSumOptions {
 /// pair whose x or y is NaN is not added; nans() counts it.
 /// Source: SIGMOD'05 section 5.4; Ananthakrishna et al., TKDE 2003.
 template <class T>
-class QUADMILL_API CorrelatedSums {
+class QUADMILL_API CorrelatedSums : public StreamSummary {
     static_assert(SortableKey<T>, "values are Half, float, double, std::int32_t, uint32_t, int64_t or uint64_t");
 
   public:
@@ -365,9 +331,6 @@ class QUADMILL_API CorrelatedSums {
     /// Throws: InvalidArgument for options out of range.
     explicit CorrelatedSums(const CorrelatedSumOptions& options = {},
                             std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
-    CorrelatedSums(CorrelatedSums&&) noexcept;
-    CorrelatedSums& operator=(CorrelatedSums&&) noexcept;
-    ~CorrelatedSums();
 
     /// Adds pairs.
     /// Pre: as many y as x, each g(y) finite; the pairs before one that is not are added.
@@ -375,9 +338,7 @@ class QUADMILL_API CorrelatedSums {
     /// Error.
     void add(std::span<const T> x, std::span<const double> y);
 
-    [[nodiscard]] std::uint64_t n() const;     ///< pairs so far, without NaNs
-    [[nodiscard]] std::uint64_t nans() const;  ///< pairs with a NaN
-    [[nodiscard]] double eps() const;          ///< of ranks and sums
+    [[nodiscard]] double eps() const;  ///< of ranks and sums
 
     /// The sum for the threshold f(AGG(x)).
     /// Pre: n() > 0; for a quantile, `f` is monotonic over all of x.
@@ -390,17 +351,13 @@ class QUADMILL_API CorrelatedSums {
     /// Adds all pairs of the other summary, which is not changed. eps becomes the larger of both.
     /// Pre: the same g.
     void merge(const CorrelatedSums& other);
-    [[nodiscard]] std::vector<std::byte> save() const;  ///< as Quantiles::save()
     /// As Quantiles::load(); `g` is not in the bytes and must be given again.
     [[nodiscard]] static CorrelatedSums load(std::span<const std::byte> bytes, std::function<double(double)> g = {},
                                              std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
-    [[nodiscard]] std::size_t bytes() const;          ///< of memory, including values in flight
-    [[nodiscard]] std::size_t summary_bytes() const;  ///< of the summary of complete windows
-    [[nodiscard]] StreamTimes times() const;          ///< since it was made or loaded
 
   private:
-    struct State;
-    std::unique_ptr<State> state_;
+    using State = detail::stream::CorrelatedState;
+    [[nodiscard]] State& state() const;
 };
 
 /// The facts in saved bytes, without loading them.

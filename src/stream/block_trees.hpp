@@ -36,11 +36,8 @@ class BlockTrees {
         std::ranges::transform(sorted.values(), values_.begin() + static_cast<std::ptrdiff_t>(before),
                                [&](const Bits& value) { return rule_.order(bits_at(&value)); });
         if (values_.size() < tree_values()) return;
-        const cpu::Stopwatch time;
         try {
-            auto tree = grow(blocks, window, share);
-            times.merge += time.ms();
-            window.add(std::move(tree));
+            window.add(timed(times.merge, [&] { return grow(blocks, window, share); }));
         } catch (...) {
             values_.clear();  // without memory it is lost like a single block: half merged values are not a block
             throw;
@@ -70,10 +67,8 @@ class BlockTrees {
     [[nodiscard]] std::size_t tree_values() const { return block() << plan_.tree_height(); }
 
     void add_single(const Window<Bits>& sorted, SlidingWindow<Summary>& window, StreamTimes& times) {
-        const cpu::Stopwatch time;
-        auto summary = Summary::of(sorted, window.chain().max_error(1, sorted.size()));
-        times.sample += time.ms();
-        window.add(std::move(summary));
+        window.add(
+            timed(times.sample, [&] { return Summary::of(sorted, window.chain().max_error(1, sorted.size())); }));
     }
 
     // The blocks of a level, and their positions in the stream.
@@ -89,7 +84,7 @@ class BlockTrees {
             if (level.begin + b < level.needed) continue;
             auto& block = level.blocks[static_cast<std::size_t>(level.begin + b - level.needed)];
             block = Summary::of(Window<Bits>(values + b * level.length, level.length, of_order_), level.error);
-            if constexpr (requires { block.pack(); }) block.pack();
+            block.pack();
         }
     }
     // The rule of values that were replaced by their order, which is compared faster.

@@ -23,8 +23,7 @@ class Writer {
     void u64(std::uint64_t value);
     void f64(double value);
     // Ascending keys, written as differences to the previous key.
-    template <class Summary>
-    void keys(const Summary& of) {
+    void keys(const auto& of) {
         Key before = 0;
         for (std::size_t i = 0; i < of.size(); ++i) {
             u64(of.key(i) - before);

@@ -159,8 +159,7 @@ double CorrelatedSummary::max_error() const {
 }
 
 std::pair<Amounts, Amounts> CorrelatedSummary::at_most(Key key) const {
-    const auto above =
-        std::partition_point(entries_.begin(), entries_.end(), [key](const Entry& entry) { return entry.key <= key; });
+    const auto above = std::ranges::upper_bound(entries_, key, {}, &Entry::key);
     if (above == entries_.begin()) return {};
     const auto& last = *(above - 1);
     if (last.key == key) return {last.min, last.max};

@@ -62,6 +62,7 @@ class CorrelatedSummary {
         return merged(a, b, CorrelatedSummary());
     }
     void prune(double max_error, const Share& share = alone);
+    void pack() {}  // a merge would unpack first
 
     [[nodiscard]] std::uint64_t n() const { return n_; }
     // In pairs. For the sums it is the same fraction.

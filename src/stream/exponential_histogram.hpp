@@ -83,12 +83,12 @@ class ExponentialHistogram {
     // Adds a summary whose error is at most that of an id, by default of a window. Two summaries with the same id are
     // merged into one with the next id.
     void add(Summary summary, std::size_t id = 1, const Share& share = alone) {
-        combine(
-            std::move(summary), id, [](const Summary&, std::size_t) {}, share);
+        combine(std::move(summary), id, unnoticed, share);
     }
-    // Adds the summaries of that many windows, made by make(i, share), as if by add() one after the other. Threads make
-    // them at the same time, and merge neighbours into the bucket that they become. Returns the milliseconds of making.
-    template <class Make>
+    // Makes the summary of window i.
+    using Make = Callable<void(Summary& made, std::size_t i, const Share& share)>;
+    // Adds the summaries of that many windows as if by add() one after the other. Threads make them at the same time, and
+    // merge neighbours into the bucket that they become. Returns the milliseconds of making.
     double add_windows(std::size_t count, const Make& make, const Share& share) {
         constexpr std::size_t max_groups = 64;
         double make_ms = 0;
@@ -105,9 +105,10 @@ class ExponentialHistogram {
         }
         return make_ms;
     }
-    // add(), which also calls formed(summary, id) for each new bucket. If it throws, the buckets are unchanged.
-    template <class Formed>
-    void combine(Summary summary, std::size_t id, Formed formed, const Share& share = alone, Pack pack = Pack::Now) {
+    using Formed = Callable<void(const Summary& bucket, std::size_t id)>;
+    // add(), which also tells of each new bucket. If it throws, the buckets are unchanged.
+    void combine(Summary summary, std::size_t id, const Formed& formed, const Share& share = alone,
+                 Pack pack = Pack::Now) {
         auto at = id;
         if (buckets_.size() < at) buckets_.resize(at);
         for (bool is_last = false; !is_last && buckets_[at - 1];) {
@@ -120,12 +121,10 @@ class ExponentialHistogram {
             is_last = at == max_ids;
             if (!is_last) ++at;
             if (buckets_.size() < at) buckets_.resize(at);
-            const cpu::Stopwatch compressing;
-            summary.prune(plan_.max_error(at, summary.n()), share);
-            compress_ms_ += compressing.ms();
+            timed(compress_ms_, [&] { summary.prune(plan_.max_error(at, summary.n()), share); });
             formed(std::as_const(summary), at);
         }
-        if (pack == Pack::Now) packed(summary);
+        if (pack == Pack::Now) summary.pack();
         auto last = std::make_shared<Summary>(std::move(summary));
         for (; id < at; ++id) buckets_[id - 1].reset();
         buckets_[at - 1] = std::move(last);
@@ -149,8 +148,7 @@ class ExponentialHistogram {
             if constexpr (merges_many) {
                 wait(bucket, id);
             } else {
-                combine(
-                    *bucket, id, [](const Summary&, std::size_t) {}, share, Pack::Later);
+                combine(*bucket, id, unnoticed, share, Pack::Later);
             }
         };
         for (std::size_t i = 0; i < other.buckets_.size(); ++i) {
@@ -178,7 +176,7 @@ class ExponentialHistogram {
     }
     void pack() {
         for (auto& bucket : buckets_) {
-            if (bucket && bucket.use_count() == 1) packed(*bucket);
+            if (bucket && bucket.use_count() == 1) bucket->pack();
         }
     }
 
@@ -263,7 +261,7 @@ class ExponentialHistogram {
             n += summary.n();
             from.require(static_cast<double>(summary.max_error()) <= plan.max_error(before, summary.n()) * (1 + 1e-9),
                          "the error of a bucket");
-            packed(summary);
+            summary.pack();
             histogram.buckets_.resize(before);
             histogram.buckets_.back() = std::make_shared<Summary>(std::move(summary));
         }
@@ -271,6 +269,7 @@ class ExponentialHistogram {
     }
 
   private:
+    static constexpr auto unnoticed = [](const Summary& /*bucket*/, std::size_t /*id*/) {};
     static constexpr bool merges_many = requires(std::span<const Summary* const> parts) {
         Summary::merged(parts, 0.0);
     };
@@ -290,7 +289,7 @@ class ExponentialHistogram {
                 for (auto i = list.size() - count; i < list.size(); ++i)
                     some.push_back(list[i].get()), n += list[i]->n();
                 auto sum = std::make_shared<Summary>(Summary::merged(some, plan_.max_error(to, n)));
-                packed(*sum);
+                sum->pack();
                 list.resize(list.size() - count);
                 by_id[to].push_back(std::move(sum));
             }
@@ -307,9 +306,6 @@ class ExponentialHistogram {
             entries += list[list.size() - 1 - count]->size();
         return std::max<std::size_t>(std::bit_floor(count), 2);
     }
-    static void packed(Summary& summary) {
-        if constexpr (requires { summary.pack(); }) summary.pack();
-    }
     // Windows that become one bucket independently of others.
     static constexpr std::size_t group_levels = 4, group = std::size_t{1} << group_levels;
     // Number of windows since the last complete group: the buckets are binary digits.
@@ -318,21 +314,19 @@ class ExponentialHistogram {
         for (std::size_t id = 1; id <= group_levels; ++id) past += bucket(id) ? std::size_t{1} << (id - 1) : 0;
         return past;
     }
-    template <class Make>
     double add_some(std::size_t begin, std::size_t count, const Make& make, const Share& share) {
         const cpu::Stopwatch making;
         std::vector<Summary> some(count);
         if (count == 1) {
-            some[0] = make(begin, share);
+            make(some[0], begin, share);
         } else {
-            share(count, [&](std::size_t i) { some[i] = make(begin + i, Share(alone)); });
+            share(count, [&](std::size_t i) { make(some[i], begin + i, alone); });
         }
         const auto ms = making.ms();
         for (auto& one : some) add(std::move(one), 1, share);
         return ms;
     }
     // Pre: past_group() is 0.
-    template <class Make>
     double add_groups(std::size_t begin, std::size_t groups, const Make& make, const Share& share) {
         struct Part {
             ExponentialHistogram windows;
@@ -344,7 +338,8 @@ class ExponentialHistogram {
             auto& part = parts[i];
             for (std::size_t k = 0; k < group; ++k) {
                 const cpu::Stopwatch making;
-                auto made = make(begin + i * group + k, Share(alone));
+                Summary made;
+                make(made, begin + i * group + k, alone);
                 part.make_ms += making.ms();
                 part.windows.add(std::move(made));
             }

@@ -11,50 +11,34 @@ std::uint64_t FrequencySummary::less_than(double max_error) {
     return static_cast<std::uint64_t>(std::max(less, 0.0));
 }
 
-// A key without an entry in one summary may occur there as often as an absent key.
 FrequencySummary FrequencySummary::merged(const FrequencySummary& a, const FrequencySummary& b,
                                           FrequencySummary&& memory, const Share& /*share*/) {
-    auto out = std::move(memory);
-    out.n_ = a.n_ + b.n_;
-    out.absent_ = a.absent_ + b.absent_;
-    out.entries_.resize(a.entries_.size() + b.entries_.size());
-    const auto *x = a.entries_.data(), *y = b.entries_.data();
-    const auto *const x_end = x + a.entries_.size(), *const y_end = y + b.entries_.size();
-    auto* to = out.entries_.data();
-    while (x != x_end && y != y_end) {
-        const bool take_x = x->key <= y->key, take_y = y->key <= x->key;  // no branch may depend on these
-        *to++ = {take_x ? x->key : y->key, (take_x ? x->count : 0) + (take_y ? y->count : 0),
-                 (take_x ? x->missed : a.absent_) + (take_y ? y->missed : b.absent_)};
-        x += take_x;
-        y += take_y;
-    }
-    for (; x != x_end; ++x) *to++ = {x->key, x->count, x->missed + b.absent_};
-    for (; y != y_end; ++y) *to++ = {y->key, y->count, y->missed + a.absent_};
-    out.entries_.resize(static_cast<std::size_t>(to - out.entries_.data()));
-    return out;
+    return merged(a, std::span(&b.entries_, 1), b.n_, b.absent_, std::move(memory));
 }
 
-FrequencySummary FrequencySummary::with(std::span<const Histogram> parts, std::uint64_t n) const {
-    std::size_t counted = 0;
-    for (const auto& part : parts) counted += part.size();
-    FrequencySummary out;
-    out.n_ = n_ + n;
-    out.absent_ = absent_;
-    out.entries_.resize(entries_.size() + counted);
+// A key without an entry on one side may occur there as often as an absent key.
+FrequencySummary FrequencySummary::merged(const FrequencySummary& a, std::span<const List> parts, std::uint64_t n,
+                                          std::uint64_t absent, FrequencySummary&& memory) {
+    auto out = std::move(memory);
+    out.n_ = a.n_ + n;
+    out.absent_ = a.absent_ + absent;
+    auto size = a.entries_.size();
+    for (const auto& part : parts) size += part.size();
+    out.entries_.resize(size);
     auto* to = out.entries_.data();
-    const auto *x = entries_.data(), *const x_end = x + entries_.size();
+    const auto *x = a.entries_.data(), *const x_end = x + a.entries_.size();
     for (const auto& part : parts) {
         const auto *y = part.data(), *const y_end = y + part.size();
         while (x != x_end && y != y_end) {
             const bool take_x = x->key <= y->key, take_y = y->key <= x->key;  // no branch may depend on these
             *to++ = {take_x ? x->key : y->key, (take_x ? x->count : 0) + (take_y ? y->count : 0),
-                     take_x ? x->missed : absent_};
+                     (take_x ? x->missed : a.absent_) + (take_y ? y->missed : absent)};
             x += take_x;
             y += take_y;
         }
-        for (; y != y_end; ++y) *to++ = {y->key, y->count, absent_};
+        for (; y != y_end; ++y) *to++ = {y->key, y->count, y->missed + a.absent_};
     }
-    to = std::copy(x, x_end, to);
+    for (; x != x_end; ++x) *to++ = {x->key, x->count, x->missed + absent};
     out.entries_.resize(static_cast<std::size_t>(to - out.entries_.data()));
     return out;
 }
@@ -70,8 +54,7 @@ void FrequencySummary::drop_up_to(std::uint64_t limit) {
 }
 
 Bounds FrequencySummary::count(Key key) const {
-    const auto at =
-        std::partition_point(entries_.begin(), entries_.end(), [key](const Entry& entry) { return entry.key < key; });
+    const auto at = std::ranges::lower_bound(entries_, key, {}, &Entry::key);
     if (at == entries_.end() || at->key != key) return {0, absent_};
     return {at->count, at->count + at->missed};
 }

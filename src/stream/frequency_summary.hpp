@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "cpu/stopwatch.hpp"
 #include "quadmill/stream.hpp"
 #include "stream/bytes.hpp"
 #include "stream/key.hpp"
@@ -16,6 +15,13 @@
 #include "stream/uncleared.hpp"
 
 namespace quadmill::detail::stream {
+
+// Maps keys to their prefixes, which keeps their order: to themselves unless it is told otherwise.
+struct Prefix {
+    unsigned shift = 0;
+    Key mask = ~Key{0};
+    Key operator()(Key key) const { return key >> shift & mask; }
+};
 
 // Entries are in the order of their keys. A key occurs at least `count` and at most count + missed times. A key without
 // an entry occurs at most max_error() times, and no entry has missed more than that. Source: Manku and Motwani, VLDB
@@ -32,11 +38,8 @@ class FrequencySummary {
     // Keeps the keys of a sorted window that occur more often than that.
     template <class Bits>
     static FrequencySummary of(const Window<Bits>& sorted, double max_error, const Share& share = alone) {
-        FrequencySummary summary;
         StreamTimes none;
-        summary.add(
-            sorted, max_error, [](Key key) { return key; }, none, share);
-        return summary;
+        return FrequencySummary().with(sorted, max_error, {}, none, share);
     }
 
     // Keeps all keys: WeightedKeys of parts.hpp.
@@ -49,32 +52,16 @@ class FrequencySummary {
     }
 
     // Counts the window's keys that have an entry, or occur so often that they must have one, exactly. Then drops what
-    // max_error, a count, permits. `prefix` maps the window's keys monotonically. Adds the times of the three
-    // operations of section 5.1. (In a window of 1 / eps values every key must have an entry, so the histogram is the
-    // paper's, of all keys.) Cost: about 2 log(m) reads per entry and per m keys of the window, where m is the growth
-    // of max_error().
-    template <class Bits, class Prefix>
-    void add(const Window<Bits>& sorted, double max_error, Prefix prefix, StreamTimes& times,
-             const Share& share = alone) {
-        *this = with(sorted, max_error, prefix, times, share);
-    }
-    // The error after add().
-    template <class Bits, class Prefix>
+    // max_error, a count, permits. Adds the times of the three operations of section 5.1. (In a window of 1 / eps
+    // values every key must have an entry, so the histogram is the paper's, of all keys.) Cost: about 2 log(m) reads
+    // per entry and per m keys of the window, where m is the growth of max_error().
+    template <class Bits>
     [[nodiscard]] FrequencySummary with(const Window<Bits>& sorted, double max_error, Prefix prefix, StreamTimes& times,
                                         const Share& share = alone) const {
         const auto limit = std::max(absent_, less_than(max_error));
-        const auto timed = [](double& ms, const auto& work) {
-            const cpu::Stopwatch time;
-            work();
-            ms += time.ms();
-        };
-        std::vector<Histogram> histogram;
-        timed(times.sample, [&] {
-            const auto at = [&](std::size_t i) { return prefix(sorted[i]); };
-            histogram = histogram_of(sorted.size(), limit, at, share);
-        });
-        FrequencySummary out;
-        timed(times.merge, [&] { out = with(histogram, sorted.size()); });
+        const auto at = [&](std::size_t i) { return prefix(sorted[i]); };
+        const auto histogram = timed(times.sample, [&] { return histogram_of(sorted.size(), limit, at, share); });
+        auto out = timed(times.merge, [&] { return merged(*this, histogram, sorted.size(), 0, {}); });
         timed(times.compress, [&] { out.drop_up_to(limit); });
         return out;
     }
@@ -86,6 +73,8 @@ class FrequencySummary {
     }
     // Drops every key that need not have an entry if max_error() may be that large; the papers' `compress`.
     void prune(double max_error, const Share& share = alone);
+
+    void pack() {}  // a merge would unpack first
 
     [[nodiscard]] std::uint64_t n() const { return n_; }
     // The max error of a count.
@@ -99,20 +88,16 @@ class FrequencySummary {
     static FrequencySummary read(Reader& from);
 
   private:
-    struct Counted {
-        Key key;
-        std::uint64_t count;
-    };
-    using Histogram = std::vector<Counted, Uncleared<Counted>>;
+    using List = std::vector<Entry, Uncleared<Entry>>;
     // Counts the keys that have an entry and those that may occur more often than `limit`, among n sorted keys at(i).
     // The work is split into parts that each begin with a new key.
     template <class At>
-    [[nodiscard]] std::vector<Histogram> histogram_of(std::size_t n, std::uint64_t limit, const At& at,
-                                                      const Share& share) const {
+    [[nodiscard]] std::vector<List> histogram_of(std::size_t n, std::uint64_t limit, const At& at,
+                                                 const Share& share) const {
         // A key that occurs `step` times is at one of the indices step - 1, 2 step - 1, ...
         const auto step = static_cast<std::size_t>(std::min<std::uint64_t>(limit - absent_, n)) + 1;
         constexpr std::size_t min_keys = 4 * shared_piece, max_parts = 64;
-        std::vector<Histogram> parts(std::clamp<std::size_t>(n / min_keys, 1, max_parts));
+        std::vector<List> parts(std::clamp<std::size_t>(n / min_keys, 1, max_parts));
         const auto cut_before = [&](std::size_t part) -> Cut {
             if (part == 0) return {0, entries_.data()};
             if (part == parts.size()) return {n, entries_.data() + entries_.size()};
@@ -138,8 +123,8 @@ class FrequencySummary {
         const Entry* known;
     };
     template <class At>
-    [[nodiscard]] static Histogram histogram_between(const Cut& begin, const Cut& end, std::size_t step, const At& at) {
-        Histogram out;
+    [[nodiscard]] static List histogram_between(const Cut& begin, const Cut& end, std::size_t step, const At& at) {
+        List out;
         const auto* known = begin.known;
         out.reserve(static_cast<std::size_t>(end.known - known));
         auto from = begin.index;                      // all keys before it are counted
@@ -149,13 +134,14 @@ class FrequencySummary {
             const auto key = is_known ? (known++)->key : at(sample);
             const auto first = gallop(from, end.index, [&](std::size_t i) { return at(i) < key; });
             from = gallop(first, end.index, [&](std::size_t i) { return at(i) <= key; });
-            if (from > first) out.push_back({key, from - first});
+            if (from > first) out.push_back({key, from - first, 0});
             if (sample < from) sample += (from - sample + step - 1) / step * step;
         }
         return out;
     }
-    // The summary plus the counts of n more values. Keys without an entry may have been missed before.
-    [[nodiscard]] FrequencySummary with(std::span<const Histogram> parts, std::uint64_t n) const;
+    // Both together: the summary, and consecutive parts of n more values, of which an absent key may have that many.
+    static FrequencySummary merged(const FrequencySummary& a, std::span<const List> parts, std::uint64_t n,
+                                   std::uint64_t absent, FrequencySummary&& memory);
     void drop_up_to(std::uint64_t limit);
     // The largest integer below max_error: a value that occurs max_error times must have an entry. (A number that is an
     // integer except for rounding counts as one.)
@@ -181,7 +167,7 @@ class FrequencySummary {
         return from;
     }
 
-    std::vector<Entry, Uncleared<Entry>> entries_;
+    List entries_;
     std::uint64_t n_ = 0, absent_ = 0;
 };
 

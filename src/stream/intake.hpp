@@ -190,6 +190,11 @@ class Intake {
 
     [[nodiscard]] const KeyRule<Bits>& rule() const { return rule_; }
     [[nodiscard]] WindowSorter& sorter() { return *sorter_; }
+    // Sorts values of the caller. Pre: no batch is in flight.
+    void sort(std::span<Bits> values) {
+        sorter_->begin(rule_.keys(values), values.size());
+        sorter_->finish();
+    }
     // Lets the sorter's threads share the work on windows.
     [[nodiscard]] auto share() {
         return [sorter = sorter_.get()](std::size_t count, const Work& work) { sorter->share(count, work); };

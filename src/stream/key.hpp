@@ -174,7 +174,8 @@ class Window {
     Window(const Bits* values, std::size_t size, const KeyRule<Bits>& rule)
         : values_(values), size_(size), rule_(rule) {}
     [[nodiscard]] std::size_t size() const { return size_; }
-    [[nodiscard]] Key operator[](std::size_t i) const { return rule_.key(bits_at(values_ + i)); }
+    [[nodiscard]] Key key(std::size_t i) const { return rule_.key(bits_at(values_ + i)); }
+    [[nodiscard]] Key operator[](std::size_t i) const { return key(i); }
     [[nodiscard]] std::span<const Bits> values() const { return {values_, size_}; }
 
   private:

@@ -13,7 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include "cpu/stopwatch.hpp"
 #include "quadmill/sort.hpp"
 #include "quadmill/window_sorter.hpp"
 #include "stream/exponential_histogram.hpp"
@@ -32,9 +31,7 @@ class LeastSorter final : public WindowSorter {
         by_sorter_.push_back(!is_short);
         try {
             if (!is_short) return sorter_->begin(keys, window);
-            const cpu::Stopwatch time;
-            sort_windows_on_cpu(keys, window, Order::Ascending, 1);
-            sort_ms_ += time.ms();
+            timed(sort_ms_, [&] { sort_windows_on_cpu(keys, window, Order::Ascending, 1); });
         } catch (...) {
             by_sorter_.pop_back();
             throw;
@@ -80,9 +77,8 @@ class UnfinishedBlock<QuantileSummary> {
                                ErrorPlan::levels_for(n / window + (n % window > 0 ? 1 : 0))}) {}
     template <class Bits>
     void add(const Window<Bits>& sorted, StreamTimes& times) {
-        const cpu::Stopwatch time;
-        auto summary = QuantileSummary::of(sorted, histogram_.plan().max_error(1, sorted.size()));
-        times.sample += time.ms();
+        const auto error = histogram_.plan().max_error(1, sorted.size());
+        auto summary = timed(times.sample, [&] { return QuantileSummary::of(sorted, error); });
         const auto merged = histogram_.merge_ms(), compressed = histogram_.compress_ms();
         histogram_.add(std::move(summary));
         times.merge += histogram_.merge_ms() - merged;
@@ -106,8 +102,7 @@ class UnfinishedBlock<FrequencySummary> {
     template <class Bits>
     void add(const Window<Bits>& sorted, StreamTimes& times) {
         const auto n = summary_.n() + sorted.size();
-        summary_.add(
-            sorted, eps_ * static_cast<double>(n), [](Key key) { return key; }, times);
+        summary_ = summary_.with(sorted, eps_ * static_cast<double>(n), {}, times);
     }
     [[nodiscard]] const FrequencySummary& summary() const { return summary_; }
     [[nodiscard]] std::uint64_t n() const { return summary_.n(); }
@@ -167,10 +162,7 @@ class LevelSorts {
         if (lowest.waiting == 0) return rest;
         sort_sets(0, lowest.waiting, 1, sorter);
         const auto last = Summary::of(Window<Bits>(sets_.data(), sets_.size(), rule_), 0);
-        const cpu::Stopwatch time;
-        rest = Summary::merged(rest, last);
-        times.merge += time.ms();
-        return rest;
+        return timed(times.merge, [&] { return Summary::merged(rest, last); });
     }
     [[nodiscard]] std::size_t bytes() const {
         std::size_t bytes = (sets_.capacity() + waiting_.capacity()) * sizeof(Bits);

@@ -1,4 +1,4 @@
-// Exact thresholds of correlated sums, and the keys at or below them.
+// Exact thresholds of correlated sums, and the keys at or below them. The type of x is known at run time.
 #pragma once
 
 #include <cmath>
@@ -13,6 +13,15 @@
 
 namespace quadmill::detail::stream {
 
+inline std::size_t size_of_key(KeyType type) {
+    return cpu::visit_key_type(type, []<class T>(const T* /*type*/) { return sizeof(T); });
+}
+
+// The value of a key, rounded.
+inline double number_at(KeyType type, Key key) {
+    return cpu::visit_key_type(type, [key]<class T>(const T* /*type*/) { return number(KeyOf<T>::value(key)); });
+}
+
 // sum += x * factor, for a finite x.
 template <class T>
 void add_to(ExactSum& sum, T x, double factor) {
@@ -23,6 +32,10 @@ void add_to(ExactSum& sum, T x, double factor) {
     } else {
         sum.add(number(x), factor);
     }
+}
+
+inline void add_to(ExactSum& sum, KeyType type, Key key, double factor) {
+    cpu::visit_key_type(type, [&]<class T>(const T* /*type*/) { add_to(sum, KeyOf<T>::value(key), factor); });
 }
 
 // An exact number, sum / divisor, or an infinite one.
@@ -38,37 +51,32 @@ inline Limit limit_of(double v) {
     return std::isfinite(v) ? Limit{ExactSum(v)} : Limit{.infinite = v};
 }
 
-template <class T>
-Limit limit_at(Key key) {
-    const auto x = KeyOf<T>::value(key);
+inline Limit limit_at(KeyType type, Key key) {
+    if (const auto x = number_at(type, key); !std::isfinite(x)) return {.infinite = x};
     Limit limit;
-    if constexpr (cpu::is_float<T>) {
-        if (!std::isfinite(number(x))) return {.infinite = number(x)};
-    }
-    add_to(limit.sum, x, 1);
+    add_to(limit.sum, type, key, 1);
     return limit;
 }
 
-template <class T>
-bool is_at_most(Key key, const Limit& limit) {
-    const auto x = KeyOf<T>::value(key);
-    if constexpr (cpu::is_float<T>) {
-        if (!std::isfinite(number(x))) return number(x) < 0 || number(x) <= limit.infinite;
-    }
-    if (limit.infinite != 0) return limit.infinite > 0;
+// The sign of limit - x.
+inline int sign_above(KeyType type, Key key, const Limit& limit) {
+    const auto sign = [](double x) { return x > 0 ? 1 : x < 0 ? -1 : 0; };
+    if (const auto x = number_at(type, key); !std::isfinite(x)) return x == limit.infinite ? 0 : sign(-x);
+    if (limit.infinite != 0) return sign(limit.infinite);
     auto difference = limit.sum;
-    add_to(difference, x, -static_cast<double>(limit.divisor));
-    return difference.sign() >= 0;
+    add_to(difference, type, key, -static_cast<double>(limit.divisor));
+    return difference.sign();
 }
 
 // The largest key whose value is at or below that; nothing if all values are greater.
-template <class T>
-std::optional<Key> key_at_most(const Limit& limit) {
-    Key low = 0, high = KeyOf<T>::greatest();  // numbers and keys have the same order
-    if (!is_at_most<T>(low, limit)) return {};
+inline std::optional<Key> key_at_most(KeyType type, const Limit& limit) {
+    const auto is_at_most = [&](Key key) { return sign_above(type, key, limit) >= 0; };
+    Key low = 0;  // numbers and keys have the same order
+    auto high = cpu::visit_key_type(type, []<class T>(const T* /*type*/) { return KeyOf<T>::greatest(); });
+    if (!is_at_most(low)) return {};
     while (low < high) {
         const auto middle = low + (high - low) / 2 + 1;
-        if (is_at_most<T>(middle, limit)) {
+        if (is_at_most(middle)) {
             low = middle;
         } else {
             high = middle - 1;
@@ -77,35 +85,15 @@ std::optional<Key> key_at_most(const Limit& limit) {
     return low;
 }
 
-// Whether a value of x's type equals it exactly. `key` is the largest key at or below it.
-template <class T>
-std::optional<T> exact_at(const std::optional<Key>& key, const Limit& limit) {
-    if (!key) return {};
-    const auto x = KeyOf<T>::value(*key);
-    if constexpr (cpu::is_float<T>) {
-        if (!std::isfinite(number(x)) || limit.infinite != 0)
-            return number(x) == limit.infinite ? std::optional(x) : std::nullopt;
-    }
-    if (limit.infinite != 0) return {};
-    auto difference = limit.sum;
-    add_to(difference, x, -static_cast<double>(limit.divisor));
-    return difference.sign() == 0 ? std::optional(x) : std::nullopt;
-}
-
 // The exact sum of x. Infinite values are counted separately.
-template <class T>
 struct Total {
     ExactSum finite;
     bool rises = false, falls = false;  // whether +inf or -inf was added
 
+    template <class T>
     void add(T x) {
-        if constexpr (cpu::is_float<T>) {
-            if (!std::isfinite(number(x))) {
-                (number(x) > 0 ? rises : falls) = true;
-                return;
-            }
-        }
-        add_to(finite, x, 1);
+        if (std::isfinite(number(x))) return add_to(finite, x, 1);
+        (number(x) > 0 ? rises : falls) = true;
     }
     void merge(const Total& other) {
         finite.add(other.finite);
@@ -126,7 +114,9 @@ struct Total {
     static Total read(Reader& from) {
         Total total{ExactSum::read(from)};
         const auto infinite = from.u64();
-        from.require(infinite <= (cpu::is_float<T> ? 3 : 0), "the sum of x");
+        const bool is_float =
+            cpu::visit_key_type(from.header().type, []<class T>(const T* /*type*/) { return cpu::is_float<T>; });
+        from.require(infinite <= (is_float ? 3 : 0), "the sum of x");
         total.rises = (infinite & 1U) != 0;
         total.falls = (infinite & 2U) != 0;
         return total;

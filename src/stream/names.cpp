@@ -198,12 +198,9 @@ std::vector<HeavyPrefix<Ipv6>> HeavyPrefixes<Ipv6>::heavy(double support, HeavyR
 }
 
 void HeavyPrefixes<Ipv6>::merge(const HeavyPrefixes& other) {
-    if (options_.lengths != other.options_.lengths)
-        throw InvalidArgument("HeavyPrefixes::merge: both must have the same lengths of prefixes");
     auto merged = *this;
+    merged.options_ = of_both(options_, other.options_);
     for (std::size_t i = 0; i < levels_.size(); ++i) merged.levels_[i].merge(other.levels_[i]);
-    merged.options_.support = std::max(options_.support, other.options_.support);
-    merged.options_.eps = std::max(options_.eps, other.options_.eps);
     *this = std::move(merged);
 }
 
@@ -223,9 +220,7 @@ std::vector<std::byte> HeavyPrefixes<Ipv6>::save() const {
 HeavyPrefixes<Ipv6> HeavyPrefixes<Ipv6>::load(std::span<const std::byte> bytes) {
     auto from = open("HeavyPrefixes::load", bytes, Kind::Ipv6Prefixes, KeyType{});
     HeavyPrefixOptions options;
-    options.eps = read_eps(from, 1e-6);
-    options.support = from.f64();
-    from.require(options.support >= 2 * options.eps && options.support <= 1, "the support");
+    read_errors(from, options);
     const auto count = from.count(2);
     from.require(count >= 1 && count <= address_bits + 1, "the number of lengths");
     std::vector<Frequencies<std::string>> levels;

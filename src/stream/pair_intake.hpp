@@ -18,17 +18,19 @@
 namespace quadmill::detail::stream {
 
 // Makes windows of pairs in the order of x. The sorter sorts words of 64 bits: the upper half is a 32-bit key, the
-// lower half its index, if keys are packed. Longer keys are sorted twice: first by their lower half, then by their upper half with the
-// index from the first sort.
-template <bool packed>
+// lower half its index, if keys are packed. Longer keys are sorted twice: first by their lower half, then by their
+// upper half with the index from the first sort.
 class PairIntake final : WindowSink<std::uint64_t> {
   public:
     using Pair = CorrelatedSummary::Pair;
     using Take = std::function<void(std::vector<Pair>)>;
 
     // `take` receives the pairs of each window, sorted.
-    PairIntake(std::unique_ptr<WindowSorter> sorter, std::size_t window, Take take)
-        : take_(std::move(take)), keys_(rule_of<std::uint64_t>, std::move(sorter), window, *this), window_(window) {
+    PairIntake(bool packed, std::unique_ptr<WindowSorter> sorter, std::size_t window, Take take)
+        : packed_(packed),
+          take_(std::move(take)),
+          keys_(rule_of<std::uint64_t>, std::move(sorter), window, *this),
+          window_(window) {
         constexpr std::size_t max = (std::size_t{1} << 27U) / sizeof(Pair);
         const auto& by = keys_.sorter();
         batch_ = std::max({by.batch_bytes() / sizeof(std::uint64_t) / window_,
@@ -40,7 +42,7 @@ class PairIntake final : WindowSink<std::uint64_t> {
     // throw Error.
     void add(Key key, double weight) {
         check();
-        if constexpr (packed) {
+        if (packed_) {
             const auto word = word_of(key);
             whether_or_not([&] { keys_.add(std::span<const std::uint64_t>(&word, 1)); },
                            [&] {
@@ -61,7 +63,7 @@ class PairIntake final : WindowSink<std::uint64_t> {
     }
     void settle() {
         check();
-        if constexpr (packed) {
+        if (packed_) {
             keys_.settle();
         } else {
             take_whole();
@@ -69,7 +71,7 @@ class PairIntake final : WindowSink<std::uint64_t> {
     }
     // The pairs of the incomplete window. Pre: settle() was called last.
     [[nodiscard]] std::vector<Pair> rest() const {
-        if constexpr (!packed) return rest_;
+        if (!packed_) return rest_;
         std::vector<Pair> pairs;
         for (const auto word : keys_.rest()) pairs.push_back({word >> 32U, weights_[pairs.size()]});
         return pairs;
@@ -100,7 +102,7 @@ class PairIntake final : WindowSink<std::uint64_t> {
         }
     }
     void keep_one(Key key, double weight) {
-        if constexpr (packed) {
+        if (packed_) {
             const auto word = word_of(key);
             keys_.keep(std::span<const std::uint64_t>(&word, 1));
             store(weight);
@@ -168,6 +170,7 @@ class PairIntake final : WindowSink<std::uint64_t> {
         return order;
     }
 
+    bool packed_;
     Take take_;
     Intake<std::uint64_t> keys_;
     std::size_t window_, batch_ = 0;

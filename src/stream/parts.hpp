@@ -87,12 +87,14 @@ inline Count count_of(const Bounds& bounds) {
     return {bounds.lower, bounds.lower, bounds.upper};
 }
 
-// Values with weights, as the sorted keys of a window in which each value occurs as often as its weight says.
+// Values with weights, as the sorted keys of a window in which each value occurs as often as its weight says. They go to
+// the summary of that intake.
 class WeightedKeys {
   public:
     template <class Bits>
-    WeightedKeys(const std::string& function, const KeyRule<Bits>& rule, std::span<const Bits> values,
+    WeightedKeys(const std::string& function, const Intake<Bits>& intake, std::span<const Bits> values,
                  std::span<const std::uint64_t> weights) {
+        const auto& rule = intake.rule();
         if (values.size() != weights.size()) {
             throw InvalidArgument(function + ": there are " + std::to_string(values.size()) + " values, but " +
                                   std::to_string(weights.size()) + " weights");
@@ -106,6 +108,8 @@ class WeightedKeys {
             sum += weights[i];
             if (!is_nan && weights[i] > 0) ends_.push_back({rule.key(bits), weights[i]});
         }
+        check_merge(function, intake.n(), n_);
+        check_merge(function, intake.nans(), nans_);
         std::ranges::sort(ends_, {}, &End::key);
         for (std::size_t i = 1; i < ends_.size(); ++i) ends_[i].end += ends_[i - 1].end;
     }
@@ -136,16 +140,9 @@ class WeightedKeys {
 
 // The values of an incomplete window, sorted: their order does not change answers.
 template <class Bits>
-struct SortedKeys {
-    const Window<Bits>& sorted;
-    [[nodiscard]] std::size_t size() const { return sorted.size(); }
-    [[nodiscard]] Key key(std::size_t i) const { return sorted[i]; }
-};
-
-template <class Bits>
 void write_sorted(Writer& to, const Window<Bits>& sorted) {
     to.u64(sorted.size());
-    to.keys(SortedKeys<Bits>{sorted});
+    to.keys(sorted);
 }
 
 template <class Bits>
@@ -190,6 +187,12 @@ inline StreamTimes times_of(const WindowSorter& sorter, StreamTimes times) {
     times.sort = of_sorter.sort;
     times.readback = of_sorter.readback;
     return times;
+}
+// The same, and those of merging summaries.
+StreamTimes times_of(const WindowSorter& sorter, StreamTimes times, const auto& merging) {
+    times.merge += merging.merge_ms();
+    times.compress += merging.compress_ms();
+    return times_of(sorter, times);
 }
 
 // Every type and width of values: instantiates the class for it.

@@ -12,16 +12,6 @@
 
 namespace quadmill::detail::stream {
 
-struct QuantileSummary::Stepped {
-    explicit Stepped(const QuantileSummary& of) : gap(of.gap_), n(of.n_) {}
-    Ranks operator[](std::size_t i) const {
-        const auto rank = std::min(i * gap + 1, n);
-        return {rank, rank};
-    }
-    Ranks operator()(std::size_t i) const { return (*this)[i]; }
-    std::uint64_t gap, n;
-};
-
 struct QuantileSummary::Bounded {
     explicit Bounded(const QuantileSummary& summary) : ranks(summary.ranks_.data()) {}
     const Ranks& operator[](std::size_t i) const { return ranks[i]; }

@@ -153,7 +153,16 @@ class QuantileSummary {
     };
     template <class T>
     using List = std::vector<T, Uncleared<T>>;
-    struct Stepped;  // the ranks of a sample at equal steps
+    // The ranks of a sample at equal steps.
+    struct Stepped {
+        explicit Stepped(const QuantileSummary& of) : gap(of.gap_), n(of.n_) {}
+        Ranks operator[](std::size_t i) const {
+            const auto rank = std::min(i * gap + 1, n);
+            return {rank, rank};
+        }
+        Ranks operator()(std::size_t i) const { return (*this)[i]; }
+        std::uint64_t gap, n;
+    };
     struct Bounded;  // stored ranks
 
     struct ShortRanks {
@@ -162,12 +171,8 @@ class QuantileSummary {
     void unpack();
     [[nodiscard]] bool is_packed() const { return !short_keys_.empty() || !short_ranks_.empty(); }
     [[nodiscard]] bool is_stepped() const { return ranks_.empty() && short_ranks_.empty(); }
-    [[nodiscard]] Ranks stepped_ranks(std::size_t i) const {
-        const auto rank = std::min(i * gap_ + 1, n_);
-        return {rank, rank};
-    }
     [[nodiscard]] Ranks ranks_of(std::size_t i) const {
-        if (is_stepped()) return stepped_ranks(i);
+        if (is_stepped()) return Stepped(*this)[i];
         if (short_ranks_.empty()) return ranks_[i];
         return {short_ranks_[i].min, std::uint64_t{short_ranks_[i].min} + short_ranks_[i].more};
     }
@@ -179,7 +184,7 @@ class QuantileSummary {
         gap_ = std::min(step, std::max<std::uint64_t>(n - 1, 1));
         keys_.resize(static_cast<std::size_t>(steps(n, gap_)));
         share_pieces(share, keys_.size(), [&](std::size_t /*piece*/, std::size_t begin, std::size_t end) {
-            for (auto i = begin; i < end; ++i) keys_[i] = at(stepped_ranks(i).min - 1);
+            for (auto i = begin; i < end; ++i) keys_[i] = at(Stepped(*this)[i].min - 1);
         });
     }
     template <class At>

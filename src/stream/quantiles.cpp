@@ -40,19 +40,18 @@ template <class Bits>
 void QuantilesState<Bits>::take(const Windows<Bits>& sorted) {
     of_rest.reset();
     if (absorbs()) {
-        const cpu::Stopwatch time;
-        for (std::size_t i = 0; i < sorted.size(); ++i) absorb(sorted[i]);
-        times.sample += time.ms();
-        return;
+        return timed(own_times.sample, [&] {
+            for (std::size_t i = 0; i < sorted.size(); ++i) absorb(sorted[i]);
+        });
     }
-    times.sample += histogram.add_windows(
+    own_times.sample += histogram.add_windows(
         sorted.size(),
-        [&](std::size_t i, const Share& share) {
+        [&](QuantileSummary& made, std::size_t i, const Share& share) {
             const auto one = sorted[i];
-            if (const auto step = intake.step(); step > 0)
-                return QuantileSummary::of_sample(
-                    window, step, [&](std::size_t key) { return one[key]; }, share);
-            return QuantileSummary::of(one, histogram.plan().max_error(1, one.size()), share, tail());
+            const auto key = [&](std::size_t at) { return one[at]; };
+            const auto step = intake.step();
+            made = step > 0 ? QuantileSummary::of_sample(window, step, key, share)
+                            : QuantileSummary::of(one, histogram.plan().max_error(1, one.size()), share, tail());
         },
         intake.share());
 }
@@ -81,11 +80,9 @@ template <class Bits>
 const QuantileSummary& QuantilesState<Bits>::summary_of_rest() {
     if (of_rest && of_rest->n() == intake.rest().size()) return *of_rest;
     const auto rest = intake.settle_all();
-    const cpu::Stopwatch time;
     const double error = histogram.is_exact() ? 0 : histogram.plan().max_error(1, rest.size());
-    of_rest = QuantileSummary::of(rest, error, intake.share(), tail());
+    of_rest = timed(own_times.sample, [&] { return QuantileSummary::of(rest, error, intake.share(), tail()); });
     of_rest->pack();
-    times.sample += time.ms();
     intake.trim();
     return *of_rest;
 }
@@ -103,9 +100,9 @@ void QuantilesState<Bits>::ask(std::size_t ranks, const Ask& work) {
     const QuantileParts parts(list);
     constexpr std::size_t merging_pays = 1024;  // entries per rank
     if (list.size() < 2 || ranks < parts.size() / merging_pays) return work(parts);
-    const cpu::Stopwatch time;
-    const auto all = QuantileSummary::merged(histogram.all(intake.share()), rest, {}, intake.share());
-    times.merge += time.ms();
+    const auto all = timed(own_times.merge, [&] {
+        return QuantileSummary::merged(histogram.all(intake.share()), rest, {}, intake.share());
+    });
     work(QuantileParts({&all}));
 }
 
@@ -162,10 +159,7 @@ void QuantilesState<Bits>::add_sample(std::uint64_t n, std::uint64_t nans, std::
 
 template <class Bits>
 void QuantilesState<Bits>::add_weighted(std::span<const Bits> values, std::span<const std::uint64_t> weights) {
-    const std::string function = "Quantiles::add";
-    const WeightedKeys keys(function, intake.rule(), values, weights);
-    check_merge(function, intake.n(), keys.n());
-    check_merge(function, intake.nans(), keys.nans());
+    const WeightedKeys keys("Quantiles::add", intake, values, weights);
     intake.settle();
     if (keys.n() > 0) {
         const auto error = histogram.plan().max_error(1, keys.n());
@@ -300,12 +294,9 @@ std::size_t QuantilesState<Bits>::bytes() {
 }
 
 template <class Bits>
-StreamTimes QuantilesState<Bits>::all_times() {
+StreamTimes QuantilesState<Bits>::times() {
     const std::lock_guard lock(mutex);
-    auto all = times_of(intake.sorter(), times);
-    all.merge += histogram.merge_ms();
-    all.compress += histogram.compress_ms();
-    return all;
+    return times_of(intake.sorter(), own_times, histogram);
 }
 
 QUADMILL_FOR_EACH_WIDTH(QuantilesState)
@@ -324,12 +315,12 @@ template <class T>
 void Sums::add(std::span<const T> values) {
     constexpr std::size_t lanes = 8;
     const auto near = std::ranges::find_if(values, [](T v) { return std::isfinite(number(v)); });
-    const auto base = near == values.end() ? 0 : number(*near);
+    const auto origin = near == values.end() ? 0 : number(*near);
     std::array<double, lanes> sums{}, squares_of{};
     const auto whole = values.size() / lanes * lanes;
     for (std::size_t i = 0; i < whole; i += lanes) {
         for (std::size_t k = 0; k < lanes; ++k) {
-            const auto above = number(values[i + k]) - base;
+            const auto above = number(values[i + k]) - origin;
             sums[k] += above;
             squares_of[k] += above * above;
         }
@@ -338,7 +329,7 @@ void Sums::add(std::span<const T> values) {
     double sum = 0, square = 0;
     const auto add_from = [&](std::size_t first) {
         for (const T value : values.subspan(first)) {
-            const auto above = number(value) - base;
+            const auto above = number(value) - origin;
             if (std::isnan(above)) continue;
             ++block.n;
             sum += above;
@@ -351,7 +342,7 @@ void Sums::add(std::span<const T> values) {
     add_from(block.n);
     if (block.n == 0) return;
     const auto size = static_cast<double>(block.n);
-    block.mean = base + sum / size;
+    block.mean = origin + sum / size;
     block.squares = std::max(square - sum * (sum / size), 0.0);
     add(block);
 }
@@ -401,78 +392,60 @@ using namespace detail::stream;  // NOLINT(google-build-using-namespace): this f
 
 template <class T>
 Quantiles<T>::Quantiles(const QuantileOptions& options, std::unique_ptr<WindowSorter> sorter)
-    : state_(std::make_unique<State>(rule_of<T>, options, std::move(sorter))) {}
-template <class T>
-Quantiles<T>::Quantiles(std::unique_ptr<State> state) : state_(std::move(state)) {}
-template <class T>
-Quantiles<T>::Quantiles(Quantiles&&) noexcept = default;
-template <class T>
-Quantiles<T>& Quantiles<T>::operator=(Quantiles&&) noexcept = default;
-template <class T>
-Quantiles<T>::~Quantiles() = default;
+    : Quantiles(std::make_unique<State>(rule_of<T>, options, std::move(sorter))) {}
 
 template <class T>
 void Quantiles<T>::add(std::span<const T> values) {
     constexpr std::size_t piece = 4096;  // of which the cache keeps values until they are copied
-    if (!state_->sums) return state_->intake.add(as_bits(values));
+    if (!state().sums) return state().intake.add(as_bits(values));
     for (; !values.empty(); values = values.subspan(std::min(piece, values.size()))) {
         const auto some = values.first(std::min(piece, values.size()));
-        state_->intake.add(as_bits(some));
-        state_->sums->add(some);
+        state().intake.add(as_bits(some));
+        state().sums->add(some);
     }
 }
 
 template <class T>
 void Quantiles<T>::add(T value) {
-    state_->intake.add_one(detail::cpu::KeyBits<T>::of(value));
-    if (state_->sums) state_->sums->add(std::span<const T>(&value, 1));
+    state().intake.add_one(detail::cpu::KeyBits<T>::of(value));
+    if (state().sums) state().sums->add(std::span<const T>(&value, 1));
 }
 
 template <class T>
 void Quantiles<T>::add(std::span<const T> values, std::span<const std::uint64_t> weights) {
-    state_->add_weighted(as_bits(values), weights);
-    if (!state_->sums) return;
+    state().add_weighted(as_bits(values), weights);
+    if (!state().sums) return;
     for (std::size_t i = 0; i < values.size(); ++i) {
-        if (const auto value = number(values[i]); !std::isnan(value)) state_->sums->add({weights[i], value, 0});
+        if (const auto value = number(values[i]); !std::isnan(value)) state().sums->add({weights[i], value, 0});
     }
 }
 
 template <class T>
 double Quantiles<T>::sample_eps() const {
-    return state_->histogram.plan().max_error(1, 1);
+    return state().histogram.plan().max_error(1, 1);
 }
 
 template <class T>
 void Quantiles<T>::add_sample(const RankSample<T>& sample) {
-    state_->add_sample(sample.n, sample.nans, sample.step, as_bits(std::span(sample.values)));
-}
-
-template <class T>
-std::uint64_t Quantiles<T>::n() const {
-    return state_->n();
-}
-
-template <class T>
-std::uint64_t Quantiles<T>::nans() const {
-    return state_->intake.nans();
+    state().add_sample(sample.n, sample.nans, sample.step, as_bits(std::span(sample.values)));
 }
 
 template <class T>
 double Quantiles<T>::eps() const {
-    return state_->eps();
+    return state().eps();
 }
 
 template <class T>
 Tail Quantiles<T>::tail() const {
-    return state_->tail();
+    return state().tail();
 }
 
 template <class T>
 Stats<T> Quantiles<T>::stats() const {
-    if (!state_->sums)
+    if (!state().sums)
         throw InvalidArgument("Quantiles::stats: no moments were kept; make every merged summary with Moments::Kept");
     const auto ends = quantiles({0, 1});
-    const auto& sums = *state_->sums;
+    const auto& sums = *state().sums;
     const auto others = static_cast<double>(std::max<std::uint64_t>(sums.n, 2) - 1);
     return {n(), ends[0].value, ends[1].value, sums.mean, sums.squares / others};
 }
@@ -487,7 +460,7 @@ std::vector<Quantile<T>> Quantiles<T>::quantiles(std::span<const double> phis) c
     for (const double phi : phis) check_part("Quantiles::quantiles", "phi", phi);
     if (n() == 0) throw InvalidArgument("Quantiles::quantiles: there are no values yet");
     std::vector<AnsweredKey> keys;
-    state_->ask(phis.size(), [&](const QuantileParts& all) { keys = answers(all, phis); });
+    state().ask(phis.size(), [&](const QuantileParts& all) { keys = answers(all, phis); });
     return values_of<T>(keys);
 }
 
@@ -496,7 +469,7 @@ Count Quantiles<T>::rank(T value) const {
     if (KeyOf<T>::is_nan(value)) throw InvalidArgument("Quantiles::rank: a NaN has no rank");
     Count count{};
     if (n() == 0) return count;
-    state_->ask(1, [&](const QuantileParts& all) { count = middle_of(all.count_at_most(KeyOf<T>::key(value))); });
+    state().ask(1, [&](const QuantileParts& all) { count = middle_of(all.count_at_most(KeyOf<T>::key(value))); });
     return count;
 }
 
@@ -513,7 +486,7 @@ std::vector<Bar<T>> Quantiles<T>::histogram(std::size_t bars) const {
     if (bars == 0) throw InvalidArgument("Quantiles::histogram: there must be at least one bar");
     std::vector<Bar<T>> out;
     if (n() == 0) return out;
-    state_->ask(2 * bars, [&](const QuantileParts& all) {
+    state().ask(2 * bars, [&](const QuantileParts& all) {
         for (const auto& bar : bars_of(all, bars))
             out.push_back({KeyOf<T>::value(bar.from), KeyOf<T>::value(bar.to), bar.count});
     });
@@ -523,7 +496,7 @@ std::vector<Bar<T>> Quantiles<T>::histogram(std::size_t bars) const {
 template <class T>
 void Quantiles<T>::merge(const Quantiles& other) {
     if (&other == this) return merge(load(save()));
-    state_->merge(std::array{other.state_.get()});
+    state().merge(std::array{&other.state()});
 }
 
 template <class T>
@@ -531,34 +504,14 @@ void Quantiles<T>::merge(std::span<const Quantiles> others) {
     std::vector<State*> states;
     for (const auto& other : others) {
         if (&other == this) throw InvalidArgument("Quantiles::merge: a span that contains the summary itself");
-        states.push_back(other.state_.get());
+        states.push_back(&other.state());
     }
-    state_->merge(states);
-}
-
-template <class T>
-std::vector<std::byte> Quantiles<T>::save() const {
-    return state_->save();
+    state().merge(states);
 }
 
 template <class T>
 Quantiles<T> Quantiles<T>::load(std::span<const std::byte> bytes, std::unique_ptr<WindowSorter> sorter) {
     return Quantiles(State::load(rule_of<T>, bytes, std::move(sorter)));
-}
-
-template <class T>
-std::size_t Quantiles<T>::summary_bytes() const {
-    return state_->summary_bytes();
-}
-
-template <class T>
-std::size_t Quantiles<T>::bytes() const {
-    return state_->bytes();
-}
-
-template <class T>
-StreamTimes Quantiles<T>::times() const {
-    return state_->all_times();
 }
 
 QUADMILL_FOR_EACH_TYPE(Quantiles)

@@ -14,6 +14,7 @@
 #include "stream/parts.hpp"
 #include "stream/quantile_parts.hpp"
 #include "stream/quantile_summary.hpp"
+#include "stream/summary_state.hpp"
 
 namespace quadmill::detail::stream {
 
@@ -28,7 +29,7 @@ struct Sums {
 };
 
 template <class Bits>
-struct QuantilesState final : WindowSink<Bits> {
+struct QuantilesState final : SummaryState, WindowSink<Bits> {
     using Histogram = ExponentialHistogram<QuantileSummary>;
     // Whether a tail takes windows that are not sorted: values of 64 bits are found among the entries in less time than
     // they are sorted, those of 32 bits are not, and a window should have more values than the summary has entries.
@@ -41,7 +42,7 @@ struct QuantilesState final : WindowSink<Bits> {
     QuantilesState(const KeyRule<Bits>& rule, const QuantileOptions& wanted, std::unique_ptr<WindowSorter> sorter);
     static std::unique_ptr<QuantilesState> load(const KeyRule<Bits>& rule, std::span<const std::byte> bytes,
                                                 std::unique_ptr<WindowSorter> sorter);
-    [[nodiscard]] std::vector<std::byte> save();
+    [[nodiscard]] std::vector<std::byte> save() override;
 
     // Windows are sampled as the histogram's plan allows, in the sorter if it can. Pre: no values have come.
     void plan_samples();
@@ -68,12 +69,13 @@ struct QuantilesState final : WindowSink<Bits> {
     using Use = Callable<void(const Histogram&, const Window<Bits>&)>;
     void compact(const Use& use);
 
-    [[nodiscard]] std::uint64_t n() const { return intake.n(); }
+    [[nodiscard]] std::uint64_t n() const override { return intake.n(); }
+    [[nodiscard]] std::uint64_t nans() const override { return intake.nans(); }
     [[nodiscard]] double eps() const { return histogram.plan().eps; }
     [[nodiscard]] Tail tail() const { return histogram.plan().tail; }
-    [[nodiscard]] std::size_t summary_bytes();
-    [[nodiscard]] std::size_t bytes();
-    [[nodiscard]] StreamTimes all_times();
+    [[nodiscard]] std::size_t summary_bytes() override;
+    [[nodiscard]] std::size_t bytes() override;
+    [[nodiscard]] StreamTimes times() override;
 
     std::mutex mutex;  // protects queries, which settle values
     std::size_t window;
@@ -81,7 +83,7 @@ struct QuantilesState final : WindowSink<Bits> {
     Histogram histogram;
     std::optional<QuantileSummary> of_rest;  // kept for answers until values are added
     std::optional<Sums> sums;                // if moments are kept
-    StreamTimes times;                       // without those of the histogram
+    StreamTimes own_times;                   // without those of the histogram
 };
 
 // Answers as keys.

@@ -6,7 +6,19 @@
 #include <type_traits>
 #include <utility>
 
+#include "cpu/stopwatch.hpp"
+
 namespace quadmill::detail::stream {
+
+// Returns what `work` returns, and adds its milliseconds.
+decltype(auto) timed(double& ms, const auto& work) {
+    struct Add {
+        double& ms;
+        cpu::Stopwatch time{};
+        ~Add() { ms += time.ms(); }
+    } const add{ms};
+    return work();
+}
 
 // Refers to something callable, for the length of a call. A std::function would compile five functions for each lambda.
 template <class Call>

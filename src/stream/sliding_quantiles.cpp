@@ -5,70 +5,23 @@ namespace quadmill {
 
 using namespace detail::stream;  // NOLINT(google-build-using-namespace): this file is the front door of the room
 
-namespace detail::stream {
-
-template class SlidingState<std::uint16_t, QuantileSummary>;
-template class SlidingState<std::uint32_t, QuantileSummary>;
-template class SlidingState<std::uint64_t, QuantileSummary>;
-
-}  // namespace detail::stream
-
 template <class T>
 SlidingQuantiles<T>::SlidingQuantiles(const SlidingOptions& options, std::unique_ptr<WindowSorter> sorter)
-    : state_(std::make_unique<State>(rule_of<T>, "SlidingQuantiles", options, std::move(sorter))) {}
-template <class T>
-SlidingQuantiles<T>::SlidingQuantiles(std::unique_ptr<State> state) : state_(std::move(state)) {}
-template <class T>
-SlidingQuantiles<T>::SlidingQuantiles(SlidingQuantiles&&) noexcept = default;
-template <class T>
-SlidingQuantiles<T>& SlidingQuantiles<T>::operator=(SlidingQuantiles&&) noexcept = default;
-template <class T>
-SlidingQuantiles<T>::~SlidingQuantiles() = default;
+    : SlidingQuantiles(std::make_unique<State>(rule_of<T>, "SlidingQuantiles", options, std::move(sorter))) {}
 
 template <class T>
 void SlidingQuantiles<T>::add(std::span<const T> values) {
-    state_->add(as_bits(values));
-}
-
-template <class T>
-std::uint64_t SlidingQuantiles<T>::n() const {
-    return state_->n();
-}
-
-template <class T>
-std::uint64_t SlidingQuantiles<T>::nans() const {
-    return state_->nans();
+    state().add(as_bits(values));
 }
 
 template <class T>
 const SlidingOptions& SlidingQuantiles<T>::options() const {
-    return state_->options();
-}
-
-template <class T>
-std::vector<std::byte> SlidingQuantiles<T>::save() const {
-    return state_->save(Kind::SlidingQuantiles);
+    return state().options();
 }
 
 template <class T>
 SlidingQuantiles<T> SlidingQuantiles<T>::load(std::span<const std::byte> bytes, std::unique_ptr<WindowSorter> sorter) {
-    return SlidingQuantiles(
-        State::load(rule_of<T>, "SlidingQuantiles::load", bytes, Kind::SlidingQuantiles, std::move(sorter)));
-}
-
-template <class T>
-std::size_t SlidingQuantiles<T>::bytes() const {
-    return state_->bytes();
-}
-
-template <class T>
-std::size_t SlidingQuantiles<T>::summary_bytes() const {
-    return state_->summary_bytes();
-}
-
-template <class T>
-StreamTimes SlidingQuantiles<T>::times() const {
-    return state_->times();
+    return SlidingQuantiles(State::load(rule_of<T>, "SlidingQuantiles::load", bytes, std::move(sorter)));
 }
 
 template <class T>
@@ -80,7 +33,7 @@ Quantile<T> SlidingQuantiles<T>::quantile(double phi, std::optional<std::uint64_
 template <class T>
 std::vector<Quantile<T>> SlidingQuantiles<T>::quantiles(std::span<const double> phis,
                                                         std::optional<std::uint64_t> width) const {
-    const auto wanted = state_->width(width), w = std::min(wanted, n());
+    const auto wanted = state().width(width), w = std::min(wanted, n());
     for (const double phi : phis) check_part("SlidingQuantiles::quantiles", "phi", phi);
     if (w == 0) throw InvalidArgument("SlidingQuantiles::quantiles: there are no values yet");
     const auto of_values = [&](const auto& sorted) {
@@ -91,7 +44,7 @@ std::vector<Quantile<T>> SlidingQuantiles<T>::quantiles(std::span<const double> 
         }
         return out;
     };
-    return values_of<T>(state_->ask(wanted, of_values, [&](const auto& covered) {
+    return values_of<T>(state().ask(wanted, of_values, [&](const auto& covered) {
         auto out = answers(QuantileParts({&covered.summary}), phis);
         for (auto& q : out) {
             q.rank = rank_of(q.phi, w);
@@ -103,12 +56,12 @@ std::vector<Quantile<T>> SlidingQuantiles<T>::quantiles(std::span<const double> 
 
 template <class T>
 Quantiles<T> SlidingQuantiles<T>::summary(std::optional<std::uint64_t> width) const {
-    const auto wanted = state_->width(width);
+    const auto wanted = state().width(width);
     Quantiles<T> out({.eps = options().eps});
     if (n() == 0) return out;
-    state_->ask(wanted, [&](const auto& covered) {
-        out.state_->histogram.add(covered.summary, ErrorPlan::max_ids);
-        out.state_->intake.add_counted(covered.summary.n(), 0);
+    state().ask(wanted, [&](const auto& covered) {
+        out.state().histogram.add(covered.summary, ErrorPlan::max_ids);
+        out.state().intake.add_counted(covered.summary.n(), 0);
     });
     return out;
 }

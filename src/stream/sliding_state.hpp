@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "stream/level_sorts.hpp"
 #include "stream/parts.hpp"
 #include "stream/sliding_window.hpp"
+#include "stream/summary_state.hpp"
 
 namespace quadmill::detail::stream {
 
@@ -25,6 +27,25 @@ void append_numbers(std::vector<Bits>& to, std::span<const Bits> values, const K
     }
 }
 
+// Throws InvalidArgument for options out of range, with values of that many bytes.
+inline void check(const std::string& name, const SlidingOptions& options, std::size_t value_bytes) {
+    check_eps(name, options.eps, SlidingPlan::min_eps);
+    if (options.window < 1 || options.window > SlidingPlan::max_window) {
+        throw InvalidArgument(name + ": the window must be from 1 to 2^40 values, not " +
+                              std::to_string(options.window));
+    }
+    if (options.paper.blocks == SlidingBlocks::Sorted && options.widths == Widths::Variable) {
+        throw InvalidArgument(name +
+                              ": levels that sort for themselves serve windows of fixed width; use "
+                              "SlidingBlocks::Merged for variable ones");
+    }
+    const double bytes = SlidingPlan(options).max_bytes(value_bytes);
+    if (bytes <= static_cast<double>(options.max_bytes)) return;
+    throw InvalidArgument(name + ": a window of " + std::to_string(options.window) + " values with eps " +
+                          text_of(options.eps) + " may take " + text_of(bytes / 0x1p30) + " GiB, more than the " +
+                          text_of(static_cast<double>(options.max_bytes) / 0x1p30) +
+                          " GiB of max_bytes; take a larger eps or a shorter window");
+}
 // The last values of a stream, in the order of their arrival.
 template <class Bits>
 class Last {
@@ -132,13 +153,13 @@ class SortedLast {
 };
 
 template <class Bits, class Summary>
-class SlidingState : public WindowSink<Bits> {
+class SlidingState final : public SummaryState, public WindowSink<Bits> {
   public:
     // Messages begin with `name`.
     SlidingState(const KeyRule<Bits>& rule, const std::string& name, const SlidingOptions& options,
                  std::unique_ptr<WindowSorter> sorter)
         : name_(name),
-          options_((check(name, options), options)),
+          options_((check(name, options, sizeof(Bits)), options)),
           plan_(options),
           intake_(rule, with_min(std::move(sorter), options), plan_.sorted ? 1 : static_cast<std::size_t>(plan_.block),
                   *this),
@@ -192,28 +213,25 @@ class SlidingState : public WindowSink<Bits> {
         }
         return width;
     }
-    [[nodiscard]] std::uint64_t n() const { return intake_.n(); }
-    [[nodiscard]] std::uint64_t nans() const { return intake_.nans(); }
+    [[nodiscard]] std::uint64_t n() const override { return intake_.n(); }
+    [[nodiscard]] std::uint64_t nans() const override { return intake_.nans(); }
     [[nodiscard]] const SlidingOptions& options() const { return options_; }
-    [[nodiscard]] std::size_t summary_bytes() {
+    [[nodiscard]] std::size_t summary_bytes() override {
         const std::lock_guard lock(mutex_);
         settle();
         return blocks_.bytes() + last_.bytes() + sorts_.bytes();
     }
-    [[nodiscard]] std::size_t bytes() {
+    [[nodiscard]] std::size_t bytes() override {
         const std::lock_guard lock(mutex_);
         return sizeof *this + blocks_.memory() + trees_.bytes() + last_.bytes() + sorts_.bytes() + intake_.bytes() +
                sorted_.bytes() + (answer_ ? answer_->summary.bytes() : 0);
     }
-    [[nodiscard]] StreamTimes times() {
+    [[nodiscard]] StreamTimes times() override {
         const std::lock_guard lock(mutex_);
-        auto times = times_of(intake_.sorter(), times_);
-        times.merge += blocks_.merge_ms();
-        times.compress += blocks_.compress_ms();
-        return times;
+        return times_of(intake_.sorter(), times_, blocks_);
     }
 
-    std::vector<std::byte> save(Kind kind) {
+    std::vector<std::byte> save() override {
         const std::lock_guard lock(mutex_);
         if (plan_.sorted) settle();
         const auto rest = settle_all();
@@ -232,13 +250,12 @@ class SlidingState : public WindowSink<Bits> {
         return to.take();
     }
     static std::unique_ptr<SlidingState> load(const KeyRule<Bits>& rule, const char* function,
-                                              std::span<const std::byte> bytes, Kind kind,
-                                              std::unique_ptr<WindowSorter> sorter) {
+                                              std::span<const std::byte> bytes, std::unique_ptr<WindowSorter> sorter) {
         auto from = open(function, bytes, kind, rule.type);
-        SlidingOptions options{.eps = read_eps(from, min_eps)};
+        SlidingOptions options{.eps = read_eps(from, SlidingPlan::min_eps)};
         options.window = from.u64();
         const auto forms = from.u64();
-        from.require(options.window >= 1 && options.window <= max_window &&
+        from.require(options.window >= 1 && options.window <= SlidingPlan::max_window &&
                          forms <= (variable | never_raw | level_sorts) &&
                          (forms & (variable | level_sorts)) != (variable | level_sorts),
                      "the window");
@@ -271,29 +288,11 @@ class SlidingState : public WindowSink<Bits> {
     }
 
   private:
-    static constexpr double min_eps = 1e-6;
-    static constexpr std::uint64_t max_window = std::uint64_t{1} << 40U;
+    static constexpr Kind kind =
+        std::is_same_v<Summary, QuantileSummary> ? Kind::SlidingQuantiles : Kind::SlidingFrequencies;
     // The saved options, as bits of a number.
     static constexpr std::uint64_t variable = 1, never_raw = 2, level_sorts = 4;
 
-    static void check(const std::string& name, const SlidingOptions& options) {
-        check_eps(name, options.eps, min_eps);
-        if (options.window < 1 || options.window > max_window) {
-            throw InvalidArgument(name + ": the window must be from 1 to 2^40 values, not " +
-                                  std::to_string(options.window));
-        }
-        if (options.paper.blocks == SlidingBlocks::Sorted && options.widths == Widths::Variable) {
-            throw InvalidArgument(name +
-                                  ": levels that sort for themselves serve windows of fixed width; use "
-                                  "SlidingBlocks::Merged for variable ones");
-        }
-        const double bytes = SlidingPlan(options).max_bytes(sizeof(Bits));
-        if (bytes <= static_cast<double>(options.max_bytes)) return;
-        throw InvalidArgument(name + ": a window of " + std::to_string(options.window) + " values with eps " +
-                              text_of(options.eps) + " may take " + text_of(bytes / 0x1p30) + " GiB, more than the " +
-                              text_of(static_cast<double>(options.max_bytes) / 0x1p30) +
-                              " GiB of max_bytes; take a larger eps or a shorter window");
-    }
     // Like Intake::settle_all(). Afterwards all complete blocks exist.
     Window<Bits> settle_all() {
         const auto rest = intake_.settle_all();
@@ -339,10 +338,7 @@ class SlidingState : public WindowSink<Bits> {
             return sorts_.rest(intake_.sorter(), times_);
         }
         const auto values = settle_all();
-        const cpu::Stopwatch time;
-        auto rest = Summary::of(values, 0);
-        times_.sample += time.ms();
-        return rest;
+        return timed(times_.sample, [&] { return Summary::of(values, 0); });
     }
     [[nodiscard]] bool is_kept(std::uint64_t width) const { return std::min(width, intake_.n()) <= plan_.exact; }
     Window<Bits> sorted(std::uint64_t width) {
@@ -350,10 +346,7 @@ class SlidingState : public WindowSink<Bits> {
         const cpu::Stopwatch time;
         double sort_ms = 0;
         const auto window = sorted_.of(last_, width, intake_.n(), [&](std::vector<Bits>& values) {
-            const cpu::Stopwatch sorting;
-            intake_.sorter().begin(intake_.rule().keys(values), values.size());
-            intake_.sorter().finish();
-            sort_ms += sorting.ms();
+            timed(sort_ms, [&] { intake_.sort(values); });
         });
         times_.merge += time.ms() - sort_ms;
         return window;
@@ -365,14 +358,10 @@ class SlidingState : public WindowSink<Bits> {
         answer_.reset();
         if (is_kept(width)) {
             const auto values = sorted(width);
-            const cpu::Stopwatch time;
-            answer_ = {Summary::of(values, 0)};
-            times_.sample += time.ms();
+            answer_ = {timed(times_.sample, [&] { return Summary::of(values, 0); })};
         } else {
             const auto last = rest();
-            const cpu::Stopwatch time;
-            answer_ = blocks_.last(std::min(width, intake_.n()), last);
-            times_.merge += time.ms();
+            answer_ = timed(times_.merge, [&] { return blocks_.last(std::min(width, intake_.n()), last); });
         }
         answered_ = now;
         return *answer_;

@@ -27,6 +27,8 @@ namespace quadmill::detail::stream {
 // of eps W. Its new end comes from the chain of merges, and from the values of an incomplete base block, which are
 // exact.
 struct SlidingPlan {
+    static constexpr double min_eps = 1e-6;
+    static constexpr std::uint64_t max_window = std::uint64_t{1} << 40U;
     explicit SlidingPlan(const SlidingOptions& options)
         : eps(options.eps),
           window(options.window),
@@ -175,7 +177,7 @@ class SlidingWindow {
     // For levels with their own sorts: adds their blocks, of blocks with the same end longer ones first. Each is as
     // accurate as the windows at its completion need.
     void add_formed(int level, Summary block) {
-        pack(block);
+        block.pack();
         levels_[static_cast<std::size_t>(level)].blocks.push_back(std::move(block));
         if (level > 0) return;
         ++blocks_;
@@ -246,7 +248,7 @@ class SlidingWindow {
                 from.require(block.n() == plan.block << l &&
                                  static_cast<double>(block.max_error()) <= window.most_error(l, end - i) * (1 + 1e-9),
                              "a block");
-                pack(block);
+                block.pack();
                 level.blocks.push_back(std::move(block));
             }
         }
@@ -331,9 +333,6 @@ class SlidingWindow {
         }
         drop_old();
     }
-    static void pack(Summary& block) {
-        if constexpr (requires { block.pack(); }) block.pack();
-    }
     // Min length of the windows that use a block of that age. The newest block of its level has age 1.
     [[nodiscard]] double min_width(double length, std::uint64_t age) const {
         return plan_.fixed ? static_cast<double>(n()) : length * static_cast<double>(std::bit_floor(age));
@@ -355,7 +354,7 @@ class SlidingWindow {
     void prune(Summary& block, std::size_t l, std::size_t age) {
         const cpu::Stopwatch time;
         block.prune(plan_.max_error(min_width(std::ldexp(static_cast<double>(plan_.block), static_cast<int>(l)), age)));
-        pack(block);
+        block.pack();
         prune_ms_ += time.ms();
     }
     // Prunes blocks among the first `count` whose age has doubled with the last of these: from now on only windows
@@ -379,7 +378,7 @@ class SlidingWindow {
             const auto ended = std::min<std::uint64_t>(level.blocks.size(), (blocks_ >> l) - level.first);
             for (std::size_t i = 0; i < ended; ++i) {
                 level.blocks[i].prune(plan_.max_error(static_cast<double>(n())));
-                pack(level.blocks[i]);
+                level.blocks[i].pack();
             }
         }
         prune_ms_ += time.ms();

@@ -145,9 +145,8 @@ Made make(Kind kind, int type, const Options& options, std::span<const std::byte
     const auto sliding = [&]<class Summary, class State>(const char* name) {
         const SlidingOptions wanted{.eps = options.eps, .window = options.window};
         return made.template operator()<Summary>(
-            3, saved.empty()
-                   ? std::make_unique<State>(rule, name, wanted, cpu_window_sorter(1))
-                   : State::load(rule, name, saved, static_cast<SavedSummary::Kind>(kind), cpu_window_sorter(1)));
+            3, saved.empty() ? std::make_unique<State>(rule, name, wanted, cpu_window_sorter(1))
+                             : State::load(rule, name, saved, cpu_window_sorter(1)));
     };
     switch (kind) {
         case Kind::Quantiles:

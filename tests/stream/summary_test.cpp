@@ -290,8 +290,7 @@ TEST_CASE(
                     v = static_cast<std::uint32_t>(std::min<std::uint64_t>(random() % 50, random() % 50));
                 std::sort(values.begin(), values.end());
                 all.insert(all.end(), values.begin(), values.end());
-                sum.add(
-                    window(values), eps * static_cast<double>(all.size()), [](Key key) { return key; }, times);
+                sum = sum.with(window(values), eps * static_cast<double>(all.size()), {}, times);
                 REQUIRE(sum.n() == all.size());
                 REQUIRE(static_cast<double>(sum.max_error()) <= eps * static_cast<double>(all.size()));
                 for (std::uint32_t v = 0; v < 52; ++v) {
@@ -321,9 +320,8 @@ TEST_CASE("All threads count a long window in parts, with the same result as one
                 const auto values = sorted_values(600'000 + seed, distinct, seed);
                 all.insert(all.end(), values.begin(), values.end());
                 const double error = eps * static_cast<double>(all.size());
-                const auto own = [](Key key) { return key; };
-                parted.add(window(values), error, own, times, backwards);
-                whole.add(window(values), error, own, times);
+                parted = parted.with(window(values), error, {}, times, backwards);
+                whole = whole.with(window(values), error, {}, times);
                 Writer a({Kind::Frequencies, quadmill::KeyType::U32}), b({Kind::Frequencies, quadmill::KeyType::U32});
                 parted.write(a);
                 whole.write(b);
@@ -398,7 +396,7 @@ TEST_CASE("Windows that threads add together give the same buckets as one by one
             return QuantileSummary::of(window(windows[i]), plan.max_error(1, windows[i].size()));
         };
         const auto ms = together.add_windows(
-            count, [&](std::size_t i, const Share& /*share*/) { return sample(i); }, threads);
+            count, [&](QuantileSummary& made, std::size_t i, const Share& /*share*/) { made = sample(i); }, threads);
         CHECK(ms > 0);
         for (std::size_t i = 0; i < count; ++i) one_by_one.add(sample(i));
         added += count;

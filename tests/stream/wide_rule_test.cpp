@@ -103,9 +103,7 @@ TEST_CASE_TEMPLATE("Numbers of 64 bits that stand for values of 32 bits: the sam
         using State = SlidingState<Cell, QuantileSummary>;
         check_same<T, SlidingQuantiles<Cell>>(
             SlidingQuantiles<T>(options), std::make_unique<State>(rule, "SlidingQuantiles", options, sorter()),
-            [&](const auto& saved) {
-                return State::load(rule, "SlidingQuantiles::load", saved, Kind::SlidingQuantiles, sorter());
-            });
+            [&](const auto& saved) { return State::load(rule, "SlidingQuantiles::load", saved, sorter()); });
     }
 }
 
