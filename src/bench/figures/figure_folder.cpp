@@ -214,10 +214,10 @@ constexpr const char* intro =
     "method of today. A renderer on the CPU does not decide claims about GPUs (*no GPU*), but its numbers are\n"
     "shown. In the plots, dashed lines are other programs and the numbers that the papers print.\n\n"
     "A claim with a number holds if nine tenths of the number are reached. If the number can be missed on both\n"
-    "sides, the result may be off by a tenth. *Comparable* is within a factor of two, *faster* is above 1, and "
-    "*exceeds* is better than the paper\n"
-    "claims. If the fastest and the slowest run are on two sides of a bound, it is *too noisy to say*; one\n"
-    "measurement has no spread. *Not measured as the paper did* decides nothing, and says what differs.\n";
+    "sides, the result may be off by a tenth. *Comparable* is within a factor of two, *faster* is above 1, and\n"
+    "*exceeds* is better than the paper claims. If the fastest and the slowest run are on two sides of a bound, it\n"
+    "is *too noisy to say*; one measurement has no spread. *Not measured as the paper did* decides nothing, and says\n"
+    "what differs.\n";
 
 }  // namespace
 
