@@ -198,20 +198,18 @@ void raise(const Api& gl, GLenum error) {
             gl.BeginQuery(GL_ANY_SAMPLES_PASSED, 0);
             break;
         case GL_INVALID_FRAMEBUFFER_OPERATION: {
-            // Reads from a framebuffer with a texture without storage: with one without attachments, NVIDIA's driver
-            // makes an error in its own commands in OpenGL 4.1, and resets the context.
-            GLuint bare = 0, texture = 0, pixel = 0;
-            GLint before = 0, pack_buffer = 0;
-            gl.GetIntegerv(GL_READ_FRAMEBUFFER_BINDING, &before);
-            gl.GetIntegerv(GL_PIXEL_PACK_BUFFER_BINDING, &pack_buffer);
-            gl.BindBuffer(GL_PIXEL_PACK_BUFFER, 0);
+            // Clears a framebuffer with a texture without storage. If an advanced blend equation is set, NVIDIA's driver
+            // resets the context in OpenGL 4.1 when such a framebuffer is read (ReadPixels; GL_MULTIPLY_KHR reaches
+            // the GPU as it is, Xid 69).
+            GLuint bare = 0, texture = 0;
+            GLint before = 0;
+            gl.GetIntegerv(GL_DRAW_FRAMEBUFFER_BINDING, &before);
             gl.CreateFramebuffers(1, &bare);
             gl.CreateTextures(GL_TEXTURE_2D, 1, &texture);
-            gl.BindFramebuffer(GL_READ_FRAMEBUFFER, bare);
-            gl.FramebufferTexture2D(GL_READ_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, texture, 0);
-            gl.ReadPixels(0, 0, 1, 1, GL_RGBA, GL_UNSIGNED_BYTE, &pixel);
-            gl.BindFramebuffer(GL_READ_FRAMEBUFFER, static_cast<GLuint>(before));
-            gl.BindBuffer(GL_PIXEL_PACK_BUFFER, static_cast<GLuint>(pack_buffer));
+            gl.BindFramebuffer(GL_DRAW_FRAMEBUFFER, bare);
+            gl.FramebufferTexture2D(GL_DRAW_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, texture, 0);
+            gl.Clear(GL_COLOR_BUFFER_BIT);
+            gl.BindFramebuffer(GL_DRAW_FRAMEBUFFER, static_cast<GLuint>(before));
             gl.DeleteFramebuffers(1, &bare);
             gl.DeleteTextures(1, &texture);
             break;
