@@ -87,8 +87,8 @@ class ExponentialHistogram {
     }
     // Makes the summary of window i.
     using Make = Callable<void(Summary& made, std::size_t i, const Share& share)>;
-    // Adds the summaries of that many windows as if by add() one after the other. Threads make them at the same time, and
-    // merge neighbours into the bucket that they become. Returns the milliseconds of making.
+    // Adds the summaries of that many windows as if by add() one after the other. Threads make them at the same time,
+    // and merge neighbours into the bucket that they become. Returns the milliseconds of making.
     double add_windows(std::size_t count, const Make& make, const Share& share) {
         constexpr std::size_t max_groups = 64;
         double make_ms = 0;
@@ -137,8 +137,9 @@ class ExponentialHistogram {
     }
     // Allows a larger error.
     void raise_eps(double eps) { plan_.eps = std::max(plan_.eps, eps); }
-    // Adds the other's buckets; pack() should follow. A bucket from another plan gets the first id whose error bounds its
-    // own. If many summaries can be merged in one step, buckets wait for others, until settle() or until there are many.
+    // Adds the other's buckets; pack() should follow. A bucket from another plan gets the first id whose error bounds
+    // its own. If many summaries can be merged in one step, buckets wait for others, until settle() or until there are
+    // many.
     void merge(const ExponentialHistogram& other, const Share& share = alone) {
         const auto take = [&](const Shared& bucket, std::size_t id) {
             if (!(plan_ == other.plan_)) {
@@ -296,8 +297,8 @@ class ExponentialHistogram {
             buckets_[id - 1] = list.empty() ? nullptr : std::move(list.front());
         }
     }
-    // Number of entries that wait, and that are merged in one step: those of 64 windows and a little more, up to 2 MiB of
-    // steps.
+    // Number of entries that wait, and that are merged in one step: those of 64 windows and a little more, up to 2 MiB
+    // of steps.
     [[nodiscard]] std::size_t many() const { return static_cast<std::size_t>(std::min(144 / plan_.eps, 9 * 0x1p14)); }
     // A power of two, at least 2: that number of summaries of the end of the list have few enough entries for a step.
     [[nodiscard]] std::size_t fitting(const std::vector<Shared>& list) const {

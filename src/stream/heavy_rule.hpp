@@ -28,9 +28,9 @@ struct Counted {
     Bounds count;
 };
 
-// counts(i) gives the prefixes of length i, ascending. Starts with the longest prefixes. From each prefix, the min count
-// of heavy prefixes below it is subtracted; those that may still be heavy are reported, and cover all that is below them
-// from then on.
+// counts(i) gives the prefixes of length i, ascending. Starts with the longest prefixes. Subtracts from the count of
+// each prefix the min counts of the heavy prefixes below it. A prefix that may still be heavy is reported. From then
+// on it covers all prefixes below it.
 template <class Value, class Counts>
 std::vector<HeavyPrefix<Value>> heavy_of(const std::vector<int>& lengths, const Counts& counts, std::uint64_t min,
                                          HeavyRule rule) {

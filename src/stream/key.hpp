@@ -47,8 +47,9 @@ template <class T>
     }
 }
 
-// How the bits of a value are read as a key. The type is known at run time, so that the code of this room is compiled for
-// each width of values instead of each type. The memory of values may be written as any type, so it is read by bits_at().
+// How the bits of a value are read as a key. The type is known at run time, so that the code of this room is compiled
+// for each width of values instead of each type. The memory of values may be written as any type, so it is read by
+// bits_at().
 template <class Bits>
 struct KeyRule {
     static constexpr Bits sign = static_cast<Bits>(Bits{1} << (8 * sizeof(Bits) - 1));
@@ -59,8 +60,8 @@ struct KeyRule {
     Bits minus_zero, zero;          // the bits of -0, which counts as 0, and their key
     Bits max_magnitude;             // of a number; greater ones are NaNs
     Bits greatest;                  // the largest key of a number
-    // Numbers of 64 bits may stand for values of 32 bits, in their order (see wide_rule_of). This is then the rule of the
-    // values.
+    // Numbers of 64 bits may stand for values of 32 bits, in their order (see wide_rule_of). This is then the rule of
+    // the values.
     const KeyRule<std::uint32_t>* narrow = nullptr;
 
     // The total order, in which -0 is below 0.
@@ -124,8 +125,8 @@ constexpr KeyRule<BitsOf<T>> make_rule() {
 template <class T>
 inline constexpr KeyRule<BitsOf<T>> rule_of = make_rule<T>();
 
-// The rule of values of any type as numbers of 64 bits: of their bits or, for 32 bits, of their order. With it, code for
-// one width serves all types.
+// The rule of values of any type as numbers of 64 bits: of their bits or, for 32 bits, of their order. With it, code
+// for one width serves all types.
 template <class T>
 constexpr KeyRule<std::uint64_t> make_wide_rule() {
     constexpr const auto& narrow = rule_of<T>;

@@ -87,8 +87,8 @@ inline Count count_of(const Bounds& bounds) {
     return {bounds.lower, bounds.lower, bounds.upper};
 }
 
-// Values with weights, as the sorted keys of a window in which each value occurs as often as its weight says. They go to
-// the summary of that intake.
+// Values with weights, as the sorted keys of a window in which each value occurs as often as its weight says. They go
+// to the summary of that intake.
 class WeightedKeys {
   public:
     template <class Bits>

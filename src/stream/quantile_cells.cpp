@@ -10,8 +10,8 @@
 
 namespace quadmill::detail::stream {
 
-// The values of a window by cell: those below the first entry of a summary, those from it on and below the next one, and
-// so on; the last cell has those from the last entry on.
+// The values of a window by cell: those below the first entry of a summary, those from it on and below the next one,
+// and so on; the last cell has those from the last entry on.
 class QuantileSummary::Cells {
   public:
     Cells(const List<Key>& ends, const Window<std::uint64_t>& window, const Share& share)
@@ -51,8 +51,8 @@ class QuantileSummary::Cells {
         for (; at + lanes <= end; at += lanes) search<lanes>(at, counts);
         for (; at < end; ++at) search<1>(at, counts);
     }
-    // Searches for several values at a time, because each step of a search waits for the one before. A step is as likely
-    // to go up as not, so no step should be a branch.
+    // Searches for several values at a time, because each step of a search waits for the one before. A step is as
+    // likely to go up as not, so no step should be a branch.
     template <std::size_t count>
     void search(std::size_t at, std::uint32_t* counts) {
         std::array<Key, count> keys;
@@ -79,11 +79,12 @@ class QuantileSummary::Cells {
     std::vector<std::uint32_t> counts_;  // of each piece; then the first ones are those of the window
 };
 
-// In a cell between entries with rank_min a and rank_max b (before), the j-th value of the window has a rank from a + j to
-// b - 1 + j, plus the values of the window before the cell. Values that equal the first entry come right after it. A cell
-// that gets no entries keeps the rule of Reach if its ranks are near enough; one that gets all its values keeps it in any
-// case, as a merged summary does. The ends of a cell become entries, so that the cells next to it get no farther apart,
-// and those between are half as far apart as they may be, if they can: values to come may need entries between them.
+// In a cell between entries with rank_min a and rank_max b (before), the j-th value of the window has a rank from a + j
+// to b - 1 + j, plus the values of the window before the cell. Values that equal the first entry come right after it. A
+// cell that gets no entries keeps the rule of Reach if its ranks are near enough; one that gets all its values keeps it
+// in any case, as a merged summary does. The ends of a cell become entries, so that the cells next to it get no farther
+// apart, and those between are half as far apart as they may be, if they can: values to come may need entries between
+// them.
 bool QuantileSummary::absorb(const Window<std::uint64_t>& window, double error, Tail tail, const Share& share) {
     if (window.size() == 0) return true;
     unpack();

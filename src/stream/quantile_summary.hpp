@@ -15,10 +15,10 @@
 
 namespace quadmill::detail::stream {
 
-// How far apart ranks of consecutive entries may be. Between an entry with rank_min a and one with rank_max b, a rank is
-// at most k = (b - a) / 2 from the nearer entry. With a tail, k <= error * d must hold, where d = a + k for the low end,
-// and n + 1 - b + k for the high end. If two summaries keep that rule, so does their merged summary, with the larger
-// error of both: k and d are sums of those of the inputs, or k is less.
+// How far apart ranks of consecutive entries may be. Between an entry with rank_min a and one with rank_max b, a rank
+// is at most k = (b - a) / 2 from the nearer entry. With a tail, k <= error * d must hold, where d = a + k for the low
+// end, and n + 1 - b + k for the high end. If two summaries keep that rule, so does their merged summary, with the
+// larger error of both: k and d are sums of those of the inputs, or k is less.
 class Reach {
   public:
     Reach(Tail tail, double max_error, std::uint64_t n);
@@ -62,7 +62,7 @@ class QuantileSummary {
         return of_keys(
             sorted.size(), [&](std::uint64_t i) { return sorted[i]; }, max_error, share, tail);
     }
-    // The same of n keys at(0), at(1), ...
+    // Samples n keys at(0), at(1), ... as above.
     template <class At>
     static QuantileSummary of_keys(std::uint64_t n, At at, double max_error, const Share& share, Tail tail) {
         QuantileSummary summary;
@@ -96,14 +96,14 @@ class QuantileSummary {
     static QuantileSummary merged(const QuantileSummary& a, const QuantileSummary& b) {
         return merged(a, b, QuantileSummary());
     }
-    // The summary of all inputs together, pruned once to that error if it is worthwhile. Each entry is moved log2(inputs)
-    // times, in 16 bytes. Pre: there is an input; all have the same tail.
+    // The summary of all inputs together, pruned once to that error if it is worthwhile. Each entry is moved
+    // log2(inputs) times, in 16 bytes. Pre: there is an input; all have the same tail.
     static QuantileSummary merged(std::span<const QuantileSummary* const> parts, double max_error);
-    // Adds the values of a window, which may be in any order. Entries count exactly the values before them. Values of the
-    // window become entries only beyond both ends, and where ranks would otherwise be farther apart than the error of n()
-    // permits. False if that took too many entries: many values between two entries get only the bounds of both. Then,
-    // and if it throws, nothing is changed. Pre: max_error() is within that error, a fraction of the distance from the
-    // end.
+    // Adds the values of a window, which may be in any order. Entries count exactly the values before them. Values of
+    // the window become entries only beyond both ends, and where ranks would otherwise be farther apart than the error
+    // of n() permits. False if that took too many entries: many values between two entries get only the bounds of both.
+    // Then, and if it throws, nothing is changed. Pre: max_error() is within that error, a fraction of the distance
+    // from the end.
     [[nodiscard]] bool absorb(const Window<std::uint64_t>& window, double error, Tail tail, const Share& share);
     // Drops entries while max_error() stays within that bound, if it is worthwhile; the papers' `compress`. At most n /
     // (2 max_error - current gap) entries stay, plus two, plus one per shared_piece entries.

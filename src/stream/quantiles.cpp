@@ -34,8 +34,8 @@ void QuantilesState<Bits>::plan_samples() {
     intake.sample(std::min<std::uint64_t>(gap, std::max<std::size_t>(window, 2) - 1));
 }
 
-// With a tail, windows of wide values go to one summary and need not be sorted. Otherwise a sample reads values that are
-// far apart, and waits for memory.
+// With a tail, windows of wide values go to one summary and need not be sorted. Otherwise a sample reads values that
+// are far apart, and waits for memory.
 template <class Bits>
 void QuantilesState<Bits>::take(const Windows<Bits>& sorted) {
     of_rest.reset();
@@ -208,7 +208,8 @@ auto QuantilesState<Bits>::compacted(const Histogram& buckets, const Window<Bits
     const auto share = intake.share();
     auto sampled = QuantileSummary::of(rest, plan.max_error(1, rest.size()), share, tail());
     const auto all = QuantileSummary::merged(buckets.all(share), sampled, {}, share);
-    // The first error that leaves few entries, unless that would take more than 12 ids, which have four fifths of the rest.
+    // The first error that leaves few entries, unless that would take more than 12 ids, which have four fifths of the
+    // rest.
     const auto few =
         2 * (tail() == Tail::Both ? 2 : 1) * (1 + std::log1p(plan.eps * static_cast<double>(all.n()))) / plan.eps;
     auto id = std::min(std::max(ErrorPlan::live_ids, last) + 1, Histogram::max_ids);

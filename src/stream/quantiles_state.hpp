@@ -31,8 +31,9 @@ struct Sums {
 template <class Bits>
 struct QuantilesState final : SummaryState, WindowSink<Bits> {
     using Histogram = ExponentialHistogram<QuantileSummary>;
-    // Whether a tail takes windows that are not sorted: values of 64 bits are found among the entries in less time than
-    // they are sorted, those of 32 bits are not, and a window should have more values than the summary has entries.
+    // Whether a summary with a tail takes windows that are not sorted. For 64-bit values, a search among the entries is
+    // faster than sorting. For 32-bit values it is slower. The window must have more values than the summary has
+    // entries.
     [[nodiscard]] bool absorbs() const {
         constexpr double values = 128;  // for each 1 / eps
         return sizeof(Bits) == sizeof(Key) && !for_size && tail() != Tail::Off &&

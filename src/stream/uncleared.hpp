@@ -58,7 +58,7 @@ class Spares {
     std::array<Slot, 16> kept_{};
     std::size_t total_ = 0;
 };
-// A thread's own. It is no member of an allocator, which is copied and compared.
+// A thread's own. It is not a member of an allocator, because allocators are copied and compared.
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
 inline thread_local Spares spares;
 
