@@ -186,7 +186,11 @@ class Tuner {
             bool in_order = true;
             for (std::size_t i = 0; i < sorted.size(); i += part)
                 in_order = in_order && cpu::in_order(cpu::part(sorted, i, std::min(part, sorted.size() - i)));
-            if (!in_order) throw Error("tune: an engine sorted wrongly; `quadmill info` names the driver");
+            if (!in_order) {
+                const auto* name = engine == Engine::Cpu ? "CPU" : engine == Engine::Merge ? "merge" : "hybrid";
+                throw Error("tune: the " + std::string(name) + " engine sorted " + std::to_string(n) +
+                            " keys wrongly; `quadmill info` names the driver");
+            }
             return ms;
         };
         TunePoint point{.n = n, .cpu_ms = time(Engine::Cpu), .gpu_ms = time(Engine::Merge)};

@@ -198,7 +198,7 @@ class SlidingState final : public SummaryState, public WindowSink<Bits> {
         const std::lock_guard lock(mutex_);
         return use(std::as_const(covered(width)));
     }
-    // Like ask() above. But if the values themselves are kept, calls `use_values` with the sorted values.
+    // Like ask() above. But if the values themselves are kept, calls use_values with the sorted values.
     template <class UseValues, class Use>
     auto ask(std::uint64_t width, UseValues use_values, Use use) {
         const std::lock_guard lock(mutex_);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <quadmill/context.hpp>
 #include <quadmill/device_group.hpp>
 #include <quadmill/pairs.hpp>
@@ -61,9 +62,10 @@ struct Textures {
         }
         return true;
     }
-    [[nodiscard]] bool ordered() const {
+    template <class Compare = std::less<>>
+    [[nodiscard]] bool ordered(Compare compare = {}) const {
         const auto places = read<std::uint32_t>(order);
-        return std::ranges::is_sorted(places, {}, [&](std::uint32_t place) { return depths.at(place); });
+        return std::ranges::is_sorted(places, compare, [&](std::uint32_t place) { return depths.at(place); });
     }
 };
 
@@ -179,7 +181,7 @@ on_gpu.percentiles_texture({.texture = luminances}, std::array{0.01, 0.5, 0.99},
     CHECK(std::ranges::is_sorted(keys));
     CHECK(best == std::array<float, 3>{0, 1, 2});
     CHECK(all.sorted(all.output));
-    CHECK(all.ordered());
+    CHECK(all.ordered(std::greater<>{}));  // from back to front
     auto sorted = all.depths;
     std::ranges::sort(sorted);
     CHECK(all.read<float>(percentiles)[1] == sorted[sorted.size() / 2]);
