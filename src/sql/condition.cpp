@@ -4,8 +4,6 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <limits>
-#include <memory>
 #include <optional>
 #include <utility>
 #include <variant>

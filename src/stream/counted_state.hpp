@@ -24,7 +24,7 @@ class Counts {
     explicit Counts(double eps, FrequencySummary of_values = {}) : Counts(eps, {64}, 64) {
         counts_.front() = std::move(of_values);
     }
-    // Of prefixes of values with that many bits.
+    // Counts prefixes of these lengths, of values with that many bits.
     Counts(double eps, std::vector<int> lengths, unsigned bits)
         : bits_(bits), lengths_(std::move(lengths)), eps_(eps), counts_(lengths_.size()) {}
 
@@ -52,8 +52,9 @@ class Counts {
     void write(Writer& to) const {
         for (const auto& count : counts_) count.write(to);
     }
-    // Of the whole values, and of prefixes.
+    // Reads one count of whole values.
     void read(Reader& from);
+    // Reads a count for each length of prefixes.
     void read_prefixes(Reader& from);
 
   private:

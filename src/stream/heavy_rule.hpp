@@ -16,7 +16,7 @@ namespace quadmill::detail::stream {
 [[nodiscard]] double each_eps(const HeavyPrefixOptions& options);
 // Throws InvalidArgument for options out of range. Values have that many bits.
 const HeavyPrefixOptions& checked(const HeavyPrefixOptions& options, unsigned bits);
-// Of the merged summary. Its errors hold for the support that both can be asked for.
+// The options of a merged summary. Its errors hold for the support that both can be asked for.
 [[nodiscard]] HeavyPrefixOptions of_both(const HeavyPrefixOptions& a, const HeavyPrefixOptions& b);
 // Reads eps and the support.
 void read_errors(Reader& from, HeavyPrefixOptions& options);
