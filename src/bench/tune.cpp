@@ -188,8 +188,9 @@ class Tuner {
                 in_order = in_order && cpu::in_order(cpu::part(sorted, i, std::min(part, sorted.size() - i)));
             if (!in_order) {
                 const auto* name = engine == Engine::Cpu ? "CPU" : engine == Engine::Merge ? "merge" : "hybrid";
-                throw Error("tune: the " + std::string(name) + " engine sorted " + std::to_string(n) +
-                            " keys wrongly; `quadmill info` names the driver");
+                throw Error("tune: the " + std::string(name) + " engine sorted " + std::to_string(n) + " keys of " +
+                            std::to_string(8 * cpu::bytes_of(type)) +
+                            " bits wrongly; `quadmill info` names the driver");
             }
             return ms;
         };

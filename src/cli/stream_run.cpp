@@ -115,7 +115,7 @@ bool StreamRun::worth_a_context() const {
     constexpr std::uint64_t bytes_of_a_line = 8;
     constexpr std::size_t usual_window = 1024;
     const auto size = input_->file().size().value_or(std::uint64_t{1} << 50U);
-    const auto raw_bytes = cpu::visit_key_type(options_.type(), []<class T>(const T*) { return sizeof(T); });
+    const auto raw_bytes = cpu::bytes_of(options_.type());
     const auto values = size / (options_.reading.form == input::Form::Text ? bytes_of_a_line : raw_bytes);
     const sort::SortWork work{.n = values, .window = usual_window, .batch = true, .type = options_.type()};
     if (!sort::gpu_may_win_with_startup(work, ranks_.threads(options_.threads))) return false;

@@ -139,6 +139,11 @@ decltype(auto) visit(Keys keys, Work&& work) {
     });
 }
 
+// Bytes of a key in memory.
+[[nodiscard]] inline std::size_t bytes_of(KeyType type) {
+    return visit_key_type(type, []<class Key>(const Key* /*type*/) { return sizeof(Key); });
+}
+
 // `n` keys beginning with index `first`.
 [[nodiscard]] inline Keys part(Keys keys, std::size_t first, std::size_t n) {
     return visit(keys, [&](auto values) { return Keys(values.subspan(first, n)); });

@@ -26,15 +26,11 @@ struct Costs {
     double sort, merge, gpu, gpu_start = 0.45e6, besides = 0, threads = 1;
 };
 
-std::size_t bytes_of(KeyType type) {
-    return cpu::visit_key_type(type, []<class Key>(const Key* /*type*/) { return sizeof(Key); });
-}
-
 // Measured on an H100 and an H200 by `quadmill tune` and `bench sort` (2026-11-26): costs for 2^22 keys; for batches,
 // costs for quantiles of 2^24 values and more. The CPU is a Xeon of 2.8 GHz with AVX-512 (vqsort). The GPU merges with
 // subgroups.
 Costs costs_of(const SortWork& work) {
-    const auto bytes = bytes_of(work.type);
+    const auto bytes = cpu::bytes_of(work.type);
     const bool wide = bytes == 8;
     const bool fast = cpu::number_sort_name() == std::string_view("vqsort");
     if (work.top) return {.sort = work.index ? 15.0 : 9.0, .merge = 0, .gpu = wide ? 0.7 : 0.35, .gpu_start = 0.9e6};
@@ -92,7 +88,7 @@ SortCrossings::ByWidth crossings_of(SortWork work, double threads) {
 }
 
 std::size_t of_width(const SortCrossings::ByWidth& all, KeyType type) {
-    const auto bytes = bytes_of(type);
+    const auto bytes = cpu::bytes_of(type);
     return bytes == 8 ? all.bits64 : bytes == 4 ? all.bits32 : all.bits16;
 }
 
@@ -142,7 +138,7 @@ Engine choose(const SortCrossings& crossings, const SortWork& work) {
 
 std::string explain(const SortCrossings& crossings, const SortWork& work) {
     const auto from = crossing_for(crossings, work);
-    const std::string kind = "for " + std::to_string(8 * bytes_of(work.type)) + "-bit keys" +
+    const std::string kind = "for " + std::to_string(8 * cpu::bytes_of(work.type)) + "-bit keys" +
                              (work.top          ? ", the first ones only"
                               : work.batch      ? " in batches of windows"
                               : work.window > 0 ? " in windows"

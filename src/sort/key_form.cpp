@@ -6,7 +6,7 @@
 namespace quadmill::detail::sort {
 
 std::size_t KeyForm::key_bytes() const {
-    return cpu::visit_key_type(type, []<class Key>(const Key*) { return sizeof(Key); });
+    return cpu::bytes_of(type);
 }
 
 std::size_t KeyForm::pair_keys() const {

@@ -50,7 +50,7 @@ struct CorrelatedState final : SummaryState {
         : type(of),
           g(wanted.g),
           window(window_for("CorrelatedSums", wanted.eps, wanted.window, *sorter)),
-          pairs(size_of_key(of) <= 4, std::move(sorter), window, [this](auto sorted) { take(std::move(sorted)); }),
+          pairs(cpu::bytes_of(of) <= 4, std::move(sorter), window, [this](auto sorted) { take(std::move(sorted)); }),
           histogram(ErrorPlan::planned(wanted.eps, wanted.n, window)) {}
 
     void take(std::vector<CorrelatedSummary::Pair> sorted) {

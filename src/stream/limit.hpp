@@ -13,10 +13,6 @@
 
 namespace quadmill::detail::stream {
 
-inline std::size_t size_of_key(KeyType type) {
-    return cpu::visit_key_type(type, []<class T>(const T* /*type*/) { return sizeof(T); });
-}
-
 // The value of a key, rounded.
 inline double number_at(KeyType type, Key key) {
     return cpu::visit_key_type(type, [key]<class T>(const T* /*type*/) { return number(KeyOf<T>::value(key)); });
