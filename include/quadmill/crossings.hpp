@@ -18,10 +18,10 @@ struct SortCrossings {
     };
     ByWidth keys{};        ///< a sort of all keys with Engine::Merge
     ByWidth with_index{};  ///< sort with an index, and argsort
-    ByWidth windows{};     ///< all keys in windows of 1,024; in windows of w, each counts log2(w) / 10
+    ByWidth windows{};     ///< keys in windows of 1,024; n keys in windows of w count as n log2(w) / 10
     ByWidth batches{};     ///< a batch of a stream's windows, while CPU threads summarize others
     ByWidth top{};         ///< Sorter::top()
-    ByWidth hybrid{};      ///< a sort of all keys from which Engine::Hybrid is faster than both
+    ByWidth hybrid{};      ///< a sort of all keys: from here on Engine::Hybrid is the fastest
     bool operator==(const SortCrossings&) const = default;
 };
 

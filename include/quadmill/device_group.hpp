@@ -26,7 +26,7 @@ struct DeviceShare {
     std::string failure;        ///< why it stopped; empty while it works
 };
 
-/// Headless contexts, one a device, for sorters that work on all of them. Copies share the contexts.
+/// Headless contexts, one per device, for sorters that work on all of them. Copies share the contexts.
 ///
 /// A thread for each device owns its context while a sorter of the group lives, so a group has at most one sorter at a
 /// time (another is refused with InvalidArgument), and its contexts are not used for anything else meanwhile. A device

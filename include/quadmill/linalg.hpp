@@ -99,7 +99,7 @@ class QUADMILL_API Reducer {
     std::unique_ptr<State> state_;
 };
 
-/// Which element becomes the pivot of a step.
+/// Which element becomes the pivot of a step: the one that the others in its column are divided by.
 enum class Pivot {
     Diagonal,  ///< the one on the diagonal: no pivoting
     Partial,   ///< the largest in its column, as LAPACK's getrf does
@@ -112,7 +112,7 @@ enum class Swap {
     Copy      ///< their texels are copied
 };
 
-/// The layout of a blocked factorization's trailing matrix in texels.
+/// How the trailing matrix lies in texels: the rows and columns that are not yet eliminated.
 enum class Layout {
     Scalars,  ///< R32F, one element per texel
     Tiles     ///< RGBA32F in 8 layers that a pass writes together: a fragment computes 4 columns of 8 rows
@@ -120,7 +120,7 @@ enum class Layout {
 
 /// Options of Lu.
 struct LuOptions {
-    Pivot pivot = Pivot::Partial;  ///< the elements that it divides by
+    Pivot pivot = Pivot::Partial;  ///< how the elements to divide by are chosen
     Swap swap = Swap::Copy;        ///< for one row per pass
     /// Rows that a pass over the trailing matrix eliminates: 8, 16 or 32, or 1, the slides' own form. Pivot::Full
     /// always has 1, since each of its pivots depends on all remaining elements. Unset: 32, or 1 for Pivot::Full.

@@ -125,6 +125,8 @@ class QUADMILL_API HeavyPrefixes<Ipv6> {
 
 /// The number of different values or names of a stream.
 ///
+/// Let p be the smallest number with 1.04 / 2^(p/2) <= `error`; it is 14 for 1 %.
+///
 /// Guarantee: exact for up to 2^p / 8 different ones, unless two have the same hash of 64 bits. Otherwise the estimate
 /// has no bias and a standard error of 1.04 / 2^(p/2), at most `error`. `lower` and `upper` are three standard errors
 /// away: the true number is between them with a probability of about 99.7 %.

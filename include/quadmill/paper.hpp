@@ -55,9 +55,9 @@ struct PbsnOptions {
 struct BitonicOptions {
     Representation representation = Representation::SingleArray;  ///< of keys in texels
     /// Side of a square in texels. If a texel's partner is closer than this, a pass draws its quads in squares, one
-    /// after the other, so that a square's texels are read while they are in the cache. Rounded down to a power of two;
-    /// 0 draws whole quads. Smaller squares are more quads, of 32 bytes each; squares that are too small for the keys
-    /// are refused. Unset: the fastest on the device, 128 on GPUs and 0 on software renderers.
+    /// after the other, so that the texels of a square are read while they are in the cache. Rounded down to a power of
+    /// two. 0: quads are not divided. Smaller squares mean more quads, of 32 bytes each; squares that are too small for
+    /// the number of keys are refused. Unset: the fastest in measurements, 128 on GPUs and 0 on software renderers.
     std::optional<std::size_t> block{};
     /// Steps of the network in one pass, 1 to 3; with 3, each texel is computed from 8.
     int steps_per_pass = 3;
@@ -82,8 +82,9 @@ enum class RawValues { WhereSmaller, Never };
 /// How the blocks of a sliding window are made.
 enum class SlidingBlocks {
     Merged,  ///< from one chain of merges, so that each value is sorted once
-    /// as in SIGMOD'05, section 5.3: each of the L + 1 levels sorts all values again, in sets of 1 / eps_l or a block,
-    /// and makes its blocks of them; each value is sorted L + 1 times. For fixed widths only
+    /// as in SIGMOD'05, section 5.3: each of the L + 1 levels sorts all values again and makes its blocks of them. It
+    /// sorts sets of 1 / e values, where e is the error of its blocks, or whole blocks if these are smaller. For fixed
+    /// widths only
     Sorted,
 };
 

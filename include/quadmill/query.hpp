@@ -208,7 +208,7 @@ template <class T>
 struct ResultColumn {
     static_assert(std::same_as<T, std::int64_t> || std::same_as<T, double> || std::same_as<T, std::string>,
                   "a column is taken as std::int64_t, double or std::string");
-    std::vector<T> values;    ///< one a row; unspecified for NULL
+    std::vector<T> values;    ///< one per row; unspecified for NULL
     std::vector<bool> valid;  ///< which rows have a value
 };
 

@@ -206,14 +206,14 @@ struct TopCounts {
     std::uint64_t others = 0;        ///< max count of any value that is not among the items
 };
 
-/// Heavy hitters: the candidates come from a lossy count (Frequencies), which misses none, and their counts from both
-/// it and a sketch; both give guaranteed bounds.
+/// Heavy hitters. The candidates come from a lossy count (Frequencies), which misses none. Their counts come from the
+/// lossy count and from a sketch. Both give guaranteed bounds.
 ///
 /// Guarantee: every value that occurs more than eps n times is a candidate. The count of an item is certainly from
-/// lower to upper, the intersection of both bounds, and the estimate is its middle. If `others` is less than the last
-/// item's lower bound, the items are the most frequent values. T is std::uint32_t, std::uint64_t or float. It cannot be
-/// merged or saved.
-/// Memory: of both.
+/// lower to upper, which is the intersection of the bounds of both. The estimate is the middle. If `others` is less
+/// than the last item's lower bound, the items are the most frequent values. T is std::uint32_t, std::uint64_t or
+/// float. It cannot be merged or saved.
+/// Memory: that of Frequencies and that of Sketch.
 ///
 ///     HeavyHitters<std::uint32_t> ports({.eps = 0.001}, {.width = 1 << 16});
 ///     ports.add(values);

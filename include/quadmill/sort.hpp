@@ -99,24 +99,25 @@ enum class TexelChannels {
 template <class T>
 concept TexelKey = std::same_as<T, float> || std::same_as<T, std::int32_t> || std::same_as<T, std::uint32_t>;
 
-/// The functions of Sorter that Sorter::prepare() can prepare. The others cannot be prepared.
+/// The calls of Sorter that Sorter::prepare() can prepare.
 enum class SortCall { Sort, SortWithIndex, Argsort, ArgsortTexture, ArgsortBuffer, SortBuffer };
 
-/// Sorts with one context. It reuses its textures and staging memory in later calls; its shader programs belong to the
-/// context. Each call sorts in SortOptions::order, unless it is given another.
+/// Sorts in one context. A Sorter keeps its textures and its memory for transfers (staging memory) for later calls. Its
+/// shader programs belong to the context. Each call sorts in SortOptions::order, unless the call names another order.
 ///
 /// Guarantee: the output is a permutation of the input's bits, in the order that Order describes, on every driver. If a
-/// call throws InvalidArgument, GlError or ContextError, the keys are unchanged or permuted. But a GPU reset during
-/// read-back may lose keys, because they arrive in parts. The order is total over bits, so equal keys cannot be told
-/// apart, and stability matters only with an index: sort_with_index() is stable.
+/// call throws InvalidArgument, GlError or ContextError, the keys are unchanged or a permutation of what they were.
+/// There is one exception: if the GPU is reset while results are read back, keys may be lost, because they arrive in
+/// parts. Equal keys have equal bits, so stability matters only for an index; sort_with_index() is stable.
 /// Memory: textures stay for the next call; SortStats reports the bytes.
 /// - Pbsn: on the GPU at most 4 textures of PbsnOptions::max_texels texels (of 16 bytes, 8 for 16-bit floats) and the
-///   same amount of staging memory; on the CPU one copy of the keys, and 16 bytes for each key that is set aside.
+///   same amount of staging memory; on the CPU one copy of the keys, and 16 bytes for each key that blending cannot
+///   order.
 /// - Merge: on the GPU a little more than three times the bytes of the keys, five times with an index, and staging
-///   memory for the keys and for the result. Each window or segment is padded to a multiple of 64 32-bit keys. With
-///   MergeKernel::Subgroup it is up to 3.7 times, 6.2 with an index, and a window is padded to a power of two or a
-///   multiple of 1,024 keys (512 with an index, or for 64-bit keys). On the CPU it needs no copy of the keys, but up to
-///   56 bytes per window or segment, and 8 bytes per 64 keys of them.
+///   memory for the keys and for the result. Each window or segment is padded to a multiple of 64 keys of 32 bits. With
+///   MergeKernel::Subgroup these are up to 3.7 and 6.2 times, and a window is padded to a power of two or a multiple of
+///   1,024 keys (512 with an index, or for 64-bit keys). On the CPU it needs no copy of the keys, but up to 56 bytes
+///   for each window or segment, and 8 bytes for each 64 of its keys.
 /// - Bitonic: on the GPU one copy of the keys (and of the index), and two copies of the padded words. Words have 32
 ///   bits (16 for 16-bit keys). Each window, or the whole array, is padded to a power of two, at least 4.
 /// - Hybrid: on the GPU what Merge needs for the keys that are sorted there, at most 2^26 or one segment at a time; on
@@ -247,8 +248,8 @@ class QUADMILL_API Sorter {
     SortStats argsort_texture(const TextureRegion& keys, std::uint32_t index, int channel = 0,
                               std::optional<Order> order = {});
 
-    /// argsort_texture() by depth: a texel is a position (r, g, b), and its key is the position's distance from the
-    /// plane, which the GPU computes. See Plane.
+    /// argsort_texture() by depth: the texture has positions (r, g, b) instead of keys. The GPU computes the key of a
+    /// position, its distance from the plane. See Plane.
     /// Shape: positions RGB32F, RGB16F, RGBA32F, RGBA16F, or another format above with at least three channels of
     /// floats.
     /// Guarantee: the computed key is off by at most 2^-21 of |plane.x r| + |plane.y g| + |plane.z b| + |plane.w|.
@@ -298,9 +299,9 @@ class QUADMILL_API Sorter {
     template <TexelKey T>
     [[nodiscard]] QUADMILL_API RankSample<T> sample_texture(const TextureRegion& keys, double eps, int channel = 0);
 
-    /// argsort_texture() from buffer to buffer: `index`, a buffer too, receives from byte `index_offset` on the indices
-    /// of `count` keys in order, 32 bits each, as glDrawElements takes them for GL_UNSIGNED_INT. Its other bytes are
-    /// unchanged. Uses Engine::Merge.
+    /// argsort_texture() with keys and index in buffers. The buffer `index` receives `count` indices of 32 bits, from
+    /// byte `index_offset` on: the i-th one is the index, from 0, of the i-th key in order. glDrawElements takes them
+    /// as GL_UNSIGNED_INT. Other bytes of `index` are unchanged. Uses Engine::Merge.
     /// Shape: keys of any type; offset and stride are multiples of 4 (of 2 for 16-bit keys). `index` is another buffer,
     /// or another part of the same one. Neither buffer is mapped, except with GL_MAP_PERSISTENT_BIT.
     /// Cost: as argsort_texture(): no upload, no read-back, does not wait. GPU memory: 26 bytes per key (50 for 64
@@ -314,8 +315,8 @@ class QUADMILL_API Sorter {
     SortStats argsort_buffer(const BufferKeys& keys, std::size_t count, std::uint32_t index,
                              std::size_t index_offset = 0, std::optional<Order> order = {});
 
-    /// argsort_buffer() by depth: at the place of each key is a position, three floats x, y and z, and its key is the
-    /// position's distance from the plane, which the GPU computes. See Plane.
+    /// argsort_buffer() by depth: the buffer has positions instead of keys, three floats x, y and z each. The GPU
+    /// computes the key of a position, its distance from the plane. See Plane.
     /// Shape: as for argsort_buffer(), with positions.type KeyType::F32, and a stride of at least 12 bytes (0: 12).
     /// Guarantee: the error of a key, as for argsort_texture() by depth.
     ///

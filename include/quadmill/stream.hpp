@@ -52,7 +52,7 @@ struct Frequent {
 /// Options of frequencies.
 struct FrequencyOptions {
     double eps = 0.001;      ///< the error of a count, as a fraction of n; from 1e-9 to 0.5
-    std::size_t window = 0;  ///< as for quantiles, but at least 1 / eps (up to 2^24), which is the paper's own
+    std::size_t window = 0;  ///< as for quantiles, but at least 1 / eps (up to 2^24), the window of the paper
 };
 
 /// The frequent values of a stream so far: lossy counting.

@@ -34,7 +34,7 @@ struct ColumnInfo {
 /// A column of texts, to be added with others.
 struct TextColumn {
     std::string name;                   ///< of the column
-    std::vector<std::string> values{};  ///< one a row
+    std::vector<std::string> values{};  ///< one per row
     std::vector<bool> valid{};          ///< as of Table::add()
 };
 
