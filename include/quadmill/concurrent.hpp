@@ -114,10 +114,10 @@ class Concurrent {
 
 /// A summary of the values of the last seconds. Times are seconds of any clock; values may come in any order of time.
 ///
-/// Guarantee: summary(now) has all values with a time from now - seconds to now. Time is cut into panes of seconds /
-/// panes, so values up to one pane older than that, or later than `now`, may be in it, too. Its error is that of the
-/// summary. A value that is older than the oldest pane, compared with the latest time so far, is not added; late()
-/// counts the calls with such values.
+/// Guarantee: summary(now) has all values with a time from now - seconds to now. Time is cut into panes, spans of
+/// seconds / panes. So values up to one pane older than that, or later than `now`, may be in it, too. Its error is that
+/// of the summary. A value that is older than the oldest pane, compared with the latest time so far, is not added;
+/// late() counts the calls with such values.
 /// Memory: up to panes + 2 summaries.
 ///
 ///     Recent<Quantiles<float>> last_minutes(300, [] { return Quantiles<float>({.eps = 0.01}); });

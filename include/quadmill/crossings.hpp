@@ -1,5 +1,6 @@
-/// Crossover points: the sizes from which the engine Auto uses the GPU. `quadmill tune` measures them on a machine. The
-/// library does not read the file that it writes; if the options hold no crossings, it uses built-in estimates.
+/// Crossover points: the numbers of keys or rows from which the engine Auto uses the GPU. `quadmill tune` measures them
+/// on a machine and writes a file, which the library does not read. If the options have no crossings, the library uses
+/// built-in estimates (docs/notes/auto.md).
 #pragma once
 
 #include <cstddef>

@@ -82,7 +82,8 @@ namespace quadmill::mpi {
 /// in round k, half of the remaining ranks send their saved summaries to the other half. `load` makes a summary of
 /// saved bytes; CorrelatedSums needs its g again.
 ///
-/// Guarantee: rank 0 has what merging all summaries in the order of ranks, by pairs, makes; the others have nothing.
+/// Guarantee: rank 0 gets the summary that merging all of them makes, by pairs, in the order of ranks; the others get
+/// nothing.
 /// Cost: ceil(log2 P) rounds; in each, a rank sends or receives the bytes of one summary.
 /// Throws: as load() and merge(), and Error if MPI fails; on all ranks.
 template <class Summary, class Load>

@@ -94,17 +94,18 @@ class QUADMILL_API StreamSummary {
 /// Guarantee: the rank of every answer is within eps n of the requested rank, and within the bounds given with it, for
 /// every stream, whether n was given, wrong or unknown. The smallest and the largest value are exact. Every answer is
 /// exact until values are dropped, which does not happen before the first window is full. The same values in the same
-/// order and windows of the same length give the same answers with any sorter. With a tail, the rank of every answer is
-/// within eps d of the requested rank, for every stream.
-/// Memory: let w be the number of windows. If n is known, at most (1 + log2 w)^2 / eps entries; otherwise at most 10
-/// (1 + log2 w) / eps up to 2^12 windows, and 2,550 / eps up to 2^36; for random values at most half of that. An entry
-/// has 12 bytes (16 for 64-bit types; 24 from 2^16 entries per bucket or 2^32 values on), and 5 to 11 when saved. In
-/// addition, the sorter has four batches, of at least one window each. With one thread and fewer than 16 batches of
-/// values it has only the unfinished window. At most 4 / eps values are saved unchanged. A merge with summaries of
-/// another eps or n keeps eps, but may keep all entries. With a tail: a merged summary of w windows has at most 16
-/// (1 + ln(eps n)) / eps entries (twice that for both ends), and there are up to 1 + log2 w of these. save() leaves
-/// about (1 + ln(2 eps n)) / eps entries of 5 to 9 bytes, with an error of 0.8 eps. Merging saved summaries drops fewer
-/// entries: each merge of two may add eps / 75 to the error until it is eps.
+/// order, in windows of the same length, give the same answers with any sorter. With a tail, the rank of every answer
+/// is within eps d of the requested rank, for every stream.
+/// Memory: an entry has 12 bytes (16 for 64-bit types; 24 from 2^16 entries per bucket or 2^32 values on), and 5 to 11
+/// when saved. Let w be the number of windows. If n is known, there are at most (1 + log2 w)^2 / eps entries, otherwise
+/// at most 10 (1 + log2 w) / eps up to 2^12 windows, and 2,550 / eps up to 2^36. For random values there are at most
+/// half as many. In addition, the sorter has four batches, of at least one window each; with one thread, and up to 16
+/// batches of values, only the unfinished window. Of this window at most 4 / eps values are saved as they are; more are
+/// saved as a sample. A merge with summaries of another eps or n keeps eps, but may keep all entries. With a tail: a
+/// merged summary of w windows has at most 16 (1 + ln(eps n)) / eps entries (twice that for both ends), and there are
+/// up to 1 + log2 w of these. save() reduces them to about (1 + ln(2 eps n)) / eps entries of 5 to 9 bytes, with an
+/// error of 0.8 eps. Merges of saved summaries drop fewer entries, because each merge of two may add only eps / 75 to
+/// the error until it is eps.
 /// Throws: InvalidArgument for options out of range, or for questions about no values; what the sorter throws (no value
 /// is lost); std::bad_alloc (windows without memory are lost, n() does not count them, and the guarantee holds for the
 /// others).
@@ -182,7 +183,7 @@ class QUADMILL_API Quantiles : public StreamSummary {
     /// Adds all values of the other summary, which is not changed. eps becomes the larger of both.
     /// Pre: the same tail.
     void merge(const Quantiles& other);
-    /// merge() of all of them.
+    /// Merges all of them together.
     void merge(std::span<const Quantiles> others);
     /// Loads the bytes of save(); the summary goes on with that sorter.
     /// Throws: InvalidArgument if the bytes are damaged, or hold another kind of summary or type.

@@ -164,7 +164,8 @@ class QUADMILL_API Sorter {
     /// Sorts an index of the keys and leaves the keys unchanged: index[i] receives the index, from 0, of the i-th key
     /// in order. Equal keys keep the order of the input. Only the index is read back from the GPU.
     /// Shape: as for sort_with_index().
-    /// Cost: as for sort_with_index(), but a read-back of 4 bytes per key; on the CPU, a copy of the keys.
+    /// Cost: as for sort_with_index(), but a read-back of 4 bytes per key. Engine::Cpu takes 8 bytes per key (16 for 64
+    /// bits) of memory.
     /// Throws: as sort_with_index().
     ///
     ///     sorter.argsort(keys, index);  // {3, 1, 2} stay; index becomes {1, 2, 0}
@@ -418,8 +419,7 @@ struct TextureRegion {
 
 /// Sorts with Engine::Cpu, without a context, in the library's total order: with Highway's vqsort if the library was
 /// built with it, otherwise with std::sort. `threads` is the number of threads; 0: as many as the machine has.
-/// Memory: with more than one thread, a copy of the keys; with an index 8 bytes per key (16 for 64 bits), twice that
-/// with more than one thread.
+/// Memory: none, as keys are sorted in place; with an index 8 bytes per key (16 for 64 bits).
 QUADMILL_API SortStats sort_on_cpu(Keys keys, Order order = Order::Ascending, unsigned threads = 0);
 /// sort_on_cpu() with an index, stably, as Sorter::sort_with_index().
 QUADMILL_API SortStats sort_with_index_on_cpu(Keys keys, std::span<std::uint32_t> index, Order order = Order::Ascending,
@@ -431,7 +431,7 @@ QUADMILL_API SortStats sort_windows_on_cpu(Keys keys, std::size_t window, Order 
 QUADMILL_API SortStats sort_segments_on_cpu(Keys keys, std::span<const std::size_t> ends,
                                             Order order = Order::Ascending, unsigned threads = 0);
 /// Finds the first best.size() keys, as Sorter::top(), with std::nth_element.
-/// Memory: a copy of the keys, with an index of 8 or 16 bytes per key.
+/// Memory: twice best.size() keys, and 256 more; with an index 8 or 16 bytes for each of these.
 QUADMILL_API SortStats top_on_cpu(ConstKeys keys, Keys best, std::span<std::uint32_t> index = {},
                                   Order order = Order::Ascending, unsigned threads = 0);
 

@@ -4,8 +4,8 @@
 /// A stream is cut into windows; a WindowSorter sorts them (CPU threads, or the graphics pipeline, see
 /// window_sorter.hpp), and a summary takes what it needs from each. Values have the types that sort.hpp sorts, in its
 /// order, but -0 counts as 0. NaNs are not values: they are counted separately (nans()). One thread at a time may
-/// change a summary; while none does, any number of threads may call its const functions, but with a sorter on the GPU
-/// only the thread of its context.
+/// change a summary. While none does, any number of threads may call its const functions; but if its sorter works on
+/// the GPU, only the thread of the context may.
 #pragma once
 
 #include <concepts>
@@ -128,12 +128,12 @@ struct SlidingOptions {
 ///
 /// Guarantee: not counting NaNs, the rank of every answer among the last W values (W = window, or fewer at the start of
 /// the stream) is within eps W of the requested rank, and the answer is one of these values.
-/// Memory: L = log2(4 / eps) levels of blocks. A window of up to 4 (L + 1)^2 / eps values is kept as it is, and answers
-/// are exact, except with RawValues::Never; an answer merges the values since the last one into the sorted window.
-/// Fixed: blocks of 2 (L + 1)^2 / eps entries of 12 to 24 bytes in all, and at most 4 (L + 1)^2 / eps more that are
-/// being merged, half of that again while the stream is shorter than the window; and four batches of max(32 (L + 1) /
-/// eps, 2^14) values, for any window. Variable: blocks of about 6 (L + 1) ln(8 / eps) log2(window eps) / eps entries,
-/// and the last 128 / eps values.
+/// Memory: let L = log2(4 / eps), the number of levels of blocks. A window of up to 4 (L + 1)^2 / eps values is kept as
+/// it is, and answers are exact, except with RawValues::Never. (An answer then merges the values since the last answer
+/// into the sorted window.) Longer windows, Widths::Fixed: all blocks together have 2 (L + 1)^2 / eps entries of 12 to
+/// 24 bytes. At most 4 (L + 1)^2 / eps more are being merged, and half of that again while the stream is shorter than
+/// the window. The sorter has four batches of max(32 (L + 1) / eps, 2^14) values, for any window. Widths::Variable:
+/// about 6 (L + 1) ln(8 / eps) log2(window eps) / eps entries, and the last 128 / eps values.
 /// Throws: InvalidArgument if all this may exceed max_bytes; otherwise as Quantiles.
 /// Source: SIGMOD'05 section 5.3; Arasu and Manku, PODS 2004: the error of a block on level l is eps / (2 (2 L + 2))
 /// 2^(L - l) of its values.
