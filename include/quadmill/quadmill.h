@@ -5,8 +5,8 @@
  * GPU. No call waits for the GPU, except in OpenGL ES 3.0, where the library must find out the size of each texture.
  * Programs in C++ have more in quadmill/sort.hpp; do not link both libraries into one program.
  *
- * Pre of every call: the adopted context is current on this thread. A failed call changes nothing of yours; qm_message()
- * says why it failed. NULL for a context is QM_INVALID.
+ * Before every call, the adopted context must be current on this thread. A failed call changes nothing of yours;
+ * qm_message() says why it failed. A call with NULL for a context returns QM_INVALID.
  */
 #ifndef QUADMILL_H
 #define QUADMILL_H
@@ -75,8 +75,8 @@ typedef struct qm_buffer {
     size_t offset;   /* of the first key, in bytes: a multiple of 4 (of 2 for QM_F16) */
     size_t stride;   /* from one key to the next, in bytes, likewise; 0: they follow each other */
     size_t count;    /* number of keys, or their max number if it is in a buffer */
-    /* If only the GPU knows the number of keys: a buffer with it, as a 32-bit unsigned integer, such as an indirect draw's;
-     * otherwise 0. Keys beyond the number are not changed, and their indices follow those of the others. */
+    /* If only the GPU knows the number of keys: a buffer with it, as a 32-bit unsigned integer, such as an indirect
+     * draw's; otherwise 0. Keys beyond the number are not changed, and their indices follow those of the others. */
     uint32_t count_buffer;
     size_t count_offset; /* in bytes, a multiple of 4 */
 } qm_buffer;
@@ -94,11 +94,12 @@ QM_API void qm_free(qm_context* context);
 /* Why this thread's last call failed; "" before the first failure. Valid until its next call that fails. */
 QM_API const char* qm_message(void);
 
-/* The order of keys: texel i of `index`, a 2-D texture of R32UI, receives the number of the i-th key in order, counted
- * from 0 within the rectangle. Equal keys keep their order. Draw with it directly: sprites from back to front.
- * Keys: R32F, R32I, R32UI, RGBA32F, RGBA16F, R16F, R16, R8, RGBA8 or depths. In 2-D textures also RG8, RG16, RG16F, RG32F,
- * RGB8, RGB16F, RGB32F, R11F_G11F_B10F, RGB10_A2, RGBA16, SRGB8, SRGB8_ALPHA8, and integers of 8, 16 and 32 bits with one,
- * two or four channels. */
+/* The order of keys: texel i of `index`, a 2-D texture of R32UI, receives the number of the i-th key in order,
+ * counted from 0 within the rectangle. Equal keys keep their order. Draw with it directly: sprites from back to
+ * front.
+ * Keys: R32F, R32I, R32UI, RGBA32F, RGBA16F, R16F, R16, R8, RGBA8 or depths. In 2-D textures also RG8, RG16, RG16F,
+ * RG32F, RGB8, RGB16F, RGB32F, R11F_G11F_B10F, RGB10_A2, RGBA16, SRGB8, SRGB8_ALPHA8, and integers of 8, 16 and 32
+ * bits with one, two or four channels. */
 QM_API qm_status qm_argsort_texture(qm_context* context, const qm_texture* keys, uint32_t index, qm_order order);
 
 /* Sorts the texels of a rectangle into another of the same shape and format, or in place, each channel by itself.
@@ -112,8 +113,8 @@ QM_API qm_status qm_sort_texture(qm_context* context, const qm_texture* from, co
 QM_API qm_status qm_percentiles_texture(qm_context* context, const qm_texture* keys, const double* phi, size_t count,
                                         uint32_t output);
 
-/* The order of keys in a buffer: from byte `index_offset` on, the buffer `index` receives 32-bit numbers as glDrawElements
- * takes them for GL_UNSIGNED_INT. The keys are not changed. */
+/* The order of keys in a buffer: from byte `index_offset` on, the buffer `index` receives 32-bit numbers as
+ * glDrawElements takes them for GL_UNSIGNED_INT. The keys are not changed. */
 QM_API qm_status qm_argsort_buffer(qm_context* context, const qm_buffer* keys, uint32_t index, size_t index_offset,
                                    qm_order order);
 
@@ -136,8 +137,8 @@ QM_API qm_status qm_sort_buffer(qm_context* context, const qm_buffer* keys, qm_o
 QM_API qm_status qm_prepare(qm_context* context, qm_call call, qm_type type, size_t count, size_t programs, int* ready);
 
 /* The compiled programs in the driver's own form, for qm_load_programs() in a later run. *size receives their bytes;
- * they are copied to `bytes` if `capacity` is enough (QM_INVALID otherwise, unless `bytes` is NULL, to ask for the size).
- * 0 bytes if the driver has no such form. */
+ * they are copied to `bytes` if `capacity` is enough (QM_INVALID otherwise, unless `bytes` is NULL, to ask for the
+ * size). 0 bytes if the driver has no such form. */
 QM_API qm_status qm_save_programs(qm_context* context, void* bytes, size_t capacity, size_t* size);
 /* *loaded receives the number of programs; 0 if another driver or version saved them. */
 QM_API qm_status qm_load_programs(qm_context* context, const void* bytes, size_t size, size_t* loaded);
