@@ -22,7 +22,6 @@ namespace quadmill::detail::input {
 namespace {
 
 constexpr std::string_view banner = "%%MatrixMarket";
-constexpr std::uint64_t max_elements = std::uint64_t{1} << 30U;
 
 std::vector<std::string_view> words_of(std::string_view line) {
     constexpr std::string_view blanks = " \t\r";
@@ -55,7 +54,8 @@ constexpr Fault below_floats = "is below the range of 32-bit floats";
 template <class Value>
 class MatrixMarket {
   public:
-    MatrixMarket(const std::string& path, std::string_view text) : lines_(path), path_(path), text_(text) {}
+    MatrixMarket(const std::string& path, std::string_view text, std::uint64_t max_elements)
+        : lines_(path), path_(path), text_(text), max_elements_(max_elements) {}
 
     MatrixOf<Value> read() {
         read_banner();
@@ -122,7 +122,8 @@ class MatrixMarket {
         if (words.size() != (dense_ ? 2U : 3U))
             fail(line_, dense_ ? "is not 'ROWS COLUMNS'" : "is not 'ROWS COLUMNS ENTRIES'");
         const auto rows = whole(words[0]), columns = whole(words[1]);
-        if (columns > max_elements / std::max<std::uint64_t>(rows, 1)) fail(line_, "is more than 2^30 elements");
+        if (columns > max_elements_ / std::max<std::uint64_t>(rows, 1))
+            fail(line_, "is more than 2^30 elements");
         if (symmetry_ != Symmetry::General && rows != columns)
             fail(line_, "is not square, which symmetric matrices are");
         made_.rows = rows;
@@ -171,7 +172,7 @@ class MatrixMarket {
     std::string_view text_, line_;
     bool dense_ = false, pattern_ = false;
     Symmetry symmetry_ = Symmetry::General;
-    std::uint64_t entries_ = 0;
+    std::uint64_t max_elements_, entries_ = 0;
     MatrixOf<Value> made_;
 };
 
@@ -268,19 +269,19 @@ void refuse_other_files(const std::string& path, const std::string& name, std::s
 }  // namespace
 
 template <class Value>
-MatrixOf<Value> read_matrix(const std::string& path, std::optional<std::size_t> columns) {
+MatrixOf<Value> read_matrix(const std::string& path, std::optional<std::size_t> columns, std::uint64_t max_elements) {
     const auto bytes = files::read_file(path);
     const std::string_view text(bytes.as<const char>().data(), bytes.size());
     const auto name = files::input_name(path);
-    if (text.starts_with(banner)) return MatrixMarket<Value>(path, text).read();
+    if (text.starts_with(banner)) return MatrixMarket<Value>(path, text, max_elements).read();
     if (is_matrix_market(path)) throw InvalidArgument(fmt::format("{} does not begin with {}", name, banner));
     if (const auto header = npy_header(text.substr(0, max_npy_header), name))
         return npy_matrix<Value>(name, *header, bytes, columns);
     refuse_other_files(path, name, text);
     return raw_matrix<Value>(name, raw_values<Value>(path, name, bytes), columns);
 }
-template MatrixOf<float> read_matrix(const std::string&, std::optional<std::size_t>);
-template MatrixOf<double> read_matrix(const std::string&, std::optional<std::size_t>);
+template MatrixOf<float> read_matrix(const std::string&, std::optional<std::size_t>, std::uint64_t);
+template MatrixOf<double> read_matrix(const std::string&, std::optional<std::size_t>, std::uint64_t);
 
 bool is_matrix_market(const std::string& path) {
     return path.ends_with(".mtx");

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,9 +20,11 @@ using MatrixFile = MatrixOf<float>;
 
 // Matrix Market or NumPy if the file begins like that, otherwise raw, with `columns` columns or square. Throws IoError.
 // Throws InvalidArgument, with the line, also for values that are not finite or too small for floats, and for files
-// that look like other text or compressed files.
+// that look like other text or compressed files. A few lines of Matrix Market can describe a huge matrix: one with more
+// elements is refused before any memory is taken.
 template <class Value = float>
-[[nodiscard]] MatrixOf<Value> read_matrix(const std::string& path, std::optional<std::size_t> columns);
+[[nodiscard]] MatrixOf<Value> read_matrix(const std::string& path, std::optional<std::size_t> columns,
+                                          std::uint64_t max_elements = std::uint64_t{1} << 30U);
 
 // Whether the name's ending means Matrix Market; and whether it means raw 64-bit floats.
 [[nodiscard]] bool is_matrix_market(const std::string& path);

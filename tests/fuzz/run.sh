@@ -24,16 +24,15 @@ fuzz() {
     sed '/: 0$/d' "$log"
     return $status
 }
-running=0
+running=0 failed=0
+one_ends() {
+    wait -n || failed=1
+    running=$((running - 1))
+}
 for name in "${names[@]}"; do
-    if [ $running -eq "$(nproc)" ]; then
-        wait -n
-        running=$((running - 1))
-    fi
+    [ $running -lt "$(nproc)" ] || one_ends
     fuzz "$name" &
     running=$((running + 1))
 done
-while [ $running -gt 0 ]; do
-    wait -n
-    running=$((running - 1))
-done
+while [ $running -gt 0 ]; do one_ends; done
+exit $failed
