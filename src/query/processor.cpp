@@ -189,7 +189,7 @@ PendingCount QueryProcessor::count_async(const Table& table, const Predicate& wh
         auto counting = count_later(*opened.columns, bind(function, detail::Access::of(where), *opened.table));
         if (opened.engine != QueryEngine::Cpu) gl::flush(*detail::Access::of(*state_->context));
         return detail::Access::make<PendingCount>(std::make_unique<PendingCount::State>(
-            PendingCount::State{.processor = state_, .counting = std::move(counting), .engine = opened.engine}));
+            PendingCount::State{{.processor = state_, .later = std::move(counting), .engine = opened.engine}}));
     });
 }
 
@@ -290,16 +290,16 @@ Value QueryProcessor::aggregate(const Table& table, const QueryAggregate& what, 
 PendingValue QueryProcessor::aggregate_async(const Table& table, const QueryAggregate& what, const Selection* of) {
     return state_->with_aggregate("QueryProcessor::aggregate_async", table, what, of, [&](AskedAggregate& asked) {
         auto* const textures = asked.opened.columns->textures();
-        std::unique_ptr<ValueLater> value;
+        Later<Value> value;
         if (textures) {
             auto& device = *detail::Access::of(*state_->context);
             value = read_later(device, asked.measure(*textures), asked.wanted, asked.tables());
             gl::flush(device);
         } else {
-            value = value_now(asked.answer());
+            value = known(asked.answer());
         }
         return detail::Access::make<PendingValue>(std::make_unique<PendingValue::State>(
-            PendingValue::State{.processor = state_, .value = std::move(value), .engine = asked.opened.engine}));
+            PendingValue::State{{.processor = state_, .later = std::move(value), .engine = asked.opened.engine}}));
     });
 }
 
@@ -418,11 +418,11 @@ PendingCount& PendingCount::operator=(PendingCount&&) noexcept = default;
 PendingCount::~PendingCount() = default;
 
 bool PendingCount::ready() const {
-    return state_->processor->within("PendingCount::ready", [&] { return state_->counting->ready(); });
+    return state_->ready("PendingCount::ready");
 }
 
 std::uint64_t PendingCount::get() const {
-    return state_->processor->within("PendingCount::get", [&] { return state_->counting->result(); });
+    return state_->get("PendingCount::get");
 }
 
 QueryEngine PendingCount::engine() const noexcept {
@@ -437,11 +437,11 @@ PendingValue& PendingValue::operator=(PendingValue&&) noexcept = default;
 PendingValue::~PendingValue() = default;
 
 bool PendingValue::ready() const {
-    return state_->processor->within("PendingValue::ready", [&] { return state_->value->ready(); });
+    return state_->ready("PendingValue::ready");
 }
 
 Value PendingValue::get() const {
-    return state_->processor->within("PendingValue::get", [&] { return state_->value->value(); });
+    return state_->get("PendingValue::get");
 }
 
 QueryEngine PendingValue::engine() const noexcept {

@@ -34,12 +34,12 @@ using detail::query::Engines;
 using detail::query::HostNumbers;
 using detail::query::HostRows;
 using detail::query::JoinTools;
+using detail::query::Later;
 using detail::query::Matcher;
 using detail::query::QueryWork;
 using detail::query::TableData;
 using detail::query::TextureJoinTools;
 using detail::query::Tuning;
-using detail::query::ValueLater;
 
 // A table that an engine has opened.
 struct Opened {
@@ -112,17 +112,22 @@ struct QueryProcessor::State : std::enable_shared_from_this<QueryProcessor::Stat
     std::optional<HostNumbers> host_numbers;
 };
 
-struct PendingCount::State {
+// An answer in flight.
+template <class T>
+struct Pending {
     std::shared_ptr<QueryProcessor::State> processor;
-    std::unique_ptr<Counting> counting;
+    Later<T> later;
     QueryEngine engine;
-};
 
-struct PendingValue::State {
-    std::shared_ptr<QueryProcessor::State> processor;
-    std::unique_ptr<ValueLater> value;
-    QueryEngine engine;
+    [[nodiscard]] bool ready(const char* function) const {
+        return processor->within(function, [this] { return later.ready(); });
+    }
+    [[nodiscard]] T get(const char* function) const {
+        return processor->within(function, [this] { return later.result(); });
+    }
 };
+struct PendingCount::State : Pending<std::uint64_t> {};
+struct PendingValue::State : Pending<Value> {};
 
 // The few rows among which an index found all of a selection, and which of them are in it.
 struct FewRows {

@@ -56,20 +56,20 @@ void put(Answer& to, Kind kind, std::uint64_t bits) {
 
 class CountQuestion final : public Question {
   public:
-    explicit CountQuestion(std::unique_ptr<Counting> of) : of_(std::move(of)) {}
-    [[nodiscard]] bool ready() override { return of_->ready(); }
-    void read(Answer& to) override { put(to, Kind::Integer, of_->result()); }
+    explicit CountQuestion(Counting of) : of_(std::move(of)) {}
+    [[nodiscard]] bool ready() override { return of_.ready(); }
+    void read(Answer& to) override { put(to, Kind::Integer, of_.result()); }
 
   private:
-    std::unique_ptr<Counting> of_;
+    Counting of_;
 };
 
 class ValueQuestion final : public Question {
   public:
-    explicit ValueQuestion(std::unique_ptr<ValueLater> of) : of_(std::move(of)) {}
-    [[nodiscard]] bool ready() override { return of_->ready(); }
+    explicit ValueQuestion(Later<Value> of) : of_(std::move(of)) {}
+    [[nodiscard]] bool ready() override { return of_.ready(); }
     void read(Answer& to) override {
-        const auto value = of_->value();
+        const auto value = of_.result();
         if (const auto* integer = std::get_if<std::int64_t>(&value)) {
             put(to, Kind::Integer, static_cast<std::uint64_t>(*integer));
         } else if (const auto* number = std::get_if<double>(&value)) {
@@ -80,7 +80,7 @@ class ValueQuestion final : public Question {
     }
 
   private:
-    std::unique_ptr<ValueLater> of_;
+    Later<Value> of_;
 };
 
 // All texels of a texture of 32-bit words, which `take` turns into the answer.

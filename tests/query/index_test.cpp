@@ -222,7 +222,7 @@ TEST_CASE("Counts of an index that are in flight together are exact, also after 
     std::mt19937_64 random(49);
     const auto noise = [&](std::size_t /*i*/) { return random() >> 40U; };
     indexed.of(Table().add("x", values_of<float>(rows, noise)), {0});
-    std::vector<std::unique_ptr<Counting>> counts;
+    std::vector<Counting> counts;
     std::vector<std::uint64_t> expected;
     for (int n = 0; n < 100; ++n) {
         const std::vector<KeyRange> ranges{indexed.some_range(0, random)};
@@ -230,7 +230,7 @@ TEST_CASE("Counts of an index that are in flight together are exact, also after 
         expected.push_back(indexed.counted(ranges));
     }
     indexed.of(Table().add("x", values_of<float>(1, noise)), {0});
-    for (std::size_t n = 0; n < counts.size(); ++n) CHECK(counts[n]->result() == expected[n]);
+    for (std::size_t n = 0; n < counts.size(); ++n) CHECK(counts[n].result() == expected[n]);
 }
 
 namespace {

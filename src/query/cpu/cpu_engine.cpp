@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <functional>
 #include <mutex>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "query/cpu/aggregates.hpp"
-#include "query/cpu/leaves.hpp"
+#include "query/cpu/loops.hpp"
 
 namespace quadmill::detail::query {
 namespace {
@@ -49,10 +49,8 @@ class CpuColumns : public Columns {
     [[nodiscard]] std::size_t chunk_count() const { return (table_->rows + chunk_rows - 1) / chunk_rows; }
 
     // Calls `work(chunk)` on all threads.
-    template <class Work>
-    void for_chunks(const Work& work) {
-        if (chunk_count() > 1) return workers_->for_each(chunk_count(), work);
-        if (chunk_count() == 1) work(std::size_t{0});
+    void for_chunks(const cpu::Workers::Work& work) {
+        chunk_count() == 1 ? work(0) : workers_->for_each(chunk_count(), work);
     }
     // The results of `work(chunk)`, in the order of the chunks.
     template <class Work>
@@ -71,7 +69,8 @@ class CpuColumns : public Columns {
         return std::make_shared<CpuBits>(std::move(words));
     }
 
-    template <class Pack>
+    // `pack_rows(first, n, words)` writes bits, which count only for rows that are not NULL in any of the columns.
+    using Pack = std::function<void(std::size_t first, std::size_t n, std::uint32_t* words)>;
     [[nodiscard]] BitsPtr packed(const std::vector<std::size_t>& columns, bool negate, const Pack& pack_rows);
     [[nodiscard]] BitsPtr bits(const Range& leaf) { return packed_leaf(leaf, {leaf.column}); }
     [[nodiscard]] BitsPtr bits(const Pair& leaf) { return packed_leaf(leaf, {leaf.a, leaf.b}); }
@@ -87,15 +86,10 @@ class CpuColumns : public Columns {
         });
     }
 
-    template <class T>
-    [[nodiscard]] Key kth_of(std::span<const T> values, const Words& words, std::uint64_t k, Key min, Key max);
-
     std::shared_ptr<const TableData> table_;
     std::shared_ptr<cpu::Workers> workers_;
 };
 
-// `pack_rows(first, n, words)` writes bits, which count only for rows that are not NULL in any of the columns.
-template <class Pack>
 BitsPtr CpuColumns::packed(const std::vector<std::size_t>& columns, bool negate, const Pack& pack_rows) {
     Words words(word_count());
     for_chunks([&](std::size_t chunk) {
@@ -135,16 +129,12 @@ BitsPtr CpuColumns::combine(BoolOp op, const Bits& a, const Bits& b) {
     const auto &x = words_of(a), &y = words_of(b);
     Words words(word_count());
     const auto each = [&](auto join) { std::transform(x.begin(), x.end(), y.begin(), words.begin(), join); };
-    switch (op) {
-        case BoolOp::And:
-            each([](std::uint32_t p, std::uint32_t q) { return p & q; });
-            break;
-        case BoolOp::Or:
-            each([](std::uint32_t p, std::uint32_t q) { return p | q; });
-            break;
-        case BoolOp::AndNot:
-            each([](std::uint32_t p, std::uint32_t q) { return p & ~q; });
-            break;
+    if (op == BoolOp::And) {
+        each(std::bit_and());
+    } else if (op == BoolOp::Or) {
+        each(std::bit_or());
+    } else {
+        each([](std::uint32_t p, std::uint32_t q) { return p & ~q; });
     }
     return std::make_shared<CpuBits>(std::move(words));
 }
@@ -174,26 +164,23 @@ std::pair<Key, Key> CpuColumns::extremes(std::size_t column, const Bits& rows) {
     });
 }
 
-Key CpuColumns::kth(std::size_t column, std::uint64_t k, const Bits& rows) {
-    const auto& data = *table_->columns[column];
-    return with_column(column, [&](auto values) { return kth_of(values, words_of(rows), k, data.min, data.max); });
-}
-
 // Narrows the range of keys with histograms until few enough keys are left to copy.
-template <class T>
-Key CpuColumns::kth_of(std::span<const T> values, const Words& words, std::uint64_t k, Key min, Key max) {
+Key CpuColumns::kth(std::size_t column, std::uint64_t k, const Bits& rows) {
     constexpr std::uint64_t few = std::uint64_t{1} << 16U;
     constexpr int bucket_bits = 11;
+    auto min = table_->columns[column]->min, max = table_->columns[column]->max;
     const auto for_keys = [&](std::size_t chunk, const auto& work) {
-        for_words(values, words, chunk, [&](std::uint32_t word, const T* from, auto /*lanes*/) {
-            for_bits(word, [&](std::size_t i) {
-                const Key key = narrow_key(from[i]);
-                if (key >= min && key <= max) work(key);
+        with_column(column, [&, low = min, high = max]<class T>(std::span<const T> values) {
+            for_words(values, words_of(rows), chunk, [&](std::uint32_t word, const T* from, auto /*lanes*/) {
+                for_bits(word, [&](std::size_t i) {
+                    const Key key = narrow_key(from[i]);
+                    if (key >= low && key <= high) work(key);
+                });
             });
         });
     };
     std::mutex mutex;
-    auto left = values.size();
+    auto left = table_->rows;
     while (left > few && min < max) {
         const auto shift = std::max(0, static_cast<int>(std::bit_width(max - min)) - bucket_bits);
         using Histogram = std::array<std::uint64_t, std::size_t{1} << bucket_bits>;

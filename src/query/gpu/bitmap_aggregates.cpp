@@ -21,11 +21,15 @@ const gl::Program& BitmapColumns::partial_program(const GpuColumn& column, const
                              values_prelude() + rule.glsl);
 }
 
+MeasuredTexel texel_of(pass::ReadBack& back) {
+    MeasuredTexel words{};
+    std::memcpy(words.data(), back.wait().data(), sizeof words);
+    return words;
+}
+
 MeasuredTexel BitmapColumns::read(const gl::Texture& texel) {
     tables_.readback().request(device_, texel);
-    MeasuredTexel words{};
-    std::memcpy(words.data(), tables_.readback().wait().data(), sizeof words);
-    return words;
+    return texel_of(tables_.readback());
 }
 
 const gl::Texture& BitmapColumns::fold_count(const Bits& rows) {
@@ -44,26 +48,10 @@ std::uint64_t BitmapColumns::count(const Bits& rows) {
     return *known;
 }
 
-namespace {
-
-class CountingTexel final : public Counting {
-  public:
-    CountingTexel(gl::Device& device, const gl::Texture& texel) { back_.request(device, texel); }
-    [[nodiscard]] bool ready() override { return back_.ready(); }
-    [[nodiscard]] std::uint64_t result() override {
-        std::uint32_t count = 0;
-        std::memcpy(&count, back_.wait().data(), sizeof count);
-        return count;
-    }
-
-  private:
-    pass::ReadBack back_;
-};
-
-}  // namespace
-
-std::unique_ptr<Counting> BitmapColumns::count_later(const Bits& rows) {
-    return std::make_unique<CountingTexel>(device_, fold_count(rows));
+Counting BitmapColumns::count_later(const Bits& rows) {
+    const auto back = std::make_shared<pass::ReadBack>();
+    back->request(device_, fold_count(rows));
+    return {.result = [back]() -> std::uint64_t { return texel_of(*back)[0]; }, .ready = [back] { return back->ready(); }};
 }
 
 const gl::Texture& BitmapColumns::fold(const char* name, const GpuColumn& of, const Bits& rows,

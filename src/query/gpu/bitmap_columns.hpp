@@ -30,6 +30,8 @@ struct GpuMeasure {
     const gl::Texture* count;  // number of values that were aggregated
 };
 
+// The texel that was requested; waits for it.
+[[nodiscard]] MeasuredTexel texel_of(pass::ReadBack& back);
 // The value of a texel.
 [[nodiscard]] Sum sum_of_texel(const MeasuredTexel& texel, ColumnType type, std::uint64_t n);
 [[nodiscard]] inline std::pair<Key, Key> extremes_of_texel(const MeasuredTexel& texel) {
@@ -65,8 +67,8 @@ class BitmapColumns final : public GpuColumns {
     [[nodiscard]] BitsPtr conjunction(const Clauses& clauses) override;
     [[nodiscard]] std::uint64_t count_conjunction(const Clauses& clauses) override;
 
-    [[nodiscard]] std::unique_ptr<Counting> count_later(const Bits& rows) override;
-    [[nodiscard]] std::unique_ptr<Counting> count_conjunction_later(const Clauses& clauses) override;
+    [[nodiscard]] Counting count_later(const Bits& rows) override;
+    [[nodiscard]] Counting count_conjunction_later(const Clauses& clauses) override;
     // Measures an aggregate of that column without waiting. `rows` are the rows that have a value. Counts have no
     // column.
     [[nodiscard]] GpuMeasure measure(const QueryAggregate& what, std::size_t column, const Bits& rows);
@@ -77,8 +79,8 @@ class BitmapColumns final : public GpuColumns {
     // the selection outlive the result.
     [[nodiscard]] std::unique_ptr<FoundGroups> group(const GroupsWanted& wanted, const Bits& rows);
     void send_again(std::span<const std::size_t> columns) override;
-    // The count of the condition by an index; null if there is none for it.
-    [[nodiscard]] std::unique_ptr<Counting> count_by_index(const Clauses& clauses);
+    // The count of the condition by an index; empty if there is none for it.
+    [[nodiscard]] Counting count_by_index(const Clauses& clauses);
     // As in RowIndexes.
     [[nodiscard]] std::shared_ptr<BitmapColumns> near(const Clauses& clauses);
     [[nodiscard]] BitmapColumns* textures() override { return this; }

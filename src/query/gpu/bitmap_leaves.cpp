@@ -194,12 +194,12 @@ BitsPtr BitmapColumns::selected(const ConditionProgram& by) {
     return bits;
 }
 
-std::unique_ptr<Counting> BitmapColumns::count_by_index(const Clauses& clauses) {
+Counting BitmapColumns::count_by_index(const Clauses& clauses) {
     const auto& indexes = tables_.indexes();
-    if (!indexes) return nullptr;
+    if (!indexes) return {};
     if (auto counting = indexes->count_later(clauses, *this)) return counting;
     const auto some = near(clauses);
-    return some ? some->count_later(*some->conjunction(clauses)) : nullptr;
+    return some ? some->count_later(*some->conjunction(clauses)) : Counting();
 }
 
 std::shared_ptr<BitmapColumns> BitmapColumns::near(const Clauses& clauses) {
@@ -208,11 +208,11 @@ std::shared_ptr<BitmapColumns> BitmapColumns::near(const Clauses& clauses) {
 }
 
 std::uint64_t BitmapColumns::count_conjunction(const Clauses& clauses) {
-    if (const auto by_index = count_by_index(clauses)) return by_index->result();
+    if (const auto by_index = count_by_index(clauses)) return by_index.result();
     return count(*conjunction(clauses));
 }
 
-std::unique_ptr<Counting> BitmapColumns::count_conjunction_later(const Clauses& clauses) {
+Counting BitmapColumns::count_conjunction_later(const Clauses& clauses) {
     if (auto by_index = count_by_index(clauses)) return by_index;
     return count_later(*conjunction(clauses));
 }

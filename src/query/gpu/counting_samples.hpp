@@ -12,32 +12,22 @@
 
 namespace quadmill::detail::query {
 
-// The sum of some queries and of a number that is known already.
-class CountingSamples final : public Counting {
-  public:
-    // The queries are given to `home`, if there is one, when the count ends.
-    explicit CountingSamples(std::vector<gl::Query> queries, std::uint64_t known = 0,
-                             std::shared_ptr<Spare<gl::Query>> home = {})
-        : queries_(std::move(queries)), known_(known), home_(std::move(home)) {}
-    CountingSamples(const CountingSamples&) = delete;
-    CountingSamples& operator=(const CountingSamples&) = delete;
-    ~CountingSamples() override {
-        if (!home_) return;
-        for (auto& query : queries_) home_->give(std::move(query));
-    }
-    [[nodiscard]] bool ready() override {
-        return std::ranges::all_of(queries_, [](const gl::Query& query) { return query.ready(); });
-    }
-    [[nodiscard]] std::uint64_t result() override {
-        auto sum = known_;
-        for (const auto& query : queries_) sum += query.result();
-        return sum;
-    }
-
-  private:
-    std::vector<gl::Query> queries_;
-    std::uint64_t known_;
-    std::shared_ptr<Spare<gl::Query>> home_;
-};
+// The sum of some queries and of a number that is known already. The queries are given to `home`, if there is one, when
+// the count ends.
+[[nodiscard]] inline Counting counting_samples(std::vector<gl::Query> queries, std::uint64_t known = 0,
+                                               const std::shared_ptr<Spare<gl::Query>>& home = {}) {
+    const std::shared_ptr<std::vector<gl::Query>> held(
+        new std::vector(std::move(queries)), [home](std::vector<gl::Query>* ended) {
+            for (std::size_t i = 0; home && i < ended->size(); ++i) home->give(std::move((*ended)[i]));
+            delete ended;
+        });
+    return {.result =
+                [held, known] {
+                    auto sum = known;
+                    for (const auto& query : *held) sum += query.result();
+                    return sum;
+                },
+            .ready = [held] { return std::ranges::all_of(*held, [](const auto& query) { return query.ready(); }); }};
+}
 
 }  // namespace quadmill::detail::query

@@ -83,12 +83,12 @@ void DepthColumns::issue(gl::Pass pass, bool count) {
     draw(device_, pass);
 }
 
-std::unique_ptr<Counting> DepthColumns::take_queries() {
+Counting DepthColumns::take_queries() {
     auto& all = engine_.queries_;
     const auto end = all.begin() + static_cast<std::ptrdiff_t>(std::exchange(queries_used_, 0));
     std::vector<gl::Query> taken(std::make_move_iterator(all.begin()), std::make_move_iterator(end));
     all.erase(all.begin(), end);
-    return std::make_unique<CountingSamples>(std::move(taken));
+    return counting_samples(std::move(taken));
 }
 
 void DepthColumns::test(const char* name, const Test& test, bool count) {
@@ -142,7 +142,7 @@ void DepthColumns::selected(const Bits& bits, int level, const std::optional<gl:
           count);
 }
 
-std::unique_ptr<Counting> DepthColumns::count_later(const Bits& rows) {
+Counting DepthColumns::count_later(const Bits& rows) {
     queries_used_ = 0;
     selected(rows, 0, std::nullopt, true);
     return take_queries();

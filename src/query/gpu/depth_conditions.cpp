@@ -262,7 +262,7 @@ void DepthColumns::issue_count(const Clauses& clauses) {
 }
 
 std::uint64_t DepthColumns::count_conjunction(const Clauses& clauses) {
-    if (const auto by_index = bitmap_.count_by_index(clauses)) return by_index->result();
+    if (const auto by_index = bitmap_.count_by_index(clauses)) return by_index.result();
     if (clauses.empty()) return bitmap_.shape().rows;
     if (clauses.size() > max_clauses) return count(*conjunction(clauses));
     issue_count(clauses);
@@ -272,9 +272,9 @@ std::uint64_t DepthColumns::count_conjunction(const Clauses& clauses) {
     return sum;
 }
 
-std::unique_ptr<Counting> DepthColumns::count_conjunction_later(const Clauses& clauses) {
+Counting DepthColumns::count_conjunction_later(const Clauses& clauses) {
     if (auto by_index = bitmap_.count_by_index(clauses)) return by_index;
-    if (clauses.empty()) return std::make_unique<Counted>(bitmap_.shape().rows);
+    if (clauses.empty()) return known<std::uint64_t>(bitmap_.shape().rows);
     if (clauses.size() > max_clauses) return count_later(*conjunction(clauses));
     issue_count(clauses);
     return take_queries();

@@ -89,8 +89,8 @@ class DepthColumns final : public GpuColumns {
     [[nodiscard]] BitsPtr conjunction(const Clauses& clauses) override;
     [[nodiscard]] std::uint64_t count_conjunction(const Clauses& clauses) override;
     // The counts are those of occlusion queries.
-    [[nodiscard]] std::unique_ptr<Counting> count_later(const Bits& rows) override;
-    [[nodiscard]] std::unique_ptr<Counting> count_conjunction_later(const Clauses& clauses) override;
+    [[nodiscard]] Counting count_later(const Bits& rows) override;
+    [[nodiscard]] Counting count_conjunction_later(const Clauses& clauses) override;
     void send_again(std::span<const std::size_t> columns) override;
     [[nodiscard]] BitmapColumns* textures() override { return &bitmap_; }
 
@@ -147,7 +147,7 @@ class DepthColumns final : public GpuColumns {
     // Draws the passes that count the rows for which all clauses hold. Pre: at most max_clauses.
     void issue_count(const Clauses& clauses);
     // The queries that count. The caller becomes their owner.
-    [[nodiscard]] std::unique_ptr<Counting> take_queries();
+    [[nodiscard]] Counting take_queries();
 
     [[nodiscard]] const GpuColumn& column(std::size_t i) const { return *bitmap_.column(i); }
     [[nodiscard]] static const gl::Texture& texture(const Bits& bits) { return BitmapColumns::texture(bits); }

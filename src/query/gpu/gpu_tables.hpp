@@ -40,8 +40,8 @@ struct IndexUse {
 class RowIndexes {
   public:
     virtual ~RowIndexes() = default;
-    // The count of a condition that has only ranges of indexed columns; null if no index serves it.
-    [[nodiscard]] virtual std::unique_ptr<Counting> count_later(const Clauses& clauses,
+    // The count of a condition that has only ranges of indexed columns; empty if no index serves it.
+    [[nodiscard]] virtual Counting count_later(const Clauses& clauses,
                                                                 const BitmapColumns& columns) = 0;
     // Copies of the few rows among which are all that satisfy a condition with ranges of indexed columns; null if no
     // index finds few.

@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::size_t usual_line = 512;  // texels per line of matches
 constexpr std::size_t min_line = 32;
-constexpr std::size_t group = 4;                       // left rows whose words are in one texel of matches
-constexpr std::size_t min_lines = 8, max_lines = 512;  // lines of pairs that are read back together
+constexpr std::size_t rows_a_group = 4;                          // left rows whose words are in one texel of matches
+constexpr std::size_t min_pair_lines = 8, max_pair_lines = 512;  // lines of pairs that are read back together
 
 // How keys are stored in textures: as 64 bits, or as 32-bit differences to the smallest key if one code is left that no
 // key has.
@@ -51,12 +51,12 @@ struct Tiling {
         words = std::min({usual_line, texels, std::bit_ceil(std::max(all_words, min_line))});
         lines = std::min(up(all_words, words), texels / words);
         parts = up(keys, part_keys());
-        const auto wanted = up(ranges, group);
+        const auto wanted = up(ranges, rows_a_group);
         const auto max = std::min(texels / (words * lines), max_size / lines);
         groups = parts > 1        ? 1
-                 : block_rows > 0 ? std::min({wanted, max, up(block_rows, group)})
+                 : block_rows > 0 ? std::min({wanted, max, up(block_rows, rows_a_group)})
                                   : up(wanted, up(wanted, max));
-        rows = parts == 1 ? groups * group : 1;
+        rows = parts == 1 ? groups * rows_a_group : 1;
     }
     [[nodiscard]] std::size_t part_keys() const { return words * lines * Shape::rows_a_word; }
 };
@@ -119,7 +119,7 @@ MatchRun::MatchRun(Matcher& matcher, Matcher::Kept& kept, std::size_t ranges, st
       take_(take) {
     const auto lines = tiling_.lines * tiling_.groups;
     fit(device_, kept_.matches, gl::Format::Rgba32ui, static_cast<int>(tiling_.words), height_for(lines, device_));
-    fit(device_, kept_.ranges, gl::Format::Rgba32ui, group, height_for(tiling_.groups, device_));
+    fit(device_, kept_.ranges, gl::Format::Rgba32ui, rows_a_group, height_for(tiling_.groups, device_));
     quads_ = gl::QuadList(device_, {gl::rectangle(0, 0, static_cast<int>(tiling_.words), static_cast<int>(lines))});
 }
 
@@ -166,9 +166,9 @@ void MatchRun::list_pairs(std::size_t first, std::size_t count, std::size_t part
     const auto all = kept_.bits->count(words);
     found_ += all;
     for (std::uint64_t from = 0; from < all && !enough_;) {
-        const auto n = static_cast<std::size_t>(std::min<std::uint64_t>(all - from, list_width * max_lines));
-        const auto lines = std::max(std::bit_ceil(up(n, list_width)), min_lines);
-        const auto i = static_cast<std::size_t>(std::countr_zero(lines / min_lines));
+        const auto n = static_cast<std::size_t>(std::min<std::uint64_t>(all - from, list_width * max_pair_lines));
+        const auto lines = std::max(std::bit_ceil(up(n, list_width)), min_pair_lines);
+        const auto i = static_cast<std::size_t>(std::countr_zero(lines / min_pair_lines));
         fit(device_, kept_.pairs.at(i), gl::Format::Rg32ui, list_width, static_cast<int>(lines));
         kept_.bits->draw(words, from, n, kept_.pairs.at(i));
         kept_.back.request(device_, rows_of(i).texture);
@@ -235,11 +235,11 @@ class MatchOfMemory final : public MatchRun {
 
     void make_ranges(std::size_t first, std::size_t count) override {
         using Texel = std::array<Key, 2>;
-        kept_.uploaders[0].send(device_, kept_.ranges.texture, up(count, group), workers_,
+        kept_.uploaders[0].send(device_, kept_.ranges.texture, up(count, rows_a_group), workers_,
                                 [&](std::size_t line, std::size_t /*lines*/, std::span<std::byte> memory) {
                                     const auto in_memory = memory.size() / sizeof(Texel);
                                     for (std::size_t i = 0; i < in_memory; ++i) {
-                                        const auto row = line * group + i;
+                                        const auto row = line * rows_a_group + i;
                                         const auto texel = row < count ? code_.range(ranges_[first + row]) : Texel{};
                                         std::memcpy(memory.data() + i * sizeof texel, texel.data(), sizeof texel);
                                     }
@@ -309,7 +309,7 @@ class MatchOfTextures final : public MatchRun {
 
     void make_ranges(std::size_t first, std::size_t count) override {
         const auto& program = programs_.get("query/join_ranges.frag", shaders::query_join_ranges_frag, prelude(0));
-        fill_keys("join ranges", program, 0, kept_.ranges, up(count, group),
+        fill_keys("join ranges", program, 0, kept_.ranges, up(count, rows_a_group),
                   {{"first", static_cast<int>(first)}, {"count", static_cast<int>(count)}});
     }
 

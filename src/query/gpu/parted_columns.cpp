@@ -69,36 +69,26 @@ std::uint64_t PartedColumns::count(const Bits& rows) {
     return sum;
 }
 
-namespace {
-
-class CountingParts final : public Counting {
-  public:
-    void add(std::unique_ptr<Counting> part) { parts_.push_back(std::move(part)); }
-    [[nodiscard]] bool ready() override {
-        return std::ranges::all_of(parts_, [](const auto& part) { return part->ready(); });
-    }
-    [[nodiscard]] std::uint64_t result() override {
-        std::uint64_t sum = 0;
-        for (const auto& part : parts_) sum += part->result();
-        return sum;
-    }
-
-  private:
-    std::vector<std::unique_ptr<Counting>> parts_;
-};
-
-}  // namespace
-
-std::unique_ptr<Counting> PartedColumns::count_later(const Bits& rows) {
-    auto all = std::make_unique<CountingParts>();
-    for (std::size_t i = 0; i < parts_.size(); ++i) all->add(parts_[i].columns->count_later(parted(rows)[i]));
-    return all;
+template <class Count>
+Counting PartedColumns::counting(const Count& count) {
+    std::vector<Counting> all;
+    for (std::size_t i = 0; i < parts_.size(); ++i) all.push_back(count(*parts_[i].columns, i));
+    const auto held = std::make_shared<std::vector<Counting>>(std::move(all));
+    return {.result =
+                [held] {
+                    std::uint64_t sum = 0;
+                    for (const auto& part : *held) sum += part.result();
+                    return sum;
+                },
+            .ready = [held] { return std::ranges::all_of(*held, [](const auto& part) { return part.ready(); }); }};
 }
 
-std::unique_ptr<Counting> PartedColumns::count_conjunction_later(const Clauses& clauses) {
-    auto all = std::make_unique<CountingParts>();
-    for (const auto& part : parts_) all->add(part.columns->count_conjunction_later(clauses));
-    return all;
+Counting PartedColumns::count_later(const Bits& rows) {
+    return counting([&](GpuColumns& columns, std::size_t i) { return columns.count_later(parted(rows)[i]); });
+}
+
+Counting PartedColumns::count_conjunction_later(const Clauses& clauses) {
+    return counting([&](GpuColumns& columns, std::size_t /*i*/) { return columns.count_conjunction_later(clauses); });
 }
 
 void PartedColumns::send_again(std::span<const std::size_t> columns) {

@@ -32,14 +32,17 @@ class PartedColumns final : public GpuColumns {
     [[nodiscard]] std::vector<std::uint32_t> words(const Bits& rows) override;
     [[nodiscard]] BitsPtr conjunction(const Clauses& clauses) override;
     [[nodiscard]] std::uint64_t count_conjunction(const Clauses& clauses) override;
-    [[nodiscard]] std::unique_ptr<Counting> count_later(const Bits& rows) override;
-    [[nodiscard]] std::unique_ptr<Counting> count_conjunction_later(const Clauses& clauses) override;
+    [[nodiscard]] Counting count_later(const Bits& rows) override;
+    [[nodiscard]] Counting count_conjunction_later(const Clauses& clauses) override;
     void send_again(std::span<const std::size_t> columns) override;
 
   private:
     // Collects the bits that `make(columns, i)` returns for each part i.
     template <class Make>
     [[nodiscard]] BitsPtr each(Make&& make);
+    // The sum of the counts that `count(columns, i)` returns for each part i.
+    template <class Count>
+    [[nodiscard]] Counting counting(const Count& count);
     // The parts with selected rows, and their number of rows.
     struct Used {
         std::size_t part;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstring>
 #include <utility>
 
 #include "cpu/sort.hpp"
@@ -208,7 +207,7 @@ gl::Pass CellIndex::edge_pass(const Edge& edge, std::span<const KeyRange> ranges
     return pass;
 }
 
-std::unique_ptr<Counting> CellIndex::count_samples(gl::Pass pass, std::uint64_t inside, std::uint32_t rows) {
+Counting CellIndex::count_samples(gl::Pass pass, std::uint64_t inside, std::uint32_t rows) {
     std::vector<gl::Query> queries;
     pass.target = &counted_.framebuffer;
     pass.color = gl::ColorWrite::Off;
@@ -223,29 +222,27 @@ std::unique_ptr<Counting> CellIndex::count_samples(gl::Pass pass, std::uint64_t 
         part.count_samples = &queries.back();
         draw(device_, part);
     }
-    return std::make_unique<CountingSamples>(std::move(queries), inside, queries_);
+    return counting_samples(std::move(queries), inside, queries_);
 }
 
-std::unique_ptr<Counting> CellIndex::count_folded(gl::Pass pass, std::uint64_t inside) {
+Counting CellIndex::count_folded(gl::Pass pass, std::uint64_t inside) {
     pass.target = &fold_->source().framebuffer;
     pass.quads = &fold_->source().whole;
     draw(device_, pass);
     const auto& counted = (*fold_)(device_, tables_.programs(), pass::FoldRule(pass::FoldBy::Counts));
     tables_.readback().request(device_, counted);
-    std::uint32_t rows = 0;
-    std::memcpy(&rows, tables_.readback().wait().data(), sizeof rows);
-    return std::make_unique<Counted>(inside + rows);
+    return known(inside + texel_of(tables_.readback())[0]);
 }
 
-std::unique_ptr<Counting> CellIndex::count_later(std::span<const KeyRange> ranges) {
+Counting CellIndex::count_later(std::span<const KeyRange> ranges) {
     const auto cells = cells_of(ranges);
-    if (!cells) return std::make_unique<Counted>(0);
+    if (!cells) return known(std::uint64_t{0});
     const std::uint64_t inside = rows_in(cells->inner);
     const auto edge = cells->edge();
     glm::uvec4 ends{};
     std::uint32_t rows = 0;
     for (std::size_t i = 0; i < edge.size(); ++i) ends[static_cast<int>(i)] = rows += rows_in(edge.at(i));
-    if (rows == 0) return std::make_unique<Counted>(inside);
+    if (rows == 0) return known(inside);
     auto pass = edge_pass(edge, ranges, ends);
     return fold_ ? count_folded(std::move(pass), inside) : count_samples(std::move(pass), inside, rows);
 }

@@ -28,8 +28,8 @@ class CellIndex {
     CellIndex(BitmapColumns& columns, std::span<const std::size_t> on);
 
     // The number of rows whose keys are in these ranges, one for each column. Pre: no bound is the key of -0.
-    [[nodiscard]] std::unique_ptr<Counting> count_later(std::span<const KeyRange> ranges);
-    [[nodiscard]] std::uint64_t count(std::span<const KeyRange> ranges) { return count_later(ranges)->result(); }
+    [[nodiscard]] Counting count_later(std::span<const KeyRange> ranges);
+    [[nodiscard]] std::uint64_t count(std::span<const KeyRange> ranges) { return count_later(ranges).result(); }
 
     // The number of rows that count() tests: those of the cells on the edge.
     [[nodiscard]] std::uint32_t rows_on_edge(std::span<const KeyRange> ranges) const;
@@ -64,8 +64,8 @@ class CellIndex {
     [[nodiscard]] std::uint32_t rows_in(const Block& block) const;
     [[nodiscard]] gl::Uniforms uniforms() const;
     [[nodiscard]] gl::Pass edge_pass(const Edge& edge, std::span<const KeyRange> ranges, const glm::uvec4& ends) const;
-    [[nodiscard]] std::unique_ptr<Counting> count_samples(gl::Pass pass, std::uint64_t inside, std::uint32_t rows);
-    [[nodiscard]] std::unique_ptr<Counting> count_folded(gl::Pass pass, std::uint64_t inside);
+    [[nodiscard]] Counting count_samples(gl::Pass pass, std::uint64_t inside, std::uint32_t rows);
+    [[nodiscard]] Counting count_folded(gl::Pass pass, std::uint64_t inside);
 
     GpuTables& tables_;
     gl::Device& device_;

@@ -109,9 +109,9 @@ std::optional<Indexes::Fit> Indexes::fit(IndexUse::Does does, const Clauses& cla
     return best;
 }
 
-std::unique_ptr<Counting> Indexes::count_later(const Clauses& clauses, const BitmapColumns& columns) {
+Counting Indexes::count_later(const Clauses& clauses, const BitmapColumns& columns) {
     const auto found = fit(IndexUse::Does::Count, clauses, columns);
-    return found ? found->known->index.count_later(found->ranges) : nullptr;
+    return found ? found->known->index.count_later(found->ranges) : Counting();
 }
 
 std::shared_ptr<BitmapColumns> Indexes::near(const Clauses& clauses, BitmapColumns& columns) {

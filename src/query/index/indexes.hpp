@@ -21,7 +21,7 @@ class Indexes final : public RowIndexes {
     // Indexes these columns, unless that is done. Pre: as for CellIndex; the table is not in parts.
     void add(BitmapColumns& columns, std::span<const std::size_t> on);
     // An indexed column that the condition does not name must be without NULLs, also in the calls below.
-    [[nodiscard]] std::unique_ptr<Counting> count_later(const Clauses& clauses, const BitmapColumns& columns) override;
+    [[nodiscard]] Counting count_later(const Clauses& clauses, const BitmapColumns& columns) override;
     [[nodiscard]] std::shared_ptr<BitmapColumns> near(const Clauses& clauses, BitmapColumns& columns) override;
     [[nodiscard]] std::optional<IndexUse> use(IndexUse::Does does, const Clauses& clauses,
                                               const BitmapColumns& columns) const override;

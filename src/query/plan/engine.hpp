@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -97,23 +98,18 @@ class Bits {
 };
 using BitsPtr = std::shared_ptr<const Bits>;
 
-// A count in flight.
-class Counting {
-  public:
-    virtual ~Counting() = default;
-    // Whether result() would return without waiting.
-    [[nodiscard]] virtual bool ready() = 0;
-    [[nodiscard]] virtual std::uint64_t result() = 0;
+// An answer that the GPU may still compute. Both functions may be called several times.
+template <class T>
+struct Later {
+    std::function<T()> result{};                             // waits
+    std::function<bool()> ready = [] { return true; };       // whether result() returns without waiting
+    explicit operator bool() const { return result != nullptr; }
 };
-class Counted final : public Counting {
-  public:
-    explicit Counted(std::uint64_t rows) : rows_(rows) {}
-    [[nodiscard]] bool ready() override { return true; }
-    [[nodiscard]] std::uint64_t result() override { return rows_; }
-
-  private:
-    std::uint64_t rows_;
-};
+template <class T>
+[[nodiscard]] Later<T> known(T answer) {
+    return {.result = [answer = std::move(answer)] { return answer; }};
+}
+using Counting = Later<std::uint64_t>;
 
 // Groups of rows with the same values in some columns (NaNs are one value, and NULL is one), and the requested
 // measures.
@@ -190,8 +186,8 @@ class GpuColumns : public Columns {
     [[nodiscard]] virtual BitsPtr conjunction(const Clauses& clauses) = 0;
     [[nodiscard]] virtual std::uint64_t count_conjunction(const Clauses& clauses) = 0;
     // The number of rows, without waiting for the GPU.
-    [[nodiscard]] virtual std::unique_ptr<Counting> count_later(const Bits& rows) = 0;
-    [[nodiscard]] virtual std::unique_ptr<Counting> count_conjunction_later(const Clauses& clauses) = 0;
+    [[nodiscard]] virtual Counting count_later(const Bits& rows) = 0;
+    [[nodiscard]] virtual Counting count_conjunction_later(const Clauses& clauses) = 0;
     // Uploads these columns again, except on their first use.
     virtual void send_again(std::span<const std::size_t> columns) = 0;
 };

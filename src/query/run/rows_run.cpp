@@ -40,9 +40,9 @@ std::uint64_t count_at_once(Columns& columns, const Bound& condition) {
     return columns.count(*select_at_once(columns, condition));
 }
 
-std::unique_ptr<Counting> count_later(Columns& columns, const Bound& condition) {
+Counting count_later(Columns& columns, const Bound& condition) {
     auto* const gpu = columns.gpu();
-    if (!gpu) return std::make_unique<Counted>(count_at_once(columns, condition));
+    if (!gpu) return known(count_at_once(columns, condition));
     if (const auto normal = clauses(condition, max_leaves)) return gpu->count_conjunction_later(*normal);
     return gpu->count_later(*select_at_once(columns, condition));
 }

@@ -41,7 +41,7 @@ class Log {
 // Like select(), evaluated as a whole if the engine is faster that way.
 [[nodiscard]] BitsPtr select_at_once(Columns& columns, const Bound& condition);
 [[nodiscard]] std::uint64_t count_at_once(Columns& columns, const Bound& condition);
-[[nodiscard]] std::unique_ptr<Counting> count_later(Columns& columns, const Bound& condition);
+[[nodiscard]] Counting count_later(Columns& columns, const Bound& condition);
 // Copies of the few rows among which an index finds all for which the condition holds; null if no index does.
 [[nodiscard]] std::shared_ptr<Columns> near(Columns& columns, const Bound& condition);
 

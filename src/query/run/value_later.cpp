@@ -1,24 +1,13 @@
 #include "query/run/value_later.hpp"
 
-#include <cstring>
-#include <optional>
-#include <utility>
+#include <array>
+#include <memory>
 
 #include "pass/transfer.hpp"
 
 namespace quadmill::detail::query {
 
 namespace {
-
-class ValueNow final : public ValueLater {
-  public:
-    explicit ValueNow(Value value) : value_(std::move(value)) {}
-    [[nodiscard]] bool ready() override { return true; }
-    [[nodiscard]] Value value() override { return value_; }
-
-  private:
-    Value value_;
-};
 
 // Only what was asked for has been measured.
 class ReadMeasures final : public Measures {
@@ -41,40 +30,20 @@ class ReadMeasures final : public Measures {
     const Tables& tables_;
 };
 
-class ReadLater final : public ValueLater {
-  public:
-    ReadLater(gl::Device& device, const GpuMeasure& measured, const Wanted& wanted, const Tables& tables)
-        : wanted_(wanted), tables_(tables) {
-        if (measured.value) value_.emplace().request(device, *measured.value);
-        count_.request(device, *measured.count);
-    }
-    [[nodiscard]] bool ready() override { return count_.ready(); }
-    [[nodiscard]] Value value() override {
-        const auto texel = [](pass::ReadBack& back) {
-            MeasuredTexel words{};
-            std::memcpy(words.data(), back.wait().data(), sizeof words);
-            return words;
-        };
-        ReadMeasures measures(value_ ? texel(*value_) : MeasuredTexel{}, texel(count_)[0], tables_);
-        return answer(wanted_, tables_, measures);
-    }
-
-  private:
-    Wanted wanted_;
-    Tables tables_;
-    std::optional<pass::ReadBack> value_;
-    pass::ReadBack count_;  // requested last
-};
-
 }  // namespace
 
-std::unique_ptr<ValueLater> value_now(Value value) {
-    return std::make_unique<ValueNow>(std::move(value));
-}
-
-std::unique_ptr<ValueLater> read_later(gl::Device& device, const GpuMeasure& measured, const Wanted& wanted,
-                                       const Tables& tables) {
-    return std::make_unique<ReadLater>(device, measured, wanted, tables);
+Later<Value> read_later(gl::Device& device, const GpuMeasure& measured, const Wanted& wanted, const Tables& tables) {
+    const auto backs = std::make_shared<std::array<pass::ReadBack, 2>>();  // of the value and the count
+    const bool has_value = measured.value != nullptr;
+    if (has_value) (*backs)[0].request(device, *measured.value);
+    (*backs)[1].request(device, *measured.count);
+    return {.result =
+                [=] {
+                    ReadMeasures measures(has_value ? texel_of((*backs)[0]) : MeasuredTexel{},
+                                          texel_of((*backs)[1])[0], tables);
+                    return answer(wanted, tables, measures);
+                },
+            .ready = [backs] { return (*backs)[1].ready(); }};
 }
 
 }  // namespace quadmill::detail::query
