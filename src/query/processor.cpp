@@ -6,7 +6,7 @@
 #include "quadmill/error.hpp"
 #include "query/index/indexes.hpp"
 #include "query/processor_state.hpp"
-#include "query/table/sort_unique.hpp"
+#include "query/table/order.hpp"
 
 namespace quadmill {
 
@@ -25,10 +25,7 @@ QueryCrossings crossings_for(const std::optional<Context>& context, const QueryO
 }  // namespace
 
 QueryProcessor::State::State(std::optional<Context> with, const QueryOptions& wanted)
-    : context(std::move(with)),
-      options(wanted),
-      crossings(crossings_for(context, wanted)),
-      engines(context, wanted) {
+    : context(std::move(with)), options(wanted), crossings(crossings_for(context, wanted)), engines(context, wanted) {
     tuning.gpu_rows = crossings.rows;
     if (crossings.depth_over_bitmap > 0) tuning = scaled(tuning, crossings.depth_over_bitmap);
     tuning.gpu_rank_rows = crossings.rank_rows;

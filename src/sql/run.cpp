@@ -12,7 +12,7 @@
 #include "query/plan/describe.hpp"
 #include "query/plan/expression.hpp"
 #include "query/table/cells.hpp"
-#include "query/table/sort_unique.hpp"
+#include "query/table/order.hpp"
 #include "sql/binder.hpp"
 #include "sql/order.hpp"
 #include "sql/plans.hpp"

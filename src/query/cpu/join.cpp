@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -23,59 +24,50 @@ struct Side {
     std::vector<std::uint32_t> rows;
 };
 
-template <class Work>
-void for_each_row(const JoinSide& side, const Work& work) {
-    const Cells cells(side.table, side.column);
-    for (std::size_t row = 0; row < side.table.rows; ++row) {
-        if (side.rows && (((*side.rows)[row / 32] >> (row % 32)) & 1U) == 0) continue;
-        if (cells.has_value(row)) cells.visit(row, [&](auto value) { work(static_cast<std::uint32_t>(row), value); });
+// `key_of` returns nothing for values without a partner.
+template <class T, class KeyOf>
+Side<T> side_of(const JoinSide& from, const KeyOf& key_of) {
+    Side<T> side;
+    const Cells cells(from.table, from.column);
+    for (std::size_t row = 0; row < from.table.rows; ++row) {
+        if (from.rows && (((*from.rows)[row / 32] >> (row % 32)) & 1U) == 0) continue;
+        if (!cells.has_value(row)) continue;
+        const std::optional<T> key = cells.visit(row, [&](auto value) { return key_of(value); });
+        if (!key) continue;
+        side.keys.push_back(*key);
+        side.rows.push_back(static_cast<std::uint32_t>(row));
     }
-}
-
-Side<std::int64_t> integers(const JoinSide& from) {
-    Side<std::int64_t> side;
-    for_each_row(from, [&](std::uint32_t row, auto value) {
-        side.keys.push_back(static_cast<std::int64_t>(value));
-        side.rows.push_back(row);
-    });
     return side;
 }
 
+Side<std::int64_t> integers(const JoinSide& from) {
+    return side_of<std::int64_t>(from, [](auto value) { return std::optional(static_cast<std::int64_t>(value)); });
+}
+
 Side<double> doubles(const char* function, const JoinSide& from) {
-    Side<double> side;
-    for_each_row(from, [&]<class T>(std::uint32_t row, T value) {
+    return side_of<double>(from, [&]<class T>(T value) -> std::optional<double> {
         if constexpr (std::is_same_v<T, std::int64_t>) {
             if (value > exact_doubles || value < -exact_doubles)
                 throw InvalidArgument(std::string(function) + ": column '" + from.table.columns[from.column]->name +
                                       "' has the integer " + std::to_string(value) +
                                       ", beyond 2^53: it cannot be joined " + "exactly with floats");
         }
-        const auto key = static_cast<double>(value);
-        if (std::isnan(key)) return;
-        side.keys.push_back(key + 0.0);  // turns -0 into 0
-        side.rows.push_back(row);
+        const auto key = static_cast<double>(value) + 0.0;  // turns -0 into 0
+        return std::isnan(key) ? std::nullopt : std::optional(key);
     });
-    return side;
 }
 
 // Indices in one dictionary. Texts that the other dictionary lacks are dropped.
 Side<std::int64_t> texts(const JoinSide& from, const TableData& other) {
     const auto& own = *from.table.dictionary;
     const auto& shared = *other.dictionary;
-    std::vector<std::int64_t> position(own.size(), -1);
+    std::vector<std::optional<std::int64_t>> position(own.size());
     std::size_t at = 0;
     for (std::size_t i = 0; i < own.size(); ++i) {
         while (at < shared.size() && shared[at] < own[i]) ++at;
         if (at < shared.size() && shared[at] == own[i]) position[i] = static_cast<std::int64_t>(at);
     }
-    Side<std::int64_t> side;
-    for_each_row(from, [&](std::uint32_t row, auto value) {
-        const auto known = position[static_cast<std::size_t>(value)];
-        if (known < 0) return;
-        side.keys.push_back(known);
-        side.rows.push_back(row);
-    });
-    return side;
+    return side_of<std::int64_t>(from, [&](auto value) { return position[static_cast<std::size_t>(value)]; });
 }
 
 // |a - b| <= band, computed exactly.
@@ -198,11 +190,7 @@ std::uint64_t nested_loops_on_gpu(const Side<T>& left, const Side<T>& right, con
                                   std::size_t block_rows, PairChunk& chunk) {
     const auto made = loops(left, right, near);
     return match(made.ranges, made.keys, block_rows, [&](std::span<const Match> matches) {
-        for (const auto& [range, key] : matches) {
-            if (chunk.enough()) return Next::Enough;
-            chunk.add(made.rows[range], right.rows[key]);
-        }
-        return chunk.enough() ? Next::Enough : Next::More;
+        return chunk.add(matches, [&](const Match& one) { return Match{made.rows[one.left], right.rows[one.right]}; });
     });
 }
 
@@ -241,15 +229,13 @@ std::uint64_t sort_merge(Side<T> left, Side<T> right, const Near& near, const Jo
         const auto [begin, end] = all[i];
         found += end - begin;
         if (begin == end || chunk.enough()) continue;
-        const auto first = order.begin() + begin, last = order.begin() + end;
-        if (right.keys[begin] == right.keys[end - 1]) {  // the sort is stable
-            for (auto row = first; row != last && !chunk.enough(); ++row) chunk.add(left.rows[i], *row);
-        } else {
-            partners.assign(first, last);
+        auto rows = std::span(order).subspan(begin, end - begin);
+        if (right.keys[begin] != right.keys[end - 1]) {  // for equal keys, the sort is stable
+            partners.assign(rows.begin(), rows.end());
             std::sort(partners.begin(), partners.end());
-            for (auto row = partners.begin(); row != partners.end() && !chunk.enough(); ++row)
-                chunk.add(left.rows[i], *row);
+            rows = partners;
         }
+        for (auto row = rows.begin(); row != rows.end() && !chunk.enough(); ++row) chunk.add(left.rows[i], *row);
     }
     return found;
 }

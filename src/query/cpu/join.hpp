@@ -53,6 +53,15 @@ class PairChunk {
         pairs_.push_back({left, right});
         if (pairs_.size() == size_) flush();
     }
+    // Adds the rows of these matches, until that is enough.
+    template <class RowsOf>
+    Next add(std::span<const Match> matches, const RowsOf& rows_of) {
+        for (std::size_t i = 0; i < matches.size() && !enough_; ++i) {
+            const auto& [left, right] = rows_of(matches[i]);
+            add(left, right);
+        }
+        return enough_ ? Next::Enough : Next::More;
+    }
     void flush() {
         if (!pairs_.empty() && !enough_) enough_ = take_(pairs_) == Next::Enough;
         pairs_.clear();

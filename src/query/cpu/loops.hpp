@@ -203,7 +203,8 @@ void pack_formula(const TableData& table, const Formula& leaf, std::size_t first
 }
 
 // Each writes the bits of rows [first, first + n), where `first` begins a word. Ignores NULLs and `negate`.
-inline void pack_leaf(const TableData& table, const Range& leaf, std::size_t first, std::size_t n, std::uint32_t* words) {
+inline void pack_leaf(const TableData& table, const Range& leaf, std::size_t first, std::size_t n,
+                      std::uint32_t* words) {
     with_values(*table.columns[leaf.column], [&]<class T>(std::span<const T> values) {
         if constexpr (std::is_floating_point_v<T>) {
             // Comparing the numbers themselves takes a third of the time of comparing keys. It does not work for NaNs.
@@ -222,7 +223,8 @@ inline void pack_leaf(const TableData& table, const Range& leaf, std::size_t fir
     });
 }
 
-inline void pack_leaf(const TableData& table, const Pair& leaf, std::size_t first, std::size_t n, std::uint32_t* words) {
+inline void pack_leaf(const TableData& table, const Pair& leaf, std::size_t first, std::size_t n,
+                      std::uint32_t* words) {
     const auto &a = *table.columns[leaf.a], &b = *table.columns[leaf.b];
     const auto compare = [&]<class Number>(Number /*type*/) {
         std::array<Number, block_rows> x, y;  // NOLINT(cppcoreguidelines-pro-type-member-init)
@@ -240,7 +242,8 @@ inline void pack_leaf(const TableData& table, const Pair& leaf, std::size_t firs
     }
 }
 
-inline void pack_leaf(const TableData& table, const Linear& leaf, std::size_t first, std::size_t n, std::uint32_t* words) {
+inline void pack_leaf(const TableData& table, const Linear& leaf, std::size_t first, std::size_t n,
+                      std::uint32_t* words) {
     std::array<double, block_rows> sum, x, constant;  // NOLINT(cppcoreguidelines-pro-type-member-init)
     constant.fill(leaf.constant);
     for_blocks(first, n, [&](std::size_t at, std::size_t rows) {
@@ -253,7 +256,8 @@ inline void pack_leaf(const TableData& table, const Linear& leaf, std::size_t fi
     });
 }
 
-inline void pack_leaf(const TableData& table, const Formula& leaf, std::size_t first, std::size_t n, std::uint32_t* words) {
+inline void pack_leaf(const TableData& table, const Formula& leaf, std::size_t first, std::size_t n,
+                      std::uint32_t* words) {
     if (leaf.as == Formula::As::Integers) return pack_formula<Integer>(table, leaf, first, n, words);
     pack_formula<double>(table, leaf, first, n, words);
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "quadmill/error.hpp"
+#include "query/gpu/bitmap_engine.hpp"
 #include "query/gpu/notes.hpp"
 #include "query_shaders.hpp"
 
@@ -116,6 +117,15 @@ BitsPtr BitmapColumns::bits_of(std::span<const std::uint32_t> words) {
             std::memcpy(at, &word, sizeof word);
         });
     return bits;
+}
+
+std::shared_ptr<Columns> BitmapEngine::open(const std::shared_ptr<const TableData>& table,
+                                            std::span<const std::size_t> columns) {
+    return tables_.open(*table, max_rows_, [&](const RowPart& part, std::shared_ptr<GpuTables::Pool> pool) {
+        auto opened = std::make_shared<BitmapColumns>(tables_, std::move(pool));
+        opened->add(*table, part, columns);
+        return opened;
+    });
 }
 
 }  // namespace quadmill::detail::query

@@ -75,9 +75,6 @@ class BitmapColumns final : public GpuColumns {
     // Counts the selected rows whose keys are in each bin, without waiting: texel (0, i) has the counts of bins 4 i to
     // 4 i + 3. It is valid until the next histogram. Pre: 1 to 8,192 bins.
     [[nodiscard]] const gl::Texture& histogram(std::size_t column, std::span<const KeyRange> bins, const Bits& rows);
-    // Groups of the selected rows, without a limit on their number. nullptr if they do not fit. Pre: the columns and
-    // the selection outlive the result.
-    [[nodiscard]] std::unique_ptr<FoundGroups> group(const GroupsWanted& wanted, const Bits& rows);
     void send_again(std::span<const std::size_t> columns) override;
     // The count of the condition by an index; empty if there is none for it.
     [[nodiscard]] Counting count_by_index(const Clauses& clauses);

@@ -16,11 +16,12 @@ namespace quadmill::detail::query {
 // the count ends.
 [[nodiscard]] inline Counting counting_samples(std::vector<gl::Query> queries, std::uint64_t known = 0,
                                                const std::shared_ptr<Spare<gl::Query>>& home = {}) {
-    const std::shared_ptr<std::vector<gl::Query>> held(
-        new std::vector(std::move(queries)), [home](std::vector<gl::Query>* ended) {
-            for (std::size_t i = 0; home && i < ended->size(); ++i) home->give(std::move((*ended)[i]));
-            delete ended;
-        });
+    const std::shared_ptr<std::vector<gl::Query>> held(new std::vector(std::move(queries)),
+                                                       [home](std::vector<gl::Query>* ended) {
+                                                           for (std::size_t i = 0; home && i < ended->size(); ++i)
+                                                               home->give(std::move((*ended)[i]));
+                                                           delete ended;
+                                                       });
     return {.result =
                 [held, known] {
                     auto sum = known;

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "query/gpu/depth_engine.hpp"
-#include "query/gpu/depth_tests.hpp"
 #include "query/table/key.hpp"
 #include "query_shaders.hpp"
 

@@ -5,7 +5,6 @@
 
 #include "query/gpu/counting_samples.hpp"
 #include "query/gpu/depth_engine.hpp"
-#include "query/gpu/depth_tests.hpp"
 #include "query/table/key.hpp"
 #include "query_shaders.hpp"
 

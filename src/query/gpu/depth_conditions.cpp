@@ -5,7 +5,6 @@
 
 #include "gl/device.hpp"
 #include "query/gpu/depth_engine.hpp"
-#include "query/gpu/depth_tests.hpp"
 #include "query/table/key.hpp"
 #include "query_shaders.hpp"
 

@@ -27,12 +27,6 @@ DepthBuffers::DepthBuffers(gl::Device& device, const Shape& shape)
       target(device, gl::Framebuffer::NoColor{}, texture),
       rows(device, quads_over(shape)) {}
 
-DepthEngine::DepthEngine(std::shared_ptr<GpuTables> tables, SumPrecision sums, std::size_t max_rows)
-    : shared_(std::move(tables)),
-      tables_(*shared_),
-      sums_(sums),
-      max_rows_(std::min(max_rows, tables_.max_rows(static_cast<int>(Shape::rows_a_word)))) {}
-
 std::size_t DepthEngine::buffer_bytes(std::size_t rows) {
     constexpr std::size_t a_pixel = 8;
     return rows * a_pixel;
@@ -62,11 +56,11 @@ std::size_t DepthEngine::buffer_bytes(const std::set<std::size_t>& sizes) const 
 }
 
 std::size_t DepthEngine::bytes(const std::vector<TableColumns>& tables) const {
-    return tables_.bytes(tables, max_rows_) + buffer_bytes(GpuTables::part_sizes(tables, max_rows_));
+    return GpuEngine::bytes(tables) + buffer_bytes(GpuTables::part_sizes(tables, max_rows_));
 }
 
 std::size_t DepthEngine::held() const {
-    auto bytes = tables_.held();
+    auto bytes = GpuEngine::held();
     for (const auto& [rows, kept] : buffers_) bytes += buffer_bytes(rows);
     return bytes;
 }
@@ -82,7 +76,7 @@ bool DepthEngine::make_space(const std::vector<TableColumns>& tables, std::size_
         return !sizes.contains(entry.first) && entry.second.buffers.use_count() == 1;
     });
     const auto of_buffers = buffers_held() + buffer_bytes(sizes);
-    return of_buffers <= limit && tables_.make_space(tables, max_rows_, limit - of_buffers);
+    return of_buffers <= limit && GpuEngine::make_space(tables, limit - of_buffers);
 }
 
 }  // namespace quadmill::detail::query

@@ -28,14 +28,13 @@ struct DepthBuffers {
     int plane = -1;
 };
 
-class DepthEngine final : public Engine {
+class DepthEngine final : public GpuEngine {
   public:
-    // One pixel per row. Tables with more rows than `max_rows`, or than textures hold, are processed in parts.
+    // One pixel per row.
     DepthEngine(gl::Device& device, unsigned threads, std::size_t max_rows = ~std::size_t{0})
         : DepthEngine(std::make_shared<GpuTables>(device, threads), SumPrecision::Exact, max_rows) {}
-    // Shares columns with another engine.
-    DepthEngine(std::shared_ptr<GpuTables> tables, SumPrecision sums, std::size_t max_rows = ~std::size_t{0});
-    [[nodiscard]] std::size_t max_rows() const { return max_rows_; }
+    DepthEngine(std::shared_ptr<GpuTables> tables, SumPrecision sums, std::size_t max_rows = ~std::size_t{0})
+        : GpuEngine(std::move(tables), max_rows, static_cast<int>(Shape::rows_a_word)), sums_(sums) {}
     // Bytes of buffers. drop_buffers() frees those that are not in use.
     [[nodiscard]] std::size_t buffers_held() const { return held() - tables_.held(); }
     void drop_buffers();
@@ -58,10 +57,7 @@ class DepthEngine final : public Engine {
     // Bytes of buffers that would have to be allocated.
     [[nodiscard]] std::size_t buffer_bytes(const std::set<std::size_t>& sizes) const;
 
-    std::shared_ptr<GpuTables> shared_;
-    GpuTables& tables_;
     SumPrecision sums_;
-    std::size_t max_rows_;
     std::map<std::size_t, Kept> buffers_;  // by number of rows
     std::vector<gl::Query> queries_;
     gl::CountList counts_;
@@ -160,5 +156,24 @@ class DepthColumns final : public GpuColumns {
     DepthHolds holds_{};  // content of the depth buffer for the following tests
     std::size_t queries_used_ = 0;
 };
+
+// ---- Common parts of stencil and depth tests
+
+inline constexpr int first_level = 1;
+// Passes if the stored depth is at least the drawn code.
+inline constexpr gl::Compare at_least = gl::Compare::LessOrEqual;
+
+[[nodiscard]] inline gl::StencilTest at_level(int level, gl::StencilOp on_pass = gl::StencilOp::Keep) {
+    return {.pass_if = gl::Compare::Equal,
+            .reference = static_cast<std::uint8_t>(level),
+            .on_pass = on_pass,
+            .compared = level_bits,
+            .written = level_bits};
+}
+
+// GLSL of depth_of(), which encodes as in depth_codes.hpp.
+[[nodiscard]] const std::string& depth_code();
+// depth_of() followed by at_depth.vert.
+[[nodiscard]] const char* at_depth_vertex();
 
 }  // namespace quadmill::detail::query

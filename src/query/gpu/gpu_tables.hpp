@@ -41,8 +41,7 @@ class RowIndexes {
   public:
     virtual ~RowIndexes() = default;
     // The count of a condition that has only ranges of indexed columns; empty if no index serves it.
-    [[nodiscard]] virtual Counting count_later(const Clauses& clauses,
-                                                                const BitmapColumns& columns) = 0;
+    [[nodiscard]] virtual Counting count_later(const Clauses& clauses, const BitmapColumns& columns) = 0;
     // Copies of the few rows among which are all that satisfy a condition with ranges of indexed columns; null if no
     // index finds few.
     [[nodiscard]] virtual std::shared_ptr<BitmapColumns> near(const Clauses& clauses, BitmapColumns& columns) = 0;
@@ -229,6 +228,32 @@ class GpuTables {
     };
     std::uint64_t clock_ = 0;                                              // counts uses
     std::map<std::pair<const ColumnData*, std::size_t>, Cached> columns_;  // by data and the part's first row
+};
+
+// An engine of such tables, which it may share with another engine.
+class GpuEngine : public Engine {
+  public:
+    // Tables with more rows than `max_rows`, or than textures hold if a word takes that many texels of a line, are
+    // processed in parts.
+    GpuEngine(std::shared_ptr<GpuTables> tables, std::size_t max_rows, int texels_a_word)
+        : shared_(std::move(tables)),
+          tables_(*shared_),
+          max_rows_(std::min(max_rows, tables_.max_rows(texels_a_word))) {}
+    [[nodiscard]] std::size_t max_rows() const { return max_rows_; }
+    [[nodiscard]] std::size_t bytes(const std::vector<TableColumns>& tables) const override {
+        return tables_.bytes(tables, max_rows_);
+    }
+    [[nodiscard]] bool make_space(const std::vector<TableColumns>& tables, std::size_t limit) override {
+        return tables_.make_space(tables, max_rows_, limit);
+    }
+    [[nodiscard]] std::size_t held() const override { return tables_.held(); }
+
+  private:
+    std::shared_ptr<GpuTables> shared_;
+
+  protected:
+    GpuTables& tables_;
+    std::size_t max_rows_;
 };
 
 }  // namespace quadmill::detail::query

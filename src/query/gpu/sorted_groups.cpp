@@ -31,20 +31,23 @@ Key last_value(const GpuColumn& of) {
 
 }  // namespace
 
-std::unique_ptr<FoundGroups> BitmapColumns::group(const GroupsWanted& wanted, const Bits& rows) {
-    auto found = std::make_unique<SortedGroups>(*this, tables_, wanted, rows);
-    if (!found->fits()) return nullptr;
-    return found;
-}
-
-SortedGroups::SortedGroups(BitmapColumns& columns, GpuTables& tables, const GroupsWanted& wanted, const Bits& rows)
+SortedGroups::SortedGroups(BitmapColumns& columns, const std::vector<ColumnPlace>& by, std::span<const Wanted> wanted,
+                           const Bits& rows)
     : columns_(columns),
-      tables_(tables),
-      device_(tables.device()),
-      programs_(tables.programs()),
+      tables_(columns.tables()),
+      device_(tables_.device()),
+      programs_(tables_.programs()),
       quads_(device_),
-      bits_(device_, programs_),
-      wanted_(wanted) {
+      bits_(device_, programs_) {
+    using enum QueryAggregate::Kind;
+    for (const auto& place : by) by_.push_back(place.column);
+    for (const auto& [what, place] : wanted) {
+        if (what.kind == CountRows) continue;
+        auto found = std::ranges::find(measures_, place.column, &Measure::column);
+        if (found == measures_.end()) found = measures_.insert(found, {.column = place.column});
+        found->sum = found->sum || what.kind == Sum || what.kind == Average;
+        found->extremes = found->extremes || what.kind == Min || what.kind == Max;
+    }
     const auto& shape = columns_.shape();
     const BitWords words{.glsl = shaders::query_selected_words_glsl,
                          .texture = &BitmapColumns::texture(rows),
@@ -56,18 +59,46 @@ SortedGroups::SortedGroups(BitmapColumns& columns, GpuTables& tables, const Grou
     auto list = std::make_shared<pass::Target>(make_list(gl::Format::R32ui, rows_));
     bits_.draw(words, 0, rows_, *list);
     list_ = std::move(list);
-    grouped_ = sorted(wanted_.by);
+    grouped_ = sorted(by_);
     find_starts();
     if (!fits_) return;
     read_labels();
-    for (const auto& one : wanted_.measures) measure(one);
+    for (const auto& one : measures_) measure(one);
+    for (const auto& [what, place] : wanted) {
+        if (what.kind == CountRows) continue;
+        Ranks ranks{.measure = measure_of(place)};
+        for (const auto& group : groups_) ranks.k.push_back(rank_in(what, group.measures[ranks.measure].count));
+        if (std::ranges::none_of(ranks.k, [](const auto& k) { return k.has_value(); })) continue;
+        ranks.keys = keys_of(ranks.measure, ranks.k);
+        ranks_.push_back(std::move(ranks));
+    }
+}
+
+std::size_t SortedGroups::measure_of(const ColumnPlace& place) const {
+    return static_cast<std::size_t>(std::ranges::find(measures_, place.column, &Measure::column) - measures_.begin());
+}
+
+std::vector<Value> SortedGroups::values(const TableData& table) const {
+    std::vector<Value> all;
+    for (std::size_t i = 0; i < by_.size(); ++i) {
+        const auto& key = groups_[now_].by[i];
+        all.push_back(key ? value_of(table, by_[i], *key) : Value());
+    }
+    return all;
+}
+
+Key SortedGroups::kth(const ColumnPlace& place, std::uint64_t k) {
+    const auto measure = measure_of(place);
+    const auto found = std::ranges::find_if(
+        ranks_, [&](const Ranks& ranks) { return ranks.measure == measure && ranks.k[now_] == k; });
+    return found->keys[now_];
 }
 
 // Each row takes about 60 bytes: lists and words with what sorts them, or a tree. Each group takes 80 bytes: two ends,
 // twice.
 bool SortedGroups::has_room(std::size_t entries) const {
     if (entries > product(list_width, device_.info.max_texture_size)) return false;
-    const auto bytes = 60 * rows_ + 80 * groups.size();
+    const auto bytes = 60 * rows_ + 80 * groups_.size();
     if (bytes < gl::worth_asking) return true;
     const auto free = gl::free_bytes(device_);
     return !free || bytes <= *free;
@@ -172,8 +203,8 @@ void SortedGroups::find_starts() {
     pass::PingPong heads;
     heads.now = make_list(gl::Format::R32ui, words);
     heads.next = make_list(gl::Format::R32ui, words);
-    for (std::size_t i = 0; i < wanted_.by.size(); ++i) {
-        const auto& of = *columns_.column(wanted_.by[i]);
+    for (std::size_t i = 0; i < by_.size(); ++i) {
+        const auto& of = *columns_.column(by_[i]);
         const bool first = i == 0;
         const auto& head =
             program("query/group_heads.frag", shaders::query_group_heads_frag, of, {}, first ? "#define FIRST\n" : "");
@@ -188,7 +219,7 @@ void SortedGroups::find_starts() {
                          .words = words};
     const auto found = static_cast<std::size_t>(bits_.count(begin));
     if (found > rows_) throw wrong_groups();
-    groups.resize(found);
+    groups_.resize(found);
     fits_ = has_room(2 * found);
     if (!fits_) return;
     starts_ = make_list(gl::Format::R32ui, found);
@@ -207,25 +238,25 @@ std::vector<SortedGroups::KeyTexel> SortedGroups::keys_at(const TargetPtr& list,
 
 void SortedGroups::read_labels() {
     std::vector<KeyTexel> labels;
-    for (const auto column : wanted_.by) {
-        labels = keys_at(grouped_, column, starts_.texture, groups.size());
-        for (std::size_t g = 0; g < groups.size(); ++g)
-            groups[g].by.push_back(labels[g].valid != 0 ? std::optional(labels[g].key()) : std::nullopt);
+    for (const auto column : by_) {
+        labels = keys_at(grouped_, column, starts_.texture, groups_.size());
+        for (std::size_t g = 0; g < groups_.size(); ++g)
+            groups_[g].by.push_back(labels[g].valid != 0 ? std::optional(labels[g].key()) : std::nullopt);
     }
-    for (std::size_t g = 0; g < groups.size(); ++g) {
-        const auto end = g + 1 < groups.size() ? labels[g + 1].position : rows_;
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+        const auto end = g + 1 < groups_.size() ? labels[g + 1].position : rows_;
         if (labels[g].position > end) throw wrong_groups();
-        groups[g].rows = end - labels[g].position;
-        largest_ = std::max(largest_, groups[g].rows);
+        groups_[g].rows = end - labels[g].position;
+        largest_ = std::max(largest_, groups_[g].rows);
     }
 }
 
-void SortedGroups::measure(const GroupsWanted::Measure& wanted) {
+void SortedGroups::measure(const Measure& wanted) {
     const auto& of = *columns_.column(wanted.column);
     const auto each = [this](const std::vector<MeasuredTexel>& texels, const auto& take) {
-        for (std::size_t g = 0; g < groups.size(); ++g) take(groups[g].measures.back(), texels[g]);
+        for (std::size_t g = 0; g < groups_.size(); ++g) take(groups_[g].measures.back(), texels[g]);
     };
-    for (auto& group : groups) group.measures.push_back({.count = group.rows});
+    for (auto& group : groups_) group.measures.push_back({.count = group.rows});
     if (of.valid != columns_.all())
         each(folded(of, pass::FoldRule(pass::FoldBy::Counts)), [](auto& measured, const auto& texel) {
             if (texel[0] > measured.count) throw wrong_groups();
@@ -240,7 +271,7 @@ void SortedGroups::measure(const GroupsWanted::Measure& wanted) {
 }
 
 std::vector<MeasuredTexel> SortedGroups::folded(const GpuColumn& of, const pass::FoldRule& rule) {
-    const auto n = groups.size();
+    const auto n = groups_.size();
     const auto& values = program("query/group_values.frag", shaders::query_group_values_frag, of,
                                  values_prelude() + rule.glsl, define("TYPE", number_of(of.type)));
     const auto& pairs = programs_.get("query/group_pairs.frag", shaders::query_group_pairs_frag, rule.glsl);
@@ -272,24 +303,24 @@ std::vector<MeasuredTexel> SortedGroups::folded(const GpuColumn& of, const pass:
     return read<MeasuredTexel>(result.texture, n);
 }
 
-std::vector<Key> SortedGroups::kth(std::size_t measure, std::span<const std::optional<std::uint64_t>> k) {
-    const auto column = wanted_.measures[measure].column;
+std::vector<Key> SortedGroups::keys_of(std::size_t measure, std::span<const std::optional<std::uint64_t>> k) {
+    const auto column = measures_[measure].column;
     if (sorted_by_ != column) {
-        auto by = wanted_.by;
+        auto by = by_;
         by.push_back(column);
         by_value_ = sorted(by);
         sorted_by_ = column;
     }
-    std::vector<std::uint32_t> positions(groups.size());
+    std::vector<std::uint32_t> positions(groups_.size());
     std::uint64_t start = 0;
-    for (std::size_t g = 0; g < groups.size(); ++g) {
-        const auto nulls = groups[g].rows - groups[g].measures[measure].count;  // NULLs come first
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+        const auto nulls = groups_[g].rows - groups_[g].measures[measure].count;  // NULLs come first
         positions[g] = static_cast<std::uint32_t>(k[g] ? start + nulls + *k[g] : start);
-        start += groups[g].rows;
+        start += groups_[g].rows;
     }
     const auto list = columns_.send_list(gl::Format::R32ui, std::as_bytes(std::span(positions)));
     std::vector<Key> keys;
-    for (const auto& texel : keys_at(by_value_, column, list, groups.size())) keys.push_back(texel.key());
+    for (const auto& texel : keys_at(by_value_, column, list, groups_.size())) keys.push_back(texel.key());
     return keys;
 }
 

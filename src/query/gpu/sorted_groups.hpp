@@ -14,18 +14,53 @@
 
 #include "query/gpu/bit_list.hpp"
 #include "query/gpu/bitmap_columns.hpp"
+#include "query/run/measures.hpp"
 
 namespace quadmill::detail::query {
 
-class SortedGroups final : public FoundGroups {
+// The rows of a group have the same values in some columns; NaNs are one value, and NULL is one.
+class SortedGroups final : public Measures {
   public:
-    // The result is empty if lists of that many rows or groups do not fit: see fits().
-    SortedGroups(BitmapColumns& columns, GpuTables& tables, const GroupsWanted& wanted, const Bits& rows);
+    // Groups the selected rows. There are no groups if lists of that many rows or groups do not fit: see fits(). Pre:
+    // all columns are in table 0, and the columns outlive this object.
+    SortedGroups(BitmapColumns& columns, const std::vector<ColumnPlace>& by, std::span<const Wanted> wanted,
+                 const Bits& rows);
     [[nodiscard]] bool fits() const { return fits_; }
-    [[nodiscard]] std::vector<Key> kth(std::size_t measure, std::span<const std::optional<std::uint64_t>> k) override;
+    [[nodiscard]] std::size_t size() const { return groups_.size(); }
+    // Goes to a group. They are in the order of their values, with NULLs first.
+    void go_to(std::size_t group) { now_ = group; }
+
+    // The group's values in the group columns, and its measures.
+    [[nodiscard]] std::vector<Value> values(const TableData& table) const;
+    [[nodiscard]] std::uint64_t rows() override { return groups_[now_].rows; }
+    [[nodiscard]] std::uint64_t count(const ColumnPlace& place) override { return measured(place).count; }
+    [[nodiscard]] Sum sum(const ColumnPlace& place) override { return measured(place).sum; }
+    [[nodiscard]] std::pair<Key, Key> extremes(const ColumnPlace& place) override { return measured(place).extremes; }
+    [[nodiscard]] Key kth(const ColumnPlace& place, std::uint64_t k) override;
 
   private:
     using TargetPtr = std::shared_ptr<const pass::Target>;
+    // Measures of a column.
+    struct Measured {
+        std::uint64_t count = 0;  // number of values that are not NULL
+        Sum sum{};
+        std::pair<Key, Key> extremes{};
+    };
+    struct Group {
+        std::vector<std::optional<Key>> by{};  // nothing for NULL
+        std::uint64_t rows = 0;
+        std::vector<Measured> measures{};
+    };
+    struct Measure {
+        std::size_t column = 0;
+        bool sum = false, extremes = false;
+    };
+    // The k-th values of a measure's column, by group.
+    struct Ranks {
+        std::size_t measure = 0;
+        std::vector<std::optional<std::uint64_t>> k{};
+        std::vector<Key> keys{};
+    };
     // A group's result for a column.
     struct KeyTexel {
         std::uint32_t low, high, valid, position;
@@ -46,7 +81,13 @@ class SortedGroups final : public FoundGroups {
     [[nodiscard]] TargetPtr sorted(std::span<const std::size_t> columns);
     void find_starts();
     void read_labels();
-    void measure(const GroupsWanted::Measure& wanted);
+    [[nodiscard]] std::size_t measure_of(const ColumnPlace& place) const;
+    [[nodiscard]] const Measured& measured(const ColumnPlace& place) const {
+        return groups_[now_].measures[measure_of(place)];
+    }
+    void measure(const Measure& wanted);
+    // The k-th smallest keys of a measure's column, k counted from 0, one for each group that has a k.
+    [[nodiscard]] std::vector<Key> keys_of(std::size_t measure, std::span<const std::optional<std::uint64_t>> k);
     // One texel per group.
     [[nodiscard]] std::vector<MeasuredTexel> folded(const GpuColumn& of, const pass::FoldRule& rule);
     // The keys of the rows at those indices of a list.
@@ -70,7 +111,11 @@ class SortedGroups final : public FoundGroups {
     pass::Programs& programs_;
     pass::QuadLists quads_;
     BitList bits_;
-    GroupsWanted wanted_;
+    std::vector<std::size_t> by_{};
+    std::vector<Measure> measures_{};
+    std::vector<Group> groups_{};
+    std::vector<Ranks> ranks_{};
+    std::size_t now_ = 0;
     bool fits_ = true;
     std::size_t rows_ = 0;
     TargetPtr list_, grouped_;  // the rows in table order, and sorted by group

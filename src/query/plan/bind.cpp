@@ -13,7 +13,6 @@
 #include "query/plan/key_range.hpp"
 #include "query/plan/plain_tables.hpp"
 #include "query/table/order.hpp"
-#include "query/table/sort_unique.hpp"
 
 namespace quadmill::detail::query {
 namespace {
@@ -21,6 +20,80 @@ namespace {
 bool is_integer(ColumnType type) {
     return type == ColumnType::I32 || type == ColumnType::U32 || type == ColumnType::I64;
 }
+
+std::string shown(const Value& value) {
+    return (std::holds_alternative<std::string>(value) ? "the text " : "the number ") + describe(value);
+}
+
+class Checker {
+  public:
+    Checker(const char* function, const std::vector<ColumnInfo>& columns) : function_(function), columns_(columns) {}
+
+    void operator()(const Expression& expression) const {
+        switch (expression.kind) {
+            case ExpressionKind::Compare:
+            case ExpressionKind::Between:
+            case ExpressionKind::In:
+                constants(column(expression.column), expression.values);
+                break;
+            case ExpressionKind::CompareColumns:
+                both(column(expression.column), column(expression.other));
+                break;
+            case ExpressionKind::IsNull:
+                static_cast<void>(column(expression.column));
+                break;
+            case ExpressionKind::Linear:
+                for (const auto& term : expression.terms) number(column(term.column));
+                break;
+            case ExpressionKind::Formula:
+                for (const auto& step : expression.steps) {
+                    if (step.kind == Arithmetic::Column) number(column(step.column));
+                }
+                break;
+            case ExpressionKind::Always:
+            case ExpressionKind::And:
+            case ExpressionKind::Or:
+            case ExpressionKind::Not:
+                break;
+        }
+        for (const auto& operand : expression.operands) (*this)(*operand);
+    }
+
+  private:
+    [[noreturn]] void fail(const std::string& why) const { throw InvalidArgument(std::string(function_) + ": " + why); }
+
+    [[nodiscard]] const ColumnInfo& column(const std::string& name) const {
+        const auto found =
+            std::find_if(columns_.begin(), columns_.end(), [&](const ColumnInfo& info) { return info.name == name; });
+        if (found != columns_.end()) return *found;
+        std::string all;
+        for (const auto& info : columns_) all += (all.empty() ? " '" : ", '") + info.name + "'";
+        fail("there is no column '" + name + "' among" + (all.empty() ? " none" : all));
+    }
+
+    void constants(const ColumnInfo& info, const std::vector<Value>& values) const {
+        for (const auto& value : values) {
+            if (std::holds_alternative<std::monostate>(value))
+                fail("column '" + info.name + "' cannot be compared with NULL; say is_null()");
+            if (std::holds_alternative<std::string>(value) != (info.type == ColumnType::Text))
+                fail("column '" + info.name + "' of type " + name_of(info.type) + " cannot be compared with " +
+                     shown(value));
+        }
+    }
+
+    void both(const ColumnInfo& a, const ColumnInfo& b) const {
+        if ((a.type == ColumnType::Text) != (b.type == ColumnType::Text))
+            fail("column '" + a.name + "' of type " + name_of(a.type) + " cannot be compared with column '" + b.name +
+                 "' of type " + name_of(b.type));
+    }
+
+    void number(const ColumnInfo& info) const {
+        if (info.type == ColumnType::Text) fail("column '" + info.name + "' must be of numbers, not text");
+    }
+
+    const char* function_;
+    const std::vector<ColumnInfo>& columns_;
+};
 
 class LeafMaker {
   public:
@@ -90,21 +163,18 @@ class LeafMaker {
     [[nodiscard]] Leaf pair(const Expression& e, bool negate) const {
         Pair result{.a = index(e.column), .b = index(e.other), .op = e.op, .as = Pair::As::Keys, .negate = negate};
         const auto &a = data(e.column), &b = data(e.other);
-        if (a.type == b.type) return result;
-        if (is_integer(a.type) && is_integer(b.type)) {
-            result.as = Pair::As::Integers;
-            return result;
+        if (const auto as = comparison_of(a, b)) {
+            result.as = *as;
+        } else {
+            require_exact_doubles(a, "compared with column '" + b.name + "' of type " + name_of(b.type));
+            require_exact_doubles(b, "compared with column '" + a.name + "' of type " + name_of(a.type));
         }
-        require_exact_doubles(a, "compared with column '" + b.name + "' of type " + name_of(b.type));
-        require_exact_doubles(b, "compared with column '" + a.name + "' of type " + name_of(a.type));
-        result.as = Pair::As::Doubles;
         return result;
     }
 
     void require_exact_doubles(const ColumnData& column, const std::string& use) const {
-        if (column.type != ColumnType::I64) return;
+        if (is_exact_as_doubles(column)) return;
         const auto min = KeyOf<std::int64_t>::value(column.min), max = KeyOf<std::int64_t>::value(column.max);
-        if (min >= -exact_doubles && max <= exact_doubles) return;
         throw InvalidArgument(std::string(function_) + ": column '" + column.name + "' can be " + use +
                               " only where doubles are exact, from -2^53 to 2^53, but has values from " +
                               std::to_string(min) + " to " + std::to_string(max));
@@ -195,6 +265,22 @@ Bound bound(const LeafMaker& leaf, const Expression& expression, bool negate) {
 }
 
 }  // namespace
+
+void check(const char* function, const Expression& expression, const std::vector<ColumnInfo>& columns) {
+    Checker(function, columns)(expression);
+}
+
+bool is_exact_as_doubles(const ColumnData& column) {
+    return column.type != ColumnType::I64 || (KeyOf<std::int64_t>::value(column.min) >= -exact_doubles &&
+                                              KeyOf<std::int64_t>::value(column.max) <= exact_doubles);
+}
+
+std::optional<Pair::As> comparison_of(const ColumnData& a, const ColumnData& b) {
+    if (a.type == b.type) return Pair::As::Keys;
+    if (is_integer(a.type) && is_integer(b.type)) return Pair::As::Integers;
+    if (is_exact_as_doubles(a) && is_exact_as_doubles(b)) return Pair::As::Doubles;
+    return {};
+}
 
 Bound bind(const char* function, const Expression& expression, const TableData& table) {
     return bound(LeafMaker(function, table), expression, false);

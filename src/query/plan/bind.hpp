@@ -28,6 +28,11 @@ void check(const char* function, const Expression& expression, const std::vector
 // 2^53).
 [[nodiscard]] Bound bind(const char* function, const Expression& expression, const TableData& table);
 
+// Whether a double represents every value of the column exactly.
+[[nodiscard]] bool is_exact_as_doubles(const ColumnData& column);
+// How two columns are compared; nothing if that would round. Pre: both are text or both are numbers.
+[[nodiscard]] std::optional<Pair::As> comparison_of(const ColumnData& a, const ColumnData& b);
+
 // An And or Or. An Always among the operands decides the result or is dropped. In an And, ranges of one column are
 // merged into one.
 [[nodiscard]] Bound junction(Bound::Kind kind, std::vector<Bound> operands);

@@ -5,7 +5,7 @@
 #include "quadmill/error.hpp"
 #include "query/plan/bind.hpp"
 #include "query/plan/describe.hpp"
-#include "query/table/sort_unique.hpp"
+#include "query/table/order.hpp"
 
 namespace quadmill::detail::query {
 

@@ -101,8 +101,8 @@ using BitsPtr = std::shared_ptr<const Bits>;
 // An answer that the GPU may still compute. Both functions may be called several times.
 template <class T>
 struct Later {
-    std::function<T()> result{};                             // waits
-    std::function<bool()> ready = [] { return true; };       // whether result() returns without waiting
+    std::function<T()> result{};                        // waits
+    std::function<bool()> ready = [] { return true; };  // whether result() returns without waiting
     explicit operator bool() const { return result != nullptr; }
 };
 template <class T>
@@ -110,37 +110,6 @@ template <class T>
     return {.result = [answer = std::move(answer)] { return answer; }};
 }
 using Counting = Later<std::uint64_t>;
-
-// Groups of rows with the same values in some columns (NaNs are one value, and NULL is one), and the requested
-// measures.
-struct GroupsWanted {
-    struct Measure {
-        std::size_t column = 0;
-        bool sum = false, extremes = false;
-    };
-    std::vector<std::size_t> by{};
-    std::vector<Measure> measures{};
-};
-class FoundGroups {
-  public:
-    virtual ~FoundGroups() = default;
-    struct Group {
-        std::vector<std::optional<Key>> by{};  // nothing for NULL
-        std::uint64_t rows = 0;
-        struct Measured {
-            std::uint64_t count = 0;  // number of values that are not NULL
-            Sum sum{};
-            std::pair<Key, Key> extremes{};
-        };
-        std::vector<Measured> measures{};
-    };
-    // In the order of their values, with NULLs first.
-    std::vector<Group> groups{};
-    // In each group, the k-th smallest key of that measure's column (k counts from 0), if k-th values were requested.
-    // Pre: each k is below the group's number of values.
-    [[nodiscard]] virtual std::vector<Key> kth(std::size_t measure,
-                                               std::span<const std::optional<std::uint64_t>> k) = 0;
-};
 
 // A condition in conjunctive normal form. No clause is empty.
 using Clauses = std::vector<std::vector<Leaf>>;

@@ -8,12 +8,11 @@
 
 #include "cpu/workers.hpp"
 #include "quadmill/error.hpp"
-#include "query/gpu/bitmap_columns.hpp"
+#include "query/gpu/sorted_groups.hpp"
 #include "query/plan/describe.hpp"
-#include "query/run/found_measures.hpp"
 #include "query/run/pair_filter.hpp"
 #include "query/run/rows_run.hpp"
-#include "query/table/sort_unique.hpp"
+#include "query/table/order.hpp"
 
 namespace quadmill::detail::query {
 
@@ -55,20 +54,6 @@ bool is_everything(const PlanNode& node) {
     const auto& e = detail::Access::of(*node.predicate);
     return e.kind == Expression::Kind::Always && e.always;
 }
-
-// Measures of rows of which only the number is wanted.
-class OnlyCounted : public Measures {
-  public:
-    explicit OnlyCounted(std::uint64_t rows) : rows_(rows) {}
-    [[nodiscard]] std::uint64_t rows() override { return rows_; }
-    [[nodiscard]] std::uint64_t count(const ColumnPlace& /*place*/) override { return rows_; }
-    [[nodiscard]] Sum sum(const ColumnPlace& /*place*/) override { return {}; }
-    [[nodiscard]] std::pair<Key, Key> extremes(const ColumnPlace& /*place*/) override { return {}; }
-    [[nodiscard]] Key kth(const ColumnPlace& /*place*/, std::uint64_t /*k*/) override { return 0; }
-
-  private:
-    std::uint64_t rows_;
-};
 
 // ---- Common to plans with and without a join
 
@@ -329,15 +314,16 @@ void Run::groups(RowsRun& run) {
         return;
     }
     auto* const sorts = tools_.join.tuning.sorted_groups ? run.columns().textures() : nullptr;
-    if (const auto found = sorts ? sorts->group(groups_wanted(by_, wanted_), *bits) : nullptr) {
-        log_.add(*group_, found->groups.size(), time.ms());
-        FoundMeasures measures(*found, wanted_);
-        for (std::size_t i = 0; i < found->groups.size() && wants_more(); ++i) {
-            measures.go_to(i);
-            group_out(values_of(run.table(), by_, found->groups[i].by), measures);
+    auto found = sorts ? std::optional<SortedGroups>(std::in_place, *sorts, by_, wanted_, *bits) : std::nullopt;
+    if (found && found->fits()) {
+        log_.add(*group_, found->size(), time.ms());
+        for (std::size_t i = 0; i < found->size() && wants_more(); ++i) {
+            found->go_to(i);
+            group_out(found->values(run.table()), *found);
         }
         return;
     }
+    found.reset();
     in_memory(0, read_places());
     Groups dealt(tables_, by_, wanted_);
     deal(run.columns().rows(*bits), dealt);
@@ -461,12 +447,8 @@ void Run::on_pairs() {
         // Further rows are only counted.
         return only_count || (plain_ && !wants_more()) ? Next::Enough : Next::More;
     });
-    if (only_count) {
-        OnlyCounted counted(result_.matched);
-        group_out({}, counted);
-    } else if (!plain_) {
-        groups_out(dealt);
-    }
+    if (only_count) dealt.add_rows(result_.matched);
+    if (!plain_) groups_out(dealt);
 }
 
 // Keeps the pairs that satisfy the condition.

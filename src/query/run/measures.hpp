@@ -62,6 +62,8 @@ class Groups {
     Groups& operator=(const Groups&) = delete;
 
     void add(std::span<const RowPair> pairs);
+    // Adds rows of which only the number is wanted. Pre: there are no group columns.
+    void add_rows(std::uint64_t rows) { rows_[0] += rows; }
     // Adds the groups of `other`, which has the same tables and measures. The result is as if this object had taken its
     // own rows and then the other's, except for the last bits of sums of floats.
     void add(Groups&& other);

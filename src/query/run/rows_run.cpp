@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "query/gpu/bitmap_columns.hpp"
-#include "query/table/sort_unique.hpp"
+#include "query/table/order.hpp"
 
 namespace quadmill::detail::query {
 

@@ -7,8 +7,8 @@
 
 #include "query/gpu/bitmap_columns.hpp"
 #include "query/gpu/matcher.hpp"
+#include "query/plan/bind.hpp"
 #include "query/table/key.hpp"
-#include "query/table/order.hpp"
 
 namespace quadmill::detail::query {
 
@@ -16,19 +16,6 @@ namespace {
 
 // Max entries that a texture of list_width holds on every device.
 constexpr std::size_t max_listed = std::size_t{list_width} << 14U;
-
-// The type in which the columns are compared; nothing if that would round.
-std::optional<Pair::As> comparison_of(const ColumnData& a, const ColumnData& b) {
-    if (a.type == b.type) return Pair::As::Keys;
-    if (!is_float(a.type) && !is_float(b.type)) return Pair::As::Integers;
-    for (const auto* column : {&a, &b}) {
-        if (column->type != ColumnType::I64) continue;
-        if (KeyOf<std::int64_t>::value(column->min) < -exact_doubles ||
-            KeyOf<std::int64_t>::value(column->max) > exact_doubles)
-            return {};
-    }
-    return Pair::As::Doubles;
-}
 
 // For each text of a dictionary, its index in another one, or an invalid index if it is missing there.
 std::vector<std::uint32_t> places_in(const TableData::Dictionary& own, const TableData::Dictionary& other) {
@@ -96,14 +83,9 @@ std::optional<std::uint64_t> join_textures(const SelectedSide& left, const Selec
         places = l.columns->textures()->send_list(gl::Format::R32ui, std::as_bytes(std::span(list)));
     }
     PairChunk chunk(tools.tuning.chunk, take);
-    const auto found = textures.match(l.side(left.column), r.side(right.column), *as, places ? &places : nullptr,
-                                      on.block_rows, [&](std::span<const Match> matches) {
-                                          for (const auto& [row, partner] : matches) {
-                                              if (chunk.enough()) return Next::Enough;
-                                              chunk.add(row, partner);
-                                          }
-                                          return chunk.enough() ? Next::Enough : Next::More;
-                                      });
+    const auto found = textures.match(
+        l.side(left.column), r.side(right.column), *as, places ? &places : nullptr, on.block_rows,
+        [&](std::span<const Match> matches) { return chunk.add(matches, [](const Match& match) { return match; }); });
     chunk.flush();
     return found;
 }

@@ -39,8 +39,8 @@ Later<Value> read_later(gl::Device& device, const GpuMeasure& measured, const Wa
     (*backs)[1].request(device, *measured.count);
     return {.result =
                 [=] {
-                    ReadMeasures measures(has_value ? texel_of((*backs)[0]) : MeasuredTexel{},
-                                          texel_of((*backs)[1])[0], tables);
+                    ReadMeasures measures(has_value ? texel_of((*backs)[0]) : MeasuredTexel{}, texel_of((*backs)[1])[0],
+                                          tables);
                     return answer(wanted, tables, measures);
                 },
             .ready = [backs] { return (*backs)[1].ready(); }};

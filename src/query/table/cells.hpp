@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <type_traits>
 #include <variant>
 
@@ -21,6 +22,15 @@ template <class T>
 }
 [[nodiscard]] inline Key first_nan(ColumnType type) {
     return visit_column_type(type, []<class T>(const T* /*type*/) { return first_nan<T>(); });
+}
+
+// The value of a key in that column. Pre: some value has that key.
+[[nodiscard]] inline Value value_of(const TableData& table, std::size_t column, Key key) {
+    const auto type = table.columns[column]->type;
+    if (type == ColumnType::Text) return (*table.dictionary)[key];
+    return visit_column_type(type, [&]<class T>(const T* /*type*/) -> Value {
+        return static_cast<std::conditional_t<std::is_floating_point_v<T>, double, std::int64_t>>(KeyOf<T>::value(key));
+    });
 }
 
 class Cells {
@@ -45,14 +55,10 @@ class Cells {
     [[nodiscard]] Value value(std::size_t row) const {
         if (!has_value(row)) return {};
         return visit(row, [&]<class T>(T value) -> Value {
-            if constexpr (std::is_floating_point_v<T>) {
-                return static_cast<double>(value);
-            } else if constexpr (std::is_same_v<T, std::uint32_t>) {
+            if constexpr (std::is_same_v<T, std::uint32_t>) {
                 if (type() == ColumnType::Text) return (*table_->dictionary)[value];
-                return static_cast<std::int64_t>(value);
-            } else {
-                return static_cast<std::int64_t>(value);
             }
+            return static_cast<std::conditional_t<std::is_floating_point_v<T>, double, std::int64_t>>(value);
         });
     }
 

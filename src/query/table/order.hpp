@@ -1,9 +1,18 @@
-// Compares numbers of different types as real numbers, without rounding.
+// Compares numbers of different types as real numbers, without rounding; and sorted lists.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <vector>
 
 namespace quadmill::detail::query {
+
+// Sorts the list and drops duplicates.
+template <class T>
+void sort_unique(std::vector<T>& list) {
+    std::sort(list.begin(), list.end());
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+}
 
 // The sign of a - b.
 template <class T>

@@ -14,7 +14,7 @@
 
 #include "quadmill/error.hpp"
 #include "query/table/key.hpp"
-#include "query/table/sort_unique.hpp"
+#include "query/table/order.hpp"
 #include "query/table/text_numbers.hpp"
 
 namespace quadmill {
@@ -115,24 +115,6 @@ void require_texture(const char* function, const std::string& name, std::span<co
                                                          : "Text"));
 }
 
-// The type of a column with keys of that type.
-std::optional<ColumnType> column_type(KeyType type) {
-    switch (type) {
-        case KeyType::F64:
-            return ColumnType::F64;
-        case KeyType::I32:
-            return ColumnType::I32;
-        case KeyType::U32:
-            return ColumnType::U32;
-        case KeyType::I64:
-            return ColumnType::I64;
-        case KeyType::U64:
-            return {};
-        default:
-            return ColumnType::F32;
-    }
-}
-
 std::shared_ptr<const ColumnData> host_column(std::string name, ColumnType type, HostObjects objects) {
     auto column = std::make_shared<ColumnData>();
     column->name = std::move(name);
@@ -140,6 +122,13 @@ std::shared_ptr<const ColumnData> host_column(std::string name, ColumnType type,
     column->values = std::move(objects);
     if (detail::query::key_bits(type) == 32) column->max = std::numeric_limits<std::uint32_t>::max();
     return column;
+}
+
+// A plan needs the number of rows before the GPU knows it.
+void refuse_counted(const char* function, const std::string& name, const std::optional<CountInBuffer>& counted) {
+    if (!counted) return;
+    throw InvalidArgument(std::string(function) + ": column '" + name +
+                          "' must have a number of rows that the CPU knows; only sorts take it from a buffer");
 }
 
 // For each index in `from`, the index in `to`. Pre: `to` has all texts of `from`.
@@ -185,50 +174,19 @@ struct Numbered {
 
 Table::Table() : data_(std::make_shared<TableData>()) {}
 
-Table& Table::add(std::string name, std::vector<float> values, std::vector<bool> valid) {
-    append_values(data_, std::move(name), ColumnType::F32, std::move(values), valid);
-    return *this;
-}
-
-Table& Table::add(std::string name, std::vector<double> values, std::vector<bool> valid) {
-    append_values(data_, std::move(name), ColumnType::F64, std::move(values), valid);
-    return *this;
-}
-
-Table& Table::add(std::string name, std::vector<std::int32_t> values, std::vector<bool> valid) {
-    append_values(data_, std::move(name), ColumnType::I32, std::move(values), valid);
-    return *this;
-}
-
-Table& Table::add(std::string name, std::vector<std::uint32_t> values, std::vector<bool> valid) {
-    append_values(data_, std::move(name), ColumnType::U32, std::move(values), valid);
-    return *this;
-}
-
-Table& Table::add(std::string name, std::vector<std::int64_t> values, std::vector<bool> valid) {
-    append_values(data_, std::move(name), ColumnType::I64, std::move(values), valid);
-    return *this;
-}
-
-Table& Table::add(std::string name, std::span<const float> values, std::vector<bool> valid) {
-    return add(std::move(name), std::vector<float>(values.begin(), values.end()), std::move(valid));
-}
-
-Table& Table::add(std::string name, std::span<const double> values, std::vector<bool> valid) {
-    return add(std::move(name), std::vector<double>(values.begin(), values.end()), std::move(valid));
-}
-
-Table& Table::add(std::string name, std::span<const std::int32_t> values, std::vector<bool> valid) {
-    return add(std::move(name), std::vector<std::int32_t>(values.begin(), values.end()), std::move(valid));
-}
-
-Table& Table::add(std::string name, std::span<const std::uint32_t> values, std::vector<bool> valid) {
-    return add(std::move(name), std::vector<std::uint32_t>(values.begin(), values.end()), std::move(valid));
-}
-
-Table& Table::add(std::string name, std::span<const std::int64_t> values, std::vector<bool> valid) {
-    return add(std::move(name), std::vector<std::int64_t>(values.begin(), values.end()), std::move(valid));
-}
+#define QUADMILL_ADD_COLUMN(T, TYPE)                                                                 \
+    Table& Table::add(std::string name, std::vector<T> values, std::vector<bool> valid) {            \
+        append_values(data_, std::move(name), ColumnType::TYPE, std::move(values), valid);           \
+        return *this;                                                                                \
+    }                                                                                                \
+    Table& Table::add(std::string name, std::span<const T> values, std::vector<bool> valid) {        \
+        return add(std::move(name), std::vector<T>(values.begin(), values.end()), std::move(valid)); \
+    }
+QUADMILL_ADD_COLUMN(float, F32)
+QUADMILL_ADD_COLUMN(double, F64)
+QUADMILL_ADD_COLUMN(std::int32_t, I32)
+QUADMILL_ADD_COLUMN(std::uint32_t, U32)
+QUADMILL_ADD_COLUMN(std::int64_t, I64)
 
 Table& Table::add(std::string name, const std::vector<std::string>& values, std::vector<bool> valid) {
     return add(std::vector<TextColumn>{{std::move(name), values, std::move(valid)}});
@@ -273,17 +231,6 @@ Table& Table::add_textures(std::string name, std::vector<std::uint32_t> textures
     return *this;
 }
 
-namespace {
-
-// A plan needs the number of rows before the GPU knows it.
-void refuse_counted(const char* function, const std::string& name, const std::optional<CountInBuffer>& counted) {
-    if (!counted) return;
-    throw InvalidArgument(std::string(function) + ": column '" + name +
-                          "' must have a number of rows that the CPU knows; only sorts take it from a buffer");
-}
-
-}  // namespace
-
 Table& Table::add_texture(std::string name, const TextureRegion& texels, ColumnType type, int channel) {
     refuse_counted("Table::add_texture", name, texels.counted);
     const bool sized = texels.width > 0 && texels.height > 0;
@@ -304,12 +251,16 @@ Table& Table::add_buffer(std::string name, const BufferKeys& values, std::size_t
     require_fits(*data_, function, name, rows);
     if (values.buffer == 0)
         throw InvalidArgument(std::string(function) + ": column '" + name + "' must be a buffer, not number 0");
-    const auto type = column_type(values.type);
-    if (!type) {
+    if (values.type == KeyType::U64) {
         throw InvalidArgument(std::string(function) + ": column '" + name +
                               "' cannot be of U64, which no column is; I64 has the same order up to 2^63 - 1");
     }
-    append(data_, host_column(std::move(name), *type, {values}), rows);
+    const auto type = values.type == KeyType::F64   ? ColumnType::F64
+                      : values.type == KeyType::I32 ? ColumnType::I32
+                      : values.type == KeyType::U32 ? ColumnType::U32
+                      : values.type == KeyType::I64 ? ColumnType::I64
+                                                    : ColumnType::F32;
+    append(data_, host_column(std::move(name), type, {values}), rows);
     return *this;
 }
 

@@ -50,7 +50,4 @@ struct TableData {
     return column.valid.empty() || ((column.valid[row / 32] >> (row % 32)) & 1U);
 }
 
-// The value of a key in that column. Pre: some value has that key.
-[[nodiscard]] Value value_of(const TableData& table, std::size_t column, std::uint64_t key);
-
 }  // namespace quadmill::detail::query
