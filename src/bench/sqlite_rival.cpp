@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "quadmill/error.hpp"
-#include "query/table/key.hpp"
+#include "query/table/cells.hpp"
 #ifdef QUADMILL_SQLITE
 #include <dlfcn.h>
 #include <sqlite3.h>

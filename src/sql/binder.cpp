@@ -9,6 +9,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "query/plan/describe.hpp"
 #include "query/plan/expression.hpp"
 #include "sql/lexer.hpp"
 
@@ -16,7 +17,7 @@ namespace quadmill::detail::sql {
 
 namespace {
 
-using Op = SqlStep::Op;
+using Op = query::Arithmetic;
 
 // The first few of them, for a message.
 std::string list_of(const std::vector<std::string>& names) {
@@ -480,33 +481,8 @@ std::set<std::size_t> columns_printed(const SqlQuery& query, std::size_t source,
 }
 
 std::string text_of(const SqlSteps& steps) {
-    struct Part {
-        std::string text;
-        int rank;  // of its operator: 1 for sums, 2 for products, 3 for all else
-    };
-    std::vector<Part> stack;
-    // Appended, because GCC 12 warns of "(" + text where there is nothing to warn of.
-    const auto within = [](const Part& part, int rank) {
-        return part.rank < rank ? std::string("(").append(part.text).append(")") : part.text;
-    };
-    for (const auto& [op, leaf, constant] : steps) {
-        if (op == Op::Leaf) {
-            stack.push_back({leaf, 3});
-        } else if (op == Op::Constant) {
-            const auto* integer = std::get_if<query::Integer>(&constant);
-            stack.push_back({integer ? query::text_of(*integer) : std::to_string(std::get<double>(constant)), 3});
-        } else if (op == Op::Negate) {
-            stack.back() = {std::string("-").append(within(stack.back(), 3)), 2};
-        } else {
-            constexpr std::array words{" + ", " - ", " * ", " / ", " % "};
-            const auto i = static_cast<std::size_t>(op) - static_cast<std::size_t>(Op::Add);
-            const int rank = i < 2 ? 1 : 2;
-            const auto right = std::move(stack.back());
-            stack.pop_back();
-            stack.back() = {within(stack.back(), rank) + words.at(i) + within(right, rank + 1), rank};
-        }
-    }
-    return stack.empty() ? "*" : stack.back().text;
+    if (steps.empty()) return "*";
+    return query::texts_of(steps, [](std::string_view name) { return std::string(name); })[0];
 }
 
 }  // namespace quadmill::detail::sql

@@ -16,7 +16,7 @@ namespace quadmill::detail::sql {
 
 namespace {
 
-using Op = SqlStep::Op;
+using Op = query::Arithmetic;
 constexpr std::size_t block_rows = 1024;
 
 // Values of some rows.

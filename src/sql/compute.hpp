@@ -36,6 +36,11 @@ struct Numbers {
     std::vector<bool> valid{};
 
     [[nodiscard]] std::size_t size() const { return valid.size(); }
+    // Calls `work` with the values.
+    template <class Work>
+    decltype(auto) visit(const Work& work) {
+        return are_integers ? work(integers) : work(doubles);
+    }
 };
 
 // The values of an expression, one per row. A quotient is a double. Dividing by zero gives NULL, and so does any NULL.

@@ -17,7 +17,7 @@ namespace quadmill::detail::sql {
 
 namespace {
 
-using Op = SqlStep::Op;
+using Op = query::Arithmetic;
 
 // A constant, or arithmetic of columns and constants, as written in the text.
 struct Sum {
@@ -37,7 +37,7 @@ Sum sum_of(const query::Numeral& constant) {
     return {.steps = {{.op = Op::Constant, .constant = constant}}};
 }
 
-Sum leaf_of(std::string leaf) {
+Sum sum_of_leaf(std::string leaf) {
     return {.steps = {{.op = Op::Leaf, .leaf = std::move(leaf)}}};
 }
 
@@ -60,21 +60,7 @@ struct Operand {
 // Whether the comparison is true for two constants. `order` is negative if the first is less, 0 if they are equal, and
 // positive if it is greater.
 bool holds(Comparison op, int order) {
-    switch (op) {
-        case Comparison::Less:
-            return order < 0;
-        case Comparison::LessOrEqual:
-            return order <= 0;
-        case Comparison::Equal:
-            return order == 0;
-        case Comparison::NotEqual:
-            return order != 0;
-        case Comparison::GreaterOrEqual:
-            return order >= 0;
-        case Comparison::Greater:
-            return order > 0;
-    }
-    return false;
+    return (query::relations_of(op) & (order < 0 ? 1U : order == 0 ? 2U : 4U)) != 0;
 }
 
 struct Symbol {
@@ -179,7 +165,7 @@ ColumnName Parser::as_column(const Operand& operand, const char* what) {
 
 Sum Parser::computed_column(const Sum& sum) {
     uses(sum, SqlUse::Sum);
-    auto column = leaf_of(leaf_name('x', query_.computed.size()));
+    auto column = sum_of_leaf(leaf_name('x', query_.computed.size()));
     query_.computed.push_back(
         {.steps = sum.steps, .of_groups = clause_ == SqlClause::Having, .leaf = column.steps[0].leaf});
     return column;
@@ -341,12 +327,6 @@ Predicate Parser::compare_constants(const Operand& a, Comparison op, const Opera
     return Predicate::always(holds(op, *a.number(), *b.number()));
 }
 
-query::Arithmetic arithmetic_of(Op op) {
-    constexpr std::array all{query::Arithmetic::Column, query::Arithmetic::Constant, query::Arithmetic::Negate,
-                             query::Arithmetic::Add,    query::Arithmetic::Subtract, query::Arithmetic::Multiply};
-    return all.at(static_cast<std::size_t>(op));
-}
-
 // A comparison of one column with a constant or another column is exact without a formula.
 Predicate Parser::compare_sums(const Operand& a, Comparison op, const Operand& b) {
     const auto &x = as_sum(a), &y = as_sum(b);
@@ -360,10 +340,8 @@ Predicate Parser::compare_sums(const Operand& a, Comparison op, const Operand& b
     uses(y, use);
     if (x.is_column() && y.is_column()) return column(left).compare(op, column(y.steps[0].leaf));
     if (const auto constant = b.constant(); constant && x.is_column()) return column(left).compare(op, *constant);
-    std::vector<query::FormulaStep<std::string>> steps;
-    for (const auto* side : {&x, &y}) {
-        for (const auto& [kind, leaf, number] : side->steps) steps.push_back({arithmetic_of(kind), leaf, number});
-    }
+    auto steps = x.steps;
+    steps.insert(steps.end(), y.steps.begin(), y.steps.end());
     return query::predicate({.kind = query::Expression::Kind::Formula, .op = op, .steps = std::move(steps)});
 }
 
@@ -385,7 +363,7 @@ Predicate Parser::compare(Operand a, Comparison op, Operand b) {
 // The value of two constants; nothing if there is none.
 std::optional<query::Numeral> value_of(Op op, const query::Numeral& a, const query::Numeral& b) {
     if (op == Op::Divide) return query::nearest_double(a) / query::nearest_double(b);
-    if (op != Op::Remainder) return computed(arithmetic_of(op), a, b);
+    if (op != Op::Remainder) return computed(op, a, b);
     const auto *x = std::get_if<query::Integer>(&a), *y = std::get_if<query::Integer>(&b);
     if (x && y) return *y == -1 ? query::Integer{0} : *x % *y;
     return std::fmod(query::nearest_double(a), query::nearest_double(b));
@@ -479,7 +457,7 @@ Operand Parser::word() {
     const auto alias = in_aggregate_ || clause_ == SqlClause::Select || clause_ == SqlClause::Where ? Alias::No
                        : clause_ == SqlClause::OrderBy                                              ? Alias::First
                                                                                                     : Alias::Second;
-    auto found = leaf_of(leaf_name('c', columns_.size()));
+    auto found = sum_of_leaf(leaf_name('c', columns_.size()));
     found.uses = {columns_.size()};
     columns_.push_back({.written = at_.reference_from(first), .leaf = found.steps[0].leaf, .alias = alias});
     return {offset, std::move(found)};
@@ -533,7 +511,7 @@ Sum Parser::call(const SqlToken& function) {
 
 // One aggregate for all calls that are the same.
 Sum Parser::aggregate(SqlAggregate what, std::vector<std::size_t> uses) {
-    auto found = leaf_of(leaf_name('a', query_.aggregates.size()));
+    auto found = sum_of_leaf(leaf_name('a', query_.aggregates.size()));
     what.leaf = found.steps[0].leaf;
     if (!uses.empty()) {
         // Its own mention of the column, so that what it is compared with belongs to this leaf.

@@ -13,7 +13,7 @@
 
 namespace quadmill::detail::sql {
 
-using Op = SqlStep::Op;
+using Op = query::Arithmetic;
 using Form = SqlAggregate::Form;
 using AggregateKind = QueryAggregate::Kind;
 

@@ -22,16 +22,11 @@ namespace quadmill::detail::sql {
 
 namespace {
 
-using Op = SqlStep::Op;
 using Form = SqlAggregate::Form;
 using query::TableData;
 
 void add(Table& table, const std::string& name, Numbers numbers) {
-    if (numbers.are_integers) {
-        table.add(name, std::move(numbers.integers), std::move(numbers.valid));
-    } else {
-        table.add(name, std::move(numbers.doubles), std::move(numbers.valid));
-    }
+    numbers.visit([&](auto& values) { table.add(name, std::move(values), std::move(numbers.valid)); });
 }
 
 // ---- Parts of a statement
@@ -190,18 +185,15 @@ class Run {
         auto numbers = one.pattern ? matches(one, data_of(table), rows) : computed(one.steps, data_of(table), rows);
         if (rows.has_all(table.rows())) return add(table, one.leaf, std::move(numbers));
         // All other rows are NULL.
-        Numbers all{.are_integers = numbers.are_integers, .valid = std::vector(table.rows(), false)};
-        all.integers.resize(numbers.are_integers ? table.rows() : 0);
-        all.doubles.resize(numbers.are_integers ? 0 : table.rows());
-        for (std::size_t i = 0; i < rows.size(); ++i) {
-            all.valid[rows[i]] = numbers.valid[i];
-            if (numbers.are_integers) {
-                all.integers[rows[i]] = numbers.integers[i];
-            } else {
-                all.doubles[rows[i]] = numbers.doubles[i];
+        numbers.visit([&]<class T>(const std::vector<T>& some) {
+            std::vector<T> all(table.rows());
+            std::vector<bool> valid(table.rows(), false);
+            for (std::size_t i = 0; i < rows.size(); ++i) {
+                all[rows[i]] = some[i];
+                valid[rows[i]] = numbers.valid[i];
             }
-        }
-        add(table, one.leaf, std::move(all));
+            table.add(one.leaf, std::move(all), std::move(valid));
+        });
     }
 
     // Adds the computed columns that WHERE needs; then those of keys and arguments, only of selected rows.

@@ -61,13 +61,7 @@ struct SqlColumn {
 };
 
 // A step of an expression in postfix order. Leaf: a column, an aggregate, or a computed column.
-struct SqlStep {
-    enum class Op { Leaf, Constant, Negate, Add, Subtract, Multiply, Divide, Remainder };
-    Op op = Op::Leaf;
-    std::string leaf{};
-    query::Numeral constant{};
-    bool operator==(const SqlStep&) const = default;
-};
+using SqlStep = query::NamedStep;
 using SqlSteps = std::vector<SqlStep>;
 
 // The name of a leaf until it is bound: c for columns, a for aggregates, x for computed columns.
@@ -77,7 +71,7 @@ using SqlSteps = std::vector<SqlStep>;
 }
 
 [[nodiscard]] inline bool is_leaf(const SqlSteps& steps) {
-    return steps.size() == 1 && steps[0].op == SqlStep::Op::Leaf;
+    return steps.size() == 1 && steps[0].op == query::Arithmetic::Leaf;
 }
 
 struct SqlAggregate {

@@ -179,13 +179,13 @@ static Predicate with_types(const query::Expression& expression, const std::set<
         }
     }
     for (const auto& step : copy.steps) {
-        const auto of = wide.find(step.column);
-        if (step.kind != query::Arithmetic::Column || of == wide.end()) continue;
+        const auto of = wide.find(step.leaf);
+        if (step.op != query::Arithmetic::Leaf || of == wide.end()) continue;
         if (copy.steps.size() != 2)
             throw InvalidArgument(of->second + " is an integer beyond 64 bits, which expressions do not take");
         // A comparison with an integer beyond 64 bits.
         return query::predicate({.kind = query::Expression::Kind::Compare,
-                                 .column = step.column,
+                                 .column = step.leaf,
                                  .op = copy.op,
                                  .values = {wide_constant(of->second, copy.steps[1].constant)}});
     }

@@ -119,8 +119,8 @@ std::string formula_words(const TableData& table, const Leaf& leaf) {
     if (!formula) return "";
     Expression e{.kind = Expression::Kind::Formula, .op = formula->op};
     for (const auto& step : formula->steps) {
-        const bool is_column = step.kind == Arithmetic::Column;
-        e.steps.push_back({step.kind, is_column ? table.infos[step.column].name : "", step.constant});
+        const bool is_column = step.op == Arithmetic::Leaf;
+        e.steps.push_back({step.op, is_column ? table.infos[step.leaf].name : "", step.constant});
     }
     return describe(e) + (formula->as == Formula::As::Integers ? ", integers" : ", doubles");
 }

@@ -113,28 +113,28 @@ std::optional<int> formula_sign(const TableData& table, const Steps& steps, std:
     };
     const auto real_of = [](const Mixed& x) { return x.is_integer ? static_cast<double>(x.integer) : x.real; };
     for (const auto& step : steps) {
-        if (step.kind == Arithmetic::Column) {
+        if (step.op == Arithmetic::Leaf) {
             const auto x = cell(table, place(step), row);
             if (x.index() == 0) return {};
             const auto type = table.infos[place(step)].type;
             const bool is_integer = type != ColumnType::F32 && type != ColumnType::F64;
             const auto value = std::get<Real>(x);
             stack.push_back({is_integer, is_integer ? static_cast<Integer>(value) : 0, static_cast<double>(value)});
-        } else if (step.kind == Arithmetic::Constant) {
+        } else if (step.op == Arithmetic::Constant) {
             const auto* integer = std::get_if<Integer>(&step.constant);
             stack.push_back(
                 {integer != nullptr, integer ? *integer : 0, integer ? 0 : std::get<double>(step.constant)});
         } else {
             const auto b = pop();
-            const auto a = step.kind == Arithmetic::Negate ? Mixed{b.is_integer, 0, -0.0} : pop();
-            const bool minus = step.kind == Arithmetic::Subtract || step.kind == Arithmetic::Negate;
+            const auto a = step.op == Arithmetic::Negate ? Mixed{b.is_integer, 0, -0.0} : pop();
+            const bool minus = step.op == Arithmetic::Subtract || step.op == Arithmetic::Negate;
             Mixed c{a.is_integer && b.is_integer, 0, 0};
             if (c.is_integer) {
-                c.integer = step.kind == Arithmetic::Multiply ? a.integer * b.integer
-                                                              : a.integer + (minus ? -b.integer : b.integer);
+                c.integer = step.op == Arithmetic::Multiply ? a.integer * b.integer
+                                                            : a.integer + (minus ? -b.integer : b.integer);
             } else {
                 const double x = real_of(a), y = minus ? -real_of(b) : real_of(b);
-                const volatile double result = step.kind == Arithmetic::Multiply ? x * y : x + y;
+                const volatile double result = step.op == Arithmetic::Multiply ? x * y : x + y;
                 c.real = result;
             }
             stack.push_back(c);
@@ -192,7 +192,7 @@ inline Truth truth(const TableData& table, const Expression& e, std::size_t row)
         }
         case Kind::Formula: {
             const auto sign =
-                formula_sign(table, e.steps, row, [&](const auto& s) { return index_of(table, s.column); });
+                formula_sign(table, e.steps, row, [&](const auto& s) { return index_of(table, s.leaf); });
             return sign ? Truth(of_sign(e.op, *sign)) : Truth();
         }
         case Kind::Not:
@@ -237,7 +237,7 @@ inline bool holds(const TableData& table, const Leaf& leaf, std::size_t row) {
         return result && *result != pair->negate;
     }
     if (const auto* formula = std::get_if<Formula>(&leaf)) {
-        const auto sign = formula_sign(table, formula->steps, row, [](const auto& step) { return step.column; });
+        const auto sign = formula_sign(table, formula->steps, row, [](const auto& step) { return step.leaf; });
         return sign && of_sign(formula->op, *sign) != formula->negate;
     }
     const auto& linear = std::get<Linear>(leaf);
@@ -261,37 +261,36 @@ inline bool holds(const TableData& table, const Bound& bound, std::size_t row) {
 // A formula on those columns, with constants that are hard to compute with. If `wild`, most formulas are inexact.
 inline Predicate random_formula(std::mt19937_64& random, const std::vector<std::string>& columns, Comparison op,
                                 bool fractions) {
-    std::vector<FormulaStep<std::string>> steps;
+    std::vector<NamedStep> steps;
     const auto constant = [&] {
         static const std::vector<Numeral> integers{
             Integer{0}, Integer{1}, Integer{-3}, Integer{1} << 53U, (Integer{1} << 53U) + 1, Integer{1} << 62U};
         static const std::vector<Numeral> reals{0.1, 0.4, 0.5, -2.0, 1.0 / 3, 1e15, 0x1p53, -0.0};
         const auto& list = fractions && random() % 3 != 0 ? reals : integers;
-        return FormulaStep<std::string>{.kind = Arithmetic::Constant,
-                                        .constant = list[random() % (fractions ? 4 : list.size())]};
+        return NamedStep{.op = Arithmetic::Constant, .constant = list[random() % (fractions ? 4 : list.size())]};
     };
     const auto side = [&](const auto& self, int depth) -> void {
         const auto pick = random() % 6;
         if (depth == 0 || pick == 0) {
             if (random() % 3 == 0) return steps.push_back(constant());
-            return steps.push_back({.kind = Arithmetic::Column, .column = columns[random() % columns.size()]});
+            return steps.push_back({.op = Arithmetic::Leaf, .leaf = columns[random() % columns.size()]});
         }
         if (pick == 1) {
             self(self, depth - 1);
-            return steps.push_back({.kind = Arithmetic::Negate});
+            return steps.push_back({.op = Arithmetic::Negate});
         }
         if (pick == 2) {
             steps.push_back(constant());
             self(self, depth - 1);
-            return steps.push_back({.kind = Arithmetic::Multiply});
+            return steps.push_back({.op = Arithmetic::Multiply});
         }
         self(self, depth - 1);
         self(self, depth - 1);
-        steps.push_back({.kind = pick % 2 != 0 ? Arithmetic::Add : Arithmetic::Subtract});
+        steps.push_back({.op = pick % 2 != 0 ? Arithmetic::Add : Arithmetic::Subtract});
     };
-    steps.push_back({.kind = Arithmetic::Column, .column = columns[random() % columns.size()]});
+    steps.push_back({.op = Arithmetic::Leaf, .leaf = columns[random() % columns.size()]});
     side(side, 2);
-    steps.push_back({.kind = random() % 2 != 0 ? Arithmetic::Add : Arithmetic::Subtract});
+    steps.push_back({.op = random() % 2 != 0 ? Arithmetic::Add : Arithmetic::Subtract});
     side(side, static_cast<int>(random() % 2));
     return predicate({.kind = Expression::Kind::Formula, .op = op, .steps = std::move(steps)});
 }

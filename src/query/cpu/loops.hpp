@@ -174,12 +174,12 @@ void pack_formula(const TableData& table, const Formula& leaf, std::size_t first
             for (std::size_t i = 0; i < rows; ++i) a[i] = compute(a[i], b[i]);
         };
         for (const auto& step : leaf.steps) {
-            const bool fresh = step.kind == Arithmetic::Column || step.kind == Arithmetic::Constant;
+            const bool fresh = step.op == Arithmetic::Leaf || step.op == Arithmetic::Constant;
             if (fresh && ++size > stack.size()) stack.emplace_back();
-            if (!fresh && step.kind != Arithmetic::Negate) --size;
-            switch (step.kind) {
-                case Arithmetic::Column:
-                    load(*table.columns[step.column], at, rows, stack[size - 1].data());
+            if (!fresh && step.op != Arithmetic::Negate) --size;
+            switch (step.op) {
+                case Arithmetic::Leaf:
+                    load(*table.columns[step.leaf], at, rows, stack[size - 1].data());
                     break;
                 case Arithmetic::Constant:
                     std::fill_n(stack[size - 1].data(), rows, constant(step.constant));
@@ -193,7 +193,7 @@ void pack_formula(const TableData& table, const Formula& leaf, std::size_t first
                 case Arithmetic::Subtract:
                     each([](T a, T b) { return a - b; });
                     break;
-                case Arithmetic::Multiply:
+                default:
                     each([](T a, T b) { return a * b; });
                     break;
             }

@@ -98,16 +98,19 @@ class BitmapColumns final : public GpuColumns {
 
   private:
     [[nodiscard]] BitsPtr selected(const ConditionProgram& by);
-    [[nodiscard]] BitsPtr range(const Range& leaf);
-    [[nodiscard]] BitsPtr member(const Member& leaf);
+    [[nodiscard]] BitsPtr bits(const Range& leaf);
+    [[nodiscard]] BitsPtr bits(const Member& leaf);
+    [[nodiscard]] BitsPtr bits(const Pair& leaf);
+    [[nodiscard]] BitsPtr bits(const Linear& leaf) { return bits(formula_of(leaf)); }
+    [[nodiscard]] BitsPtr bits(const Formula& leaf);
+    [[nodiscard]] BitsPtr bits(const IsNull& leaf);
+    [[nodiscard]] BitsPtr bits(const Always& leaf);
     [[nodiscard]] BitsPtr member_of_few(const GpuColumn& of, std::span<const Key> keys, bool negate);
     [[nodiscard]] BitsPtr member_of_table(const GpuColumn& of, std::span<const Key> keys, bool negate);
     [[nodiscard]] BitsPtr member_of_list(const GpuColumn& of, std::span<const Key> keys, bool negate);
     // Runs leaf.frag, compiled for that kind of leaf.
     [[nodiscard]] BitsPtr leaf_of(const GpuColumn& of, const char* name, const std::string& kind, bool negate,
                                   const gl::Texture* list, gl::Uniforms uniforms, gl::Note note);
-    [[nodiscard]] BitsPtr pair(const Pair& leaf);
-    [[nodiscard]] BitsPtr formula(const Formula& leaf);
     // The program partial.frag, which makes partial results of a column's rows.
     [[nodiscard]] const gl::Program& partial_program(const GpuColumn& column, const pass::FoldRule& rule);
     // Words per count and per partial result.

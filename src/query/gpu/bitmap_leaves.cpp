@@ -27,7 +27,7 @@ constexpr QueryNote compares{.act = QueryNote::Act::Compare}, selects{.act = Que
 
 }  // namespace
 
-BitsPtr BitmapColumns::member(const Member& leaf) {
+BitsPtr BitmapColumns::bits(const Member& leaf) {
     const auto& of = *column(leaf.column);
     const auto keys = keys_within(leaf, of.type);
     if (keys.empty()) return leaf.negate ? of.valid : combine(BoolOp::AndNot, *of.valid, *of.valid);
@@ -47,7 +47,7 @@ BitsPtr BitmapColumns::leaf_of(const GpuColumn& of, const char* name, const std:
     return bits;
 }
 
-BitsPtr BitmapColumns::range(const Range& leaf) {
+BitsPtr BitmapColumns::bits(const Range& leaf) {
     const auto& of = *column(leaf.column);
     return leaf_of(of, "range", "#define RANGE\n", leaf.negate, nullptr,
                    {key_uniform("low", of.type, leaf.low), key_uniform("span", of.type, leaf.high - leaf.low)},
@@ -90,7 +90,7 @@ gl::Texture BitmapColumns::send_list(gl::Format format, std::span<const std::byt
     return list;
 }
 
-BitsPtr BitmapColumns::pair(const Pair& leaf) {
+BitsPtr BitmapColumns::bits(const Pair& leaf) {
     const auto &a = *column(leaf.a), &b = *column(leaf.b);
     const auto& program = programs_.get("query/pair.frag", shaders::query_pair_frag,
                                         pair_prelude(leaf.as, a.type, b.type, pool_.shape.words));
@@ -102,7 +102,7 @@ BitsPtr BitmapColumns::pair(const Pair& leaf) {
     return bits;
 }
 
-BitsPtr BitmapColumns::formula(const Formula& leaf) {
+BitsPtr BitmapColumns::bits(const Formula& leaf) {
     if constexpr (plain_tables) std::abort();
     if (leaf.steps.size() > max_steps_without_doubles && leaf.as != Formula::As::Integers &&
         !device_.features.doubles) {
@@ -131,27 +131,17 @@ BitsPtr BitmapColumns::formula(const Formula& leaf) {
     return bits;
 }
 
+BitsPtr BitmapColumns::bits(const IsNull& leaf) {
+    const auto& valid = column(leaf.column)->valid;
+    return leaf.negate ? valid : combine(BoolOp::AndNot, *pool_.all, *valid);
+}
+
+BitsPtr BitmapColumns::bits(const Always& leaf) {
+    return leaf.value ? pool_.all : combine(BoolOp::AndNot, *pool_.all, *pool_.all);
+}
+
 BitsPtr BitmapColumns::leaf(const Leaf& leaf) {
-    return std::visit(
-        [this]<class L>(const L& known) -> BitsPtr {
-            if constexpr (std::is_same_v<L, Range>) {
-                return range(known);
-            } else if constexpr (std::is_same_v<L, Member>) {
-                return member(known);
-            } else if constexpr (std::is_same_v<L, Pair>) {
-                return pair(known);
-            } else if constexpr (std::is_same_v<L, Linear>) {
-                return formula(formula_of(known));
-            } else if constexpr (std::is_same_v<L, Formula>) {
-                return formula(known);
-            } else if constexpr (std::is_same_v<L, IsNull>) {
-                const auto& valid = column(known.column)->valid;
-                return known.negate ? valid : combine(BoolOp::AndNot, *pool_.all, *valid);
-            } else {
-                return known.value ? pool_.all : combine(BoolOp::AndNot, *pool_.all, *pool_.all);
-            }
-        },
-        leaf);
+    return std::visit([this](const auto& one) { return bits(one); }, leaf);
 }
 
 // One program if all clauses fit into it. Otherwise several programs, each with the previous one's selection as input.

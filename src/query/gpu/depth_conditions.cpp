@@ -45,21 +45,13 @@ StencilTest clear_flags(std::uint8_t flags) {
 
 // The test for a op b, where a is stored and b is drawn.
 Compare stored_op_drawn(Comparison op, bool negate) {
-    switch (op) {
-        case Comparison::Less:
-            return negate ? at_least : fewer;
-        case Comparison::LessOrEqual:
-            return negate ? more : at_most;
-        case Comparison::Equal:
-            return negate ? Compare::NotEqual : Compare::Equal;
-        case Comparison::NotEqual:
-            return negate ? Compare::Equal : Compare::NotEqual;
-        case Comparison::GreaterOrEqual:
-            return negate ? fewer : at_least;
-        case Comparison::Greater:
-            break;
-    }
-    return negate ? at_most : more;
+    constexpr std::array<std::array<Compare, 2>, 6> all{{{fewer, at_least},
+                                                         {at_most, more},
+                                                         {Compare::Equal, Compare::NotEqual},
+                                                         {Compare::NotEqual, Compare::Equal},
+                                                         {at_least, fewer},
+                                                         {more, at_most}}};
+    return all.at(static_cast<std::size_t>(op)).at(negate ? 1 : 0);
 }
 
 }  // namespace

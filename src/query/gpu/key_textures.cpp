@@ -31,20 +31,7 @@ std::uint32_t high(Key key) {
 }
 
 int number_of(ColumnType type) {
-    switch (type) {
-        case ColumnType::F32:
-            return 0;
-        case ColumnType::F64:
-            return 1;
-        case ColumnType::I32:
-            return 2;
-        case ColumnType::I64:
-            return 4;
-        case ColumnType::U32:
-        case ColumnType::Text:
-            break;
-    }
-    return 3;
+    return static_cast<int>(type == ColumnType::Text ? ColumnType::U32 : type);
 }
 
 gl::Format host_format(ColumnType type) {

@@ -11,35 +11,6 @@
 
 namespace quadmill::detail::query {
 
-namespace {
-
-// Possible results of comparing two values. A condition is a set of these bits. relation() in pair.glsl and
-// formula.glsl returns one of them.
-constexpr std::uint32_t less = 1, equal = 2, greater = 4, unordered = 8;
-
-}  // namespace
-
-std::uint32_t relations_of(Comparison op, bool negate) {
-    const auto relations = [op]() -> std::uint32_t {
-        switch (op) {
-            case Comparison::Less:
-                return less;
-            case Comparison::LessOrEqual:
-                return less | equal;
-            case Comparison::Equal:
-                return equal;
-            case Comparison::NotEqual:
-                return less | greater | unordered;
-            case Comparison::GreaterOrEqual:
-                return equal | greater;
-            case Comparison::Greater:
-                break;
-        }
-        return greater;
-    }();
-    return negate ? ~relations & (less | equal | greater | unordered) : relations;
-}
-
 std::string pair_prelude(Pair::As as, ColumnType a, ColumnType b, int words) {
     const char* name = as == Pair::As::Keys       ? "#define AS_KEYS\n"
                        : as == Pair::As::Integers ? "#define AS_INTEGERS\n"
@@ -56,15 +27,15 @@ gl::Uniform max_number_uniform(Pair::As as, ColumnType a) {
 
 Formula formula_of(const Linear& leaf) {
     using Kind = Arithmetic;
-    Formula formula{.steps = {{.kind = Kind::Constant, .constant = 0.0}}, .op = leaf.op, .negate = leaf.negate};
+    Formula formula{.steps = {{.op = Kind::Constant, .constant = 0.0}}, .op = leaf.op, .negate = leaf.negate};
     auto& steps = formula.steps;
     for (std::size_t i = 0; i < leaf.columns.size(); ++i) {
-        steps.push_back({.kind = Kind::Constant, .constant = leaf.factors[i]});
-        steps.push_back({.kind = Kind::Column, .column = leaf.columns[i]});
-        steps.push_back({.kind = Kind::Multiply});
-        steps.push_back({.kind = Kind::Add});
+        steps.push_back({.op = Kind::Constant, .constant = leaf.factors[i]});
+        steps.push_back({.op = Kind::Leaf, .leaf = leaf.columns[i]});
+        steps.push_back({.op = Kind::Multiply});
+        steps.push_back({.op = Kind::Add});
     }
-    steps.push_back({.kind = Kind::Constant, .constant = leaf.constant});
+    steps.push_back({.op = Kind::Constant, .constant = leaf.constant});
     return formula;
 }
 
@@ -72,57 +43,6 @@ namespace {
 
 // The types of numbers in formula.glsl.
 enum class Numbers { Doubles, Floats, Integers };
-
-// Generates the GLSL that formula.glsl includes: one variable per step.
-class FormulaCode {
-  public:
-    explicit FormulaCode(Numbers numbers) : numbers_(numbers) {}
-
-    // `key` is GLSL for the row's key, a uvec2.
-    void column(const std::string& key, ColumnType type) {
-        const char* made = numbers_ == Numbers::Integers ? "to_integer("
-                           : numbers_ == Numbers::Floats ? "to_float("
-                                                         : "to_double(";
-        push(made + key + (wide(type) ? ", " : ".x, ") + std::to_string(number_of(type)) + ")");
-    }
-    void constant(std::size_t number) {
-        const auto words = "constants[" + std::to_string(number) + "]";
-        push(numbers_ == Numbers::Integers ? words
-             : numbers_ == Numbers::Floats ? "uintBitsToFloat(" + words + ".x)"
-                                           : words);
-    }
-    void operation(Arithmetic kind) {
-        const auto b = pop();
-        if (kind == Arithmetic::Negate) return push("negated(" + b + ")");
-        const auto a = pop();
-        const char* name = kind == Arithmetic::Add ? "sum(" : kind == Arithmetic::Subtract ? "difference(" : "product(";
-        push(name + a + ", " + b + ")");
-    }
-    [[nodiscard]] std::string finish() {
-        const auto right = pop(), left = pop();
-        return text_ + " return relation(" + left + ", " + right + ");";
-    }
-
-  private:
-    void push(const std::string& value) {
-        auto name = std::string(1, 'v').append(std::to_string(variables_++));
-        const char* type = numbers_ == Numbers::Integers ? " uvec4 "
-                           : numbers_ == Numbers::Floats ? " float "
-                                                         : " uvec2 ";
-        text_.append(type).append(name).append(" = ").append(value).append(";");
-        stack_.push_back(std::move(name));
-    }
-    std::string pop() {
-        auto top = std::move(stack_.back());
-        stack_.pop_back();
-        return top;
-    }
-
-    Numbers numbers_;
-    std::size_t variables_ = 0;
-    std::string text_;
-    std::vector<std::string> stack_;
-};
 
 // In the representation of formula.glsl.
 glm::uvec4 words_of(Integer value) {
@@ -174,31 +94,44 @@ FormulaProgram formula_program(const Formula& leaf, FormulaRows rows, SumPrecisi
                                                               : Numbers::Doubles;
     FormulaProgram made{
         .columns = columns, .prelude = {}, .uniforms = {{"wanted", relations_of(leaf.op, leaf.negate)}}};
-    FormulaCode code(numbers);
-    std::size_t constants = 0;
-    for (const auto& step : leaf.steps) {
-        if (step.kind == Arithmetic::Column) {
-            const auto unit = std::ranges::find(columns, step.column) - columns.begin() + 1;
-            code.column("key" + std::to_string(unit), type_of(step.column));
-        } else if (step.kind == Arithmetic::Constant) {
-            const auto name = "constants[" + std::to_string(constants) + "]";
-            code.constant(constants++);
-            if (numbers == Numbers::Integers) {
-                made.uniforms.set(name, words_of(std::get<Integer>(step.constant)));
-            } else if (numbers == Numbers::Floats) {
-                made.uniforms.set(name, float_words_of(nearest_double(step.constant)));
-            } else {
-                made.uniforms.set(name, words_of(nearest_double(step.constant)));
-            }
-        } else {
-            code.operation(step.kind);
+    const char* type = numbers == Numbers::Integers ? " uvec4 " : numbers == Numbers::Floats ? " float " : " uvec2 ";
+    std::string text;  // one variable per step
+    std::size_t variables = 0, constants = 0;
+    const auto variable = [&](const std::string& value) {
+        auto name = "v" + std::to_string(variables++);
+        text.append(type).append(name).append(" = ").append(value).append(";");
+        return name;
+    };
+    const auto first = [&](const auto& step) {
+        if (step.op == Arithmetic::Leaf) {
+            const auto key = "key" + std::to_string(std::ranges::find(columns, step.leaf) - columns.begin() + 1);
+            const auto of = type_of(step.leaf);
+            const char* from = numbers == Numbers::Integers ? "to_integer("
+                               : numbers == Numbers::Floats ? "to_float("
+                                                            : "to_double(";
+            return variable(from + key + (wide(of) ? ", " : ".x, ") + std::to_string(number_of(of)) + ")");
         }
-    }
+        const auto name = "constants[" + std::to_string(constants++) + "]";
+        if (numbers == Numbers::Integers) {
+            made.uniforms.set(name, words_of(std::get<Integer>(step.constant)));
+        } else if (numbers == Numbers::Floats) {
+            made.uniforms.set(name, float_words_of(nearest_double(step.constant)));
+        } else {
+            made.uniforms.set(name, words_of(nearest_double(step.constant)));
+        }
+        return variable(numbers == Numbers::Floats ? "uintBitsToFloat(" + name + ".x)" : name);
+    };
+    const auto sides = after<std::string>(leaf.steps, first, [&](Arithmetic op, const auto& a, const auto& b) {
+        if (op == Arithmetic::Negate) return variable("negated(" + b + ")");
+        const char* name = op == Arithmetic::Add ? "sum(" : op == Arithmetic::Subtract ? "difference(" : "product(";
+        return variable(name + a + ", " + b + ")");
+    });
     const char* as = numbers == Numbers::Integers ? "#define AS_INTEGERS\n"
                      : numbers == Numbers::Floats ? "#define AS_FLOATS\n"
                                                   : "";
     made.prelude = as + define("CONSTANTS", static_cast<int>(std::max<std::size_t>(constants, 1))) +
-                   columns_prelude(columns, rows, type_of) + "\n#define COMPUTE" + code.finish() + "\n" +
+                   columns_prelude(columns, rows, type_of) + "\n#define COMPUTE" + text + " return relation(" +
+                   sides[0] + ", " + sides[1] + ");\n" +
                    (numbers == Numbers::Integers ? shaders::query_integers_glsl : "") + shaders::query_formula_glsl;
     return made;
 }

@@ -10,15 +10,13 @@
 #include "quadmill/query.hpp"
 #include "query/gpu/key_textures.hpp"
 #include "query/plan/engine.hpp"
+#include "query/plan/expression.hpp"
 
 namespace quadmill::detail::query {
 
 inline constexpr std::size_t max_linear_columns_on_gpu = gl::texture_units - 1;
 // Without doubles in GLSL each step of a sum is long code, and drivers take minutes to compile hundreds of them.
 inline constexpr std::size_t max_steps_without_doubles = 64;
-
-// The set of relations for which a comparison holds: 1 less, 2 equal, 4 greater, 8 unordered.
-[[nodiscard]] std::uint32_t relations_of(Comparison op, bool negate);
 
 // The GLSL that goes before programs with pair.glsl, for columns of those types; and their uniform.
 [[nodiscard]] std::string pair_prelude(Pair::As as, ColumnType a, ColumnType b, int words);

@@ -47,7 +47,7 @@ class Checker {
                 break;
             case ExpressionKind::Formula:
                 for (const auto& step : expression.steps) {
-                    if (step.kind == Arithmetic::Column) number(column(step.column));
+                    if (step.op == Arithmetic::Leaf) number(column(step.leaf));
                 }
                 break;
             case ExpressionKind::Always:
@@ -198,8 +198,8 @@ class LeafMaker {
         Formula result{.steps = {}, .op = e.op, .negate = negate};
         std::size_t last = 0;
         for (const auto& step : e.steps) {
-            if (step.kind == Arithmetic::Column) last = index(step.column);
-            result.steps.push_back({step.kind, step.kind == Arithmetic::Column ? last : 0, step.constant});
+            if (step.op == Arithmetic::Leaf) last = index(step.leaf);
+            result.steps.push_back({step.op, step.op == Arithmetic::Leaf ? last : 0, step.constant});
         }
         const auto facts = facts_of(result.steps, [this](std::size_t column) { return facts_of_column(column); });
         if (!facts.fits) refuse(e, "integers in it may be beyond 128 bits");

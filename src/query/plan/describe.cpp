@@ -67,43 +67,6 @@ std::string linear(const Expression& e) {
     return (e.terms.empty() ? "0" : sum) + " " + describe(e.op) + " " + number(e.constant);
 }
 
-// With brackets wherever steps are not in their usual order, so that different formulas have different texts.
-std::string formula(const Expression& e) {
-    enum class Binds { Alone, Product, Sum };
-    struct Part {
-        std::string words;
-        Binds binds = Binds::Alone;
-    };
-    std::vector<Part> stack;
-    const auto pop = [&] {
-        auto top = std::move(stack.back());
-        stack.pop_back();
-        return top;
-    };
-    const auto within = [](const Part& part, Binds max) {
-        return part.binds > max ? std::string(1, '(').append(part.words).append(1, ')') : part.words;
-    };
-    for (const auto& step : e.steps) {
-        if (step.kind == Arithmetic::Column) {
-            stack.push_back({describe_name(step.column)});
-        } else if (step.kind == Arithmetic::Constant) {
-            const auto* integer = std::get_if<Integer>(&step.constant);
-            stack.push_back({integer ? text_of(*integer) : real(std::get<double>(step.constant))});
-        } else if (step.kind == Arithmetic::Negate) {
-            stack.back() = {std::string(1, '-').append(within(stack.back(), Binds::Alone)), Binds::Sum};
-        } else {
-            const auto right = pop();
-            auto left = pop();
-            const bool product = step.kind == Arithmetic::Multiply;
-            if (product) left.words = within(left, Binds::Product);
-            left.words.append(product ? " * " : step.kind == Arithmetic::Add ? " + " : " - ");
-            left.words.append(within(right, product ? Binds::Alone : Binds::Product));
-            stack.push_back({std::move(left.words), product ? Binds::Product : Binds::Sum});
-        }
-    }
-    return stack.at(0).words + " " + describe(e.op) + " " + stack.at(1).words;
-}
-
 std::string operands(const Expression& e, const char* between) {
     return std::string("(") + joined(e.operands, between, [](const auto& operand) { return describe(*operand); }) + ")";
 }
@@ -127,6 +90,32 @@ std::string name_list(const std::vector<std::string>& names) {
 }
 
 }  // namespace
+
+std::vector<std::string> texts_of(const std::vector<NamedStep>& steps,
+                                  const std::function<std::string(std::string_view)>& name) {
+    struct Part {
+        std::string text{};
+        int rank = 3;  // of its operator: 1 for sums and signs, 2 for products, 3 for all else
+    };
+    const auto within = [](Part part, int rank) {
+        return part.rank < rank ? std::string("(").append(part.text).append(")") : std::move(part.text);
+    };
+    const auto first = [&](const auto& step) -> Part {
+        if (step.op == Arithmetic::Leaf) return {name(step.leaf)};
+        const auto* integer = std::get_if<Integer>(&step.constant);
+        return {integer ? text_of(*integer) : real(std::get<double>(step.constant))};
+    };
+    const auto parts = after<Part>(steps, first, [&](Arithmetic op, Part a, Part b) -> Part {
+        if (op == Arithmetic::Negate) return {std::string("-").append(within(std::move(b), 3)), 1};
+        constexpr std::array words{" + ", " - ", " * ", " / ", " % "};
+        const auto i = static_cast<std::size_t>(op) - static_cast<std::size_t>(Arithmetic::Add);
+        const int rank = i < 2 ? 1 : 2;
+        return {within(std::move(a), rank).append(words.at(i)).append(within(std::move(b), rank + 1)), rank};
+    });
+    std::vector<std::string> texts;
+    for (const auto& part : parts) texts.push_back(part.text);
+    return texts;
+}
 
 std::string describe(const Value& value) {
     if (const auto* integer = std::get_if<std::int64_t>(&value)) return std::to_string(*integer);
@@ -162,7 +151,8 @@ std::string describe(const Expression& e) {
         case Expression::Kind::Linear:
             return linear(e);
         case Expression::Kind::Formula:
-            return formula(e);
+            return joined(texts_of(e.steps, describe_name), (std::string(" ") + describe(e.op) + " ").c_str(),
+                          [](const std::string& side) { return side; });
         case Expression::Kind::And:
             return operands(e, " and ");
         case Expression::Kind::Or:
@@ -174,28 +164,13 @@ std::string describe(const Expression& e) {
 }
 
 std::string describe(const QueryAggregate& aggregate) {
-    const auto name = describe_name(aggregate.column);
-    switch (aggregate.kind) {
-        case QueryAggregate::Kind::CountRows:
-            return "count(*)";
-        case QueryAggregate::Kind::Count:
-            return "count(" + name + ")";
-        case QueryAggregate::Kind::Sum:
-            return "sum(" + name + ")";
-        case QueryAggregate::Kind::Average:
-            return "avg(" + name + ")";
-        case QueryAggregate::Kind::Min:
-            return "min(" + name + ")";
-        case QueryAggregate::Kind::Max:
-            return "max(" + name + ")";
-        case QueryAggregate::Kind::Quantile:
-            return "quantile(" + name + ", " + number(aggregate.phi) + ")";
-        case QueryAggregate::Kind::KthLargest:
-            return "kth_largest(" + name + ", " + std::to_string(aggregate.k) + ")";
-        case QueryAggregate::Kind::KthSmallest:
-            return "kth_smallest(" + name + ", " + std::to_string(aggregate.k) + ")";
-    }
-    return "?";
+    using enum QueryAggregate::Kind;
+    constexpr std::array words{"count", "count", "sum", "avg", "min", "max", "quantile", "kth_largest", "kth_smallest"};
+    const auto kind = aggregate.kind;
+    auto inside = kind == CountRows ? "*" : describe_name(aggregate.column);
+    if (kind == Quantile) inside += ", " + number(aggregate.phi);
+    if (kind == KthLargest || kind == KthSmallest) inside += ", " + std::to_string(aggregate.k);
+    return std::string(words.at(static_cast<std::size_t>(kind))).append("(").append(inside).append(")");
 }
 
 std::string describe(const PlanNode& node) {

@@ -64,7 +64,7 @@ struct Linear {
 // intermediate results (bind() checks it). If a side is NaN, only NotEqual holds.
 struct Formula {
     enum class As { Doubles, Integers };
-    std::vector<FormulaStep<std::size_t>> steps;
+    std::vector<IndexedStep> steps;
     Comparison op;
     As as = As::Doubles;
     bool negate = false;

@@ -1,6 +1,7 @@
 #include "query/plan/expression.hpp"
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -34,7 +35,7 @@ std::size_t detail::query::max_linear_columns(const Expression& expression) {
     std::set<std::string_view> columns;
     for (const auto& term : expression.terms) columns.insert(term.column);
     for (const auto& step : expression.steps) {
-        if (step.kind == detail::query::Arithmetic::Column) columns.insert(step.column);
+        if (step.op == detail::query::Arithmetic::Leaf) columns.insert(step.leaf);
     }
     constexpr std::size_t of_term = 4;  // multiply a column by a constant, and add
     const auto steps = expression.steps.size() + of_term * expression.terms.size() + 2;
@@ -44,18 +45,14 @@ std::size_t detail::query::max_linear_columns(const Expression& expression) {
 }
 
 Comparison detail::query::turned(Comparison op) {
-    switch (op) {
-        case Comparison::Less:
-            return Comparison::Greater;
-        case Comparison::LessOrEqual:
-            return Comparison::GreaterOrEqual;
-        case Comparison::GreaterOrEqual:
-            return Comparison::LessOrEqual;
-        case Comparison::Greater:
-            return Comparison::Less;
-        default:
-            return op;
-    }
+    using enum Comparison;
+    constexpr std::array all{Greater, GreaterOrEqual, Equal, NotEqual, LessOrEqual, Less};
+    return all.at(static_cast<std::size_t>(op));
+}
+
+std::uint32_t detail::query::relations_of(Comparison op, bool negate) {
+    constexpr std::array<std::uint32_t, 6> all{1, 1 | 2, 2, 1 | 4 | 8, 2 | 4, 4};
+    return all.at(static_cast<std::size_t>(op)) ^ (negate ? 15U : 0U);
 }
 
 Predicate detail::query::predicate(Expression expression) {
@@ -131,7 +128,7 @@ std::shared_ptr<const Expression> with_names(const Expression& expression,
     if (!copy->other.empty()) copy->other = name(copy->other);
     for (auto& term : copy->terms) term.column = name(term.column);
     for (auto& step : copy->steps) {
-        if (step.kind == Arithmetic::Column) step.column = name(step.column);
+        if (step.op == Arithmetic::Leaf) step.leaf = name(step.leaf);
     }
     for (auto& operand : copy->operands) operand = with_names(*operand, name);
     return copy;

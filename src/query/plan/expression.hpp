@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -20,8 +21,8 @@ struct Expression {
     Comparison op = Comparison::Equal;
     std::vector<Value> values{};  // Compare: the constant; Between: low and high; In: the list
     std::vector<Predicate::Term> terms{};
-    double constant = 0;                            // Linear
-    std::vector<FormulaStep<std::string>> steps{};  // Formula
+    double constant = 0;             // Linear
+    std::vector<NamedStep> steps{};  // Formula
     std::vector<std::shared_ptr<const Expression>> operands{};
     int depth = 1;  // number of levels
 };
@@ -37,6 +38,8 @@ inline constexpr int max_levels = 250;
 
 // The comparison for b op a that is equivalent to a op b.
 [[nodiscard]] Comparison turned(Comparison op);
+// The set of relations of a to b for which a op b holds: 1 less, 2 equal, 4 greater, 8 unordered.
+[[nodiscard]] std::uint32_t relations_of(Comparison op, bool negate = false);
 
 // Sets the depth. Throws InvalidArgument above max_levels.
 [[nodiscard]] Predicate predicate(Expression expression);

@@ -21,7 +21,7 @@ std::optional<Integer> computed(Arithmetic kind, Integer a, Integer b) {
     bool overflow = false;
     switch (kind) {
         case Arithmetic::Negate:
-            overflow = __builtin_sub_overflow(Integer{0}, a, &result);
+            overflow = __builtin_sub_overflow(Integer{0}, b, &result);
             break;
         case Arithmetic::Add:
             overflow = __builtin_add_overflow(a, b, &result);
@@ -39,7 +39,7 @@ std::optional<Integer> computed(Arithmetic kind, Integer a, Integer b) {
 double computed(Arithmetic kind, double a, double b) {
     switch (kind) {
         case Arithmetic::Negate:
-            return -a;
+            return -b;
         case Arithmetic::Add:
             return a + b;
         case Arithmetic::Subtract:
@@ -62,8 +62,8 @@ bool is_exact_double(const Numeral& number) {
 }
 
 std::optional<Numeral> computed(Arithmetic kind, const Numeral& a, const Numeral& b) {
-    const auto* x = std::get_if<Integer>(&a);
-    const auto* y = kind == Arithmetic::Negate ? x : std::get_if<Integer>(&b);
+    const auto* y = std::get_if<Integer>(&b);
+    const auto* x = kind == Arithmetic::Negate ? y : std::get_if<Integer>(&a);
     if (x && y) return computed(kind, *x, *y);
     if (!is_exact_double(a) || !is_exact_double(b)) return {};
     return computed(kind, nearest_double(a), nearest_double(b));
@@ -111,11 +111,11 @@ std::string text_of(Integer integer) {
     return text;
 }
 
-std::vector<std::size_t> columns_of(const std::vector<FormulaStep<std::size_t>>& steps) {
+std::vector<std::size_t> columns_of(const std::vector<IndexedStep>& steps) {
     std::vector<std::size_t> columns;
     for (const auto& step : steps) {
-        const bool known = std::ranges::find(columns, step.column) != columns.end();
-        if (step.kind == Arithmetic::Column && !known) columns.push_back(step.column);
+        const bool known = std::ranges::find(columns, step.leaf) != columns.end();
+        if (step.op == Arithmetic::Leaf && !known) columns.push_back(step.leaf);
     }
     return columns;
 }
@@ -142,116 +142,82 @@ int sign_of_constant(const Numeral& number) {
     return compare(number, Numeral(Integer{0}));
 }
 
-class FactFinder {
-  public:
-    explicit FactFinder(const std::function<ColumnFacts(std::size_t)>& column) : column_(column) {}
-
-    void take(const FormulaStep<std::size_t>& step) {
-        if (step.kind == Arithmetic::Column) return push(of_column(step.column));
-        if (step.kind == Arithmetic::Constant) return push(of_constant(step.constant));
-        const auto b = pop();
-        const auto a = step.kind == Arithmetic::Negate ? b : pop();
-        push(combined(step.kind, a, b));
+Known of_constant(const Numeral& number) {
+    Known known{.constant = number};
+    if (const auto* integer = std::get_if<Integer>(&number)) {
+        known.is_integer = true;
+        known.low = known.high = *integer;
+        known.is_exact = is_exact_double(number);
+    } else {
+        known.is_steady = std::isfinite(std::get<double>(number));
     }
+    return known;
+}
 
-    [[nodiscard]] FormulaFacts finish() {
-        const auto right = pop(), left = pop();
-        facts_.slope = left.is_steady && right.is_steady ? left.slope - right.slope : 0;
-        facts_.slope = std::clamp(facts_.slope, -1, 1);
-        return facts_;
-    }
-
-  private:
-    Known pop() {
-        auto top = stack_.back();
-        stack_.pop_back();
-        return top;
-    }
-    void push(const Known& known) {
-        if (known.is_integer) {
-            facts_.exact_as_doubles = facts_.exact_as_doubles && known.is_exact;
-        } else {
-            facts_.all_integers = false;
+void set_range(Arithmetic kind, const Known& a, const Known& b, Known& result, FormulaFacts& facts) {
+    bool first = true;
+    for (const auto x : {a.low, a.high}) {
+        for (const auto y : {b.low, b.high}) {
+            const auto value = computed(kind, x, y);
+            if (!value) facts.fits = false;
+            result.low = first ? value.value_or(0) : std::min(result.low, value.value_or(0));
+            result.high = first ? value.value_or(0) : std::max(result.high, value.value_or(0));
+            first = false;
         }
-        stack_.push_back(known);
     }
+    result.is_exact = within_doubles(result);
+}
 
-    [[nodiscard]] Known of_column(std::size_t column) {
-        ++facts_.columns;
-        const auto of = column_(column);
-        Known known{.is_integer = of.is_integer, .low = of.min, .high = of.max, .slope = 1};
-        known.is_exact = within_doubles(known);
-        return known;
+Known combined(Arithmetic kind, const Known& a, const Known& b, FormulaFacts& facts) {
+    Known result{.is_integer = a.is_integer && b.is_integer, .is_steady = a.is_steady && b.is_steady};
+    if (!result.is_integer) facts.exact = facts.exact && a.is_exact && b.is_exact;
+    if (kind == Arithmetic::Multiply) {
+        const auto& factor = a.constant ? a : b;
+        const int sign = factor.is_steady && factor.constant ? sign_of_constant(*factor.constant) : 0;
+        result.slope = sign * (a.slope + b.slope);
+        result.is_steady = result.is_steady && (sign != 0 || result.is_integer);  // 0 times infinity
+    } else {
+        result.slope = kind == Arithmetic::Negate ? -b.slope
+                       : kind == Arithmetic::Add  ? a.slope + b.slope
+                                                  : a.slope - b.slope;
     }
-    [[nodiscard]] static Known of_constant(const Numeral& number) {
-        Known known{.constant = number};
-        if (const auto* integer = std::get_if<Integer>(&number)) {
-            known.is_integer = true;
-            known.low = known.high = *integer;
-            known.is_exact = is_exact_double(number);
-        } else {
-            known.is_steady = std::isfinite(std::get<double>(number));
-        }
-        return known;
-    }
-
-    Known combined(Arithmetic kind, const Known& a, const Known& b) {
-        Known result{.is_integer = a.is_integer && b.is_integer, .is_steady = a.is_steady && b.is_steady};
-        if (!result.is_integer) facts_.exact = facts_.exact && a.is_exact && b.is_exact;
-        if (kind == Arithmetic::Multiply) {
-            const auto& factor = a.constant ? a : b;
-            const int sign = factor.is_steady && factor.constant ? sign_of_constant(*factor.constant) : 0;
-            result.slope = sign * (a.slope + b.slope);
-            result.is_steady = result.is_steady && (sign != 0 || result.is_integer);  // 0 times infinity
-        } else {
-            result.slope = kind == Arithmetic::Negate ? -a.slope
-                           : kind == Arithmetic::Add  ? a.slope + b.slope
-                                                      : a.slope - b.slope;
-        }
-        if (result.is_integer) set_range(kind, a, b, result);
-        return result;
-    }
-
-    void set_range(Arithmetic kind, const Known& a, const Known& b, Known& result) {
-        bool first = true;
-        for (const auto x : {a.low, a.high}) {
-            for (const auto y : {b.low, b.high}) {
-                const auto value = computed(kind, x, y);
-                if (!value) facts_.fits = false;
-                result.low = first ? value.value_or(0) : std::min(result.low, value.value_or(0));
-                result.high = first ? value.value_or(0) : std::max(result.high, value.value_or(0));
-                first = false;
-            }
-        }
-        result.is_exact = within_doubles(result);
-    }
-
-    const std::function<ColumnFacts(std::size_t)>& column_;
-    std::vector<Known> stack_;
-    FormulaFacts facts_{.all_integers = true};
-};
+    if (result.is_integer) set_range(kind, a, b, result, facts);
+    return result;
+}
 
 }  // namespace
 
-FormulaFacts facts_of(const std::vector<FormulaStep<std::size_t>>& steps,
-                      const std::function<ColumnFacts(std::size_t)>& column) {
-    FactFinder finder(column);
-    for (const auto& step : steps) finder.take(step);
-    return finder.finish();
+FormulaFacts facts_of(const std::vector<IndexedStep>& steps, const std::function<ColumnFacts(std::size_t)>& column) {
+    FormulaFacts facts{.all_integers = true};
+    const auto seen = [&](Known known) {
+        if (known.is_integer) {
+            facts.exact_as_doubles = facts.exact_as_doubles && known.is_exact;
+        } else {
+            facts.all_integers = false;
+        }
+        return known;
+    };
+    const auto first = [&](const auto& step) {
+        if (step.op == Arithmetic::Constant) return seen(of_constant(step.constant));
+        ++facts.columns;
+        const auto of = column(step.leaf);
+        Known known{.is_integer = of.is_integer, .low = of.min, .high = of.max, .slope = 1};
+        known.is_exact = within_doubles(known);
+        return seen(known);
+    };
+    const auto sides = after<Known>(steps, first, [&](Arithmetic op, const Known& a, const Known& b) {
+        return seen(combined(op, op == Arithmetic::Negate ? b : a, b, facts));
+    });
+    const auto &left = sides[0], &right = sides[1];
+    facts.slope = left.is_steady && right.is_steady ? std::clamp(left.slope - right.slope, -1, 1) : 0;
+    return facts;
 }
 
-int sign_of(std::span<const FormulaStep<std::size_t>> steps, const Numeral& column) {
-    std::vector<Numeral> stack;
-    for (const auto& step : steps) {
-        if (step.kind == Arithmetic::Column || step.kind == Arithmetic::Constant) {
-            stack.push_back(step.kind == Arithmetic::Column ? column : step.constant);
-            continue;
-        }
-        const auto b = stack.back();
-        if (step.kind != Arithmetic::Negate) stack.pop_back();
-        stack.back() = *computed(step.kind, stack.back(), b);
-    }
-    return compare(stack[0], stack[1]);
+int sign_of(std::span<const IndexedStep> steps, const Numeral& column) {
+    const auto sides = after<Numeral>(
+        steps, [&](const auto& step) { return step.op == Arithmetic::Leaf ? column : step.constant; },
+        [](Arithmetic op, const Numeral& a, const Numeral& b) { return *computed(op, a, b); });
+    return compare(sides[0], sides[1]);
 }
 
 }  // namespace quadmill::detail::query

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -19,22 +20,49 @@ namespace quadmill::detail::query {
 __extension__ using Integer = __int128;
 using Numeral = std::variant<Integer, double>;
 
-enum class Arithmetic { Column, Constant, Negate, Add, Subtract, Multiply };
+// Divide and Remainder are only in expressions of SQL (src/sql).
+enum class Arithmetic { Leaf, Constant, Negate, Add, Subtract, Multiply, Divide, Remainder };
 
 // At most half of them are constants, which take four words each. Every driver has 1,024 words.
 inline constexpr std::size_t max_steps_on_gpu = 512;
 
-// The operands of a step are on a stack. After the last step two values are left, the sides of the comparison.
-template <class Column>
-struct FormulaStep {
-    Arithmetic kind = Arithmetic::Constant;
-    Column column{};
+// A step in postfix order, whose operands are on a stack. A leaf is a column. After the last step of a formula two
+// values are left, the sides of the comparison.
+struct NamedStep {
+    Arithmetic op = Arithmetic::Leaf;
+    std::string leaf{};
     Numeral constant{};
-    bool operator==(const FormulaStep&) const = default;
+    bool operator==(const NamedStep&) const = default;
+};
+// With the index of the column. (One template for both is an internal error of GCC 12.)
+struct IndexedStep {
+    Arithmetic op = Arithmetic::Leaf;
+    std::size_t leaf = 0;
+    Numeral constant{};
+    bool operator==(const IndexedStep&) const = default;
 };
 
+// The values that steps leave on the stack. `first(step)` is the value of a leaf or a constant, `then(op, a, b)` that of
+// an operation. Negate has b alone.
+template <class T, class Steps, class First, class Then>
+[[nodiscard]] std::vector<T> after(const Steps& steps, const First& first, const Then& then) {
+    std::vector<T> stack;
+    for (const auto& step : steps) {
+        if (step.op == Arithmetic::Leaf || step.op == Arithmetic::Constant) {
+            stack.push_back(first(step));
+            continue;
+        }
+        auto b = std::move(stack.back());
+        stack.pop_back();
+        auto a = step.op == Arithmetic::Negate ? T() : std::move(stack.back());
+        if (step.op != Arithmetic::Negate) stack.pop_back();
+        stack.push_back(then(step.op, std::move(a), std::move(b)));
+    }
+    return stack;
+}
+
 // The result: an integer for integers, otherwise a double, rounded as in IEEE 754. Nothing if it does not fit into 128
-// bits, or if a double meets an integer that doubles cannot represent. Negate only uses `a`.
+// bits, or if a double meets an integer that doubles cannot represent. Negate only uses `b`.
 [[nodiscard]] std::optional<Numeral> computed(Arithmetic kind, const Numeral& a, const Numeral& b);
 
 // The sign of a - b, computed exactly. Pre: neither is NaN.
@@ -49,7 +77,7 @@ struct FormulaStep {
 [[nodiscard]] std::string text_of(Integer integer);
 
 // The columns of a formula, each once.
-[[nodiscard]] std::vector<std::size_t> columns_of(const std::vector<FormulaStep<std::size_t>>& steps);
+[[nodiscard]] std::vector<std::size_t> columns_of(const std::vector<IndexedStep>& steps);
 
 // Facts about a column's values; for integers with min and max.
 struct ColumnFacts {
@@ -67,10 +95,10 @@ struct FormulaFacts {
     bool exact = true;             // no fraction meets an integer that doubles cannot represent
     bool fits = true;              // all intermediate integers fit into 128 bits
 };
-[[nodiscard]] FormulaFacts facts_of(const std::vector<FormulaStep<std::size_t>>& steps,
+[[nodiscard]] FormulaFacts facts_of(const std::vector<IndexedStep>& steps,
                                     const std::function<ColumnFacts(std::size_t)>& column);
 
 // The sign of left - right if the column has this value. Pre: the formula is exact and fits, and the result is not NaN.
-[[nodiscard]] int sign_of(std::span<const FormulaStep<std::size_t>> steps, const Numeral& column);
+[[nodiscard]] int sign_of(std::span<const IndexedStep> steps, const Numeral& column);
 
 }  // namespace quadmill::detail::query
