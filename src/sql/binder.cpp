@@ -65,6 +65,10 @@ class Binder {
     [[nodiscard]] bool is_known(const std::string& name) const;
     [[nodiscard]] std::string name_in_query(const SqlColumn& column) const;
     void take_alias(SqlColumn& column, const SqlOutput& output);
+    // The column that is the whole expression.
+    [[nodiscard]] auto mention_of(const SqlSteps& steps) {
+        return is_leaf(steps) ? std::ranges::find(out_.columns, steps[0].leaf, &SqlColumn::leaf) : out_.columns.end();
+    }
 
     void join();
     void positions(std::vector<SqlOrder>& by, const char* clause);
@@ -105,8 +109,7 @@ bool Binder::is_known(const std::string& name) const {
 }
 
 void Binder::take_alias(SqlColumn& column, const SqlOutput& output) {
-    const auto of = is_leaf(output.steps) ? std::ranges::find(out_.columns, output.steps[0].leaf, &SqlColumn::leaf)
-                                          : out_.columns.end();
+    const auto of = mention_of(output.steps);
     aliases_[column.leaf] = output.steps;
     if (of != out_.columns.end()) {
         column.written = of->written;
@@ -218,8 +221,7 @@ void Binder::positions(std::vector<SqlOrder>& by, const char* clause) {
 void Binder::name_outputs() {
     for (auto& output : out_.outputs) {
         if (!output.name.empty() || output.steps.empty()) continue;
-        const auto of = is_leaf(output.steps) ? std::ranges::find(out_.columns, output.steps[0].leaf, &SqlColumn::leaf)
-                                              : out_.columns.end();
+        const auto of = mention_of(output.steps);
         output.name = out_.text.substr(output.offset, output.end - output.offset);
         if (of == out_.columns.end() || !output.steps[0].leaf.starts_with('c')) continue;
         const auto name =

@@ -25,10 +25,6 @@ namespace {
 using Form = SqlAggregate::Form;
 using query::TableData;
 
-void add(Table& table, const std::string& name, Numbers numbers) {
-    numbers.visit([&](auto& values) { table.add(name, std::move(values), std::move(numbers.valid)); });
-}
-
 // ---- Parts of a statement
 
 // Whether the keys or arguments of groups need this column.

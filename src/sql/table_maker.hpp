@@ -12,9 +12,13 @@
 #include "quadmill/table.hpp"
 #include "query/table/cells.hpp"
 #include "query/table/text_numbers.hpp"
-#include "sql/statement.hpp"
+#include "sql/compute.hpp"
 
 namespace quadmill::detail::sql {
+
+inline void add(Table& table, const std::string& name, Numbers numbers) {
+    numbers.visit([&](auto& values) { table.add(name, std::move(values), std::move(numbers.valid)); });
+}
 
 // Values of a column of that type, which is I64, F64 or Text.
 class ColumnMaker {
@@ -24,33 +28,30 @@ class ColumnMaker {
     template <class Cell>
     void add(const Cell& cell) {
         const bool has = cell.index() != 0;
-        valid_.push_back(has);
+        numbers_.valid.push_back(has);
         if (info_.type == ColumnType::Text) {
             using Text = std::variant_alternative_t<3, Cell>;
             has ? texts_.add(std::get<Text>(cell)) : texts_.add_empty(1);
         } else if (info_.type == ColumnType::F64) {
-            doubles_.push_back(has ? std::get<double>(cell) : 0);
+            numbers_.doubles.push_back(has ? std::get<double>(cell) : 0);
         } else {
-            integers_.push_back(has ? std::get<std::int64_t>(cell) : 0);
+            numbers_.integers.push_back(has ? std::get<std::int64_t>(cell) : 0);
         }
     }
     void add_to(Table& table, std::vector<query::NumberedTexts>& texts) {
         if (info_.type == ColumnType::Text) {
-            texts.push_back({info_.name, {}, std::move(valid_)});
+            texts.push_back({info_.name, {}, std::move(numbers_.valid)});
             texts.back().parts.push_back(std::move(texts_));
-        } else if (info_.type == ColumnType::F64) {
-            table.add(info_.name, std::move(doubles_), std::move(valid_));
         } else {
-            table.add(info_.name, std::move(integers_), std::move(valid_));
+            numbers_.are_integers = info_.type == ColumnType::I64;
+            sql::add(table, info_.name, std::move(numbers_));
         }
     }
 
   private:
     ColumnInfo info_;
-    std::vector<std::int64_t> integers_{};
-    std::vector<double> doubles_{};
+    Numbers numbers_{};
     query::TextNumbers texts_{};
-    std::vector<bool> valid_{};
 };
 
 class TableMaker {

@@ -59,15 +59,11 @@ Side<double> doubles(const char* function, const JoinSide& from) {
 
 // Indices in one dictionary. Texts that the other dictionary lacks are dropped.
 Side<std::int64_t> texts(const JoinSide& from, const TableData& other) {
-    const auto& own = *from.table.dictionary;
-    const auto& shared = *other.dictionary;
-    std::vector<std::optional<std::int64_t>> position(own.size());
-    std::size_t at = 0;
-    for (std::size_t i = 0; i < own.size(); ++i) {
-        while (at < shared.size() && shared[at] < own[i]) ++at;
-        if (at < shared.size() && shared[at] == own[i]) position[i] = static_cast<std::int64_t>(at);
-    }
-    return side_of<std::int64_t>(from, [&](auto value) { return position[static_cast<std::size_t>(value)]; });
+    const auto places = places_in(*from.table.dictionary, *other.dictionary);
+    return side_of<std::int64_t>(from, [&](auto value) {
+        const auto place = places[static_cast<std::size_t>(value)];
+        return place == no_place ? std::nullopt : std::optional(std::int64_t{place});
+    });
 }
 
 // |a - b| <= band, computed exactly.

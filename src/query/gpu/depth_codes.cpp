@@ -22,16 +22,12 @@ constexpr std::size_t max_distinct = std::size_t{1} << 16U;
 
 template <class Take>
 void each_key(const ColumnData& column, std::size_t first, std::size_t rows, const Take& take) {
-    std::visit(
-        [&]<class V>(const V& values) {
-            if constexpr (!std::is_same_v<V, HostObjects>) {
-                using T = typename V::value_type;
-                for (std::size_t row = first; row < first + rows; ++row) {
-                    if (has_value(column, row) && !take(Key{KeyOf<T>::key(values[row])})) return;
-                }
-            }
-        },
-        column.values);
+    visit_column_type(column.type, [&]<class T>(const T* /*type*/) {
+        const auto& values = std::get<std::vector<T>>(column.values);
+        for (std::size_t row = first; row < first + rows; ++row) {
+            if (has_value(column, row) && !take(Key{KeyOf<T>::key(values[row])})) return;
+        }
+    });
 }
 
 std::vector<KeyRun> buckets(const ColumnData& column, std::size_t first, std::size_t rows) {

@@ -132,12 +132,10 @@ bool GpuTables::make_space(const std::vector<TableColumns>& tables, std::size_t 
 void GpuTables::upload(const ColumnData& data, const RowPart& part, const Shape& shape, GpuColumn& to) {
     send_lines(device_, to.keys, static_cast<std::size_t>(shape.height), uploaders_, workers_,
                [&](std::size_t line, std::size_t /*lines*/, std::span<std::byte> memory) {
-                   std::visit(
-                       [&]<class V>(const V& values) {
-                           if constexpr (!std::is_same_v<V, HostObjects>)
-                               write_keys(std::span(values).subspan(part.first, part.rows), shape, line, memory);
-                       },
-                       data.values);
+                   visit_column_type(data.type, [&]<class T>(const T* /*type*/) {
+                       const std::span values(std::get<std::vector<T>>(data.values));
+                       write_keys(values.subspan(part.first, part.rows), shape, line, memory);
+                   });
                });
 }
 

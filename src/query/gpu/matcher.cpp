@@ -203,17 +203,13 @@ namespace {
 class MatchOfMemory final : public MatchRun {
   public:
     MatchOfMemory(Matcher& matcher, Matcher::Kept& kept, std::span<const KeyRange> ranges, std::span<const Key> keys,
-                  std::size_t block_rows, const TakeMatches& take)
-        : MatchOfMemory(matcher, kept, ranges, keys, block_rows, Code::of(keys), take) {}
-
-  private:
-    MatchOfMemory(Matcher& matcher, Matcher::Kept& kept, std::span<const KeyRange> ranges, std::span<const Key> keys,
-                  std::size_t block_rows, const Code& code, const TakeMatches& take)
+                  const Code& code, std::size_t block_rows, const TakeMatches& take)
         : MatchRun(matcher, kept, ranges.size(), keys.size(), block_rows, code.wide, take),
           ranges_(ranges),
           keys_(keys),
           code_(code) {}
 
+  private:
     void make_keys(std::size_t part, std::size_t first, std::size_t count) override {
         const auto keys = keys_.subspan(first, count);
         if (code_.wide) return send_part(part, keys);
@@ -337,26 +333,25 @@ class MatchOfTextures final : public MatchRun {
 Matcher::Matcher(gl::Device& device, unsigned threads, std::size_t texels)
     : device_(device), workers_(threads), programs_(device), texels_(texels) {}
 
-std::unique_ptr<Matcher::Kept> Matcher::take_kept() {
-    return kept_ ? std::move(kept_) : std::make_unique<Kept>(device_, programs_);
+// `take` may use the matcher, which then needs other objects.
+template <class Run, class... Arguments>
+std::uint64_t Matcher::run(const Arguments&... arguments) {
+    auto kept = kept_ ? std::move(kept_) : std::make_unique<Kept>(device_, programs_);
+    const auto found = Run(*this, *kept, arguments...)();
+    kept_ = std::move(kept);
+    return found;
 }
 
 std::uint64_t Matcher::operator()(std::span<const KeyRange> ranges, std::span<const Key> keys, std::size_t block_rows,
                                   const TakeMatches& take) {
     if (ranges.empty() || keys.empty()) return 0;
-    auto kept = take_kept();
-    const auto found = MatchOfMemory(*this, *kept, ranges, keys, block_rows, take)();
-    kept_ = std::move(kept);
-    return found;
+    return run<MatchOfMemory>(ranges, keys, Code::of(keys), block_rows, take);
 }
 
 std::uint64_t Matcher::operator()(const TextureSide& left, const TextureSide& right, Pair::As as,
                                   const gl::Texture* positions, std::size_t block_rows, const TakeMatches& take) {
     if (left.count == 0 || right.count == 0) return 0;
-    auto kept = take_kept();
-    const auto found = MatchOfTextures(*this, *kept, left, right, as, positions, block_rows, take)();
-    kept_ = std::move(kept);
-    return found;
+    return run<MatchOfTextures>(left, right, as, positions, block_rows, take);
 }
 
 }  // namespace quadmill::detail::query

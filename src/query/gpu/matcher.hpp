@@ -53,7 +53,8 @@ class Matcher {
 
   private:
     friend class MatchRun;
-    [[nodiscard]] std::unique_ptr<Kept> take_kept();
+    template <class Run, class... Arguments>
+    std::uint64_t run(const Arguments&... arguments);
 
     gl::Device& device_;
     cpu::Workers workers_;

@@ -122,51 +122,46 @@ QueryEngine Engines::choose(const std::vector<TableWork>& tables, const Tuning& 
 
 namespace {
 
-// Reads values in the layout of memory.
-template <class T>
-std::vector<T> read_words(gl::Device& device, const ColumnData& column, std::size_t rows) {
-    std::vector<T> values(rows);
+// Rows of an object of the application, in the layout of memory.
+void read_words(gl::Device& device, const ColumnData& column, std::size_t rows, std::span<std::byte> to) {
     sort::CallerKeys keys(device);
     HostColumn source(device, keys, column, rows);
     pass::Target words;
     pass::ReadBack back;
+    const auto bytes = static_cast<std::size_t>(key_bits(column.type)) / 8;
     for (std::size_t first = 0; first < rows; first += HostColumn::max_rows) {
         const auto count = std::min(HostColumn::max_rows, rows - first);
         back.request(device, source.draw(first, count, words));
         const auto memory = back.wait();
-        if constexpr (std::is_same_v<T, float>) {
-            if (source.halves()) {
-                for (std::size_t i = 0; i < count; ++i) {
-                    std::uint32_t word = 0;
-                    std::memcpy(&word, memory.data() + i * sizeof word, sizeof word);
-                    values[first + i] = Half{static_cast<std::uint16_t>(word)}.value();
-                }
-                continue;
-            }
+        if (!source.halves()) std::memcpy(to.data() + first * bytes, memory.data(), count * bytes);
+        for (std::size_t i = 0; i < count && source.halves(); ++i) {
+            std::uint32_t word = 0;
+            std::memcpy(&word, memory.data() + i * sizeof word, sizeof word);
+            const auto value = Half{static_cast<std::uint16_t>(word)}.value();
+            std::memcpy(to.data() + (first + i) * sizeof value, &value, sizeof value);
         }
-        std::memcpy(values.data() + first, memory.data(), count * sizeof(T));
     }
-    return values;
+}
+
+void read_textures(gl::Device& device, const ColumnData& column, std::size_t rows, std::span<std::byte> to) {
+    const auto bytes = static_cast<std::size_t>(key_bits(column.type)) / 8;
+    for (const auto& source : textures_of(device, column, rows)) {
+        if (source.first >= rows) break;
+        const gl::PlainAccess access(device, source.texture);
+        pass::ReadBack back;
+        back.request(device, access.texture());
+        const auto count = std::min(source.texels(), rows - source.first);
+        std::memcpy(to.data() + source.first * bytes, back.wait().data(), count * bytes);
+    }
 }
 
 std::shared_ptr<const ColumnData> read(gl::Device& device, const ColumnData& column, std::size_t rows) {
     auto copy = std::make_shared<ColumnData>(column);
     const bool whole = std::holds_alternative<std::vector<std::uint32_t>>(std::get<HostObjects>(column.values).of);
     visit_column_type(column.type, [&]<class T>(const T* /*type*/) {
-        if (!whole) {
-            copy->values = read_words<T>(device, column, rows);
-            return;
-        }
         std::vector<T> values(rows);
-        for (const auto& source : textures_of(device, column, rows)) {
-            if (source.first >= rows) break;
-            const gl::PlainAccess access(device, source.texture);
-            pass::ReadBack back;
-            back.request(device, access.texture());
-            const auto memory = back.wait();
-            const auto count = std::min(source.texels(), rows - source.first);
-            std::memcpy(values.data() + source.first, memory.data(), count * sizeof(T));
-        }
+        const auto memory = std::as_writable_bytes(std::span(values));
+        whole ? read_textures(device, column, rows, memory) : read_words(device, column, rows, memory);
         copy->values = std::move(values);
     });
     return copy;

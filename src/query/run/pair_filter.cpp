@@ -19,13 +19,7 @@ void PairFilter::merge_dictionaries() {
     const auto& left = *tables_.data[0]->dictionary;
     const auto& right = *tables_.data[1]->dictionary;
     std::set_union(left.begin(), left.end(), right.begin(), right.end(), std::back_inserter(all));
-    for (std::size_t table = 0; table < 2; ++table) {
-        std::size_t place = 0;
-        for (const auto& text : *tables_.data.at(table)->dictionary) {
-            while (all[place] != text) ++place;
-            places_.at(table).push_back(static_cast<std::uint32_t>(place));
-        }
-    }
+    places_ = {places_in(left, all), places_in(right, all)};
     dictionary_ = std::make_shared<const TableData::Dictionary>(std::move(all));
 }
 

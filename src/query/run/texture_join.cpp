@@ -17,17 +17,6 @@ namespace {
 // Max entries that a texture of list_width holds on every device.
 constexpr std::size_t max_listed = std::size_t{list_width} << 14U;
 
-// For each text of a dictionary, its index in another one, or an invalid index if it is missing there.
-std::vector<std::uint32_t> places_in(const TableData::Dictionary& own, const TableData::Dictionary& other) {
-    std::vector<std::uint32_t> places(std::max<std::size_t>(own.size(), 1), ~std::uint32_t{0});
-    auto at = other.begin();
-    for (std::size_t i = 0; i < own.size(); ++i) {
-        at = std::lower_bound(at, other.end(), own[i]);
-        if (at != other.end() && *at == own[i]) places[i] = static_cast<std::uint32_t>(at - other.begin());
-    }
-    return places;
-}
-
 std::uint64_t rows_of(const SelectedSide& side, Engine& engine) {
     return side.rows ? engine.open(side.table, {})->count(*side.rows) : side.table->rows;
 }
@@ -79,7 +68,8 @@ std::optional<std::uint64_t> join_textures(const SelectedSide& left, const Selec
     if (l.count > max_listed || r.count > max_listed || left.table->dictionary->size() > max_listed) return {};
     gl::Texture places;
     if (a.type == ColumnType::Text && left.table->dictionary != right.table->dictionary) {
-        const auto list = places_in(*left.table->dictionary, *right.table->dictionary);
+        auto list = places_in(*left.table->dictionary, *right.table->dictionary);
+        list.resize(std::max<std::size_t>(list.size(), 1), no_place);
         places = l.columns->textures()->send_list(gl::Format::R32ui, std::as_bytes(std::span(list)));
     }
     PairChunk chunk(tools.tuning.chunk, take);

@@ -131,21 +131,10 @@ void refuse_counted(const char* function, const std::string& name, const std::op
                           "' must have a number of rows that the CPU knows; only sorts take it from a buffer");
 }
 
-// For each index in `from`, the index in `to`. Pre: `to` has all texts of `from`.
-std::vector<std::uint32_t> places(const Dictionary& from, const std::vector<std::string_view>& to) {
-    std::vector<std::uint32_t> result(from.size());
-    std::size_t place = 0;
-    for (std::size_t i = 0; i < from.size(); ++i) {
-        while (to[place] != from[i]) ++place;
-        result[i] = static_cast<std::uint32_t>(place);
-    }
-    return result;
-}
-
 // Makes `all` the table's dictionary. Pre: it has all texts of the current one.
 void take_dictionary(TableData& table, const std::vector<std::string_view>& all) {
     if (all.size() == table.dictionary->size()) return;
-    const auto moved = places(*table.dictionary, all);
+    const auto moved = detail::query::places_in(*table.dictionary, all);
     for (auto& column : table.columns) {
         if (column->type != ColumnType::Text) continue;
         auto codes = std::get<std::vector<std::uint32_t>>(column->values);

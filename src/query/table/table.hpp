@@ -46,6 +46,20 @@ struct TableData {
     std::shared_ptr<const Dictionary> dictionary = std::make_shared<Dictionary>();
 };
 
+// For each text of a dictionary, its index in another sorted list, or no_place if it is missing there.
+inline constexpr std::uint32_t no_place = ~std::uint32_t{0};
+template <class Texts>
+[[nodiscard]] std::vector<std::uint32_t> places_in(const TableData::Dictionary& own, const Texts& other) {
+    std::vector<std::uint32_t> places;
+    places.reserve(own.size());
+    std::size_t at = 0;
+    for (const auto& text : own) {
+        while (at < other.size() && other[at] < text) ++at;
+        places.push_back(at < other.size() && other[at] == text ? static_cast<std::uint32_t>(at) : no_place);
+    }
+    return places;
+}
+
 [[nodiscard]] inline bool has_value(const ColumnData& column, std::size_t row) {
     return column.valid.empty() || ((column.valid[row / 32] >> (row % 32)) & 1U);
 }
