@@ -135,7 +135,7 @@ class IndexMeter {
     // SUM(a) of the rows that the index finds, whose limit is not applied, and of a selection by the bitmap program.
     void add_sums(const std::vector<Rectangle>& all, IndexCase& found) {
         const auto sum_of = [](query::GpuColumns& columns, const query::Clauses& where) {
-            return columns.sum(column_a, *columns.conjunction(where)).low;
+            return static_cast<std::uint64_t>(columns.sum(column_a, *columns.conjunction(where)).integer);
         };
         const auto by_bitmap = [&](const Rectangle& one) { return sum_of(*opened_->gpu(), clauses_of(columns_, one)); };
         std::vector<std::uint64_t> right;

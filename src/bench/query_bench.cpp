@@ -90,7 +90,7 @@ class ByEngine : public Runner {
     [[nodiscard]] std::uint64_t answer(const QueryCase& which) override {
         if (which.ask == Ask::Kth) return columns_->kth(which.column, which.k, *all_);
         if (which.ask == Ask::Min) return columns_->extremes(which.column, *all_).first;
-        if (which.ask == Ask::Sum) return columns_->sum(which.column, *all_).low;
+        if (which.ask == Ask::Sum) return static_cast<std::uint64_t>(columns_->sum(which.column, *all_).integer);
         if (which.ask == Ask::Groups) return groups(which);
         if (auto* const gpu = columns_->gpu()) return gpu->count_conjunction(which.where);
         query::BitsPtr all;

@@ -213,15 +213,17 @@ Key CpuColumns::kth(std::size_t column, std::uint64_t k, const Bits& rows) {
 Sum CpuColumns::sum(std::size_t column, const Bits& rows) {
     return with_column(column, [&]<class T>(std::span<const T> values) -> Sum {
         if constexpr (std::is_floating_point_v<T>) {
-            return {.value = compensated(
-                        per_chunk([&](std::size_t chunk) { return chunk_float_sum(values, words_of(rows), chunk); }))};
-        } else {
-            IntegerSum sum;
-            for (const auto& part :
-                 per_chunk([&](std::size_t chunk) { return chunk_sum(values, words_of(rows), chunk); })) {
+            CompensatedSum sum;
+            for (const auto part :
+                 per_chunk([&](std::size_t chunk) { return chunk_float_sum(values, words_of(rows), chunk); }))
                 sum.add(part);
-            }
-            return {.high = sum.high >> 32, .low = (static_cast<std::uint64_t>(sum.high) << 32U) | sum.low};
+            return {.value = sum.total()};
+        } else {
+            Integer sum = 0;
+            for (const auto part :
+                 per_chunk([&](std::size_t chunk) { return chunk_sum(values, words_of(rows), chunk); }))
+                sum += part;
+            return {.integer = sum};
         }
     });
 }

@@ -299,19 +299,9 @@ std::pair<Key, Key> chunk_extremes(std::span<const T> values, const Words& words
     return {min, max};
 }
 
-// high * 2^32 + low, low below 2^32; exact for up to 2^32 rows.
-struct IntegerSum {
-    std::int64_t high = 0;
-    std::uint64_t low = 0;
-    void add(const IntegerSum& other) {
-        low += other.low;
-        high += other.high + static_cast<std::int64_t>(low >> 32U);
-        low &= 0xffffffffU;
-    }
-};
-
+// Exact for up to 2^32 rows.
 template <class T>
-IntegerSum chunk_sum(std::span<const T> values, const Words& words, std::size_t chunk) {
+Integer chunk_sum(std::span<const T> values, const Words& words, std::size_t chunk) {
     std::int64_t high = 0;
     std::uint64_t low = 0;
     for_words(values, words, chunk, [&](std::uint32_t word, const T* from, auto lanes) {
@@ -322,9 +312,7 @@ IntegerSum chunk_sum(std::span<const T> values, const Words& words, std::size_t 
             low += static_cast<std::uint32_t>(value);
         }
     });
-    IntegerSum sum;
-    sum.add({.high = high, .low = low});
-    return sum;
+    return (Integer{high} << 32) + low;
 }
 
 // Pairwise summation over blocks of 64 in 8 lanes. Each value goes through at most 10 roundings in its block and one
@@ -385,17 +373,6 @@ double chunk_float_sum(std::span<const T> values, const Words& words, std::size_
         sum.taken(static_cast<std::size_t>(std::popcount(word)));
     });
     return sum.total();
-}
-
-// Neumaier's sum: rounding errors are summed separately, so that many chunks cost at most two roundings.
-inline double compensated(std::span<const double> parts) {
-    double sum = 0, lost = 0;
-    for (const auto x : parts) {
-        const auto next = sum + x;
-        lost += std::abs(sum) >= std::abs(x) ? (sum - next) + x : (x - next) + sum;
-        sum = next;
-    }
-    return std::isfinite(sum) ? sum + lost : sum;
 }
 
 }  // namespace quadmill::detail::query::loops

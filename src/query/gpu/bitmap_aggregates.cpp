@@ -77,7 +77,7 @@ const gl::Texture& BitmapColumns::fold_sum(const GpuColumn& of, const Bits& rows
 Sum sum_of_texel(const MeasuredTexel& texel, ColumnType type, std::uint64_t n) {
     const auto [first, second] = extremes_of_texel(texel);
     if (is_float(type)) return {.value = std::bit_cast<double>(first)};
-    Sum sum{.high = static_cast<std::int64_t>(second), .low = first};
+    Sum sum{.integer = (Integer{static_cast<std::int64_t>(second)} << 64) + first};
     remove_bias(sum, type, n);
     return sum;
 }

@@ -101,16 +101,9 @@ Sum DepthColumns::sum(std::size_t i, const Bits& rows) {
     }
     const auto result = [&](int query) { return engine_.queries_[static_cast<std::size_t>(query)].result(); };
     Sum sum;
-    const auto add = [&sum](std::uint64_t count, unsigned shift) {
-        const auto low = count << shift;
-        sum.low += low;
-        sum.high += static_cast<std::int64_t>(shift == 0 ? 0 : count >> (64U - shift)) + (sum.low < low ? 1 : 0);
-    };
     const auto n = result(0);
-    for (int bit = 0; bit < bits; ++bit) add(result(bit + 1), static_cast<unsigned>(bit));
-    for (unsigned bit = 0; bit < 64; ++bit) {
-        if ((of.min >> bit & 1U) != 0) add(n, bit);
-    }
+    for (int bit = 0; bit < bits; ++bit) sum.integer += Integer{result(bit + 1)} << bit;
+    sum.integer += Integer{n} * of.min;
     queries_used_ = 0;
     remove_bias(sum, of.type, n);
     return sum;

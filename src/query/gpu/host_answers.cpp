@@ -135,9 +135,7 @@ void HostNumbers::write(const Value& value, const CheckedPlace& to) {
 }
 
 void HostNumbers::write_integer(const Sum& sum, const CheckedPlace& to) {
-    const auto above = static_cast<std::uint64_t>(sum.high);
-    write("#define CONSTANT\n", {},
-          {{"constant", glm::uvec4(low(sum.low), high(sum.low), low(above), high(above))}, {"least_count", 0U}}, to);
+    write("#define CONSTANT\n", {}, {{"constant", words_of(Integer{sum.integer})}, {"least_count", 0U}}, to);
 }
 
 }  // namespace quadmill::detail::query

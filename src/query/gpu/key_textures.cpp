@@ -68,10 +68,7 @@ gl::Uniform key_uniform(std::string name, ColumnType type, Key key) {
 
 void remove_bias(Sum& sum, ColumnType type, std::uint64_t n) {
     if (type == ColumnType::U32 || type == ColumnType::Text) return;
-    const auto shift = static_cast<unsigned>(key_bits(type) - 1);
-    const auto low = n << shift;
-    sum.high -= static_cast<std::int64_t>(n >> (64U - shift)) + (sum.low < low ? 1 : 0);
-    sum.low -= low;
+    sum.integer -= Integer{n} << (key_bits(type) - 1);
 }
 
 std::size_t Shape::max_rows(int max_texture_size, int texels_a_word) {

@@ -56,6 +56,11 @@ struct Shape {
     return {low(key), high(key)};
 }
 
+[[nodiscard]] inline glm::uvec4 words_of(Integer value) {
+    const auto word = [value](int i) { return static_cast<unsigned>(value >> (32 * i)); };
+    return {word(0), word(1), word(2), word(3)};
+}
+
 // The k of a k-th value for shaders, limited to 2^32 - 1.
 [[nodiscard]] inline std::uint32_t rank_word(std::uint64_t k) {
     return static_cast<std::uint32_t>(std::min(k, std::uint64_t{0xffffffffU}));

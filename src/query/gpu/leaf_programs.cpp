@@ -44,11 +44,6 @@ namespace {
 // The types of numbers in formula.glsl.
 enum class Numbers { Doubles, Floats, Integers };
 
-// In the representation of formula.glsl.
-glm::uvec4 words_of(Integer value) {
-    const auto word = [value](int i) { return static_cast<unsigned>(value >> (32 * i)); };
-    return {word(0), word(1), word(2), word(3)};
-}
 glm::uvec2 words_of(double value) {
     const auto bits = std::bit_cast<std::uint64_t>(value);
     return {low(bits), high(bits)};

@@ -149,8 +149,7 @@ Sum PartedColumns::sum(std::size_t column, const Bits& rows) {
     Sum all;
     for (std::size_t i = 0; i < parts_.size(); ++i) {
         const auto sum = parts_[i].columns->sum(column, parted(rows)[i]);
-        all.low += sum.low;
-        all.high += sum.high + (all.low < sum.low ? 1 : 0);
+        all.integer += sum.integer;
         all.value += sum.value;
     }
     return all;

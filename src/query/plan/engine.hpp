@@ -3,6 +3,7 @@
 // Engines see columns as unsigned keys, 32 or 64 bits wide, in the order of their values (key.hpp).
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -83,11 +84,22 @@ using Leaf = std::variant<Range, Member, Pair, Linear, Formula, IsNull, Always>;
 
 enum class BoolOp { And, Or, AndNot };
 
-// Integers: high * 2^64 + low in two's complement, exact. Floats: `value`.
+// Integers: exact. Floats: `value`. An integer of 128 bits needs 16-byte alignment otherwise, which takes memory of groups.
+__extension__ using SumInteger [[gnu::aligned(8)]] = __int128;
 struct Sum {
-    std::int64_t high = 0;
-    std::uint64_t low = 0;
+    SumInteger integer = 0;
     double value = 0;
+};
+
+// Neumaier's sum: rounding errors are summed separately, so that many values cost at most two roundings.
+struct CompensatedSum {
+    double value = 0, lost = 0;
+    void add(double x) {
+        const auto next = value + x;
+        lost += std::abs(value) >= std::abs(x) ? (value - next) + x : (x - next) + value;
+        value = next;
+    }
+    [[nodiscard]] double total() const { return std::isfinite(value) ? value + lost : value; }
 };
 
 // Selected rows. Row i is bit i % 32 of word i / 32; bits beyond the last row are 0. Each engine keeps the bits where

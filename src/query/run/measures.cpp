@@ -16,33 +16,26 @@ namespace {
 using AggregateKind = QueryAggregate::Kind;
 
 bool fits(const Sum& sum) {
-    return sum.high == (static_cast<std::int64_t>(sum.low) < 0 ? -1 : 0);
+    return sum.integer == static_cast<std::int64_t>(sum.integer);
 }
 
 // The nearest double, except that the lower half is rounded separately if the sum does not fit into 64 bits. The
 // absolute value is converted, as in shaders: for a negative number in two's complement the lower half may be nearly
 // 2^64, and its rounding error larger than the number's.
 double number(const Sum& sum) {
-    if (fits(sum)) return static_cast<double>(static_cast<std::int64_t>(sum.low));
-    const bool below = sum.high < 0;
-    const auto low = below ? ~sum.low + 1 : sum.low;
-    const auto high =
-        below ? ~static_cast<std::uint64_t>(sum.high) + (sum.low == 0 ? 1U : 0U) : static_cast<std::uint64_t>(sum.high);
-    const auto size = std::ldexp(static_cast<double>(high), 64) + static_cast<double>(low);
+    if (fits(sum)) return static_cast<double>(static_cast<std::int64_t>(sum.integer));
+    const bool below = sum.integer < 0;
+    const Integer all = below ? -sum.integer : sum.integer;
+    const auto size = std::ldexp(static_cast<double>(static_cast<std::uint64_t>(all >> 64)), 64) +
+                      static_cast<double>(static_cast<std::uint64_t>(all));
     return below ? -size : size;
 }
 
 Value sum_of(const ColumnData& column, const Sum& sum) {
     if (is_float(column.type)) return sum.value;
-    if (fits(sum)) return static_cast<std::int64_t>(sum.low);
+    if (fits(sum)) return static_cast<std::int64_t>(sum.integer);
     throw InvalidArgument("QueryProcessor: the sum of column '" + column.name +
                           "' does not fit into 64 bits; its average does");
-}
-
-void add(Sum& sum, std::int64_t value) {
-    const auto before = sum.low;
-    sum.low += static_cast<std::uint64_t>(value);
-    sum.high += (value < 0 ? -1 : 0) + (sum.low < before ? 1 : 0);
 }
 
 }  // namespace
@@ -229,30 +222,21 @@ void Groups::add_values(Measured& of, std::span<const RowPair> pairs) {
             if (of.order) of.keys[groups_[i]].push_back(key);
             if (!of.sum) continue;
             if constexpr (std::is_floating_point_v<T>) {
-                state.add(double{values[row]});
+                state.sum.add(double{values[row]});
             } else {
-                query::add(state.sum, static_cast<std::int64_t>(values[row]));
+                state.integer += values[row];
             }
         }
     });
-}
-
-// Neumaier's sum: the rounding errors of all additions are summed separately.
-void Groups::State::add(double value) {
-    const double before = sum.value, after = before + value;
-    sum.value = after;
-    lost += std::abs(before) >= std::abs(value) ? (before - after) + value : (value - after) + before;
 }
 
 void Groups::State::add(const State& other) {
     count += other.count;
     min = std::min(min, other.min);
     max = std::max(max, other.max);
-    add(other.sum.value);
-    lost += other.lost;
-    const auto before = sum.low;
-    sum.low += other.sum.low;
-    sum.high += other.sum.high + (sum.low < before ? 1 : 0);
+    sum.add(other.sum.value);
+    sum.lost += other.sum.lost;
+    integer += other.integer;
 }
 
 void Groups::add(Groups&& other) {
@@ -283,9 +267,7 @@ class GroupMeasures : public Measures {
     [[nodiscard]] std::uint64_t rows() override { return groups_.rows_[group_]; }
     [[nodiscard]] std::uint64_t count(const ColumnPlace& place) override { return state(place).count; }
     [[nodiscard]] Sum sum(const ColumnPlace& place) override {
-        auto sum = state(place).sum;
-        if (std::isfinite(sum.value)) sum.value += state(place).lost;  // otherwise the rounding error is not a number
-        return sum;
+        return {.integer = state(place).integer, .value = state(place).sum.total()};
     }
     [[nodiscard]] std::pair<Key, Key> extremes(const ColumnPlace& place) override {
         return {state(place).min, state(place).max};

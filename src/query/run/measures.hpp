@@ -77,11 +77,10 @@ class Groups {
     // Measures of a column's values in a group.
     struct State {
         std::uint64_t count = 0;
-        Sum sum{};
-        double lost = 0;  // sum of the rounding errors of sum.value so far
+        SumInteger integer = 0;  // the sum of integers, or
+        CompensatedSum sum{};    // of floats
         Key min = ~Key{0}, max = 0;
 
-        void add(double value);
         void add(const State& other);
     };
     struct Measured {
