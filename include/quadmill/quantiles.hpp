@@ -7,7 +7,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -25,21 +24,13 @@ struct Bar;
 template <class T>
 struct Quantile;
 
-namespace detail {
+namespace detail::stream {
 
-// The unsigned integer of a value's width. The public classes only forward: their states are compiled for each width.
-template <class T>
-using BitsOf =
-    std::conditional_t<sizeof(T) == 2, std::uint16_t, std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>;
-
-namespace stream {
-
+// The public classes only forward: their states are compiled for all types.
 struct SummaryState;
-template <class Bits>
 struct QuantilesState;
 
-}  // namespace stream
-}  // namespace detail
+}  // namespace detail::stream
 
 /// The ends of the order near which ranks are more exact. Let d be the distance of a rank from the end: n + 1 - rank
 /// for High, the rank itself for Low, and the smaller of both for Both.
@@ -85,6 +76,10 @@ class QUADMILL_API StreamSummary {
     StreamSummary(StreamSummary&&) noexcept;
     StreamSummary& operator=(StreamSummary&&) noexcept;
     ~StreamSummary();
+    template <class State>
+    [[nodiscard]] State& state_as() const {
+        return static_cast<State&>(*state_);
+    }
 
     std::unique_ptr<detail::stream::SummaryState> state_;  ///< for the library
 };
@@ -193,10 +188,10 @@ class QUADMILL_API Quantiles : public StreamSummary {
   private:
     template <class>
     friend class SlidingQuantiles;
-    using State = detail::stream::QuantilesState<detail::BitsOf<T>>;
+    using State = detail::stream::QuantilesState;
     friend detail::Access;
-    [[nodiscard]] State& state() const { return static_cast<State&>(*state_); }
-    explicit Quantiles(std::unique_ptr<State> state) : StreamSummary(std::move(state)) {}
+    [[nodiscard]] State& state() const { return state_as<State>(); }
+    explicit Quantiles(std::unique_ptr<detail::stream::SummaryState> state) : StreamSummary(std::move(state)) {}
 };
 
 /// A number of values that is not known exactly. It is guaranteed to be from lower to upper.

@@ -33,11 +33,9 @@ namespace detail::stream {
 class FrequencySummary;
 class QuantileSummary;
 struct CorrelatedState;
-template <class Bits>
 struct FrequenciesState;
-template <class Bits>
 struct HeavyPrefixesState;
-template <class Bits, class Summary>
+template <class Summary>
 class SlidingState;
 
 }  // namespace detail::stream
@@ -102,10 +100,10 @@ class QUADMILL_API Frequencies : public StreamSummary {
   private:
     template <class>
     friend class SlidingFrequencies;
-    using State = detail::stream::FrequenciesState<detail::BitsOf<T>>;
+    using State = detail::stream::FrequenciesState;
     friend detail::Access;
-    [[nodiscard]] State& state() const { return static_cast<State&>(*state_); }
-    explicit Frequencies(std::unique_ptr<State> state) : StreamSummary(std::move(state)) {}
+    [[nodiscard]] State& state() const { return state_as<State>(); }
+    explicit Frequencies(std::unique_ptr<detail::stream::SummaryState> state) : StreamSummary(std::move(state)) {}
 };
 
 /// The widths that a sliding window can answer for.
@@ -169,10 +167,10 @@ class QUADMILL_API SlidingQuantiles : public StreamSummary {
                                                std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
 
   private:
-    using State = detail::stream::SlidingState<detail::BitsOf<T>, detail::stream::QuantileSummary>;
+    using State = detail::stream::SlidingState<detail::stream::QuantileSummary>;
     friend detail::Access;
-    [[nodiscard]] State& state() const { return static_cast<State&>(*state_); }
-    explicit SlidingQuantiles(std::unique_ptr<State> state) : StreamSummary(std::move(state)) {}
+    [[nodiscard]] State& state() const { return state_as<State>(); }
+    explicit SlidingQuantiles(std::unique_ptr<detail::stream::SummaryState> state) : StreamSummary(std::move(state)) {}
 };
 
 /// The frequent values among the last values of a stream; otherwise as SlidingQuantiles.
@@ -206,10 +204,11 @@ class QUADMILL_API SlidingFrequencies : public StreamSummary {
                                                  std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
 
   private:
-    using State = detail::stream::SlidingState<detail::BitsOf<T>, detail::stream::FrequencySummary>;
+    using State = detail::stream::SlidingState<detail::stream::FrequencySummary>;
     friend detail::Access;
-    [[nodiscard]] State& state() const { return static_cast<State&>(*state_); }
-    explicit SlidingFrequencies(std::unique_ptr<State> state) : StreamSummary(std::move(state)) {}
+    [[nodiscard]] State& state() const { return state_as<State>(); }
+    explicit SlidingFrequencies(std::unique_ptr<detail::stream::SummaryState> state)
+        : StreamSummary(std::move(state)) {}
 };
 
 /// Options of heavy prefixes.
@@ -278,9 +277,9 @@ class QUADMILL_API HeavyPrefixes : public StreamSummary {
   private:
     using StreamSummary::nans;  // integers have none
     friend detail::Access;
-    using State = detail::stream::HeavyPrefixesState<T>;
-    [[nodiscard]] State& state() const { return static_cast<State&>(*state_); }
-    explicit HeavyPrefixes(std::unique_ptr<State> state) : StreamSummary(std::move(state)) {}
+    using State = detail::stream::HeavyPrefixesState;
+    [[nodiscard]] State& state() const { return state_as<State>(); }
+    explicit HeavyPrefixes(std::unique_ptr<detail::stream::SummaryState> state) : StreamSummary(std::move(state)) {}
 };
 
 /// The aggregate of x in the threshold.
@@ -357,7 +356,7 @@ class QUADMILL_API CorrelatedSums : public StreamSummary {
 
   private:
     using State = detail::stream::CorrelatedState;
-    [[nodiscard]] State& state() const;
+    [[nodiscard]] State& state() const { return state_as<State>(); }
 };
 
 /// The facts in saved bytes, without loading them.

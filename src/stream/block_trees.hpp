@@ -19,22 +19,25 @@ namespace quadmill::detail::stream {
 // merged level by level. Each level's blocks are samples of their own values, so merging summaries, which takes time on
 // one thread and adds error, only begins above the tree. If an answer is requested before a tree is complete, its
 // values are added as single blocks, and so are later values until the next tree can begin.
-template <class Bits, class Summary>
+template <class Summary>
 class BlockTrees {
   public:
-    BlockTrees(const KeyRule<Bits>& rule, const SlidingPlan& plan)
-        : rule_(rule), of_order_(rule_of_order(rule)), plan_(plan) {}
+    BlockTrees(const KeyRule& rule, const SlidingPlan& plan)
+        : rule_(rule), of_order_(rule_of_order(rule)), plan_(plan), values_(rule.width), merged_(rule.width) {}
 
     // Takes the next base block of the stream, sorted.
-    void add(const Window<Bits>& sorted, SlidingWindow<Summary>& window, const Share& share, StreamTimes& times) {
+    void add(const Window& sorted, SlidingWindow<Summary>& window, const Share& share, StreamTimes& times) {
         const auto blocks = window.n() / plan_.block;
         if (plan_.tree_height() == 0 || (values_.empty() && blocks % leaves() != 0))
             return add_single(sorted, window, times);
         values_.reserve(tree_values());
         const auto before = values_.size();
         values_.resize(before + sorted.size());
-        std::ranges::transform(sorted.values(), values_.begin() + static_cast<std::ptrdiff_t>(before),
-                               [&](const Bits& value) { return rule_.order(bits_at(&value)); });
+        with_width(rule_.width, [&, rule = rule_]<class Bits>(Bits /*width*/) {
+            const auto* from = sorted.values().template as<Bits>();
+            const auto to = values_.template as<Bits>().subspan(before);
+            for (std::size_t i = 0; i < to.size(); ++i) to[i] = rule.order(bits_at(from + i));
+        });
         if (values_.size() < tree_values()) return;
         try {
             window.add(timed(times.merge, [&] { return grow(blocks, window, share); }));
@@ -49,7 +52,7 @@ class BlockTrees {
         std::exception_ptr failure;
         for (std::size_t at = 0; at < values_.size(); at += block()) {
             try {
-                add_single(Window<Bits>(values_.data() + at, block(), of_order_), window, times);
+                add_single(Window(values_.values().subspan(at, block()), of_order_), window, times);
             } catch (...) {
                 failure = std::current_exception();
             }
@@ -59,14 +62,14 @@ class BlockTrees {
     }
     // Number of waiting values.
     [[nodiscard]] std::uint64_t n() const { return values_.size(); }
-    [[nodiscard]] std::size_t bytes() const { return (values_.capacity() + merged_.capacity()) * sizeof(Bits); }
+    [[nodiscard]] std::size_t bytes() const { return values_.bytes() + merged_.bytes(); }
 
   private:
     [[nodiscard]] std::size_t block() const { return static_cast<std::size_t>(plan_.block); }
     [[nodiscard]] std::size_t leaves() const { return std::size_t{1} << plan_.tree_height(); }
     [[nodiscard]] std::size_t tree_values() const { return block() << plan_.tree_height(); }
 
-    void add_single(const Window<Bits>& sorted, SlidingWindow<Summary>& window, StreamTimes& times) {
+    void add_single(const Window& sorted, SlidingWindow<Summary>& window, StreamTimes& times) {
         window.add(
             timed(times.sample, [&] { return Summary::of(sorted, window.chain().max_error(1, sorted.size())); }));
     }
@@ -79,21 +82,27 @@ class BlockTrees {
         std::vector<Summary>& blocks;  // from the first needed one on
     };
     // Samples the sorted blocks that begin at these positions.
-    void sample(const Level& level, const Bits* values, std::size_t first, std::size_t last) const {
+    void sample(const Level& level, const Values& values, std::size_t first, std::size_t last) const {
         for (auto b = (first + level.length - 1) / level.length; b * level.length < last; ++b) {
             if (level.begin + b < level.needed) continue;
             auto& block = level.blocks[static_cast<std::size_t>(level.begin + b - level.needed)];
-            block = Summary::of(Window<Bits>(values + b * level.length, level.length, of_order_), level.error);
+            block = Summary::of(Window(values.subspan(b * level.length, level.length), of_order_), level.error);
             block.pack();
         }
     }
     // The rule of values that were replaced by their order, which is compared faster.
-    static KeyRule<Bits> rule_of_order(KeyRule<Bits> rule) {
+    static KeyRule rule_of_order(KeyRule rule) {
         rule.minus_zero = rule.order(rule.minus_zero);
         rule.if_negative = rule.if_positive = rule.minus = 0;
         return rule;
     }
     // Merges all pairs of sorted runs of that length between the two positions.
+    static void merge_pairs(Buffer& from, Buffer& to, std::size_t length, std::size_t first, std::size_t last) {
+        with_width(from.values().width(), [&]<class Bits>(Bits /*width*/) {
+            merge_pairs(from.as<Bits>().data(), to.as<Bits>().data(), length, first, last);
+        });
+    }
+    template <class Bits>
     static void merge_pairs(const Bits* from, Bits* to, std::size_t length, std::size_t first, std::size_t last) {
         const std::less<Bits> less;
         while (first < last) {
@@ -130,32 +139,32 @@ class BlockTrees {
         const auto subtree = levels[by_one].length;
         share(values_.size() / subtree, [&](std::size_t i) {
             const auto first = i * subtree, last = first + subtree;
-            Bits *from = values_.data(), *to = merged_.data();
+            auto *from = &values_, *to = &merged_;
             for (std::size_t l = 0;; ++l, std::swap(from, to)) {
-                sample(levels[l], from, first, last);
+                sample(levels[l], from->values(), first, last);
                 if (l == by_one) break;
-                merge_pairs(from, to, levels[l].length, first, last);
+                merge_pairs(*from, *to, levels[l].length, first, last);
             }
         });
-        if (by_one % 2 != 0) std::swap(values_, merged_);
+        if (by_one % 2 != 0) values_.swap(merged_);
         for (auto l = by_one; l + 1 < levels.size(); ++l) {
             share((values_.size() + piece - 1) / piece, [&](std::size_t i) {
                 const auto first = i * piece, last = std::min(first + piece, values_.size());
-                if (l > by_one) sample(levels[l], values_.data(), first, last);
-                merge_pairs(values_.data(), merged_.data(), levels[l].length, first, last);
+                if (l > by_one) sample(levels[l], values_.values(), first, last);
+                merge_pairs(values_, merged_, levels[l].length, first, last);
             });
-            std::swap(values_, merged_);
+            values_.swap(merged_);
         }
-        if (levels.size() > by_one + 1) sample(levels.back(), values_.data(), 0, values_.size());
+        if (levels.size() > by_one + 1) sample(levels.back(), values_.values(), 0, values_.size());
         const double error = window.chain().max_error(levels.size(), values_.size());
-        tree.root = Summary::of(Window<Bits>(values_.data(), values_.size(), of_order_), error, share);
+        tree.root = Summary::of(Window(values_.values(), of_order_), error, share);
         return tree;
     }
 
-    const KeyRule<Bits>& rule_;
-    KeyRule<Bits> of_order_;
+    const KeyRule& rule_;
+    KeyRule of_order_;
     SlidingPlan plan_;
-    std::vector<Bits> values_, merged_;  // by their order
+    Buffer values_, merged_;  // by their order
 };
 
 }  // namespace quadmill::detail::stream

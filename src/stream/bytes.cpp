@@ -113,6 +113,27 @@ Reader::Reader(const char* function, std::span<const std::byte> bytes) : functio
     });
 }
 
+void Writer::values(const Values& all, const KeyRule& rule) {
+    u64(all.size());
+    for (std::size_t k = 0; k < all.size(); ++k) {
+        const auto bits = rule.raw(all[k]);
+        for (std::size_t i = 0; i < rule.raw_bytes(); ++i) bytes_.push_back(static_cast<std::byte>(bits >> (8 * i)));
+    }
+}
+
+Buffer Reader::values(std::uint64_t max, const KeyRule& rule) {
+    Buffer all(rule.width);
+    const auto size = count(rule.raw_bytes());
+    require(size <= max, "the number of values that are kept as they are");
+    for (all.reserve(size); all.size() < size;) {
+        Key raw = 0;
+        for (std::size_t i = 0; i < rule.raw_bytes(); ++i) raw |= Key{byte()} << (8 * i);
+        all.push_bits(rule.of_raw(raw));
+        require(!rule.is_nan(rule.of_raw(raw)), "a value");
+    }
+    return all;
+}
+
 void Writer::text(std::string_view text) {
     u64(text.size());
     for (const char c : text) bytes_.push_back(static_cast<std::byte>(c));

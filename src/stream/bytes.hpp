@@ -32,15 +32,7 @@ class Writer {
     }
     void text(std::string_view text);  // its length, and its bytes
     // Writes values at their full width.
-    template <class Bits>
-    void values(std::span<const Bits> all, const KeyRule<Bits>& rule) {
-        u64(all.size());
-        for (const auto& value : all) {
-            const auto bits = rule.raw(bits_at(&value));
-            for (std::size_t i = 0; i < rule.raw_bytes(); ++i)
-                bytes_.push_back(static_cast<std::byte>(bits >> (8 * i)));
-        }
-    }
+    void values(const Values& all, const KeyRule& rule);
     // The bytes, with a checksum of everything before it.
     [[nodiscard]] std::vector<std::byte> take();
 
@@ -66,18 +58,8 @@ class Reader {
     [[nodiscard]] Key key(Key before);
     // Prefixes are keys, too, up to this one.
     void keys_up_to(Key max) { max_key_ = max; }
-    template <class Bits>
-    [[nodiscard]] std::vector<Bits> values(std::uint64_t max, const KeyRule<Bits>& rule) {
-        std::vector<Bits> all(count(rule.raw_bytes()));
-        require(all.size() <= max, "the number of values that are kept as they are");
-        for (auto& bits : all) {
-            for (std::size_t i = 0; i < rule.raw_bytes(); ++i)
-                bits = static_cast<Bits>(bits | static_cast<Bits>(static_cast<Bits>(byte()) << (8 * i)));
-            bits = rule.of_raw(bits);
-            require(!rule.is_nan(bits), "a value");
-        }
-        return all;
-    }
+    // Values as Writer::values() writes them, at most that many.
+    [[nodiscard]] Buffer values(std::uint64_t max, const KeyRule& rule);
     [[nodiscard]] bool at_end() const { return rest_.empty(); }
     void end() const;
     // Throws unless `ok`: content must be valid even if the checksum is right.

@@ -291,11 +291,6 @@ void CorrelatedSums<T>::add(std::span<const T> x, std::span<const double> y) {
 }
 
 template <class T>
-CorrelatedState& CorrelatedSums<T>::state() const {
-    return static_cast<CorrelatedState&>(*state_);
-}
-
-template <class T>
 double CorrelatedSums<T>::eps() const {
     return state().eps();
 }

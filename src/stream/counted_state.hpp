@@ -1,10 +1,10 @@
-// What the insides of Frequencies and HeavyPrefixes have in common: lossy counts of values, or of their prefixes.
+// The insides of Frequencies and of HeavyPrefixes: lossy counts of values, or of their prefixes.
 #pragma once
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,7 +12,6 @@
 #include "quadmill/stream.hpp"
 #include "stream/frequency_summary.hpp"
 #include "stream/heavy_rule.hpp"
-#include "stream/parts.hpp"
 #include "stream/summary_state.hpp"
 
 namespace quadmill::detail::stream {
@@ -29,8 +28,7 @@ class Counts {
         : bits_(bits), lengths_(std::move(lengths)), eps_(eps), counts_(lengths_.size()) {}
 
     // Adds to all lengths or, if memory runs out, to none.
-    template <class Bits>
-    void add(const Window<Bits>& sorted, StreamTimes& times, const Share& share) {
+    void add(const Window& sorted, StreamTimes& times, const Share& share) {
         const auto error = max_error(n() + sorted.size());
         std::vector<FrequencySummary> counts(counts_.size());
         for (std::size_t i = 0; i < counts.size(); ++i)
@@ -70,14 +68,13 @@ class Counts {
     std::vector<FrequencySummary> counts_;
 };
 
-template <class Bits>
-struct CountedState : SummaryState, WindowSink<Bits> {
-    CountedState(const KeyRule<Bits>& rule, Counts none, std::size_t of_window, std::unique_ptr<WindowSorter>&& sorter)
-        : window(of_window), intake(rule, std::move(sorter), window, *this), counts(std::move(none)) {}
+struct CountedState : WindowedState {
+    CountedState(const KeyRule& rule, Counts none, std::size_t of_window, std::unique_ptr<WindowSorter>&& sorter)
+        : WindowedState(rule, of_window, std::move(sorter)), counts(std::move(none)) {}
 
-    void take(const Windows<Bits>& sorted) override {
+    void take(const Windows& sorted) override {
         for (std::size_t i = 0; i < sorted.size(); ++i) {
-            counts.add(sorted[i], times_of_counts, intake.share());
+            counts.add(sorted[i], own_times, intake.share());
             with_rest.reset();
         }
     }
@@ -89,26 +86,56 @@ struct CountedState : SummaryState, WindowSink<Bits> {
     // The counts of all values.
     const Counts& settled();
     // What is saved. A long incomplete window is counted, a short one saved unchanged.
-    std::pair<Counts, Window<Bits>> compact();
+    std::pair<Counts, Window> compact();
     // Merges the other one, with the error that both have from then on.
     void merge(const std::string& function, CountedState& other, double eps);
 
-    [[nodiscard]] std::uint64_t n() const override { return intake.n(); }
-    [[nodiscard]] std::uint64_t nans() const override { return intake.nans(); }
     [[nodiscard]] std::size_t summary_bytes() override;
     [[nodiscard]] std::size_t bytes() override;
     [[nodiscard]] StreamTimes times() override;
 
-    std::mutex mutex;  // protects queries, which settle values
-    std::size_t window;
-    Intake<Bits> intake;
     Counts counts;
     std::optional<Counts> with_rest;  // kept for answers
-    StreamTimes times_of_counts;
 
   protected:
     // The end of a load: the values of the incomplete window.
     void read_rest(Reader& from);
 };
+
+// The inside of a Frequencies. A sliding window makes one, too.
+struct FrequenciesState final : CountedState {
+    FrequenciesState(const KeyRule& rule, const FrequencyOptions& wanted, std::unique_ptr<WindowSorter> sorter)
+        : CountedState(rule, Counts(wanted.eps), counted_window_for("Frequencies", wanted.eps, wanted.window, *sorter),
+                       std::move(sorter)) {}
+    static std::unique_ptr<FrequenciesState> load(const KeyRule& rule, std::span<const std::byte> bytes,
+                                                  std::unique_ptr<WindowSorter> sorter);
+    [[nodiscard]] std::vector<std::byte> save() override;
+    [[nodiscard]] Count count(Key key);
+    // As Frequencies::add() with weights.
+    void add_weighted(const Values& values, std::span<const std::uint64_t> weights);
+};
+
+// The inside of a HeavyPrefixes.
+struct HeavyPrefixesState final : CountedState {
+    HeavyPrefixesState(const KeyRule& rule, const HeavyPrefixOptions& wanted, std::unique_ptr<WindowSorter> sorter);
+    static std::unique_ptr<HeavyPrefixesState> load(const KeyRule& rule, std::span<const std::byte> bytes,
+                                                    std::unique_ptr<WindowSorter> sorter);
+    [[nodiscard]] std::vector<std::byte> save() override;
+    void merge(HeavyPrefixesState& other);
+
+    HeavyPrefixOptions options;
+};
+
+// Every entry that may occur that often if counts may be too low by a further `missing`, most frequent first.
+[[nodiscard]] std::vector<FrequencySummary::Entry> frequent_in(const FrequencySummary& summary, std::uint64_t min,
+                                                               std::uint64_t missing = 0);
+
+template <class T>
+std::vector<Frequent<T>> values_of(const std::vector<FrequencySummary::Entry>& entries) {
+    std::vector<Frequent<T>> out;
+    out.reserve(entries.size());
+    for (const auto& e : entries) out.push_back({KeyOf<T>::value(e.key), {e.count, e.count, e.count + e.missed}});
+    return out;
+}
 
 }  // namespace quadmill::detail::stream

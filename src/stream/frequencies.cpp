@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "stream/frequencies_state.hpp"
+#include "stream/counted_state.hpp"
 
 namespace quadmill::detail::stream {
 
@@ -35,28 +35,25 @@ void Counts::read(Reader& from) {
     from.require(static_cast<double>(first().max_error()) <= max_error(n()), "the error of a count");
 }
 
-template <class Bits>
-const Counts& CountedState<Bits>::settled() {
+const Counts& CountedState::settled() {
     intake.settle();
     if (intake.rest().empty()) return counts;
     if (!with_rest || with_rest->n() != n()) {
         const auto rest = intake.settle_all();
         with_rest = counts;
-        with_rest->add(rest, times_of_counts, intake.share());
+        with_rest->add(rest, own_times, intake.share());
         intake.trim();
     }
     return *with_rest;
 }
 
-template <class Bits>
-std::pair<Counts, Window<Bits>> CountedState<Bits>::compact() {
+std::pair<Counts, Window> CountedState::compact() {
     const auto rest = intake.settle_all();
     if (rest.size() <= max_kept(counts.eps())) return {counts, rest};
-    return {settled(), Window<Bits>(nullptr, 0, intake.rule())};
+    return {settled(), Window({}, intake.rule())};
 }
 
-template <class Bits>
-void CountedState<Bits>::merge(const std::string& function, CountedState& other, double eps) {
+void CountedState::merge(const std::string& function, CountedState& other, double eps) {
     check_merge(function, n(), other.n());
     const std::lock_guard lock(other.mutex);
     const auto [others, rest] = other.compact();
@@ -69,75 +66,60 @@ void CountedState<Bits>::merge(const std::string& function, CountedState& other,
     intake.add_counted(others.n(), other.nans());
 }
 
-template <class Bits>
-void CountedState<Bits>::read_rest(Reader& from) {
+void CountedState::read_rest(Reader& from) {
     const auto rest = read_sorted(from, std::min<std::uint64_t>(window - 1, max_kept(counts.eps())), intake.rule());
     from.end();
-    intake.add(rest);
+    intake.add(rest.values());
 }
 
-template <class Bits>
-std::size_t CountedState<Bits>::summary_bytes() {
+std::size_t CountedState::summary_bytes() {
     const std::lock_guard lock(mutex);
     intake.settle();
     return counts.bytes();
 }
 
-template <class Bits>
-std::size_t CountedState<Bits>::bytes() {
+std::size_t CountedState::bytes() {
     const std::lock_guard lock(mutex);
     return sizeof *this + counts.memory() + intake.bytes() + (with_rest ? with_rest->memory() : 0);
 }
 
-template <class Bits>
-StreamTimes CountedState<Bits>::times() {
+StreamTimes CountedState::times() {
     const std::lock_guard lock(mutex);
-    return times_of(intake.sorter(), times_of_counts);
+    return times_of(intake.sorter(), own_times);
 }
 
 // The incomplete window is saved unchanged, so it is counted exactly.
-template <class Bits>
-Count FrequenciesState<Bits>::count(Key key) {
-    const std::lock_guard lock(this->mutex);
-    const auto rest = this->intake.settle_all();
-    const auto before = [&](auto is_before) {
-        const auto all = rest.values();
-        return static_cast<std::uint64_t>(
-            std::partition_point(all.begin(), all.end(),
-                                 [&](const Bits& v) { return is_before(this->intake.rule().key(bits_at(&v))); }) -
-            all.begin());
-    };
-    const auto in_rest = before([key](Key k) { return k <= key; }) - before([key](Key k) { return k < key; });
-    const auto [lower, upper] = this->counts.first().count(key);
+Count FrequenciesState::count(Key key) {
+    const std::lock_guard lock(mutex);
+    const auto rest = intake.settle_all();
+    const auto first = gallop(0, rest.size(), [&](std::size_t i) { return rest[i] < key; });
+    const auto in_rest = gallop(first, rest.size(), [&](std::size_t i) { return rest[i] <= key; }) - first;
+    const auto [lower, upper] = counts.first().count(key);
     return count_of({lower + in_rest, upper + in_rest});
 }
 
-template <class Bits>
-void FrequenciesState<Bits>::add_weighted(std::span<const Bits> values, std::span<const std::uint64_t> weights) {
-    const WeightedKeys keys("Frequencies::add", this->intake, values, weights);
-    this->intake.settle();
-    this->counts.add(keys);
-    this->with_rest.reset();
-    this->intake.add_counted(keys.n(), keys.nans());
+void FrequenciesState::add_weighted(const Values& values, std::span<const std::uint64_t> weights) {
+    const WeightedKeys keys("Frequencies::add", intake, values, weights);
+    intake.settle();
+    counts.add(keys);
+    with_rest.reset();
+    intake.add_counted(keys.n(), keys.nans());
 }
 
-template <class Bits>
-std::vector<std::byte> FrequenciesState<Bits>::save() {
-    const std::lock_guard lock(this->mutex);
-    const auto [all, rest] = this->compact();
-    Writer to({Kind::Frequencies, this->intake.rule().type});
+std::vector<std::byte> FrequenciesState::save() {
+    const std::lock_guard lock(mutex);
+    const auto [all, rest] = compact();
+    Writer to({Kind::Frequencies, intake.rule().type});
     to.f64(all.eps());
-    to.u64(this->window);
-    to.u64(this->nans());
+    to.u64(window);
+    to.u64(nans());
     all.write(to);
     write_sorted(to, rest);
     return to.take();
 }
 
-template <class Bits>
-std::unique_ptr<FrequenciesState<Bits>> FrequenciesState<Bits>::load(const KeyRule<Bits>& rule,
-                                                                     std::span<const std::byte> bytes,
-                                                                     std::unique_ptr<WindowSorter> sorter) {
+std::unique_ptr<FrequenciesState> FrequenciesState::load(const KeyRule& rule, std::span<const std::byte> bytes,
+                                                         std::unique_ptr<WindowSorter> sorter) {
     auto from = open("Frequencies::load", bytes, Kind::Frequencies, rule.type);
     const double eps = read_eps(from, 1e-9);
     const auto window = read_window(from);
@@ -166,9 +148,6 @@ std::vector<FrequencySummary::Entry> frequent_in(const FrequencySummary& summary
     return out;
 }
 
-QUADMILL_FOR_EACH_WIDTH(CountedState)
-QUADMILL_FOR_EACH_WIDTH(FrequenciesState)
-
 }  // namespace quadmill::detail::stream
 
 namespace quadmill {
@@ -181,7 +160,7 @@ Frequencies<T>::Frequencies(const FrequencyOptions& options, std::unique_ptr<Win
 
 template <class T>
 void Frequencies<T>::add(std::span<const T> values) {
-    state().intake.add(as_bits(values));
+    state().intake.add(values);
 }
 
 template <class T>
@@ -191,7 +170,7 @@ void Frequencies<T>::add(T value) {
 
 template <class T>
 void Frequencies<T>::add(std::span<const T> values, std::span<const std::uint64_t> weights) {
-    state().add_weighted(as_bits(values), weights);
+    state().add_weighted(values, weights);
 }
 
 template <class T>

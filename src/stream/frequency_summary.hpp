@@ -36,8 +36,7 @@ class FrequencySummary {
 
     FrequencySummary() = default;
     // Keeps the keys of a sorted window that occur more often than that.
-    template <class Bits>
-    static FrequencySummary of(const Window<Bits>& sorted, double max_error, const Share& share = alone) {
+    static FrequencySummary of(const Window& sorted, double max_error, const Share& share = alone) {
         StreamTimes none;
         return FrequencySummary().with(sorted, max_error, {}, none, share);
     }
@@ -55,8 +54,7 @@ class FrequencySummary {
     // max_error, a count, permits. Adds the times of the three operations of section 5.1. (In a window of 1 / eps
     // values every key must have an entry, so the histogram is the paper's, of all keys.) Cost: about 2 log(m) reads
     // per entry and per m keys of the window, where m is the growth of max_error().
-    template <class Bits>
-    [[nodiscard]] FrequencySummary with(const Window<Bits>& sorted, double max_error, Prefix prefix, StreamTimes& times,
+    [[nodiscard]] FrequencySummary with(const Window& sorted, double max_error, Prefix prefix, StreamTimes& times,
                                         const Share& share = alone) const {
         const auto limit = std::max(absent_, less_than(max_error));
         const auto at = [&](std::size_t i) { return prefix(sorted[i]); };
@@ -146,27 +144,6 @@ class FrequencySummary {
     // The largest integer below max_error: a value that occurs max_error times must have an entry. (A number that is an
     // integer except for rounding counts as one.)
     static std::uint64_t less_than(double max_error);
-    // The first index >= `from` for which `below` is false. It is true for all earlier ones. The search begins near
-    // `from`.
-    template <class Below>
-    static std::size_t gallop(std::size_t from, std::size_t end, Below below) {
-        std::size_t reach = 1;
-        while (from + reach <= end && below(from + reach - 1)) {
-            from += reach;
-            reach *= 2;
-        }
-        auto last = std::min(from + reach - 1, end);
-        while (from < last) {
-            const auto middle = from + (last - from) / 2;
-            if (below(middle)) {
-                from = middle + 1;
-            } else {
-                last = middle;
-            }
-        }
-        return from;
-    }
-
     List entries_;
     std::uint64_t n_ = 0, absent_ = 0;
 };

@@ -2,14 +2,13 @@
 #include <functional>
 #include <string>
 
-#include "stream/heavy_prefixes_state.hpp"
+#include "stream/counted_state.hpp"
 
 namespace quadmill::detail::stream {
 
 namespace {
 
-template <class Bits>
-unsigned bits_of(const KeyRule<Bits>& rule) {
+unsigned bits_of(const KeyRule& rule) {
     return static_cast<unsigned>(8 * rule.raw_bytes());
 }
 
@@ -71,30 +70,27 @@ std::vector<HeavyPrefix<Key>> Counts::heavy(double support, HeavyRule rule) cons
     return heavy_of<Key>(lengths_, of_length, min_count(support, n()), rule);
 }
 
-template <class Bits>
-HeavyPrefixesState<Bits>::HeavyPrefixesState(const KeyRule<Bits>& rule, const HeavyPrefixOptions& wanted,
-                                             std::unique_ptr<WindowSorter> sorter)
-    : CountedState<Bits>(
+HeavyPrefixesState::HeavyPrefixesState(const KeyRule& rule, const HeavyPrefixOptions& wanted,
+                                       std::unique_ptr<WindowSorter> sorter)
+    : CountedState(
           rule, Counts(each_eps(checked(wanted, bits_of(rule))), wanted.lengths, bits_of(rule)),
           counted_window_for("HeavyPrefixes", std::max(each_eps(wanted), min_eps_of_window), wanted.window, *sorter),
           std::move(sorter)),
       options(wanted) {}
 
-template <class Bits>
-void HeavyPrefixesState<Bits>::merge(HeavyPrefixesState& other) {
+void HeavyPrefixesState::merge(HeavyPrefixesState& other) {
     auto both = of_both(options, other.options);
-    CountedState<Bits>::merge("HeavyPrefixes::merge", other, each_eps(both));
+    CountedState::merge("HeavyPrefixes::merge", other, each_eps(both));
     options = std::move(both);
 }
 
-template <class Bits>
-std::vector<std::byte> HeavyPrefixesState<Bits>::save() {
-    const std::lock_guard lock(this->mutex);
-    const auto [all, rest] = this->compact();
-    Writer to({Kind::HeavyPrefixes, this->intake.rule().type});
+std::vector<std::byte> HeavyPrefixesState::save() {
+    const std::lock_guard lock(mutex);
+    const auto [all, rest] = compact();
+    Writer to({Kind::HeavyPrefixes, intake.rule().type});
     to.f64(options.eps);
     to.f64(options.support);
-    to.u64(this->window);
+    to.u64(window);
     to.u64(options.lengths.size());
     for (const int length : options.lengths) to.u64(static_cast<std::uint64_t>(length));
     all.write(to);
@@ -102,10 +98,8 @@ std::vector<std::byte> HeavyPrefixesState<Bits>::save() {
     return to.take();
 }
 
-template <class Bits>
-std::unique_ptr<HeavyPrefixesState<Bits>> HeavyPrefixesState<Bits>::load(const KeyRule<Bits>& rule,
-                                                                         std::span<const std::byte> bytes,
-                                                                         std::unique_ptr<WindowSorter> sorter) {
+std::unique_ptr<HeavyPrefixesState> HeavyPrefixesState::load(const KeyRule& rule, std::span<const std::byte> bytes,
+                                                             std::unique_ptr<WindowSorter> sorter) {
     auto from = open("HeavyPrefixes::load", bytes, Kind::HeavyPrefixes, rule.type);
     HeavyPrefixOptions options;
     read_errors(from, options);
@@ -126,9 +120,6 @@ std::unique_ptr<HeavyPrefixesState<Bits>> HeavyPrefixesState<Bits>::load(const K
     loaded->read_rest(from);
     return loaded;
 }
-
-template struct HeavyPrefixesState<std::uint32_t>;
-template struct HeavyPrefixesState<std::uint64_t>;
 
 }  // namespace quadmill::detail::stream
 

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstring>
 #include <deque>
 #include <memory>
-#include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -17,40 +17,8 @@
 #include "quadmill/window_sorter.hpp"
 #include "stream/key.hpp"
 #include "stream/share.hpp"
-#include "stream/uncleared.hpp"
 
 namespace quadmill::detail::stream {
-
-// Values of one batch, in memory that is not cleared first.
-template <class Bits>
-class Batch {
-  public:
-    [[nodiscard]] std::span<Bits> values() { return values_; }
-    [[nodiscard]] std::span<const Bits> values() const { return values_; }
-    [[nodiscard]] std::size_t size() const { return values_.size(); }
-    [[nodiscard]] std::size_t capacity() const { return values_.capacity(); }
-    // Space for that many more values of any type.
-    std::span<Bits> append(std::size_t count, std::size_t max) {
-        const auto size = values_.size() + count;
-        if (size > capacity()) values_.reserve(capacity() > 0 ? std::max(size, halved(size, max)) : size);
-        values_.resize(size);
-        return values().last(count);
-    }
-    [[nodiscard]] bool has_room() const { return values_.size() < values_.capacity(); }
-    void push(Bits value) { values_.push_back(value); }
-    void drop_last(std::size_t count) { values_.resize(values_.size() - count); }
-    void clear() { values_.clear(); }
-    void shrink() { values_.shrink_to_fit(); }  // does nothing if there is no memory
-
-  private:
-    // The max divided by a power of two: parts of any length then fill a buffer that is as short as for single values.
-    static std::size_t halved(std::size_t size, std::size_t max) {
-        while (max / 2 >= size) max /= 2;
-        return max;
-    }
-
-    std::vector<Bits, Uncleared<Bits>> values_;
-};
 
 // Runs `work`, then `after`, even if `work` throws.
 template <class Work, class After>
@@ -64,8 +32,37 @@ void whether_or_not(Work work, After after) {
     after();
 }
 
-// Receives the sorted windows of an Intake.
+// Of values with those bits, as vector instructions compare them.
 template <class Bits>
+std::size_t count_nans(const Bits* values, std::size_t size, const KeyRule& rule) {
+    using Signed = std::make_signed_t<Bits>;
+    std::size_t nans = 0;
+    if (sizeof(Bits) == sizeof(double) && !rule.narrow) {
+        for (std::size_t i = 0; i < size; ++i)
+            nans += std::isnan(std::bit_cast<double>(Key{bits_at(values + i)})) ? 1U : 0U;
+        return nans;
+    }
+    const auto max = static_cast<Signed>(rule.max_magnitude);
+    const auto magnitude = static_cast<Bits>(~rule.sign);
+    for (std::size_t i = 0; i < size; ++i) nans += static_cast<Signed>(bits_at(values + i) & magnitude) > max ? 1U : 0U;
+    return nans;
+}
+inline std::size_t count_nans(const Values& values, const KeyRule& rule) {
+    if (!rule.has_nans()) return 0;
+    return with_width(rule.width,
+                      [&]<class Bits>(Bits /*width*/) { return count_nans(values.as<Bits>(), values.size(), rule); });
+}
+// Drops the NaNs from that value on.
+inline void drop_nans(Buffer& values, std::size_t begin, const KeyRule& rule) {
+    with_width(rule.width, [&]<class Bits>(Bits /*width*/) {
+        const auto all = values.as<Bits>();
+        const auto is_nan = [&](const Bits& value) { return rule.is_nan(bits_at(&value)); };
+        const auto end = std::remove_if(all.begin() + static_cast<std::ptrdiff_t>(begin), all.end(), is_nan);
+        values.resize(static_cast<std::size_t>(end - all.begin()));
+    });
+}
+
+// Receives the sorted windows of an Intake.
 class WindowSink {
   public:
     WindowSink() = default;
@@ -73,7 +70,7 @@ class WindowSink {
     WindowSink& operator=(const WindowSink&) = delete;
     virtual ~WindowSink() = default;
     // Takes the windows of a batch, in their original order.
-    virtual void take(const Windows<Bits>& sorted) = 0;
+    virtual void take(const Windows& sorted) = 0;
     // Called if a call of the intake throws. Returns the number of values that were taken and kept.
     virtual std::uint64_t failed() = 0;
 };
@@ -81,15 +78,14 @@ class WindowSink {
 // Memory: depth + 2 batches of the sorter, each of at least one window. On one thread, which has nothing to overlap, a
 // stream that is not yet long takes less: a batch is one window, and only waiting values stay. There is no queue: add()
 // waits if the sorter lags behind. Windows for which there is no memory are lost; n() counts the values that are left.
-template <class Bits>
 class Intake {
   public:
     // The sink outlives this object; the rule is rule_of<T>.
-    Intake(const KeyRule<Bits>& rule, std::unique_ptr<WindowSorter> sorter, std::size_t window, WindowSink<Bits>& sink)
+    Intake(const KeyRule& rule, std::unique_ptr<WindowSorter> sorter, std::size_t window, WindowSink& sink)
         : rule_(rule), sorter_(std::move(sorter)), sink_(sink), window_(window) {
-        constexpr std::size_t max = (std::size_t{1} << 27U) / sizeof(Bits);
+        const std::size_t max = (std::size_t{1} << 27U) / rule.width;
         const auto by_threads = std::min(sorter_->batch_windows(), max / window_);
-        batch_ = std::max({sorter_->batch_bytes() / sizeof(Bits) / window_, by_threads, std::size_t{1}}) * window_;
+        batch_ = std::max({sorter_->batch_bytes() / rule.width / window_, by_threads, std::size_t{1}}) * window_;
         const bool on_this_thread = sorter_->name() == "cpu" && sorter_->batch_windows() == 1;
         long_ = on_this_thread ? 16 * std::uint64_t{batch_} : 0;
     }
@@ -117,26 +113,28 @@ class Intake {
 
     // Leaves NaNs out. If the sorter fails, the values counted by n() and nans() were taken, and none is lost. Samples
     // that arrive after the failed batch are passed on before it.
-    void add(std::span<const Bits> values) {
+    void add(Values values) {
         counted([&] {
             while (!values.empty()) {
                 if (!is_long()) take_all();
                 if (unsorted_ && filling_.size() == 0 && values.size() >= window_ && pass(values.first(window_))) {
-                    values = values.subspan(window_);
+                    values = values.from(window_);
                     continue;
                 }
                 if (const auto limit = this->limit(); filling_.size() < limit) {
                     const auto part = values.first(std::min(values.size(), limit - filling_.size()));
                     copy(part);
-                    values = values.subspan(part.size());
+                    values = values.from(part.size());
                 }
                 if (const auto limit = this->limit(); filling_.size() >= limit)
                     begin([&] { begin_windows(cut(limit)); });
             }
         });
     }
+    // Bits has the width of a value.
+    template <class Bits>
     void add_one(Bits bits) {
-        if (!filling_.has_room() || filling_.size() + 1 >= limit() || rule_.is_nan(bits))
+        if (filling_.size() == filling_.capacity() || filling_.size() + 1 >= limit() || rule_.is_nan(bits))
             return add(std::span<const Bits>(&bits, 1));
         filling_.push(bits);
         ++n_;
@@ -145,16 +143,15 @@ class Intake {
     // Frees what makes the next settle_all() or add() faster, unless the stream is long.
     void trim() {
         if (is_long()) return;
-        sorted_ = {};
+        sorted_ = Buffer(rule_.width);
         filling_.shrink();
     }
     // Like add(), but does not use the sorter until the next call, so it cannot fail.
-    void keep(std::span<const Bits> values) { copy(values); }
+    void keep(const Values& values) { copy(values); }
     // Runs work on the sink. If it throws, n() is what the sink has kept and what waits here.
-    template <class Work>
-    auto counted(Work work) {
+    void counted(const auto& work) {
         try {
-            return work();
+            work();
         } catch (...) {
             n_ = sink_.failed() + filling_.size();
             for (const auto& [batch, is_rest] : in_flight_) n_ += is_rest ? 0 : batch.size();
@@ -174,25 +171,25 @@ class Intake {
         counted([&] { whether_or_not([&] { begin_whole(); }, [&] { take_all(); }); });
     }
     // The values of the incomplete window, in their original order. Pre: settle() was called last.
-    [[nodiscard]] std::span<const Bits> rest() const { return filling_.values(); }
+    [[nodiscard]] Values rest() const { return filling_.values(); }
     // Like settle(), and returns the rest sorted; it is valid until values are added or settle() is called. A copy of
     // the rest goes through the sorter right after the last windows. Repeated calls while a window fills sort only the
     // new values.
-    Window<Bits> settle_all() {
+    Window settle_all() {
         const auto begin_all = [&] {
             begin_whole();
-            const auto fresh = std::as_const(filling_).values().subspan(sorted_.size());
+            const auto fresh = filling_.values().from(sorted_.size());
             if (!fresh.empty()) begin([&] { begin_rest(fresh); });
         };
         counted([&] { whether_or_not(begin_all, [&] { take_all(); }); });
-        return Window<Bits>(std::as_const(sorted_).values().data(), sorted_.size(), rule_);
+        return {sorted_.values(), rule_};
     }
 
-    [[nodiscard]] const KeyRule<Bits>& rule() const { return rule_; }
+    [[nodiscard]] const KeyRule& rule() const { return rule_; }
     [[nodiscard]] WindowSorter& sorter() { return *sorter_; }
     // Sorts values of the caller. Pre: no batch is in flight.
-    void sort(std::span<Bits> values) {
-        sorter_->begin(rule_.keys(values), values.size());
+    void sort(Buffer& values) {
+        sorter_->begin(keys(values), values.size());
         sorter_->finish();
     }
     // Lets the sorter's threads share the work on windows.
@@ -202,59 +199,52 @@ class Intake {
     [[nodiscard]] const WindowSorter& sorter() const { return *sorter_; }
     // Bytes of the values in flight.
     [[nodiscard]] std::size_t bytes() const {
-        std::size_t values = filling_.capacity() + spare_.capacity() + sorted_.capacity();
-        for (const auto& [batch, is_rest] : in_flight_) values += batch.capacity();
-        return values * sizeof(Bits) + sorter_->bytes();
+        auto bytes = filling_.bytes() + spare_.bytes() + sorted_.bytes() + sorter_->bytes();
+        for (const auto& [batch, is_rest] : in_flight_) bytes += batch.bytes();
+        return bytes;
     }
 
   private:
     static constexpr std::size_t worth_sampling = 8;  // so that a sample is small compared with its window
 
     struct InFlight {
-        Batch<Bits> batch;
+        Buffer batch;
         bool is_rest;  // whether it is a copy of waiting values
     };
 
     // Passes on a window as it is in the caller's memory; false if it has NaNs.
-    bool pass(std::span<const Bits> window) {
-        if (count_nans(window) > 0) return false;
+    bool pass(const Values& window) {
+        if (count_nans(window, rule_) > 0) return false;
         sorted_.clear();
         n_ += window.size();
         taken_ += window.size();
-        sink_.take(Windows<Bits>(window, window_, rule_));
+        sink_.take(Windows(window, window_, rule_));
         return true;
     }
     [[nodiscard]] bool is_long() const { return taken_ >= long_; }
     [[nodiscard]] std::size_t limit() const { return is_long() ? batch_ : window_; }
-    [[nodiscard]] bool is_nan(const Bits& value) const { return rule_.is_nan(bits_at(&value)); }
-    [[nodiscard]] std::size_t count_nans(std::span<const Bits> values) const {
-        if (rule_.max_magnitude == static_cast<Bits>(~Bits{0})) return 0;  // integers
-        using Signed = std::make_signed_t<Bits>;                           // which vector instructions compare
-        std::size_t nans = 0;
-        if constexpr (sizeof(Bits) == sizeof(double)) {
-            if (!rule_.narrow) {
-                for (const auto& value : values) {
-                    const auto number = std::bit_cast<double>(bits_at(&value));
-                    nans += number != number ? 1U : 0U;
-                }
-                return nans;
-            }
+    [[nodiscard]] Keys keys(Buffer& values) const { return rule_.keys(values.data(), values.size()); }
+    // Space at the end for that many more values, of a batch of at most `max`: it grows to the max divided by a power of
+    // two, so that parts of any length fill a buffer that is as short as for single values.
+    static std::byte* append(Buffer& batch, std::size_t count, std::size_t max) {
+        const auto before = batch.size(), size = before + count;
+        if (batch.capacity() > 0) {
+            while (max / 2 >= size) max /= 2;
+        } else {
+            max = size;
         }
-        const auto max = static_cast<Signed>(rule_.max_magnitude);
-        for (const auto& value : values) {
-            const auto magnitude = static_cast<Signed>(bits_at(&value) & static_cast<Bits>(~KeyRule<Bits>::sign));
-            nans += magnitude > max ? 1U : 0U;
-        }
-        return nans;
+        if (size > batch.capacity()) batch.reserve(std::max(size, max));
+        batch.resize(size);
+        return batch.data(before);
     }
     // Copies with the sorter's threads if there are many values. Returns the number of NaNs.
-    std::size_t copy_shared(std::span<const Bits> from, std::span<Bits> to) {
+    std::size_t copy_shared(const Values& from, std::byte* to) {
         constexpr std::size_t piece = std::size_t{1} << 16U;
         std::atomic<std::size_t> nans = 0;
         const auto copy_piece = [&](std::size_t i) {
             const auto part = from.subspan(i * piece, std::min(piece, from.size() - i * piece));
-            std::memcpy(to.data() + i * piece, part.data(), part.size_bytes());
-            nans += count_nans(part);
+            std::memcpy(to + i * piece * from.width(), part.data(), part.bytes());
+            nans += count_nans(part, rule_);
         };
         const auto pieces = (from.size() + piece - 1) / piece;
         if (pieces == 1) {
@@ -264,33 +254,29 @@ class Intake {
         }
         return nans;
     }
-    void copy(std::span<const Bits> values) {
-        if (filling_.capacity() == 0) filling_ = std::exchange(spare_, {});
-        const auto to = filling_.append(values.size(), limit());
+    void copy(const Values& values) {
+        if (filling_.capacity() == 0) filling_ = std::move(spare_);
+        const auto before = filling_.size();
         std::size_t nans = 0;
         try {
-            nans = copy_shared(values, to);
+            nans = copy_shared(values, append(filling_, values.size(), limit()));
         } catch (...) {
-            filling_.drop_last(values.size());
+            filling_.resize(before);
             throw;
         }
-        if (nans > 0) {
-            static_cast<void>(std::remove_if(to.begin(), to.end(), [&](const Bits& v) { return is_nan(v); }));
-        }
-        filling_.drop_last(nans);
+        if (nans > 0) drop_nans(filling_, before, rule_);
         n_ += values.size() - nans;
         nans_ += nans;
         taken_ += values.size();
     }
     // Cuts off the first waiting values.
-    Batch<Bits> cut(std::size_t count) {
-        Batch<Bits> rest;
-        const auto others = filling_.values().subspan(count);
-        if (!others.empty()) {
-            rest = std::exchange(spare_, {});
-            copy_shared(others, rest.append(others.size(), batch_));
+    Buffer cut(std::size_t count) {
+        Buffer rest(rule_.width);
+        if (const auto others = filling_.values().from(count); !others.empty()) {
+            rest = std::move(spare_);
+            copy_shared(others, append(rest, others.size(), batch_));
         }
-        filling_.drop_last(others.size());
+        filling_.resize(count);
         sorted_.clear();
         return std::exchange(filling_, std::move(rest));
     }
@@ -307,13 +293,12 @@ class Intake {
             begin([&] { begin_windows(cut(std::min(filling_.size() / window_ * window_, batch_))); });
     }
     // If the sorter fails, the values become waiting ones again, in the order of their windows.
-    void begin_windows(Batch<Bits> batch) {
+    void begin_windows(Buffer batch) {
         if (unsorted_) return emit({std::move(batch), false});
         in_flight_.push_back({std::move(batch), false});
         try {
-            const auto values = in_flight_.back().batch.values();
-            const auto keys = rule_.keys(values);
-            step_ > 0 ? sorter_->begin_sample(keys, window_, step_) : sorter_->begin(keys, window_);
+            const auto batch_keys = keys(in_flight_.back().batch);
+            step_ > 0 ? sorter_->begin_sample(batch_keys, window_, step_) : sorter_->begin(batch_keys, window_);
         } catch (...) {
             auto back = std::move(in_flight_.back().batch);
             in_flight_.pop_back();
@@ -321,12 +306,12 @@ class Intake {
             throw;
         }
     }
-    void begin_rest(std::span<const Bits> values) {
-        in_flight_.push_back({std::exchange(spare_, {}), true});
+    void begin_rest(const Values& values) {
+        in_flight_.push_back({std::move(spare_), true});
         auto& batch = in_flight_.back().batch;
         try {
-            copy_shared(values, batch.append(values.size(), batch_));
-            sorter_->begin(rule_.keys(batch.values()), values.size());
+            copy_shared(values, append(batch, values.size(), batch_));
+            sorter_->begin(keys(batch), values.size());
         } catch (...) {
             in_flight_.pop_back();
             throw;
@@ -352,7 +337,7 @@ class Intake {
                 if (is_sample) {
                     sampled.push_back(std::move(next));
                 } else if (!next.is_rest) {
-                    append(oldest.batch, next.batch);  // complete windows are sorted once more
+                    oldest.batch.append(next.batch.values());  // complete windows are sorted once more
                 }
             }
             take_back(std::move(oldest.batch));
@@ -361,12 +346,9 @@ class Intake {
         }
         return oldest;
     }
-    void append(Batch<Bits>& to, const Batch<Bits>& from) {
-        if (from.size() > 0) std::ranges::copy(from.values(), to.append(from.size(), batch_).begin());
-    }
-    void take_back(Batch<Bits> batch) {
+    void take_back(Buffer batch) {
         if (batch.size() == 0) return;
-        append(batch, filling_);
+        batch.append(filling_.values());
         filling_ = std::move(batch);
         sorted_.clear();
     }
@@ -380,32 +362,34 @@ class Intake {
         auto& [batch, is_rest] = done;
         if (is_rest) {
             merge_into_sorted(batch);
-        } else if (const auto values = std::as_const(batch).values(); step_ > 0) {
+        } else if (const auto values = batch.values(); step_ > 0) {
             const auto each = cpu::WindowSample::each(window_, step_);
-            sink_.take(Windows<Bits>(values.first(values.size() / window_ * each), each, rule_));
+            sink_.take(Windows(values.first(values.size() / window_ * each), each, rule_));
         } else {
-            sink_.take(Windows<Bits>(values, window_, rule_));
+            sink_.take(Windows(values, window_, rule_));
         }
         batch.clear();
         if (is_long() && batch.capacity() > spare_.capacity()) spare_ = std::move(batch);
     }
-    void merge_into_sorted(Batch<Bits>& batch) {
-        if (sorted_.size() == 0) return std::swap(sorted_, batch);
+    void merge_into_sorted(Buffer& batch) {
+        if (sorted_.size() == 0) return sorted_.swap(batch);
         const auto old = static_cast<std::ptrdiff_t>(sorted_.size());
-        append(sorted_, batch);
-        const auto all = sorted_.values();
-        std::inplace_merge(all.begin(), all.begin() + old, all.end(), RuleLess<Bits>{rule_});
+        std::memcpy(append(sorted_, batch.size(), batch_), batch.data(), batch.values().bytes());
+        with_width(rule_.width, [&]<class Bits>(Bits /*width*/) {
+            const auto all = sorted_.as<Bits>();
+            std::inplace_merge(all.begin(), all.begin() + old, all.end(), RuleLess<Bits>{rule_});
+        });
     }
 
-    const KeyRule<Bits>& rule_;
+    const KeyRule& rule_;
     std::unique_ptr<WindowSorter> sorter_;
-    WindowSink<Bits>& sink_;
+    WindowSink& sink_;
     std::size_t window_, batch_ = 0, step_ = 0;
     bool unsorted_ = false;
     std::uint64_t long_ = 0;  // from that many values on a stream is long
     std::uint64_t n_ = 0, nans_ = 0, taken_ = 0;
-    Batch<Bits> filling_, spare_;
-    Batch<Bits> sorted_;  // the first waiting values, sorted
+    Buffer filling_{rule_.width}, spare_{rule_.width};
+    Buffer sorted_{rule_.width};  // the first waiting values, sorted
     std::deque<InFlight> in_flight_;
 };
 

@@ -75,8 +75,7 @@ class UnfinishedBlock<QuantileSummary> {
     UnfinishedBlock(std::uint64_t n, double max_error, std::size_t window)
         : histogram_(ErrorPlan{max_error / static_cast<double>(n),
                                ErrorPlan::levels_for(n / window + (n % window > 0 ? 1 : 0))}) {}
-    template <class Bits>
-    void add(const Window<Bits>& sorted, StreamTimes& times) {
+    void add(const Window& sorted, StreamTimes& times) {
         const auto error = histogram_.plan().max_error(1, sorted.size());
         auto summary = timed(times.sample, [&] { return QuantileSummary::of(sorted, error); });
         const auto merged = histogram_.merge_ms(), compressed = histogram_.compress_ms();
@@ -99,8 +98,7 @@ class UnfinishedBlock<FrequencySummary> {
   public:
     UnfinishedBlock(std::uint64_t n, double max_error, std::size_t /*window*/)
         : eps_(max_error / static_cast<double>(n)) {}
-    template <class Bits>
-    void add(const Window<Bits>& sorted, StreamTimes& times) {
+    void add(const Window& sorted, StreamTimes& times) {
         const auto n = summary_.n() + sorted.size();
         summary_ = summary_.with(sorted, eps_ * static_cast<double>(n), {}, times);
     }
@@ -121,20 +119,21 @@ class UnfinishedBlock<FrequencySummary> {
 
 // Cost: each value is sorted once per level. Memory: waiting values, at most the longest set and the values added last;
 // copies of up to four sets; and the incomplete block of each level.
-template <class Bits, class Summary>
+template <class Summary>
 class LevelSorts {
   public:
     // Sets of the same length that are sorted together, one in each channel of a texture, as in the paper.
     static constexpr std::size_t sets_at_once = 4;
 
-    LevelSorts(const KeyRule<Bits>& rule, const SlidingPlan& plan) : rule_(rule), plan_(plan) {
+    LevelSorts(const KeyRule& rule, const SlidingPlan& plan)
+        : rule_(rule), plan_(plan), waiting_(rule.width), sets_(rule.width) {
         if (!plan.sorted || plan.is_exact()) return;
         for (int l = 0; l <= plan.top; ++l) levels_.push_back(begun(l, 0));
     }
 
     // Pre: no NaNs. All values are taken, even if summarize() then throws.
-    void take(std::span<const Bits> values) {
-        waiting_.insert(waiting_.end(), values.begin(), values.end());
+    void take(const Values& values) {
+        waiting_.append(values);
         for (auto& level : levels_) level.waiting += values.size();
     }
     // Sorts all complete sets and passes blocks on, longer ones first. If it throws, the next call continues.
@@ -148,7 +147,7 @@ class LevelSorts {
                 for (std::size_t i = 0; i < count; ++i) {
                     end_block(l, blocks);
                     auto& level = levels_[l];
-                    level.block.add(Window<Bits>(sets_.data() + i * size, size, rule_), times);
+                    level.block.add(Window(sets_.values().subspan(i * size, size), rule_), times);
                     level.waiting -= size;
                 }
             }
@@ -161,17 +160,17 @@ class LevelSorts {
         Summary rest = lowest.block.summary();
         if (lowest.waiting == 0) return rest;
         sort_sets(0, lowest.waiting, 1, sorter);
-        const auto last = Summary::of(Window<Bits>(sets_.data(), sets_.size(), rule_), 0);
+        const auto last = Summary::of(Window(sets_.values(), rule_), 0);
         return timed(times.merge, [&] { return Summary::merged(rest, last); });
     }
     [[nodiscard]] std::size_t bytes() const {
-        std::size_t bytes = (sets_.capacity() + waiting_.capacity()) * sizeof(Bits);
+        auto bytes = sets_.bytes() + waiting_.bytes();
         for (const auto& level : levels_) bytes += level.block.bytes();
         return bytes;
     }
 
     void write(Writer& to) const {
-        to.values(last(longest_wait()), rule_);
+        to.values(waiting_.values().last(longest_wait()), rule_);
         for (const auto& level : levels_) {
             to.u64(level.waiting);
             level.block.write(to);
@@ -248,7 +247,6 @@ class LevelSorts {
         blocks.add_formed(static_cast<int>(l), level.block.summary());
         level = std::move(next);
     }
-    [[nodiscard]] std::span<const Bits> last(std::size_t count) const { return std::span(waiting_).last(count); }
     [[nodiscard]] std::size_t longest_wait() const {
         std::size_t max = 0;
         for (const auto& level : levels_) max = std::max(max, level.waiting);
@@ -256,22 +254,22 @@ class LevelSorts {
     }
     // Sorts copies, because waiting values keep their order.
     void sort_sets(std::size_t l, std::size_t size, std::size_t count, WindowSorter& sorter) {
-        const auto values = last(levels_[l].waiting).first(size * count);
-        sets_.assign(values.begin(), values.end());
-        sorter.begin(rule_.keys(sets_), size);
+        sets_.clear();
+        sets_.append(waiting_.values().last(levels_[l].waiting).first(size * count));
+        sorter.begin(rule_.keys(sets_.data(), sets_.size()), size);
         sorter.finish();
     }
     // Drops values that no level needs any more, if they are more than half of all.
     void forget() {
         const auto max = longest_wait();
         if (waiting_.size() / 2 < max) return;
-        waiting_.erase(waiting_.begin(), waiting_.end() - static_cast<std::ptrdiff_t>(max));
+        waiting_.erase_first(waiting_.size() - max);
     }
 
-    const KeyRule<Bits>& rule_;
+    const KeyRule& rule_;
     SlidingPlan plan_;
     std::vector<Level> levels_;
-    std::vector<Bits> waiting_, sets_;
+    Buffer waiting_, sets_;
 };
 
 }  // namespace quadmill::detail::stream

@@ -20,7 +20,7 @@ namespace quadmill::detail::stream {
 // Makes windows of pairs in the order of x. The sorter sorts words of 64 bits: the upper half is a 32-bit key, the
 // lower half its index, if keys are packed. Longer keys are sorted twice: first by their lower half, then by their
 // upper half with the index from the first sort.
-class PairIntake final : WindowSink<std::uint64_t> {
+class PairIntake final : WindowSink {
   public:
     using Pair = CorrelatedSummary::Pair;
     using Take = std::function<void(std::vector<Pair>)>;
@@ -73,7 +73,7 @@ class PairIntake final : WindowSink<std::uint64_t> {
     [[nodiscard]] std::vector<Pair> rest() const {
         if (!packed_) return rest_;
         std::vector<Pair> pairs;
-        for (const auto word : keys_.rest()) pairs.push_back({word >> 32U, weights_[pairs.size()]});
+        for (std::size_t i = 0; i < keys_.rest().size(); ++i) pairs.push_back({keys_.rest()[i] >> 32U, weights_[i]});
         return pairs;
     }
     static void sort(std::vector<Pair>& pairs) {
@@ -118,14 +118,16 @@ class PairIntake final : WindowSink<std::uint64_t> {
         all_or_lost([&] { weights_.push_back(weight); });
         index_ = (index_ + 1) % static_cast<std::uint32_t>(window_);
     }
-    void take(const Windows<std::uint64_t>& sorted) override {
+    void take(const Windows& sorted) override {
         for (std::size_t i = 0; i < sorted.size(); ++i) all_or_lost([&] { take_window(sorted[i]); });
     }
     std::uint64_t failed() override { return n_ - weights_.size(); }
-    void take_window(const Window<std::uint64_t>& sorted) {
+    void take_window(const Window& sorted) {
         std::vector<Pair> pairs(sorted.size());
-        for (std::size_t i = 0; i < pairs.size(); ++i)
-            pairs[i] = {sorted[i] >> 32U, weights_[static_cast<std::uint32_t>(sorted[i])]};
+        for (std::size_t i = 0; i < pairs.size(); ++i) {
+            const auto word = bits_at(sorted.values().as<std::uint64_t>() + i);
+            pairs[i] = {word >> 32U, weights_[static_cast<std::uint32_t>(word)]};
+        }
         weights_.erase(weights_.begin(), weights_.begin() + static_cast<std::ptrdiff_t>(pairs.size()));
         take_(std::move(pairs));
     }
@@ -172,7 +174,7 @@ class PairIntake final : WindowSink<std::uint64_t> {
 
     bool packed_;
     Take take_;
-    Intake<std::uint64_t> keys_;
+    Intake keys_;
     std::size_t window_, batch_ = 0;
     std::uint64_t n_ = 0;
     std::uint32_t index_ = 0;

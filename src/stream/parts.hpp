@@ -91,8 +91,7 @@ inline Count count_of(const Bounds& bounds) {
 // to the summary of that intake.
 class WeightedKeys {
   public:
-    template <class Bits>
-    WeightedKeys(const std::string& function, const Intake<Bits>& intake, std::span<const Bits> values,
+    WeightedKeys(const std::string& function, const Intake& intake, const Values& values,
                  std::span<const std::uint64_t> weights) {
         const auto& rule = intake.rule();
         if (values.size() != weights.size()) {
@@ -101,7 +100,7 @@ class WeightedKeys {
         }
         ends_.reserve(values.size());
         for (std::size_t i = 0; i < values.size(); ++i) {
-            const auto bits = bits_at(&values[i]);
+            const auto bits = values[i];
             const bool is_nan = rule.is_nan(bits);
             auto& sum = is_nan ? nans_ : n_;
             check_merge(function, sum, weights[i]);
@@ -139,21 +138,17 @@ class WeightedKeys {
 };
 
 // The values of an incomplete window, sorted: their order does not change answers.
-template <class Bits>
-void write_sorted(Writer& to, const Window<Bits>& sorted) {
+inline void write_sorted(Writer& to, const Window& sorted) {
     to.u64(sorted.size());
     to.keys(sorted);
 }
 
-template <class Bits>
-std::vector<Bits> read_sorted(Reader& from, std::uint64_t max, const KeyRule<Bits>& rule) {
-    std::vector<Bits> values(from.count());
-    from.require(values.size() <= max, "the values of an unfinished window");
+inline Buffer read_sorted(Reader& from, std::uint64_t max, const KeyRule& rule) {
+    Buffer values(rule.width);
+    const auto size = from.count();
+    from.require(size <= max, "the values of an unfinished window");
     Key before = 0;
-    for (auto& value : values) {
-        before = from.key(before);
-        value = rule.bits(before);
-    }
+    for (values.reserve(size); values.size() < size; values.push_bits(rule.bits(before))) before = from.key(before);
     return values;
 }
 
@@ -195,12 +190,8 @@ StreamTimes times_of(const WindowSorter& sorter, StreamTimes times, const auto& 
     return times_of(sorter, times);
 }
 
-// Every type and width of values: instantiates the class for it.
+// Every type of values: instantiates the class for it.
 // NOLINTBEGIN(bugprone-macro-parentheses): the name of a template
-#define QUADMILL_FOR_EACH_WIDTH(Class)    \
-    template struct Class<std::uint16_t>; \
-    template struct Class<std::uint32_t>; \
-    template struct Class<std::uint64_t>;
 #define QUADMILL_FOR_EACH_TYPE(Class)    \
     template class Class<Half>;          \
     template class Class<float>;         \

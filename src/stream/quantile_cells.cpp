@@ -14,7 +14,7 @@ namespace quadmill::detail::stream {
 // and so on; the last cell has those from the last entry on.
 class QuantileSummary::Cells {
   public:
-    Cells(const List<Key>& ends, const Window<std::uint64_t>& window, const Share& share)
+    Cells(const List<Key>& ends, const Window& window, const Share& share)
         : window_(window), last_(ends.size()), cell_of_(window.size()) {
         // All searches take the same steps: 2^steps - 1 ends, of which those that are missing are the greatest key.
         steps_.resize(std::bit_ceil(ends.size() + 1) - 1, std::numeric_limits<Key>::max());
@@ -72,7 +72,7 @@ class QuantileSummary::Cells {
         }
     }
 
-    const Window<std::uint64_t>& window_;
+    const Window& window_;
     std::size_t last_, piece_ = std::size_t{1} << 13U;  // a piece: values that a thread takes
     List<Key> steps_;
     List<std::uint32_t> cell_of_;
@@ -85,7 +85,7 @@ class QuantileSummary::Cells {
 // in any case, as a merged summary does. The ends of a cell become entries, so that the cells next to it get no farther
 // apart, and those between are half as far apart as they may be, if they can: values to come may need entries between
 // them.
-bool QuantileSummary::absorb(const Window<std::uint64_t>& window, double error, Tail tail, const Share& share) {
+bool QuantileSummary::absorb(const Window& window, double error, Tail tail, const Share& share) {
     if (window.size() == 0) return true;
     unpack();
     const Cells cells(keys_, window, share);

@@ -56,11 +56,10 @@ class QuantileSummary {
     QuantileSummary() = default;
     // Samples ranks 1, 1 + step, 1 + 2 step, ... and the last one of a sorted window, so that every rank is within
     // `max_error` of a sampled one (section 5.2). With a tail, max_error is that of the rank most distant from the end.
-    template <class Bits>
-    static QuantileSummary of(const Window<Bits>& sorted, double max_error, const Share& share = alone,
+    static QuantileSummary of(const Window& sorted, double max_error, const Share& share = alone,
                               Tail tail = Tail::Off) {
-        return of_keys(
-            sorted.size(), [&](std::uint64_t i) { return sorted[i]; }, max_error, share, tail);
+        const auto at = [sorted](std::uint64_t i) { return sorted[static_cast<std::size_t>(i)]; };
+        return of_keys(sorted.size(), at, max_error, share, tail);
     }
     // Samples n keys at(0), at(1), ... as above.
     template <class At>
@@ -75,13 +74,12 @@ class QuantileSummary {
         return summary;
     }
 
-    // A sample of n values at equal steps that was taken elsewhere; key(i) is the key of its value i. Pre: 1 <= step <
-    // n, or both are 1.
-    template <class KeyAt>
-    static QuantileSummary of_sample(std::uint64_t n, std::uint64_t step, KeyAt key, const Share& share = alone) {
+    // A sample of n values at equal steps that was taken elsewhere. Pre: 1 <= step < n, or both are 1.
+    static QuantileSummary of_sample(std::uint64_t n, std::uint64_t step, const Window& sample,
+                                     const Share& share = alone) {
         QuantileSummary summary;
-        summary.sample(
-            n, step, [&](std::uint64_t i) { return key(static_cast<std::size_t>((i + step - 1) / step)); }, share);
+        const auto at = [&](std::uint64_t i) { return sample[static_cast<std::size_t>((i + step - 1) / step)]; };
+        summary.sample(n, step, at, share);
         return summary;
     }
     // Number of values in such a sample.
@@ -104,7 +102,7 @@ class QuantileSummary {
     // of n() permits. False if that took too many entries: many values between two entries get only the bounds of both.
     // Then, and if it throws, nothing is changed. Pre: max_error() is within that error, a fraction of the distance
     // from the end.
-    [[nodiscard]] bool absorb(const Window<std::uint64_t>& window, double error, Tail tail, const Share& share);
+    [[nodiscard]] bool absorb(const Window& window, double error, Tail tail, const Share& share);
     // Drops entries while max_error() stays within that bound, if it is worthwhile; the papers' `compress`. At most n /
     // (2 max_error - current gap) entries stay, plus two, plus one per shared_piece entries.
     void prune(double max_error, const Share& share = alone);
@@ -184,7 +182,8 @@ class QuantileSummary {
         gap_ = std::min(step, std::max<std::uint64_t>(n - 1, 1));
         keys_.resize(static_cast<std::size_t>(steps(n, gap_)));
         share_pieces(share, keys_.size(), [&](std::size_t /*piece*/, std::size_t begin, std::size_t end) {
-            for (auto i = begin; i < end; ++i) keys_[i] = at(Stepped(*this)[i].min - 1);
+            const auto key_at = at;  // in registers
+            for (auto i = begin; i < end; ++i) keys_[i] = key_at(Stepped(*this)[i].min - 1);
         });
     }
     template <class At>

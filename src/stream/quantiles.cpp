@@ -16,18 +16,16 @@ Count middle_of(const Bounds& bounds) {
 
 }  // namespace
 
-template <class Bits>
-QuantilesState<Bits>::QuantilesState(const KeyRule<Bits>& rule, const QuantileOptions& wanted,
-                                     std::unique_ptr<WindowSorter> sorter)
-    : window(window_for("Quantiles", wanted.eps, wanted.window, *sorter, wanted.tail == Tail::Off ? 1 : 8)),
-      intake(rule, std::move(sorter), window, *this),
+QuantilesState::QuantilesState(const KeyRule& rule, const QuantileOptions& wanted, std::unique_ptr<WindowSorter> sorter)
+    : WindowedState(rule,
+                    window_for("Quantiles", wanted.eps, wanted.window, *sorter, wanted.tail == Tail::Off ? 1 : 8),
+                    std::move(sorter)),
       histogram(ErrorPlan::planned(wanted.eps, wanted.n, window, wanted.tail)) {
     if (wanted.moments == Moments::Kept) sums.emplace();
     plan_samples();
 }
 
-template <class Bits>
-void QuantilesState<Bits>::plan_samples() {
+void QuantilesState::plan_samples() {
     if (absorbs()) intake.leave_unsorted();
     if (tail() != Tail::Off) return;
     const auto gap = QuantileSummary::gap_for(histogram.plan().max_error(1, window));
@@ -36,8 +34,7 @@ void QuantilesState<Bits>::plan_samples() {
 
 // With a tail, windows of wide values go to one summary and need not be sorted. Otherwise a sample reads values that
 // are far apart, and waits for memory.
-template <class Bits>
-void QuantilesState<Bits>::take(const Windows<Bits>& sorted) {
+void QuantilesState::take(const Windows& sorted) {
     of_rest.reset();
     if (absorbs()) {
         return timed(own_times.sample, [&] {
@@ -48,18 +45,16 @@ void QuantilesState<Bits>::take(const Windows<Bits>& sorted) {
         sorted.size(),
         [&](QuantileSummary& made, std::size_t i, const Share& share) {
             const auto one = sorted[i];
-            const auto key = [&](std::size_t at) { return one[at]; };
             const auto step = intake.step();
-            made = step > 0 ? QuantileSummary::of_sample(window, step, key, share)
+            made = step > 0 ? QuantileSummary::of_sample(window, step, one, share)
                             : QuantileSummary::of(one, histogram.plan().max_error(1, one.size()), share, tail());
         },
         intake.share());
 }
 
 // A window that does not fit the one summary goes the way of windows without it.
-template <class Bits>
-void QuantilesState<Bits>::absorb(const Window<Bits>& values) {
-    if constexpr (sizeof(Bits) == sizeof(Key) && !for_size) {
+void QuantilesState::absorb(const Window& values) {
+    if constexpr (!for_size) {
         constexpr std::size_t id = 24;  // leaves 8 ids for merges before this is saved
         QuantileSummary first;
         auto* const all = histogram.bucket(id) ? &histogram.own_bucket(id) : &first;
@@ -76,8 +71,7 @@ void QuantilesState<Bits>::absorb(const Window<Bits>& values) {
     }
 }
 
-template <class Bits>
-const QuantileSummary& QuantilesState<Bits>::summary_of_rest() {
+const QuantileSummary& QuantilesState::summary_of_rest() {
     if (of_rest && of_rest->n() == intake.rest().size()) return *of_rest;
     const auto rest = intake.settle_all();
     const double error = histogram.is_exact() ? 0 : histogram.plan().max_error(1, rest.size());
@@ -89,8 +83,7 @@ const QuantileSummary& QuantilesState<Bits>::summary_of_rest() {
 
 // If nothing was dropped from complete windows, nothing is dropped from the rest. The errors of parts add up. A few
 // ranks are found in the parts themselves; for many ranks it is faster to merge the parts first.
-template <class Bits>
-void QuantilesState<Bits>::ask(std::size_t ranks, const Ask& work) {
+void QuantilesState::ask(std::size_t ranks, const Ask& work) {
     const std::lock_guard lock(mutex);
     intake.settle();
     histogram.settle();
@@ -106,8 +99,7 @@ void QuantilesState<Bits>::ask(std::size_t ranks, const Ask& work) {
     work(QuantileParts({&all}));
 }
 
-template <class Bits>
-void QuantilesState<Bits>::compact(const Use& use) {
+void QuantilesState::compact(const Use& use) {
     const std::lock_guard lock(mutex);
     intake.settle();
     if (intake.rest().size() <= max_kept(eps())) {
@@ -121,19 +113,16 @@ void QuantilesState<Bits>::compact(const Use& use) {
     buckets.wait(std::make_shared<QuantileSummary>(
                      rest.is_exact() ? QuantileSummary::of_keys(rest.n(), at, error, intake.share(), tail()) : rest),
                  1);
-    use(buckets, Window<Bits>(nullptr, 0, intake.rule()));
+    use(buckets, Window({}, intake.rule()));
 }
 
-template <class Bits>
-void QuantilesState<Bits>::add_sample(std::uint64_t n, std::uint64_t nans, std::uint64_t step,
-                                      std::span<const Bits> values) {
+void QuantilesState::add_sample(std::uint64_t n, std::uint64_t nans, std::uint64_t step, const Values& values) {
     const std::string function = "Quantiles::add_sample";
     if (tail() != Tail::Off || sums)
         throw InvalidArgument(function + ": a summary with a tail or moments takes all values, not a sample of them");
     check_merge(function, intake.n(), n);
     check_merge(function, intake.nans(), nans);
-    const auto& rule = intake.rule();
-    const auto key = [&](std::size_t i) { return rule.key(bits_at(&values[i])); };
+    const Window keys(values, intake.rule());
     if (n > 0) {
         const auto max = QuantileSummary::gap_for(histogram.plan().max_error(1, n));
         if (step < 1 || step > max)
@@ -147,18 +136,17 @@ void QuantilesState<Bits>::add_sample(std::uint64_t n, std::uint64_t nans, std::
                               std::to_string(step) + " has " + std::to_string(size) + ", not " +
                               std::to_string(values.size()));
     for (std::size_t i = 0; i < values.size(); ++i) {
-        if (rule.is_nan(bits_at(&values[i])) || (i > 0 && key(i) < key(i - 1)))
+        if (intake.rule().is_nan(values[i]) || (i > 0 && keys[i] < keys[i - 1]))
             throw InvalidArgument(function + ": values must ascend, and be numbers; value " + std::to_string(i) +
                                   " does not");
     }
     intake.settle();
-    if (n > 0) histogram.add(QuantileSummary::of_sample(n, step, key), 1, intake.share());
+    if (n > 0) histogram.add(QuantileSummary::of_sample(n, step, keys), 1, intake.share());
     of_rest.reset();
     intake.add_counted(n, nans);
 }
 
-template <class Bits>
-void QuantilesState<Bits>::add_weighted(std::span<const Bits> values, std::span<const std::uint64_t> weights) {
+void QuantilesState::add_weighted(const Values& values, std::span<const std::uint64_t> weights) {
     const WeightedKeys keys("Quantiles::add", intake, values, weights);
     intake.settle();
     if (keys.n() > 0) {
@@ -170,11 +158,10 @@ void QuantilesState<Bits>::add_weighted(std::span<const Bits> values, std::span<
     intake.add_counted(keys.n(), keys.nans());
 }
 
-template <class Bits>
-void QuantilesState<Bits>::merge(std::span<QuantilesState* const> others) {
+void QuantilesState::merge(std::span<QuantilesState* const> others) {
     auto merged = histogram;
     auto all = sums;
-    std::vector<Bits> rests;
+    Buffer rests(intake.rule().width);
     std::uint64_t more = 0, nans = 0;
     for (const auto* other : others) {
         check_merge("Quantiles::merge", n() + more, other->n());
@@ -187,21 +174,20 @@ void QuantilesState<Bits>::merge(std::span<QuantilesState* const> others) {
         if (all && other->n() > 0) other->sums ? all->add(*other->sums) : all.reset();
     }
     for (auto* other : others) {
-        other->compact([&](const Histogram& buckets, const Window<Bits>& rest) {
+        other->compact([&](const Histogram& buckets, const Window& rest) {
             merged.merge(buckets, intake.share());
-            rests.insert(rests.end(), rest.values().begin(), rest.values().end());
+            rests.append(rest.values());
         });
     }
     merged.pack();
-    intake.keep(rests);  // if this or a line above throws, nothing is changed
+    intake.keep(rests.values());  // if this or a line above throws, nothing is changed
     histogram = std::move(merged);
     of_rest.reset();
     intake.add_counted(more - rests.size(), nans);
     sums = all;
 }
 
-template <class Bits>
-auto QuantilesState<Bits>::compacted(const Histogram& buckets, const Window<Bits>& rest) -> Histogram {
+auto QuantilesState::compacted(const Histogram& buckets, const Window& rest) -> Histogram {
     const auto& plan = buckets.plan();
     const auto last = buckets.last_id();
     if (rest.size() == 0 && last > ErrorPlan::live_ids && buckets.parts().size() == 1) return buckets;
@@ -223,11 +209,10 @@ auto QuantilesState<Bits>::compacted(const Histogram& buckets, const Window<Bits
     }
 }
 
-template <class Bits>
-std::vector<std::byte> QuantilesState<Bits>::save() {
+std::vector<std::byte> QuantilesState::save() {
     const bool is_tail = tail() != Tail::Off;
     Writer to({is_tail ? Kind::TailQuantiles : Kind::Quantiles, intake.rule().type});
-    compact([&](const Histogram& buckets, const Window<Bits>& rest) {
+    compact([&](const Histogram& buckets, const Window& rest) {
         to.f64(buckets.plan().eps);
         to.u64(is_tail ? static_cast<std::uint64_t>(tail()) : buckets.plan().levels);
         to.u64(window);
@@ -249,10 +234,8 @@ std::vector<std::byte> QuantilesState<Bits>::save() {
     return to.take();
 }
 
-template <class Bits>
-std::unique_ptr<QuantilesState<Bits>> QuantilesState<Bits>::load(const KeyRule<Bits>& rule,
-                                                                 std::span<const std::byte> bytes,
-                                                                 std::unique_ptr<WindowSorter> sorter) {
+std::unique_ptr<QuantilesState> QuantilesState::load(const KeyRule& rule, std::span<const std::byte> bytes,
+                                                     std::unique_ptr<WindowSorter> sorter) {
     auto from = open("Quantiles::load", bytes, Kind::Quantiles, rule.type, Kind::TailQuantiles);
     const bool is_tail = from.header().kind == Kind::TailQuantiles;
     const double eps = read_eps(from, 1e-9);
@@ -276,31 +259,26 @@ std::unique_ptr<QuantilesState<Bits>> QuantilesState<Bits>::load(const KeyRule<B
         loaded->sums = {loaded->histogram.n() + rest.size(), mean, squares};
     }
     from.end();
-    loaded->intake.add(rest);
+    loaded->intake.add(rest.values());
     return loaded;
 }
 
-template <class Bits>
-std::size_t QuantilesState<Bits>::summary_bytes() {
+std::size_t QuantilesState::summary_bytes() {
     const std::lock_guard lock(mutex);
     intake.settle();
     histogram.settle();
     return histogram.bytes();
 }
 
-template <class Bits>
-std::size_t QuantilesState<Bits>::bytes() {
+std::size_t QuantilesState::bytes() {
     const std::lock_guard lock(mutex);
     return sizeof *this + histogram.memory() + intake.bytes() + (of_rest ? of_rest->bytes() : 0);
 }
 
-template <class Bits>
-StreamTimes QuantilesState<Bits>::times() {
+StreamTimes QuantilesState::times() {
     const std::lock_guard lock(mutex);
     return times_of(intake.sorter(), own_times, histogram);
 }
-
-QUADMILL_FOR_EACH_WIDTH(QuantilesState)
 
 void Sums::add(const Sums& block) {
     if (block.n == 0) return;
@@ -398,10 +376,10 @@ Quantiles<T>::Quantiles(const QuantileOptions& options, std::unique_ptr<WindowSo
 template <class T>
 void Quantiles<T>::add(std::span<const T> values) {
     constexpr std::size_t piece = 4096;  // of which the cache keeps values until they are copied
-    if (!state().sums) return state().intake.add(as_bits(values));
+    if (!state().sums) return state().intake.add(values);
     for (; !values.empty(); values = values.subspan(std::min(piece, values.size()))) {
         const auto some = values.first(std::min(piece, values.size()));
-        state().intake.add(as_bits(some));
+        state().intake.add(some);
         state().sums->add(some);
     }
 }
@@ -414,7 +392,7 @@ void Quantiles<T>::add(T value) {
 
 template <class T>
 void Quantiles<T>::add(std::span<const T> values, std::span<const std::uint64_t> weights) {
-    state().add_weighted(as_bits(values), weights);
+    state().add_weighted(values, weights);
     if (!state().sums) return;
     for (std::size_t i = 0; i < values.size(); ++i) {
         if (const auto value = number(values[i]); !std::isnan(value)) state().sums->add({weights[i], value, 0});
@@ -428,7 +406,7 @@ double Quantiles<T>::sample_eps() const {
 
 template <class T>
 void Quantiles<T>::add_sample(const RankSample<T>& sample) {
-    state().add_sample(sample.n, sample.nans, sample.step, as_bits(std::span(sample.values)));
+    state().add_sample(sample.n, sample.nans, sample.step, std::span(sample.values));
 }
 
 template <class T>

@@ -1,9 +1,8 @@
-// The inside of a Quantiles, for values of that width. A sliding window makes one, too.
+// The inside of a Quantiles. A sliding window makes one, too.
 #pragma once
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -28,63 +27,56 @@ struct Sums {
     void add(const Sums& block);
 };
 
-template <class Bits>
-struct QuantilesState final : SummaryState, WindowSink<Bits> {
+struct QuantilesState final : WindowedState {
     using Histogram = ExponentialHistogram<QuantileSummary>;
     // Whether a summary with a tail takes windows that are not sorted. For 64-bit values, a search among the entries is
     // faster than sorting. For 32-bit values it is slower. The window must have more values than the summary has
     // entries.
     [[nodiscard]] bool absorbs() const {
         constexpr double values = 128;  // for each 1 / eps
-        return sizeof(Bits) == sizeof(Key) && !for_size && tail() != Tail::Off &&
+        return intake.rule().width == sizeof(Key) && !for_size && tail() != Tail::Off &&
                static_cast<double>(window) * eps() >= values;
     }
 
-    QuantilesState(const KeyRule<Bits>& rule, const QuantileOptions& wanted, std::unique_ptr<WindowSorter> sorter);
-    static std::unique_ptr<QuantilesState> load(const KeyRule<Bits>& rule, std::span<const std::byte> bytes,
+    QuantilesState(const KeyRule& rule, const QuantileOptions& wanted, std::unique_ptr<WindowSorter> sorter);
+    static std::unique_ptr<QuantilesState> load(const KeyRule& rule, std::span<const std::byte> bytes,
                                                 std::unique_ptr<WindowSorter> sorter);
     [[nodiscard]] std::vector<std::byte> save() override;
 
     // Windows are sampled as the histogram's plan allows, in the sorter if it can. Pre: no values have come.
     void plan_samples();
-    void take(const Windows<Bits>& sorted) override;
-    void absorb(const Window<Bits>& values);
+    void take(const Windows& sorted) override;
+    void absorb(const Window& values);
     std::uint64_t failed() override {
         of_rest.reset();
         return histogram.n();
     }
     // As Quantiles::add_sample(): a sample of n values, with the keys at those values.
-    void add_sample(std::uint64_t n, std::uint64_t nans, std::uint64_t step, std::span<const Bits> values);
+    void add_sample(std::uint64_t n, std::uint64_t nans, std::uint64_t step, const Values& values);
     // As Quantiles::add() with weights, except for the moments.
-    void add_weighted(std::span<const Bits> values, std::span<const std::uint64_t> weights);
+    void add_weighted(const Values& values, std::span<const std::uint64_t> weights);
     void merge(std::span<QuantilesState* const> others);
     // The values of the incomplete window.
     const QuantileSummary& summary_of_rest();
     // A tail is saved as one summary.
-    [[nodiscard]] Histogram compacted(const Histogram& buckets, const Window<Bits>& rest);
+    [[nodiscard]] Histogram compacted(const Histogram& buckets, const Window& rest);
     // Calls `work` with all values, for a query of that many ranks.
     using Ask = Callable<void(const QuantileParts&)>;
     void ask(std::size_t ranks, const Ask& work);
     // Calls `work` with the state to save: the histogram, with a sample of a long incomplete window or with a short one
     // unchanged.
-    using Use = Callable<void(const Histogram&, const Window<Bits>&)>;
+    using Use = Callable<void(const Histogram&, const Window&)>;
     void compact(const Use& use);
 
-    [[nodiscard]] std::uint64_t n() const override { return intake.n(); }
-    [[nodiscard]] std::uint64_t nans() const override { return intake.nans(); }
     [[nodiscard]] double eps() const { return histogram.plan().eps; }
     [[nodiscard]] Tail tail() const { return histogram.plan().tail; }
     [[nodiscard]] std::size_t summary_bytes() override;
     [[nodiscard]] std::size_t bytes() override;
     [[nodiscard]] StreamTimes times() override;
 
-    std::mutex mutex;  // protects queries, which settle values
-    std::size_t window;
-    Intake<Bits> intake;
     Histogram histogram;
     std::optional<QuantileSummary> of_rest;  // kept for answers until values are added
     std::optional<Sums> sums;                // if moments are kept
-    StreamTimes own_times;                   // without those of the histogram
 };
 
 // Answers as keys.

@@ -1,4 +1,4 @@
-#include "stream/frequencies_state.hpp"
+#include "stream/counted_state.hpp"
 #include "stream/sliding_state.hpp"
 
 namespace quadmill {
@@ -11,7 +11,7 @@ SlidingFrequencies<T>::SlidingFrequencies(const SlidingOptions& options, std::un
 
 template <class T>
 void SlidingFrequencies<T>::add(std::span<const T> values) {
-    state().add(as_bits(values));
+    state().add(values);
 }
 
 template <class T>

@@ -11,7 +11,7 @@ SlidingQuantiles<T>::SlidingQuantiles(const SlidingOptions& options, std::unique
 
 template <class T>
 void SlidingQuantiles<T>::add(std::span<const T> values) {
-    state().add(as_bits(values));
+    state().add(values);
 }
 
 template <class T>

@@ -20,15 +20,8 @@
 
 namespace quadmill::detail::stream {
 
-template <class Bits>
-void append_numbers(std::vector<Bits>& to, std::span<const Bits> values, const KeyRule<Bits>& rule) {
-    for (const auto& value : values) {
-        if (const auto bits = bits_at(&value); !rule.is_nan(bits)) to.push_back(bits);
-    }
-}
-
 // Throws InvalidArgument for options out of range, with values of that many bytes.
-inline void check(const std::string& name, const SlidingOptions& options, std::size_t value_bytes) {
+inline const SlidingOptions& checked(const std::string& name, const SlidingOptions& options, std::size_t value_bytes) {
     check_eps(name, options.eps, SlidingPlan::min_eps);
     if (options.window < 1 || options.window > SlidingPlan::max_window) {
         throw InvalidArgument(name + ": the window must be from 1 to 2^40 values, not " +
@@ -40,18 +33,25 @@ inline void check(const std::string& name, const SlidingOptions& options, std::s
                               "SlidingBlocks::Merged for variable ones");
     }
     const double bytes = SlidingPlan(options).max_bytes(value_bytes);
-    if (bytes <= static_cast<double>(options.max_bytes)) return;
+    if (bytes <= static_cast<double>(options.max_bytes)) return options;
     throw InvalidArgument(name + ": a window of " + std::to_string(options.window) + " values with eps " +
                           text_of(options.eps) + " may take " + text_of(bytes / 0x1p30) + " GiB, more than the " +
                           text_of(static_cast<double>(options.max_bytes) / 0x1p30) +
                           " GiB of max_bytes; take a larger eps or a shorter window");
 }
+
+// Appends all values but the NaNs, of which there are that many.
+inline void append_numbers(Buffer& to, const Values& values, const KeyRule& rule, std::size_t nans) {
+    const auto before = to.size();
+    to.append(values);
+    if (nans > 0) drop_nans(to, before, rule);
+}
+
 // The last values of a stream, in the order of their arrival.
-template <class Bits>
 class Last {
   public:
-    Last(const KeyRule<Bits>& rule, std::uint64_t capacity)
-        : rule_(rule), capacity_(static_cast<std::size_t>(capacity)) {}
+    Last(const KeyRule& rule, std::uint64_t capacity)
+        : rule_(rule), capacity_(static_cast<std::size_t>(capacity)), values_(rule.width) {}
     // Reserves space for that many values, so that add() cannot fail.
     void reserve(std::size_t count) {
         const auto size = std::min(max(), values_.size() + count);
@@ -59,118 +59,116 @@ class Last {
         values_.reserve(2 * size >= max() ? max() : std::max(size, 2 * values_.capacity()));
     }
     // Returns the number of NaNs, which are left out. If memory runs out, nothing is changed.
-    std::size_t add(std::span<const Bits> values) {
+    std::size_t add(Values values) {
         std::size_t nans = 0;
         if (capacity_ == 0) return nans;
         reserve(values.size());
-        for (; !values.empty(); values = values.subspan(std::min(values.size(), piece()))) {
+        for (; !values.empty(); values = values.from(std::min(values.size(), piece()))) {
             const auto part = values.first(std::min(values.size(), piece()));
-            const auto is_nan = [rule = rule_](const Bits& value) { return rule.is_nan(bits_at(&value)); };
-            const auto left_out = static_cast<std::size_t>(std::count_if(part.begin(), part.end(), is_nan));
-            const auto size = values_.size() + part.size() - left_out;
-            if (size > max())  // so each value is moved at most four times
-                values_.erase(values_.begin(), values_.begin() + static_cast<std::ptrdiff_t>(size - capacity_));
-            append_numbers(values_, part, rule_);
+            const auto left_out = count_nans(part, rule_), size = values_.size() + part.size() - left_out;
+            if (size + left_out > max() && size > capacity_)  // so each value is moved at most four times
+                values_.erase_first(size - capacity_);
+            append_numbers(values_, part, rule_, left_out);
             nans += left_out;
         }
         return nans;
     }
     // Returns fewer if there are fewer.
-    [[nodiscard]] std::span<const Bits> last(std::uint64_t count) const {
-        return std::span(values_).last(static_cast<std::size_t>(std::min<std::uint64_t>(count, values_.size())));
+    [[nodiscard]] Values last(std::uint64_t count) const {
+        return values_.values().last(static_cast<std::size_t>(std::min<std::uint64_t>(count, values_.size())));
     }
     [[nodiscard]] std::uint64_t size() const { return values_.size(); }
-    [[nodiscard]] std::size_t bytes() const { return values_.capacity() * sizeof(Bits); }
+    [[nodiscard]] std::size_t bytes() const { return values_.bytes(); }
 
   private:
     [[nodiscard]] std::size_t piece() const { return std::max<std::size_t>(capacity_ / 4, 1); }
     [[nodiscard]] std::size_t max() const { return capacity_ == 0 ? 0 : capacity_ + piece(); }
-    const KeyRule<Bits>& rule_;
+    const KeyRule& rule_;
     std::size_t capacity_;
-    std::vector<Bits> values_;
+    Buffer values_;
 };
 
 // Some of the last values, sorted. A later call for the same number of values merges new values and removes old ones.
-template <class Bits>
 class SortedLast {
   public:
-    // The last `width` of all `n` values, taken from `last`. `sort` sorts a vector.
-    explicit SortedLast(const KeyRule<Bits>& rule) : rule_(rule) {}
-    template <class Sort>
-    Window<Bits> of(const Last<Bits>& last, std::uint64_t width, std::uint64_t n, Sort sort) {
-        const auto size = std::min(width, n), fresh = n - n_, gone = values_.size() + fresh - size;
-        std::vector<Bits> now;
+    explicit SortedLast(const KeyRule& rule) : rule_(rule), values_(rule.width) {}
+    using Sort = Callable<void(Buffer&)>;
+    // The last `width` of all `n` values, taken from `last`.
+    Window of(const Last& last, std::uint64_t width, std::uint64_t n, const Sort& sort) {
+        const auto size = static_cast<std::size_t>(std::min(width, n));
+        const auto fresh = static_cast<std::size_t>(n - n_), gone = values_.size() + fresh - size;
         if (width == width_ && fresh <= size / 8 && last.size() >= size + gone) {
-            now = changed(sorted(last.last(fresh), sort), sorted(last.last(size + gone).first(gone), sort));
+            auto in = sorted(last.last(fresh), sort), out = sorted(last.last(size + gone).first(gone), sort);
+            with_width(rule_.width, [&]<class Bits>(Bits /*width*/) { change<Bits>(in, out); });
         } else {
-            now = sorted(last.last(size), sort);
+            values_ = sorted(last.last(size), sort);
         }
-        values_ = std::move(now);
         width_ = width;
         n_ = n;
-        return Window<Bits>(values_.data(), values_.size(), rule_);
+        return {values_.values(), rule_};
     }
     void forget() {
         values_.clear();
         width_ = n_ = 0;
     }
-    [[nodiscard]] std::size_t bytes() const { return values_.capacity() * sizeof(Bits); }
+    [[nodiscard]] std::size_t bytes() const { return values_.bytes(); }
 
   private:
-    template <class Sort>
-    static std::vector<Bits> sorted(std::span<const Bits> values, Sort sort) {
-        std::vector<Bits> out(values.begin(), values.end());
+    static Buffer sorted(const Values& values, const Sort& sort) {
+        Buffer out(values);
         if (!out.empty()) sort(out);
         return out;
     }
-    [[nodiscard]] std::vector<Bits> changed(const std::vector<Bits>& come, const std::vector<Bits>& gone) const {
+    template <class Bits>
+    void change(Buffer& come, Buffer& gone) {
         const RuleLess<Bits> less{rule_};
-        std::vector<Bits> all;
-        all.reserve(values_.size() + come.size() - gone.size());
-        auto from = values_.begin();
+        Buffer all(rule_.width);
+        all.resize(values_.size() + come.size() - gone.size());
+        auto to = all.as<Bits>().begin();
+        const auto values = values_.as<Bits>(), ins = come.as<Bits>(), outs = gone.as<Bits>();
+        auto from = values.begin();
         const auto keep_to = [&](auto end) {
-            all.insert(all.end(), from, end);
+            to = std::copy(from, end, to);
             from = end;
         };
-        auto in = come.begin();
-        auto out = gone.begin();
-        while (in != come.end() || out != gone.end()) {
-            if (in == come.end() || (out != gone.end() && !less(*in, *out))) {
-                keep_to(std::lower_bound(from, values_.end(), *out++, less));
+        auto in = ins.begin(), out = outs.begin();
+        while (in != ins.end() || out != outs.end()) {
+            if (in == ins.end() || (out != outs.end() && !less(*in, *out))) {
+                keep_to(std::lower_bound(from, values.end(), *out++, less));
                 ++from;
             } else {
-                keep_to(std::upper_bound(from, values_.end(), *in, less));
-                all.push_back(*in++);
+                keep_to(std::upper_bound(from, values.end(), *in, less));
+                *to++ = *in++;
             }
         }
-        keep_to(values_.end());
-        return all;
+        keep_to(values.end());
+        values_ = std::move(all);
     }
 
-    const KeyRule<Bits>& rule_;
-    std::vector<Bits> values_;
+    const KeyRule& rule_;
+    Buffer values_;
     std::uint64_t width_ = 0, n_ = 0;
 };
 
-template <class Bits, class Summary>
-class SlidingState final : public SummaryState, public WindowSink<Bits> {
+template <class Summary>
+class SlidingState final : public WindowedState {
   public:
     // Messages begin with `name`.
-    SlidingState(const KeyRule<Bits>& rule, const std::string& name, const SlidingOptions& options,
+    SlidingState(const KeyRule& rule, const std::string& name, const SlidingOptions& options,
                  std::unique_ptr<WindowSorter> sorter)
-        : name_(name),
-          options_((check(name, options, sizeof(Bits)), options)),
+        : WindowedState(rule, window_of_intake(checked(name, options, rule.width)),
+                        with_min(std::move(sorter), options)),
+          name_(name),
+          options_(options),
           plan_(options),
-          intake_(rule, with_min(std::move(sorter), options), plan_.sorted ? 1 : static_cast<std::size_t>(plan_.block),
-                  *this),
           last_(rule, plan_.exact + plan_.exact / 8),
           blocks_(plan_),
           trees_(rule, plan_),
           sorts_(rule, plan_),
           sorted_(rule) {}
 
-    void take(const Windows<Bits>& sorted) override {
-        for (std::size_t i = 0; i < sorted.size(); ++i) trees_.add(sorted[i], blocks_, intake_.share(), times_);
+    void take(const Windows& sorted) override {
+        for (std::size_t i = 0; i < sorted.size(); ++i) trees_.add(sorted[i], blocks_, intake.share(), own_times);
     }
     std::uint64_t failed() override {
         answer_.reset();
@@ -178,30 +176,30 @@ class SlidingState final : public SummaryState, public WindowSink<Bits> {
         return blocks_.n() + trees_.n();
     }
 
-    void add(std::span<const Bits> values) {
+    void add(const Values& values) {
         if (plan_.is_exact()) {
             const auto nans = last_.add(values);
-            intake_.add_counted(values.size() - nans, nans);
+            intake.add_counted(values.size() - nans, nans);
             return;
         }
         if (plan_.sorted) return add_to_levels(values);
         last_.reserve(values.size());
-        whether_or_not([&] { intake_.add(values); },
-                       [&, before = intake_.taken()] {
-                           last_.add(values.first(static_cast<std::size_t>(intake_.taken() - before)));
+        whether_or_not([&] { intake.add(values); },
+                       [&, before = intake.taken()] {
+                           last_.add(values.first(static_cast<std::size_t>(intake.taken() - before)));
                        });
     }
 
     // Calls `work` with a summary of the last `width` values, or of all values if there are fewer.
     template <class Use>
     auto ask(std::uint64_t width, Use use) {
-        const std::lock_guard lock(mutex_);
+        const std::lock_guard lock(mutex);
         return use(std::as_const(covered(width)));
     }
     // Like ask() above. But if the values themselves are kept, calls use_values with the sorted values.
     template <class UseValues, class Use>
     auto ask(std::uint64_t width, UseValues use_values, Use use) {
-        const std::lock_guard lock(mutex_);
+        const std::lock_guard lock(mutex);
         return is_kept(width) ? use_values(sorted(width)) : use(std::as_const(covered(width)));
     }
     [[nodiscard]] std::uint64_t width(std::optional<std::uint64_t> wanted) const {
@@ -213,29 +211,27 @@ class SlidingState final : public SummaryState, public WindowSink<Bits> {
         }
         return width;
     }
-    [[nodiscard]] std::uint64_t n() const override { return intake_.n(); }
-    [[nodiscard]] std::uint64_t nans() const override { return intake_.nans(); }
     [[nodiscard]] const SlidingOptions& options() const { return options_; }
     [[nodiscard]] std::size_t summary_bytes() override {
-        const std::lock_guard lock(mutex_);
+        const std::lock_guard lock(mutex);
         settle();
         return blocks_.bytes() + last_.bytes() + sorts_.bytes();
     }
     [[nodiscard]] std::size_t bytes() override {
-        const std::lock_guard lock(mutex_);
-        return sizeof *this + blocks_.memory() + trees_.bytes() + last_.bytes() + sorts_.bytes() + intake_.bytes() +
+        const std::lock_guard lock(mutex);
+        return sizeof *this + blocks_.memory() + trees_.bytes() + last_.bytes() + sorts_.bytes() + intake.bytes() +
                sorted_.bytes() + (answer_ ? answer_->summary.bytes() : 0);
     }
     [[nodiscard]] StreamTimes times() override {
-        const std::lock_guard lock(mutex_);
-        return times_of(intake_.sorter(), times_, blocks_);
+        const std::lock_guard lock(mutex);
+        return times_of(intake.sorter(), own_times, blocks_);
     }
 
     std::vector<std::byte> save() override {
-        const std::lock_guard lock(mutex_);
+        const std::lock_guard lock(mutex);
         if (plan_.sorted) settle();
         const auto rest = settle_all();
-        Writer to({kind, intake_.rule().type});
+        Writer to({kind, intake.rule().type});
         to.f64(options_.eps);
         to.u64(options_.window);
         to.u64((options_.widths == Widths::Variable ? variable : 0) |
@@ -243,13 +239,13 @@ class SlidingState final : public SummaryState, public WindowSink<Bits> {
                (options_.paper.blocks == SlidingBlocks::Sorted ? level_sorts : 0));
         to.u64(n());
         to.u64(nans());
-        to.values(last_.last(std::min(n(), plan_.exact)), intake_.rule());
+        to.values(last_.last(std::min(n(), plan_.exact)), intake.rule());
         if (plan_.is_exact()) return to.take();
         blocks_.write(to);
         plan_.sorted ? sorts_.write(to) : write_sorted(to, rest);
         return to.take();
     }
-    static std::unique_ptr<SlidingState> load(const KeyRule<Bits>& rule, const char* function,
+    static std::unique_ptr<SlidingState> load(const KeyRule& rule, const char* function,
                                               std::span<const std::byte> bytes, std::unique_ptr<WindowSorter> sorter) {
         auto from = open(function, bytes, kind, rule.type);
         SlidingOptions options{.eps = read_eps(from, SlidingPlan::min_eps)};
@@ -269,8 +265,8 @@ class SlidingState final : public SummaryState, public WindowSink<Bits> {
         const auto& plan = state->plan_;
         const auto last = from.values(plan.exact, rule);
         from.require(last.size() == std::min(n, plan.exact), "the last values");
-        state->last_.add(std::span<const Bits>(last));
-        std::vector<Bits> rest;
+        state->last_.add(last.values());
+        Buffer rest(rule.width);
         if (!plan.is_exact()) {
             state->blocks_ = SlidingWindow<Summary>::read(from, plan);
             if (plan.sorted) {
@@ -282,8 +278,8 @@ class SlidingState final : public SummaryState, public WindowSink<Bits> {
             }
         }
         from.end();
-        state->intake_.add_counted(n - rest.size(), nans);
-        state->intake_.add(rest);
+        state->intake.add_counted(n - rest.size(), nans);
+        state->intake.add(rest.values());
         return state;
     }
 
@@ -293,14 +289,18 @@ class SlidingState final : public SummaryState, public WindowSink<Bits> {
     // The saved options, as bits of a number.
     static constexpr std::uint64_t variable = 1, never_raw = 2, level_sorts = 4;
 
+    static std::size_t window_of_intake(const SlidingOptions& options) {
+        const SlidingPlan plan(options);
+        return plan.sorted ? 1 : static_cast<std::size_t>(plan.block);
+    }
     // Like Intake::settle_all(). Afterwards all complete blocks exist.
-    Window<Bits> settle_all() {
-        const auto rest = intake_.settle_all();
+    Window settle_all() {
+        const auto rest = intake.settle_all();
         flush();
         return rest;
     }
     void flush() {
-        intake_.counted([this] { trees_.flush(blocks_, times_); });
+        intake.counted([this] { trees_.flush(blocks_, own_times); });
     }
     static std::unique_ptr<WindowSorter> with_min(std::unique_ptr<WindowSorter> sorter, const SlidingOptions& options) {
         constexpr std::size_t worth_a_call = std::size_t{1} << 12U;
@@ -311,75 +311,71 @@ class SlidingState final : public SummaryState, public WindowSink<Bits> {
     }
     // Takes many values at a time, so that sets of the same size are sorted together. If a sorter fails, the values
     // counted by n() and nans() were taken.
-    void add_to_levels(std::span<const Bits> values) {
+    void add_to_levels(Values values) {
         constexpr std::size_t max = std::size_t{1} << 22U;
         settle();  // finishes what a failed sorter has left, before more values come
-        std::vector<Bits> numbers;
-        for (; !values.empty(); values = values.subspan(std::min(values.size(), max))) {
+        Buffer numbers(intake.rule().width);
+        for (; !values.empty(); values = values.from(std::min(values.size(), max))) {
             const auto part = values.first(std::min(values.size(), max));
             numbers.clear();
-            append_numbers(numbers, part, intake_.rule());
-            sorts_.take(numbers);
-            intake_.add_counted(numbers.size(), part.size() - numbers.size());
+            append_numbers(numbers, part, intake.rule(), count_nans(part, intake.rule()));
+            sorts_.take(numbers.values());
+            intake.add_counted(numbers.size(), part.size() - numbers.size());
             settle();
         }
     }
     // Afterwards all complete blocks exist.
     void settle() {
         if (plan_.is_exact()) return;
-        if (plan_.sorted) return sorts_.summarize(intake_.sorter(), blocks_, times_);
-        intake_.settle();
+        if (plan_.sorted) return sorts_.summarize(intake.sorter(), blocks_, own_times);
+        intake.settle();
         flush();
     }
     // Summary of the values after the last block.
     Summary rest() {
         if (plan_.sorted) {
             settle();
-            return sorts_.rest(intake_.sorter(), times_);
+            return sorts_.rest(intake.sorter(), own_times);
         }
         const auto values = settle_all();
-        return timed(times_.sample, [&] { return Summary::of(values, 0); });
+        return timed(own_times.sample, [&] { return Summary::of(values, 0); });
     }
-    [[nodiscard]] bool is_kept(std::uint64_t width) const { return std::min(width, intake_.n()) <= plan_.exact; }
-    Window<Bits> sorted(std::uint64_t width) {
+    [[nodiscard]] bool is_kept(std::uint64_t width) const { return std::min(width, intake.n()) <= plan_.exact; }
+    Window sorted(std::uint64_t width) {
         settle();
         const cpu::Stopwatch time;
         double sort_ms = 0;
-        const auto window = sorted_.of(last_, width, intake_.n(), [&](std::vector<Bits>& values) {
-            timed(sort_ms, [&] { intake_.sort(values); });
-        });
-        times_.merge += time.ms() - sort_ms;
-        return window;
+        const auto all =
+            sorted_.of(last_, width, intake.n(), [&](Buffer& values) { timed(sort_ms, [&] { intake.sort(values); }); });
+        own_times.merge += time.ms() - sort_ms;
+        return all;
     }
     // The summary of the last `width` values, or of all values if there are fewer.
     const Covered<Summary>& covered(std::uint64_t width) {
-        const auto now = std::pair(intake_.n(), width);
+        const auto now = std::pair(intake.n(), width);
         if (answer_ && answered_ == now) return *answer_;
         answer_.reset();
         if (is_kept(width)) {
             const auto values = sorted(width);
-            answer_ = {timed(times_.sample, [&] { return Summary::of(values, 0); })};
+            answer_ = {timed(own_times.sample, [&] { return Summary::of(values, 0); })};
         } else {
             const auto last = rest();
-            answer_ = timed(times_.merge, [&] { return blocks_.last(std::min(width, intake_.n()), last); });
+            answer_ = timed(own_times.merge, [&] { return blocks_.last(std::min(width, intake.n()), last); });
         }
         answered_ = now;
         return *answer_;
     }
 
-    std::mutex mutex_;  // protects queries, which settle values
     std::string name_;
     SlidingOptions options_;
     SlidingPlan plan_;
-    Intake<Bits> intake_;
-    Last<Bits> last_;
+    Last last_;
     SlidingWindow<Summary> blocks_;
-    BlockTrees<Bits, Summary> trees_;  // collects values for blocks
-    LevelSorts<Bits, Summary> sorts_;
-    SortedLast<Bits> sorted_;  // kept for answers
+    BlockTrees<Summary> trees_;  // collects values for blocks
+    LevelSorts<Summary> sorts_;
+    SortedLast sorted_;  // kept for answers
     std::optional<Covered<Summary>> answer_;
     std::pair<std::uint64_t, std::uint64_t> answered_;  // the n and the width for which answer_ was made
-    StreamTimes times_;                                 // without those of the blocks
 };
 
 }  // namespace quadmill::detail::stream

@@ -3,9 +3,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <mutex>
+#include <utility>
 #include <vector>
 
 #include "quadmill/stream.hpp"
+#include "stream/intake.hpp"
+#include "stream/parts.hpp"
 
 namespace quadmill::detail::stream {
 
@@ -21,6 +26,19 @@ struct SummaryState {
     [[nodiscard]] virtual std::size_t summary_bytes() = 0;
     [[nodiscard]] virtual std::size_t bytes() = 0;
     [[nodiscard]] virtual StreamTimes times() = 0;
+};
+
+// The inside of a summary of values, which come in sorted windows.
+struct WindowedState : SummaryState, WindowSink {
+    WindowedState(const KeyRule& rule, std::size_t of_window, std::unique_ptr<WindowSorter>&& sorter)
+        : window(of_window), intake(rule, std::move(sorter), window, *this) {}
+    [[nodiscard]] std::uint64_t n() const override { return intake.n(); }
+    [[nodiscard]] std::uint64_t nans() const override { return intake.nans(); }
+
+    std::mutex mutex;  // protects queries, which settle values
+    std::size_t window;
+    Intake intake;
+    StreamTimes own_times;  // without those of buckets or blocks
 };
 
 }  // namespace quadmill::detail::stream

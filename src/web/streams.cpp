@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "quadmill/stream.hpp"
-#include "stream/frequencies_state.hpp"
-#include "stream/heavy_prefixes_state.hpp"
+#include "stream/counted_state.hpp"
 #include "stream/quantiles_state.hpp"
 #include "stream/sliding_state.hpp"
 #include "web/call.hpp"
@@ -51,7 +50,7 @@ void put(Answer& to, const Count& count) {
 
 // Summaries of all types are compiled for numbers of 64 bits alone, whose answers are keys (stream/key.hpp).
 using Cell = std::uint64_t;
-using Rule = stream::KeyRule<Cell>;
+using Rule = stream::KeyRule;
 
 const Rule& rule_of_type(int type) {
     static constexpr std::array rules{stream::wide_rule_of<float>,        stream::wide_rule_of<double>,
@@ -150,21 +149,20 @@ Made make(Kind kind, int type, const Options& options, std::span<const std::byte
     };
     switch (kind) {
         case Kind::Quantiles:
-            return plain.operator()<Quantiles<Cell>, stream::QuantilesState<Cell>>(QuantileOptions{.eps = options.eps});
+            return plain.operator()<Quantiles<Cell>, stream::QuantilesState>(QuantileOptions{.eps = options.eps});
         case Kind::Frequencies:
-            return plain.operator()<Frequencies<Cell>, stream::FrequenciesState<Cell>>(
-                FrequencyOptions{.eps = options.eps});
+            return plain.operator()<Frequencies<Cell>, stream::FrequenciesState>(FrequencyOptions{.eps = options.eps});
         case Kind::SlidingQuantiles:
-            return sliding.operator()<SlidingQuantiles<Cell>, stream::SlidingState<Cell, stream::QuantileSummary>>(
+            return sliding.operator()<SlidingQuantiles<Cell>, stream::SlidingState<stream::QuantileSummary>>(
                 "SlidingQuantiles");
         case Kind::SlidingFrequencies:
-            return sliding.operator()<SlidingFrequencies<Cell>, stream::SlidingState<Cell, stream::FrequencySummary>>(
+            return sliding.operator()<SlidingFrequencies<Cell>, stream::SlidingState<stream::FrequencySummary>>(
                 "SlidingFrequencies");
         case Kind::HeavyPrefixes: {
             if (type != 4 && type != 6) throw InvalidArgument("HeavyPrefixes takes values of u32 or u64");
             HeavyPrefixOptions prefixes{.eps = options.eps, .support = options.support};
             for (int length = 0; length <= (type == 4 ? 32 : 64); length += 8) prefixes.lengths.push_back(length);
-            using State = stream::HeavyPrefixesState<Cell>;
+            using State = stream::HeavyPrefixesState;
             return made.operator()<HeavyPrefixes<Cell>>(
                 6, saved.empty() ? std::make_unique<State>(rule, prefixes, cpu_window_sorter(1))
                                  : State::load(rule, saved, cpu_window_sorter(1)));

@@ -14,28 +14,28 @@
 namespace quadmill::test {
 
 template <class T>
-[[nodiscard]] std::vector<T> values_in(std::span<const detail::BitsOf<T>> bits) {
+[[nodiscard]] std::vector<T> values_in(const detail::stream::Values& from) {
+    using Traits = detail::cpu::KeyBits<T>;
     std::vector<T> values;
-    for (const auto& value : bits) values.push_back(detail::cpu::KeyBits<T>::value(detail::stream::bits_at(&value)));
+    for (std::size_t i = 0; i < from.size(); ++i)
+        values.push_back(Traits::value(static_cast<typename Traits::Bits>(from[i])));
     return values;
 }
 
 template <class T>
-class IntakeOf : public detail::stream::Intake<detail::BitsOf<T>> {
+class IntakeOf : public detail::stream::Intake {
   public:
-    using Base = detail::stream::Intake<detail::BitsOf<T>>;
-    IntakeOf(std::unique_ptr<WindowSorter> sorter, std::size_t window,
-             detail::stream::WindowSink<detail::BitsOf<T>>& sink)
-        : Base(detail::stream::rule_of<T>, std::move(sorter), window, sink) {}
-    void add(std::span<const T> values) { Base::add(detail::stream::as_bits(values)); }
+    IntakeOf(std::unique_ptr<WindowSorter> sorter, std::size_t window, detail::stream::WindowSink& sink)
+        : Intake(detail::stream::rule_of<T>, std::move(sorter), window, sink) {}
+    void add(std::span<const T> values) { Intake::add(values); }
 };
 
 template <class T>
-class EachWindow final : public detail::stream::WindowSink<detail::BitsOf<T>> {
+class EachWindow final : public detail::stream::WindowSink {
   public:
     using Use = std::function<void(const std::vector<T>&)>;
     explicit EachWindow(Use use = [](const auto& /*window*/) {}) : use_(std::move(use)) {}
-    void take(const detail::stream::Windows<detail::BitsOf<T>>& sorted) override {
+    void take(const detail::stream::Windows& sorted) override {
         for (std::size_t i = 0; i < sorted.size(); ++i) {
             use_(values_in<T>(sorted[i].values()));
             taken += window > 0 ? window : sorted[i].size();

@@ -100,8 +100,7 @@ struct Unlucky : detail::stream::QuantileSummary {
 
     Unlucky() = default;
     explicit Unlucky(QuantileSummary of) : QuantileSummary(std::move(of)) {}
-    template <class Bits>
-    static Unlucky of(const detail::stream::Window<Bits>& sorted, double max_error,
+    static Unlucky of(const detail::stream::Window& sorted, double max_error,
                       const Share& share = detail::stream::alone) {
         if (--windows_left == 0) throw std::bad_alloc();
         return Unlucky(QuantileSummary::of(sorted, max_error, share));
@@ -119,10 +118,9 @@ TEST_CASE("Blocks that wait for a tree are counted once, even if there is no mem
     const auto block = static_cast<std::size_t>(plan.block);
     const auto values = counted_up(block);
     detail::stream::SlidingWindow<Unlucky> window(plan);
-    detail::stream::BlockTrees<std::uint32_t, Unlucky> trees(detail::stream::rule_of<float>, plan);
+    detail::stream::BlockTrees<Unlucky> trees(detail::stream::rule_of<float>, plan);
     StreamTimes times;
-    for (int i = 0; i < 3; ++i)
-        trees.add(detail::stream::window_of(values), window, detail::stream::alone, times);
+    for (int i = 0; i < 3; ++i) trees.add(detail::stream::window_of(values), window, detail::stream::alone, times);
     CHECK(window.n() == 0);
     Unlucky::windows_left = 2;
     CHECK_THROWS_AS(trees.flush(window, times), std::bad_alloc);
@@ -190,8 +188,7 @@ TEST_CASE("Values that a failed sorter returned go to it again in batches of its
     };
     bool fails = false;
     std::size_t largest = 0, taken = 0;
-    EachWindow<float> sink(
-        [&](const auto& window) { CHECK(window.front() == static_cast<float>(100 * taken++)); });
+    EachWindow<float> sink([&](const auto& window) { CHECK(window.front() == static_cast<float>(100 * taken++)); });
     IntakeOf<float> intake(std::make_unique<FailsWhenTold>(fails, largest), 100, sink);
     intake.add(counted_up(2900));
     fails = true;

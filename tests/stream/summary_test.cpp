@@ -28,7 +28,7 @@ std::vector<std::uint32_t> sorted_values(std::size_t n, std::uint32_t distinct, 
     return values;
 }
 
-Window<std::uint32_t> window(const std::vector<std::uint32_t>& values) {
+Window window(const std::vector<std::uint32_t>& values) {
     return window_of(values);
 }
 

@@ -12,8 +12,7 @@
 #include <vector>
 
 #include "quadmill/stream.hpp"
-#include "stream/frequencies_state.hpp"
-#include "stream/heavy_prefixes_state.hpp"
+#include "stream/counted_state.hpp"
 #include "stream/quantiles_state.hpp"
 #include "stream/sliding_state.hpp"
 
@@ -69,7 +68,7 @@ TEST_CASE_TEMPLATE("Numbers of 64 bits that stand for values of 32 bits: the sam
     const auto& rule = wide_rule_of<T>;
     const auto sorter = [] { return cpu_window_sorter(1); };
     SUBCASE("Quantiles") {
-        using State = QuantilesState<Cell>;
+        using State = QuantilesState;
         const QuantileOptions options{.eps = 0.01, .window = 3000};
         const auto wide =
             check_same<T, Quantiles<Cell>>(Quantiles<T>(options), std::make_unique<State>(rule, options, sorter()),
@@ -82,7 +81,7 @@ TEST_CASE_TEMPLATE("Numbers of 64 bits that stand for values of 32 bits: the sam
         }
     }
     SUBCASE("Frequencies") {
-        using State = FrequenciesState<Cell>;
+        using State = FrequenciesState;
         const FrequencyOptions options{.eps = 0.01, .window = 3000};
         check_same<T, Frequencies<Cell>>(Frequencies<T>(options), std::make_unique<State>(rule, options, sorter()),
                                          [&](const auto& saved) { return State::load(rule, saved, sorter()); });
@@ -100,7 +99,7 @@ TEST_CASE_TEMPLATE("Numbers of 64 bits that stand for values of 32 bits: the sam
             options.window = 15000;
             options.paper.blocks = SlidingBlocks::Sorted;
         }
-        using State = SlidingState<Cell, QuantileSummary>;
+        using State = SlidingState<QuantileSummary>;
         check_same<T, SlidingQuantiles<Cell>>(
             SlidingQuantiles<T>(options), std::make_unique<State>(rule, "SlidingQuantiles", options, sorter()),
             [&](const auto& saved) { return State::load(rule, "SlidingQuantiles::load", saved, sorter()); });
@@ -108,7 +107,7 @@ TEST_CASE_TEMPLATE("Numbers of 64 bits that stand for values of 32 bits: the sam
 }
 
 TEST_CASE("Heavy prefixes of 64-bit numbers that stand for values of 32 bits") {
-    using State = HeavyPrefixesState<Cell>;
+    using State = HeavyPrefixesState;
     const auto& rule = wide_rule_of<std::uint32_t>;
     const HeavyPrefixOptions options{.eps = 0.01, .support = 0.1, .lengths = {0, 8, 16, 24, 32}};
     const auto wide = check_same<std::uint32_t, HeavyPrefixes<Cell>>(
