@@ -60,6 +60,7 @@ struct Stats {
 /// What the summaries of this header and of stream.hpp have in common.
 class QUADMILL_API StreamSummary {
   public:
+    [[nodiscard]] double eps() const;          ///< error of the answers, from the options or merged summaries
     [[nodiscard]] std::uint64_t n() const;     ///< values, or pairs, of the whole stream so far, without NaNs
     [[nodiscard]] std::uint64_t nans() const;  ///< NaNs, or pairs with one, so far
 
@@ -76,6 +77,7 @@ class QUADMILL_API StreamSummary {
     StreamSummary(StreamSummary&&) noexcept;
     StreamSummary& operator=(StreamSummary&&) noexcept;
     ~StreamSummary();
+    void add_values(const void* values, std::size_t size);  ///< add() of most classes
     template <class State>
     [[nodiscard]] State& state_as() const {
         return static_cast<State&>(*state_);
@@ -145,8 +147,7 @@ class QUADMILL_API Quantiles : public StreamSummary {
         add_sample(sorter.template sample_texture<T>(keys, sample_eps(), channel));
     }
 
-    [[nodiscard]] double eps() const;  ///< error of the answers, from the options or merged summaries
-    [[nodiscard]] Tail tail() const;   ///< from the options
+    [[nodiscard]] Tail tail() const;  ///< from the options
 
     /// Count, min, max, mean and variance.
     /// Pre: Moments::Kept; n() > 0; no merge with a summary without moments.

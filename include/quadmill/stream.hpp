@@ -71,16 +71,13 @@ class QUADMILL_API Frequencies : public StreamSummary {
     static_assert(SortableKey<T>, "values are Half, float, double, std::int32_t, uint32_t, int64_t or uint64_t");
 
   public:
-    /// An empty summary.
-    /// Throws: InvalidArgument for options out of range.
+    /// An empty summary. Throws: as that of Quantiles.
     explicit Frequencies(const FrequencyOptions& options = {},
                          std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
 
-    void add(std::span<const T> values);                                          ///< as for Quantiles
-    void add(T value);                                                            ///< one value
-    void add(std::span<const T> values, std::span<const std::uint64_t> weights);  ///< as for Quantiles
-
-    [[nodiscard]] double eps() const;  ///< of the counts
+    void add(std::span<const T> values) { add_values(values.data(), values.size()); }  ///< as for Quantiles
+    void add(T value);                                                                 ///< one value
+    void add(std::span<const T> values, std::span<const std::uint64_t> weights);       ///< as for Quantiles
 
     /// The values that occur at least support n times, with the class's guarantee: most frequent first, equal ones by
     /// value.
@@ -92,8 +89,7 @@ class QUADMILL_API Frequencies : public StreamSummary {
 
     /// Adds the other summary, which is not changed. eps becomes the larger of both.
     void merge(const Frequencies& other);
-    /// Loads the bytes of save(); the summary goes on with that sorter.
-    /// Throws: InvalidArgument if the bytes are damaged, or hold another kind of summary or type.
+    /// As Quantiles::load().
     [[nodiscard]] static Frequencies load(std::span<const std::byte> bytes,
                                           std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
 
@@ -145,8 +141,8 @@ class QUADMILL_API SlidingQuantiles : public StreamSummary {
     explicit SlidingQuantiles(const SlidingOptions& options,
                               std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
 
-    void add(std::span<const T> values);                       ///< as for Quantiles
-    void add(T value) { add(std::span<const T>(&value, 1)); }  ///< one value
+    void add(std::span<const T> values) { add_values(values.data(), values.size()); }  ///< as for Quantiles
+    void add(T value) { add(std::span<const T>(&value, 1)); }                          ///< one value
 
     [[nodiscard]] const SlidingOptions& options() const;  ///< as given
 
@@ -161,8 +157,7 @@ class QUADMILL_API SlidingQuantiles : public StreamSummary {
     /// Pre: `width` as for quantile().
     [[nodiscard]] Quantiles<T> summary(std::optional<std::uint64_t> width = {}) const;
 
-    /// Loads the bytes of save(); the summary goes on with that sorter.
-    /// Throws: InvalidArgument if the bytes are damaged, or hold another kind of summary or type.
+    /// As Quantiles::load().
     [[nodiscard]] static SlidingQuantiles load(std::span<const std::byte> bytes,
                                                std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
 
@@ -187,8 +182,8 @@ class QUADMILL_API SlidingFrequencies : public StreamSummary {
     explicit SlidingFrequencies(const SlidingOptions& options,
                                 std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
 
-    void add(std::span<const T> values);                       ///< as for Quantiles
-    void add(T value) { add(std::span<const T>(&value, 1)); }  ///< one value
+    void add(std::span<const T> values) { add_values(values.data(), values.size()); }  ///< as for Quantiles
+    void add(T value) { add(std::span<const T>(&value, 1)); }                          ///< one value
 
     [[nodiscard]] const SlidingOptions& options() const;  ///< as given
 
@@ -198,8 +193,7 @@ class QUADMILL_API SlidingFrequencies : public StreamSummary {
     /// As SlidingQuantiles::summary().
     [[nodiscard]] Frequencies<T> summary(std::optional<std::uint64_t> width = {}) const;
 
-    /// Loads the bytes of save(); the summary goes on with that sorter.
-    /// Throws: InvalidArgument if the bytes are damaged, or hold another kind of summary or type.
+    /// As Quantiles::load().
     [[nodiscard]] static SlidingFrequencies load(std::span<const std::byte> bytes,
                                                  std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
 
@@ -251,13 +245,12 @@ class QUADMILL_API HeavyPrefixes : public StreamSummary {
                   "values are std::uint32_t or std::uint64_t");
 
   public:
-    /// An empty summary.
-    /// Throws: InvalidArgument for options out of range.
+    /// An empty summary. Throws: as that of Quantiles.
     explicit HeavyPrefixes(const HeavyPrefixOptions& options,
                            std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
 
-    void add(std::span<const T> values);                       ///< as for Quantiles
-    void add(T value) { add(std::span<const T>(&value, 1)); }  ///< one value
+    void add(std::span<const T> values) { add_values(values.data(), values.size()); }  ///< as for Quantiles
+    void add(T value) { add(std::span<const T>(&value, 1)); }                          ///< one value
 
     [[nodiscard]] const HeavyPrefixOptions& options() const;  ///< as given, or as merged
 
@@ -269,8 +262,7 @@ class QUADMILL_API HeavyPrefixes : public StreamSummary {
     /// Adds the other summary, which is not changed. eps and support become the larger ones.
     /// Pre: the same lengths.
     void merge(const HeavyPrefixes& other);
-    /// Loads the bytes of save(); the summary goes on with that sorter.
-    /// Throws: InvalidArgument if the bytes are damaged, or hold another kind of summary or type.
+    /// As Quantiles::load().
     [[nodiscard]] static HeavyPrefixes load(std::span<const std::byte> bytes,
                                             std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
 
@@ -326,8 +318,7 @@ class QUADMILL_API CorrelatedSums : public StreamSummary {
     static_assert(SortableKey<T>, "values are Half, float, double, std::int32_t, uint32_t, int64_t or uint64_t");
 
   public:
-    /// An empty summary.
-    /// Throws: InvalidArgument for options out of range.
+    /// An empty summary. Throws: as that of Quantiles.
     explicit CorrelatedSums(const CorrelatedSumOptions& options = {},
                             std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
 
@@ -336,8 +327,6 @@ class QUADMILL_API CorrelatedSums : public StreamSummary {
     /// Throws: as for Quantiles; but if memory ran out while pairs were added to the summary, all later questions throw
     /// Error.
     void add(std::span<const T> x, std::span<const double> y);
-
-    [[nodiscard]] double eps() const;  ///< of ranks and sums
 
     /// The sum for the threshold f(AGG(x)).
     /// Pre: n() > 0; for a quantile, `f` is monotonic over all of x.

@@ -51,19 +51,6 @@ std::uint64_t turned(std::uint64_t bits) {
     return out;
 }
 
-template <class Number>
-void put(std::vector<std::byte>& bytes, Number value) {
-    for (std::size_t i = 0; i < sizeof value; ++i) bytes.push_back(static_cast<std::byte>(value >> (8 * i)));
-}
-
-template <class Number>
-Number get(std::span<const std::byte> bytes) {
-    Number value = 0;
-    for (std::size_t i = 0; i < sizeof value; ++i)
-        value |= static_cast<Number>(static_cast<Number>(bytes[i]) << (8 * i));
-    return value;
-}
-
 }  // namespace
 
 Writer::Writer(const Header& header) {
@@ -83,7 +70,8 @@ void Writer::f64(double value) {
 }
 
 std::vector<std::byte> Writer::take() {
-    put(bytes_, crc32(bytes_));
+    const auto checksum = crc32(bytes_);
+    for (std::size_t i = 0; i < checksum_bytes; ++i) bytes_.push_back(static_cast<std::byte>(checksum >> (8 * i)));
     return std::move(bytes_);
 }
 
@@ -99,8 +87,9 @@ Reader::Reader(const char* function, std::span<const std::byte> bytes) : functio
     }
     if (bytes.size() < header_bytes + checksum_bytes) fail("the bytes end too soon");
     const auto body = bytes.first(bytes.size() - checksum_bytes);
-    if (get<std::uint32_t>(bytes.last(checksum_bytes)) != crc32(body))
-        fail("the checksum is wrong: the bytes are damaged or not all there");
+    std::uint32_t checksum = 0;
+    for (std::size_t i = 0; i < checksum_bytes; ++i) checksum |= std::uint32_t{byte(body.size() + i)} << (8 * i);
+    if (checksum != crc32(body)) fail("the checksum is wrong: the bytes are damaged or not all there");
     header_ = {static_cast<Kind>(byte(5)), static_cast<KeyType>(byte(6))};
     require(byte(5) >= 1 && byte(5) <= 12 && byte(6) <= 6 && byte(7) == 0, "the header");
     rest_ = body.subspan(header_bytes);

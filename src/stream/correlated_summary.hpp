@@ -58,9 +58,6 @@ class CorrelatedSummary {
 
     static CorrelatedSummary merged(const CorrelatedSummary& a, const CorrelatedSummary& b, CorrelatedSummary&& memory,
                                     const Share& share = alone);
-    static CorrelatedSummary merged(const CorrelatedSummary& a, const CorrelatedSummary& b) {
-        return merged(a, b, CorrelatedSummary());
-    }
     void prune(double max_error, const Share& share = alone);
     void pack() {}  // a merge would unpack first
 

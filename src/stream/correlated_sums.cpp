@@ -1,13 +1,13 @@
 #include <algorithm>
 #include <cmath>
-#include <mutex>
+#include <limits>
 #include <optional>
 #include <vector>
 
 #include "quadmill/stream.hpp"
 #include "stream/correlated_summary.hpp"
+#include "stream/exact_sum.hpp"
 #include "stream/exponential_histogram.hpp"
-#include "stream/limit.hpp"
 #include "stream/pair_intake.hpp"
 #include "stream/parts.hpp"
 #include "stream/summary_state.hpp"
@@ -19,6 +19,105 @@ namespace detail::stream {
 namespace {
 
 constexpr std::uint64_t max_pairs = std::uint64_t{1} << 52U;  // doubles count exactly up to it
+
+// The value of a key, rounded.
+double number_at(KeyType type, Key key) {
+    return cpu::visit_key_type(type, [key]<class T>(const T* /*type*/) { return number(KeyOf<T>::value(key)); });
+}
+
+// sum += x * factor, for a finite x.
+template <class T>
+void add_to(ExactSum& sum, T x, double factor) {
+    if constexpr (std::is_integral_v<T> && sizeof(T) == 8) {  // in two parts, each of which fits into a double
+        constexpr auto low = T{0xffffffff};
+        sum.add(static_cast<double>(x & ~low), factor);
+        sum.add(static_cast<double>(x & low), factor);
+    } else {
+        sum.add(number(x), factor);
+    }
+}
+
+void add_to(ExactSum& sum, KeyType type, Key key, double factor) {
+    cpu::visit_key_type(type, [&]<class T>(const T* /*type*/) { add_to(sum, KeyOf<T>::value(key), factor); });
+}
+
+// An exact number, sum / divisor, or an infinite one.
+struct Limit {
+    ExactSum sum{};
+    std::uint64_t divisor = 1;
+    double infinite = 0;
+
+    [[nodiscard]] double nearest() const { return infinite != 0 ? infinite : sum.nearest(divisor); }
+};
+
+Limit limit_of(double v) {
+    return std::isfinite(v) ? Limit{ExactSum(v)} : Limit{.infinite = v};
+}
+
+Limit limit_at(KeyType type, Key key) {
+    if (const auto x = number_at(type, key); !std::isfinite(x)) return {.infinite = x};
+    Limit limit;
+    add_to(limit.sum, type, key, 1);
+    return limit;
+}
+
+// The sign of limit - x.
+int sign_above(KeyType type, Key key, const Limit& limit) {
+    const auto sign = [](double x) { return x > 0 ? 1 : x < 0 ? -1 : 0; };
+    if (const auto x = number_at(type, key); !std::isfinite(x)) return x == limit.infinite ? 0 : sign(-x);
+    if (limit.infinite != 0) return sign(limit.infinite);
+    auto difference = limit.sum;
+    add_to(difference, type, key, -static_cast<double>(limit.divisor));
+    return difference.sign();
+}
+
+// The largest key whose value is at or below that; nothing if all values are greater.
+std::optional<Key> key_at_most(KeyType type, const Limit& limit) {
+    const auto is_at_most = [&](Key key) { return sign_above(type, key, limit) >= 0; };
+    // Numbers and keys have the same order.
+    const auto last = cpu::visit_key_type(type, []<class T>(const T* /*type*/) { return KeyOf<T>::greatest(); });
+    const auto past = first_not(Key{0}, last, is_at_most);
+    if (is_at_most(past)) return past;
+    return past > 0 ? std::optional(past - 1) : std::nullopt;
+}
+
+// The exact sum of x. Infinite values are counted separately.
+struct Total {
+    ExactSum finite;
+    bool rises = false, falls = false;  // whether +inf or -inf was added
+
+    template <class T>
+    void add(T x) {
+        if (std::isfinite(number(x))) return add_to(finite, x, 1);
+        (number(x) > 0 ? rises : falls) = true;
+    }
+    void merge(const Total& other) {
+        finite.add(other.finite);
+        rises = rises || other.rises;
+        falls = falls || other.falls;
+    }
+    // The sum divided by n.
+    [[nodiscard]] Limit mean(std::uint64_t n) const {
+        constexpr double infinity = std::numeric_limits<double>::infinity();
+        if (rises && falls) return {.infinite = std::numeric_limits<double>::quiet_NaN()};
+        if (rises || falls) return {.infinite = rises ? infinity : -infinity};
+        return {finite, n, 0};
+    }
+    void write(Writer& to) const {
+        finite.write(to);
+        to.u64((rises ? 1 : 0) | (falls ? 2 : 0));
+    }
+    static Total read(Reader& from) {
+        Total total{ExactSum::read(from)};
+        const auto infinite = from.u64();
+        const bool is_float =
+            cpu::visit_key_type(from.header().type, []<class T>(const T* /*type*/) { return cpu::is_float<T>; });
+        from.require(infinite <= (is_float ? 3 : 0), "the sum of x");
+        total.rises = (infinite & 1U) != 0;
+        total.falls = (infinite & 2U) != 0;
+        return total;
+    }
+};
 
 // Bounds and an estimate of the aggregate at x.
 struct Estimate {
@@ -81,7 +180,7 @@ struct CorrelatedState final : SummaryState {
         if (!whole || whole->n() != count) {
             const auto error = histogram.is_exact() ? 0 : histogram.plan().max_error(1, count - histogram.n());
             const auto of_rest = sample_of_rest(error);
-            whole = timed(own_times.merge, [&] { return CorrelatedSummary::merged(histogram.all(), of_rest); });
+            whole = timed(own_times.merge, [&] { return CorrelatedSummary::merged(histogram.all(), of_rest, {}); });
         }
         return *whole;
     }
@@ -109,23 +208,17 @@ struct CorrelatedState final : SummaryState {
 
     [[nodiscard]] std::uint64_t n() const override { return count; }
     [[nodiscard]] std::uint64_t nans() const override { return left_out; }
-    [[nodiscard]] double eps() const { return histogram.plan().eps; }
+    [[nodiscard]] double eps() const override { return histogram.plan().eps; }
     [[nodiscard]] std::size_t summary_bytes() override {
-        const std::lock_guard lock(mutex);
         pairs.settle();
         return histogram.bytes();
     }
     [[nodiscard]] std::size_t bytes() override {
-        const std::lock_guard lock(mutex);
         return sizeof *this + histogram.memory() + pairs.bytes() + (whole ? whole->bytes() : 0);
     }
-    [[nodiscard]] StreamTimes times() override {
-        const std::lock_guard lock(mutex);
-        return times_of(pairs.sorter(), own_times, histogram);
-    }
+    [[nodiscard]] StreamTimes times() override { return times_of(pairs.sorter(), own_times, histogram); }
 
     KeyType type;
-    std::recursive_mutex mutex;  // protects queries, which settle values; f may query, too
     std::function<double(double)> g;
     std::size_t window;
     PairIntake pairs;
@@ -222,7 +315,6 @@ void CorrelatedState::merge(CorrelatedState& from) {
 }
 
 std::vector<std::byte> CorrelatedState::save() {
-    const std::lock_guard lock(mutex);
     std::vector<CorrelatedSummary::Pair> rest;
     const auto buckets = compact(rest);
     Writer to({Kind::CorrelatedSums, type});
@@ -288,11 +380,6 @@ void CorrelatedSums<T>::add(std::span<const T> x, std::span<const double> y) {
         }
         s.add(x[i], weight);
     }
-}
-
-template <class T>
-double CorrelatedSums<T>::eps() const {
-    return state().eps();
 }
 
 namespace {

@@ -1,6 +1,7 @@
 // The insides of Frequencies and of HeavyPrefixes: lossy counts of values, or of their prefixes.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -11,10 +12,64 @@
 
 #include "quadmill/stream.hpp"
 #include "stream/frequency_summary.hpp"
-#include "stream/heavy_rule.hpp"
 #include "stream/summary_state.hpp"
 
 namespace quadmill::detail::stream {
+
+// The error of each length. Heavy prefixes that are subtracted have at least (support - eps) n values each, so there
+// are at most 2 / support of them.
+[[nodiscard]] double each_eps(const HeavyPrefixOptions& options);
+// Throws InvalidArgument for options out of range. Values have that many bits.
+const HeavyPrefixOptions& checked(const HeavyPrefixOptions& options, unsigned bits);
+// The options of a merged summary. Its errors hold for the support that both can be asked for.
+[[nodiscard]] HeavyPrefixOptions of_both(const HeavyPrefixOptions& a, const HeavyPrefixOptions& b);
+// Reads eps and the support.
+void read_errors(Reader& from, HeavyPrefixOptions& options);
+
+// A prefix of values from the first to the last one, and the bounds of their number.
+template <class Value>
+struct Counted {
+    Value first, last;
+    Bounds count;
+};
+
+// counts(i) gives the prefixes of length i, ascending. Starts with the longest prefixes. Subtracts from the count of
+// each prefix the min counts of the heavy prefixes below it. A prefix that may still be heavy is reported. From then
+// on it covers all prefixes below it.
+template <class Value, class Counts>
+std::vector<HeavyPrefix<Value>> heavy_of(const std::vector<int>& lengths, const Counts& counts, std::uint64_t min,
+                                         HeavyRule rule) {
+    std::vector<HeavyPrefix<Value>> out;
+    std::vector<Counted<Value>> covered;  // heavy prefixes that no shorter one covers yet, ascending
+    for (std::size_t i = lengths.size(); i-- > 0;) {
+        std::vector<Counted<Value>> next;
+        auto at = covered.begin();
+        for (const Counted<Value>& one : counts(i)) {
+            for (; at != covered.end() && at->first < one.first; ++at) next.push_back(*at);
+            const auto from = at;
+            Bounds off;
+            for (; at != covered.end() && at->last <= one.last; ++at) {
+                off.lower += at->count.lower;
+                off.upper += at->count.upper;
+            }
+            const auto& count = one.count;
+            if (count.upper < min + (rule == HeavyRule::Discounted ? off.lower : 0)) {
+                next.insert(next.end(), from, at);
+                continue;
+            }
+            const Bounds rest{saturating_sub(count.lower, off.upper), saturating_sub(count.upper, off.lower)};
+            out.push_back(
+                {one.first,
+                 lengths[i],
+                 count_of(count),
+                 {rest.lower, std::clamp(saturating_sub(count.lower, off.lower), rest.lower, rest.upper), rest.upper}});
+            next.push_back(one);
+        }
+        next.insert(next.end(), at, covered.end());
+        covered = std::move(next);
+    }
+    return out;
+}
 
 // One lossy count of the whole values, or one for each length of prefixes: values that are sorted are also sorted by
 // each prefix.
@@ -36,22 +91,44 @@ class Counts {
         counts_ = std::move(counts);
     }
     // Merges all lengths or none, with the error that both have from then on.
-    void merge(const Counts& other, double eps);
+    void merge(const Counts& other, double eps) {
+        std::vector<FrequencySummary> counts;
+        for (std::size_t i = 0; i < counts_.size(); ++i)
+            counts.push_back(FrequencySummary::merged(counts_[i], other.counts_[i], {}));
+        eps_ = eps;
+        for (auto& count : counts) count.prune(max_error(count.n()));
+        counts_ = std::move(counts);
+    }
     // As Frequencies::add() with weights. Pre: counts of the whole values.
-    void add(const WeightedKeys& keys);
+    void add(const WeightedKeys& keys) {
+        auto all = FrequencySummary::merged(first(), FrequencySummary::of_counts(keys), {});
+        all.prune(max_error(all.n()));
+        counts_.front() = std::move(all);
+    }
     [[nodiscard]] std::vector<HeavyPrefix<Key>> heavy(double support, HeavyRule rule) const;
 
     // The counts of the shortest prefixes, or of the whole values.
     [[nodiscard]] const FrequencySummary& first() const { return counts_.front(); }
     [[nodiscard]] std::uint64_t n() const { return first().n(); }
     [[nodiscard]] double eps() const { return eps_; }
-    [[nodiscard]] std::size_t bytes() const;
-    [[nodiscard]] std::size_t memory() const;
+    [[nodiscard]] std::size_t bytes() const {
+        std::size_t bytes = 0;
+        for (const auto& count : counts_) bytes += count.bytes();
+        return bytes;
+    }
+    [[nodiscard]] std::size_t memory() const {
+        std::size_t bytes = counts_.capacity() * sizeof counts_[0] + lengths_.capacity() * sizeof lengths_[0];
+        for (const auto& count : counts_) bytes += count.memory();
+        return bytes;
+    }
     void write(Writer& to) const {
         for (const auto& count : counts_) count.write(to);
     }
     // Reads one count of whole values.
-    void read(Reader& from);
+    void read(Reader& from) {
+        counts_.front() = FrequencySummary::read(from);
+        from.require(static_cast<double>(first().max_error()) <= max_error(n()), "the error of a count");
+    }
     // Reads a count for each length of prefixes.
     void read_prefixes(Reader& from);
 
@@ -73,10 +150,8 @@ struct CountedState : WindowedState {
         : WindowedState(rule, of_window, std::move(sorter)), counts(std::move(none)) {}
 
     void take(const Windows& sorted) override {
-        for (std::size_t i = 0; i < sorted.size(); ++i) {
-            counts.add(sorted[i], own_times, intake.share());
-            with_rest.reset();
-        }
+        with_rest.reset();
+        for (std::size_t i = 0; i < sorted.size(); ++i) counts.add(sorted[i], own_times, intake.share());
     }
     // n() always counts the values that the counts have, even if memory runs out.
     std::uint64_t failed() override {
@@ -90,16 +165,21 @@ struct CountedState : WindowedState {
     // Merges the other one, with the error that both have from then on.
     void merge(const std::string& function, CountedState& other, double eps);
 
-    [[nodiscard]] std::size_t summary_bytes() override;
-    [[nodiscard]] std::size_t bytes() override;
-    [[nodiscard]] StreamTimes times() override;
+    [[nodiscard]] double eps() const override { return counts.eps(); }
+    [[nodiscard]] std::size_t summary_bytes() override {
+        intake.settle();
+        return counts.bytes();
+    }
+    [[nodiscard]] std::size_t bytes() override {
+        return sizeof *this + counts.memory() + intake.bytes() + (with_rest ? with_rest->memory() : 0);
+    }
 
     Counts counts;
     std::optional<Counts> with_rest;  // kept for answers
 
   protected:
     // The end of a load: the values of the incomplete window.
-    void read_rest(Reader& from);
+    void read_rest(Reader& from, std::size_t saved_window, std::uint64_t nans);
 };
 
 // The inside of a Frequencies. A sliding window makes one, too.
@@ -120,6 +200,7 @@ struct HeavyPrefixesState final : CountedState {
     HeavyPrefixesState(const KeyRule& rule, const HeavyPrefixOptions& wanted, std::unique_ptr<WindowSorter> sorter);
     static std::unique_ptr<HeavyPrefixesState> load(const KeyRule& rule, std::span<const std::byte> bytes,
                                                     std::unique_ptr<WindowSorter> sorter);
+    [[nodiscard]] double eps() const override { return options.eps; }
     [[nodiscard]] std::vector<std::byte> save() override;
     void merge(HeavyPrefixesState& other);
 

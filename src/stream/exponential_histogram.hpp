@@ -208,17 +208,9 @@ class ExponentialHistogram {
         if (id <= buckets_.size()) buckets_[id - 1].reset();
     }
     [[nodiscard]] const ErrorPlan& plan() const { return plan_; }
-    [[nodiscard]] std::uint64_t n() const {
-        std::uint64_t n = 0;
-        for (const auto* part : parts()) n += part->n();
-        return n;
-    }
+    [[nodiscard]] std::uint64_t n() const { return total(&Summary::n); }
     // Bytes of the buckets; and of everything, including the memory that the next merge uses.
-    [[nodiscard]] std::size_t bytes() const {
-        std::size_t bytes = 0;
-        for (const auto* part : parts()) bytes += part->bytes();
-        return bytes;
-    }
+    [[nodiscard]] std::size_t bytes() const { return total(&Summary::bytes); }
     [[nodiscard]] std::size_t memory() const {
         return bytes() + spare_.bytes() + buckets_.size() * (sizeof(std::shared_ptr<Summary>) + sizeof(Summary));
     }
@@ -270,6 +262,12 @@ class ExponentialHistogram {
     }
 
   private:
+    template <class Number>
+    [[nodiscard]] Number total(Number (Summary::*of)() const) const {
+        Number sum = 0;
+        for (const auto* part : parts()) sum += (part->*of)();
+        return sum;
+    }
     static constexpr auto unnoticed = [](const Summary& /*bucket*/, std::size_t /*id*/) {};
     static constexpr bool merges_many = requires(std::span<const Summary* const> parts) {
         Summary::merged(parts, 0.0);

@@ -4,37 +4,6 @@
 
 namespace quadmill::detail::stream {
 
-void Counts::merge(const Counts& other, double eps) {
-    std::vector<FrequencySummary> counts(counts_.size());
-    for (std::size_t i = 0; i < counts.size(); ++i) counts[i] = FrequencySummary::merged(counts_[i], other.counts_[i]);
-    eps_ = eps;
-    for (auto& count : counts) count.prune(max_error(counts.front().n()));
-    counts_ = std::move(counts);
-}
-
-void Counts::add(const WeightedKeys& keys) {
-    auto all = FrequencySummary::merged(first(), FrequencySummary::of_counts(keys));
-    all.prune(max_error(all.n()));
-    counts_.front() = std::move(all);
-}
-
-std::size_t Counts::bytes() const {
-    std::size_t bytes = 0;
-    for (const auto& count : counts_) bytes += count.bytes();
-    return bytes;
-}
-
-std::size_t Counts::memory() const {
-    std::size_t bytes = counts_.capacity() * sizeof counts_[0] + lengths_.capacity() * sizeof lengths_[0];
-    for (const auto& count : counts_) bytes += count.memory();
-    return bytes;
-}
-
-void Counts::read(Reader& from) {
-    counts_.front() = FrequencySummary::read(from);
-    from.require(static_cast<double>(first().max_error()) <= max_error(n()), "the error of a count");
-}
-
 const Counts& CountedState::settled() {
     intake.settle();
     if (intake.rest().empty()) return counts;
@@ -66,26 +35,12 @@ void CountedState::merge(const std::string& function, CountedState& other, doubl
     intake.add_counted(others.n(), other.nans());
 }
 
-void CountedState::read_rest(Reader& from) {
+void CountedState::read_rest(Reader& from, std::size_t saved_window, std::uint64_t nans) {
+    from.require(window == saved_window, "the window");
+    intake.add_counted(counts.n(), nans);
     const auto rest = read_sorted(from, std::min<std::uint64_t>(window - 1, max_kept(counts.eps())), intake.rule());
     from.end();
     intake.add(rest.values());
-}
-
-std::size_t CountedState::summary_bytes() {
-    const std::lock_guard lock(mutex);
-    intake.settle();
-    return counts.bytes();
-}
-
-std::size_t CountedState::bytes() {
-    const std::lock_guard lock(mutex);
-    return sizeof *this + counts.memory() + intake.bytes() + (with_rest ? with_rest->memory() : 0);
-}
-
-StreamTimes CountedState::times() {
-    const std::lock_guard lock(mutex);
-    return times_of(intake.sorter(), own_times);
 }
 
 // The incomplete window is saved unchanged, so it is counted exactly.
@@ -107,7 +62,6 @@ void FrequenciesState::add_weighted(const Values& values, std::span<const std::u
 }
 
 std::vector<std::byte> FrequenciesState::save() {
-    const std::lock_guard lock(mutex);
     const auto [all, rest] = compact();
     Writer to({Kind::Frequencies, intake.rule().type});
     to.f64(all.eps());
@@ -128,9 +82,7 @@ std::unique_ptr<FrequenciesState> FrequenciesState::load(const KeyRule& rule, st
     auto loaded =
         std::make_unique<FrequenciesState>(rule, FrequencyOptions{.eps = eps, .window = window}, std::move(sorter));
     loaded->counts.read(from);
-    from.require(loaded->window == window, "the window");
-    loaded->intake.add_counted(loaded->counts.n(), nans);
-    loaded->read_rest(from);
+    loaded->read_rest(from, window, nans);
     return loaded;
 }
 
@@ -159,11 +111,6 @@ Frequencies<T>::Frequencies(const FrequencyOptions& options, std::unique_ptr<Win
     : Frequencies(std::make_unique<State>(rule_of<T>, options, std::move(sorter))) {}
 
 template <class T>
-void Frequencies<T>::add(std::span<const T> values) {
-    state().intake.add(values);
-}
-
-template <class T>
 void Frequencies<T>::add(T value) {
     state().intake.add_one(detail::cpu::KeyBits<T>::of(value));
 }
@@ -171,11 +118,6 @@ void Frequencies<T>::add(T value) {
 template <class T>
 void Frequencies<T>::add(std::span<const T> values, std::span<const std::uint64_t> weights) {
     state().add_weighted(values, weights);
-}
-
-template <class T>
-double Frequencies<T>::eps() const {
-    return state().counts.eps();
 }
 
 template <class T>

@@ -46,7 +46,9 @@ class FrequencySummary {
     static FrequencySummary of_counts(const Weighted& keys) {
         FrequencySummary summary;
         summary.n_ = keys.n();
-        keys.each_key([&](Key key, std::uint64_t count) { summary.entries_.push_back({key, count, 0}); });
+        std::uint64_t before = 0;
+        for (const auto& [key, end] : keys.ends())
+            summary.entries_.push_back({key, end - std::exchange(before, end), 0});
         return summary;
     }
 
@@ -57,8 +59,12 @@ class FrequencySummary {
     [[nodiscard]] FrequencySummary with(const Window& sorted, double max_error, Prefix prefix, StreamTimes& times,
                                         const Share& share = alone) const {
         const auto limit = std::max(absent_, less_than(max_error));
-        const auto at = [&](std::size_t i) { return prefix(sorted[i]); };
-        const auto histogram = timed(times.sample, [&] { return histogram_of(sorted.size(), limit, at, share); });
+        const auto histogram = timed(times.sample, [&] {
+            return sorted.with_keys([&](const auto& key) {
+                const auto at = [&](std::size_t i) { return prefix(key(i)); };
+                return histogram_of(sorted.size(), limit, at, share);
+            });
+        });
         auto out = timed(times.merge, [&] { return merged(*this, histogram, sorted.size(), 0, {}); });
         timed(times.compress, [&] { out.drop_up_to(limit); });
         return out;
@@ -66,9 +72,6 @@ class FrequencySummary {
 
     static FrequencySummary merged(const FrequencySummary& a, const FrequencySummary& b, FrequencySummary&& memory,
                                    const Share& share = alone);
-    static FrequencySummary merged(const FrequencySummary& a, const FrequencySummary& b) {
-        return merged(a, b, FrequencySummary());
-    }
     // Drops every key that need not have an entry if max_error() may be that large; the papers' `compress`.
     void prune(double max_error, const Share& share = alone);
 

@@ -85,7 +85,6 @@ void HeavyPrefixesState::merge(HeavyPrefixesState& other) {
 }
 
 std::vector<std::byte> HeavyPrefixesState::save() {
-    const std::lock_guard lock(mutex);
     const auto [all, rest] = compact();
     Writer to({Kind::HeavyPrefixes, intake.rule().type});
     to.f64(options.eps);
@@ -115,9 +114,7 @@ std::unique_ptr<HeavyPrefixesState> HeavyPrefixesState::load(const KeyRule& rule
     from.require(!options.lengths.empty(), "the lengths of prefixes");
     auto loaded = std::make_unique<HeavyPrefixesState>(rule, options, std::move(sorter));
     loaded->counts.read_prefixes(from);
-    loaded->intake.add_counted(loaded->counts.n(), 0);
-    from.require(loaded->window == options.window, "the window");
-    loaded->read_rest(from);
+    loaded->read_rest(from, options.window, 0);
     return loaded;
 }
 
@@ -130,11 +127,6 @@ using namespace detail::stream;  // NOLINT(google-build-using-namespace): this f
 template <class T>
 HeavyPrefixes<T>::HeavyPrefixes(const HeavyPrefixOptions& options, std::unique_ptr<WindowSorter> sorter)
     : HeavyPrefixes(std::make_unique<State>(rule_of<T>, options, std::move(sorter))) {}
-
-template <class T>
-void HeavyPrefixes<T>::add(std::span<const T> values) {
-    state().intake.add(values);
-}
 
 template <class T>
 const HeavyPrefixOptions& HeavyPrefixes<T>::options() const {

@@ -43,7 +43,7 @@ template <class T>
 struct KeyRule {
     KeyType type{};
     std::size_t width{};           // bytes of a value in memory
-    Key sign;                      // the highest bit
+    Key sign, ones;                // the highest bit, and all bits
     Key if_negative, if_positive;  // masks of the bits, by their sign
     Key minus;                     // is then subtracted
     Key minus_zero, zero;          // the bits of -0, which counts as 0, and their key
@@ -57,16 +57,18 @@ struct KeyRule {
     [[nodiscard]] constexpr Bits order(Bits bits) const {
         const auto low = [](Key mask) { return static_cast<Bits>(mask); };
         const auto flipped = static_cast<Bits>(bits ^ ((bits & low(sign)) != 0 ? low(if_negative) : low(if_positive)));
-        return static_cast<Bits>(static_cast<Bits>(flipped - low(minus)) & low(ones()));
+        return static_cast<Bits>(static_cast<Bits>(flipped - low(minus)) & low(ones));
     }
-    [[nodiscard]] Key key(Key bits) const { return bits == minus_zero ? zero : order(bits); }
+    template <class Bits>
+    [[nodiscard]] Key key(Bits bits) const {
+        return bits == minus_zero ? zero : order(bits);
+    }
     [[nodiscard]] Key bits(Key key) const {
-        const auto bits = (key + minus) & ones();
+        const auto bits = (key + minus) & ones;
         return bits ^ ((bits & sign) != 0 ? if_positive : if_negative);
     }
-    [[nodiscard]] constexpr Key ones() const { return sign | (sign - 1); }
     [[nodiscard]] bool is_nan(Key bits) const { return (bits & ~sign) > max_magnitude; }
-    [[nodiscard]] bool has_nans() const { return max_magnitude != ones(); }
+    [[nodiscard]] bool has_nans() const { return max_magnitude != ones; }
     // The bits of a value as they are saved, and their bytes.
     [[nodiscard]] Key raw(Key bits) const { return narrow ? narrow->bits(bits) : bits; }
     [[nodiscard]] std::size_t raw_bytes() const { return narrow ? narrow->width : width; }
@@ -97,10 +99,10 @@ constexpr KeyRule make_rule() {
     constexpr Key sign = Key{1} << (8 * sizeof(T) - 1), ones = sign | (sign - 1);
     if constexpr (cpu::is_float<T>) {
         constexpr Key minus = sign - Traits::exponent - 1;
-        return {type_of<T>(), sizeof(T), sign, ones, sign, minus, sign, sign - minus, Traits::exponent};
+        return {type_of<T>(), sizeof(T), sign, ones, ones, sign, minus, sign, sign - minus, Traits::exponent};
     } else {
         constexpr Key flip = std::is_signed_v<T> ? sign : 0;
-        return {type_of<T>(), sizeof(T), sign, flip, flip, 0, 0, flip, ones};
+        return {type_of<T>(), sizeof(T), sign, ones, flip, flip, 0, 0, flip, ones};
     }
 }
 template <class T>
@@ -112,8 +114,8 @@ template <class T>
 constexpr KeyRule make_wide_rule() {
     constexpr const auto& narrow = rule_of<T>;
     if constexpr (sizeof(T) == sizeof(Key)) return narrow;
-    constexpr Key sign = Key{1} << 63U, max = cpu::is_float<T> ? narrow.ones() : ~Key{0};
-    return {narrow.type, sizeof(Key), sign, 0, 0, 0, narrow.order(narrow.minus_zero), narrow.zero, max, &narrow};
+    constexpr Key sign = Key{1} << 63U, ones = ~Key{0}, max = cpu::is_float<T> ? narrow.ones : ones;
+    return {narrow.type, sizeof(Key), sign, ones, 0, 0, 0, narrow.order(narrow.minus_zero), narrow.zero, max, &narrow};
 }
 template <class T>
 inline constexpr KeyRule wide_rule_of = make_wide_rule<T>();
@@ -125,25 +127,24 @@ struct RuleLess {
     bool operator()(const Bits& a, const Bits& b) const { return rule.order(bits_at(&a)) < rule.order(bits_at(&b)); }
 };
 
-// The first index >= `from` for which `below` is false. It is true for all earlier ones. The search begins near
-// `from`.
-template <class Below>
-[[nodiscard]] std::size_t gallop(std::size_t from, std::size_t end, Below below) {
-    std::size_t reach = 1;
-    while (from + reach <= end && below(from + reach - 1)) {
-        from += reach;
-        reach *= 2;
-    }
-    auto last = std::min(from + reach - 1, end);
-    while (from < last) {
-        const auto middle = from + (last - from) / 2;
+// The first index in [from, to) for which `below` is false, or `to`. It is true for all earlier ones.
+template <class Index>
+[[nodiscard]] Index first_not(Index from, Index to, const auto& below) {
+    while (from < to) {
+        const auto middle = from + (to - from) / 2;
         if (below(middle)) {
             from = middle + 1;
         } else {
-            last = middle;
+            to = middle;
         }
     }
     return from;
+}
+// The same, for an index that is near `from`.
+[[nodiscard]] std::size_t gallop(std::size_t from, std::size_t to, const auto& below) {
+    std::size_t reach = 1;
+    for (; from + reach <= to && below(from + reach - 1); reach *= 2) from += reach;
+    return first_not(from, std::min(from + reach - 1, to), below);
 }
 
 // A sorted window of values, seen as keys.
@@ -154,6 +155,13 @@ class Window {
     [[nodiscard]] Key key(std::size_t i) const { return rule_.key(values_[i]); }
     [[nodiscard]] Key operator[](std::size_t i) const { return key(i); }
     [[nodiscard]] const Values& values() const { return values_; }
+    // Calls `work` with a function that gives the key at an index, compiled for the width.
+    decltype(auto) with_keys(const auto& work) const {
+        return with_width(rule_.width, [&]<class Bits>(Bits /*width*/) {
+            return work(
+                [rule = rule_, from = values_.as<Bits>()](std::size_t i) { return rule.key(bits_at(from + i)); });
+        });
+    }
 
   private:
     Values values_;

@@ -161,7 +161,7 @@ class LevelSorts {
         if (lowest.waiting == 0) return rest;
         sort_sets(0, lowest.waiting, 1, sorter);
         const auto last = Summary::of(Window(sets_.values(), rule_), 0);
-        return timed(times.merge, [&] { return Summary::merged(rest, last); });
+        return timed(times.merge, [&] { return Summary::merged(rest, last, {}); });
     }
     [[nodiscard]] std::size_t bytes() const {
         auto bytes = sets_.bytes() + waiting_.bytes();

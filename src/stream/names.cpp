@@ -8,8 +8,7 @@
 #include <numbers>
 
 #include "stream/bytes.hpp"
-#include "stream/heavy_rule.hpp"
-#include "stream/parts.hpp"
+#include "stream/counted_state.hpp"
 
 namespace quadmill {
 

@@ -37,14 +37,14 @@ inline std::string text_of(double value) {
     return out;
 }
 
-inline void check_eps(const std::string& function, double eps, double min) {
-    if (eps >= min && eps <= 0.5) return;
-    throw InvalidArgument(function + ": eps must be from " + text_of(min) + " to 0.5, not " + text_of(eps));
+inline void check_part(const std::string& function, const char* name, double part, double min = 0, double max = 1) {
+    if (part >= min && part <= max) return;
+    throw InvalidArgument(function + ": " + name + " must be from " + text_of(min) + " to " + text_of(max) + ", not " +
+                          text_of(part));
 }
 
-inline void check_part(const std::string& function, const char* name, double part, double min = 0) {
-    if (part >= min && part <= 1) return;
-    throw InvalidArgument(function + ": " + name + " must be from " + text_of(min) + " to 1, not " + text_of(part));
+inline void check_eps(const std::string& function, double eps, double min) {
+    check_part(function, "eps", eps, min, 0.5);
 }
 
 inline void check_merge(const std::string& function, std::uint64_t a, std::uint64_t b, std::uint64_t max = max_values) {
@@ -110,7 +110,13 @@ class WeightedKeys {
         check_merge(function, intake.n(), n_);
         check_merge(function, intake.nans(), nans_);
         std::ranges::sort(ends_, {}, &End::key);
-        for (std::size_t i = 1; i < ends_.size(); ++i) ends_[i].end += ends_[i - 1].end;
+        std::size_t keys = 0;
+        std::uint64_t end = 0;
+        for (const auto& one : ends_) {
+            if (keys == 0 || ends_[keys - 1].key != one.key) ++keys;
+            ends_[keys - 1] = {one.key, end += one.end};
+        }
+        ends_.resize(keys);
     }
     [[nodiscard]] std::uint64_t n() const { return n_; }
     [[nodiscard]] std::uint64_t nans() const { return nans_; }
@@ -119,20 +125,13 @@ class WeightedKeys {
         const auto is_before = [](std::uint64_t place, const End& one) { return place < one.end; };
         return std::upper_bound(ends_.begin(), ends_.end(), i, is_before)->key;
     }
-    // Calls use(key, count) for each key, in ascending order.
-    void each_key(const auto& use) const {
-        for (std::size_t i = 0, first = 0; i < ends_.size(); ++i) {
-            if (i + 1 < ends_.size() && ends_[i + 1].key == ends_[i].key) continue;
-            use(ends_[i].key, ends_[i].end - (first > 0 ? ends_[first - 1].end : 0));
-            first = i + 1;
-        }
-    }
-
-  private:
     struct End {
         Key key;
         std::uint64_t end;  // sum of the weights up to here
     };
+    [[nodiscard]] const std::vector<End>& ends() const { return ends_; }  // in ascending order of their keys
+
+  private:
     std::vector<End> ends_;
     std::uint64_t n_ = 0, nans_ = 0;
 };

@@ -105,17 +105,10 @@ QuantileParts::Places QuantileParts::places_at(std::uint64_t rank) const {
             from = at;
             continue;
         }
-        auto& index = at[part];
-        auto first = from[part], end = to[part] - 1;
-        while (first < end) {
-            index = first + (end - first) / 2;
-            if (entry(at, part).rank_max > rank) {
-                end = index;
-            } else {
-                first = index + 1;
-            }
-        }
-        index = first;
+        at[part] = first_not(from[part], to[part] - 1, [&](std::size_t index) {
+            at[part] = index;
+            return entry(at, part).rank_max <= rank;
+        });
         return at;
     }
     return to;

@@ -437,48 +437,32 @@ QuantileSummary QuantileSummary::read(Reader& from, Tail tail) {
     summary.keys_.resize(step > 0 ? from.count_of(steps(summary.n_, step)) : from.count());
     Key before = 0;
     for (auto& key : summary.keys_) key = before = from.key(before);
-    if (step == 0) tail == Tail::Off ? summary.read_ranks(from) : summary.read_tail_ranks(from);
+    if (step == 0) summary.read_ranks(from);
     return summary;
 }
 
-void QuantileSummary::read_tail_ranks(Reader& from) {
-    from.require(size() >= 2 && size() <= n_, "the number of keys");
-    ranks_.resize(size());
-    ranks_.front() = {1, 1};
-    for (std::size_t i = 1; i < size(); ++i) {
-        const auto& before = ranks_[i - 1];
-        const auto above = from.u64(), more = from.u64();
-        from.require(above >= 1 && above <= n_ - before.min && more <= n_ - before.min - above,
-                     "the ranks of a summary");
-        ranks_[i] = {before.min + above, before.min + above + more};
-        from.require(ranks_[i].max > before.max, "the ranks of a summary");
-        const auto gap = ranks_[i].max - before.min;
-        const auto k = gap / 2;
-        const auto low = before.min + k, high = n_ + 1 - ranks_[i].max + k;
-        const auto distance = tail_ == Tail::Low ? low : tail_ == Tail::High ? high : std::min(low, high);
-        error_ = std::max(error_, static_cast<double>(k) / static_cast<double>(distance));
-        gap_ = std::max(gap_, gap);
-    }
-    from.require(ranks_.back().min == n_, "the ends of a summary");
-}
-
-// The first entry has rank 1, the last one rank n, and somewhere the distance equals the gap.
+// The first entry has rank 1, the last one rank n. Without a tail, the distance equals the gap somewhere.
 void QuantileSummary::read_ranks(Reader& from) {
-    from.require(size() >= 2 && size() <= n_ && gap_ >= 2 && gap_ <= n_, "the number of keys");
+    const bool has_tail = tail_ != Tail::Off;
+    from.require(size() >= 2 && size() <= n_ && (has_tail || (gap_ >= 2 && gap_ <= n_)), "the number of keys");
     ranks_.resize(size());
     ranks_.front() = {1, 1};
     std::uint64_t widest = 2;
     for (std::size_t i = 1; i < size(); ++i) {
         const auto& before = ranks_[i - 1];
-        const auto above = from.u64(), missing = from.u64();
-        from.require(above >= 1 && above <= n_ - before.min && missing <= gap_ && gap_ - missing >= above &&
-                         gap_ - missing <= n_ - before.min,
-                     "the ranks of a summary");
-        ranks_[i] = {before.min + above, before.min + gap_ - missing};
-        from.require(ranks_[i].max > before.max, "the ranks of a summary");
-        widest = std::max(widest, gap_ - missing);
+        const auto above = from.u64(), more = from.u64(), left = n_ - before.min;
+        from.require(above >= 1 && above <= left && more <= (has_tail ? left - above : gap_), "the ranks of a summary");
+        const auto gap = has_tail ? above + more : gap_ - more;
+        ranks_[i] = {before.min + above, before.min + gap};
+        from.require(gap >= above && gap <= left && ranks_[i].max > before.max, "the ranks of a summary");
+        widest = std::max(widest, gap);
+        if (!has_tail) continue;
+        const auto k = gap / 2, low = before.min + k, high = n_ + 1 - ranks_[i].max + k;
+        const auto distance = tail_ == Tail::Low ? low : tail_ == Tail::High ? high : std::min(low, high);
+        error_ = std::max(error_, static_cast<double>(k) / static_cast<double>(distance));
     }
-    from.require(ranks_.back().min == n_ && widest == gap_, "the ends of a summary");
+    from.require(ranks_.back().min == n_ && (has_tail || widest == gap_), "the ends of a summary");
+    gap_ = widest;
 }
 
 }  // namespace quadmill::detail::stream

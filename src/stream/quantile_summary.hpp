@@ -91,9 +91,6 @@ class QuantileSummary {
     // old summary, because the system takes longer to clear new memory than the merge takes.
     static QuantileSummary merged(const QuantileSummary& a, const QuantileSummary& b, QuantileSummary&& memory,
                                   const Share& share = alone);
-    static QuantileSummary merged(const QuantileSummary& a, const QuantileSummary& b) {
-        return merged(a, b, QuantileSummary());
-    }
     // The summary of all inputs together, pruned once to that error if it is worthwhile. Each entry is moved
     // log2(inputs) times, in 16 bytes. Pre: there is an input; all have the same tail.
     static QuantileSummary merged(std::span<const QuantileSummary* const> parts, double max_error);
@@ -120,15 +117,7 @@ class QuantileSummary {
     [[nodiscard]] Key key(std::size_t i) const { return short_keys_.empty() ? keys_[i] : base_ + short_keys_[i]; }
     // The first entry in [from, to) whose key is above that key.
     [[nodiscard]] std::size_t above(Key key, std::size_t from, std::size_t to) const {
-        while (from < to) {
-            const auto middle = from + (to - from) / 2;
-            if (this->key(middle) <= key) {
-                from = middle + 1;
-            } else {
-                to = middle;
-            }
-        }
-        return from;
+        return first_not(from, to, [&](std::size_t i) { return this->key(i) <= key; });
     }
     [[nodiscard]] std::size_t above(Key key) const { return above(key, 0, size()); }
     [[nodiscard]] std::size_t bytes() const {
@@ -215,7 +204,6 @@ class QuantileSummary {
     void merge_exactly(const QuantileSummary& a, const QuantileSummary& b, const Share& share);
     std::uint64_t prune_piece(std::size_t begin, std::size_t end, const Reach& reach, std::size_t& count);
     void read_ranks(Reader& from);
-    void read_tail_ranks(Reader& from);
     template <class Work>
     static std::uint64_t largest(const Share& share, std::size_t size, const Work& work);
 

@@ -17,8 +17,7 @@ Count middle_of(const Bounds& bounds) {
 }  // namespace
 
 QuantilesState::QuantilesState(const KeyRule& rule, const QuantileOptions& wanted, std::unique_ptr<WindowSorter> sorter)
-    : WindowedState(rule,
-                    window_for("Quantiles", wanted.eps, wanted.window, *sorter, wanted.tail == Tail::Off ? 1 : 8),
+    : WindowedState(rule, window_for("Quantiles", wanted.eps, wanted.window, *sorter, wanted.tail == Tail::Off ? 1 : 8),
                     std::move(sorter)),
       histogram(ErrorPlan::planned(wanted.eps, wanted.n, window, wanted.tail)) {
     if (wanted.moments == Moments::Kept) sums.emplace();
@@ -263,23 +262,6 @@ std::unique_ptr<QuantilesState> QuantilesState::load(const KeyRule& rule, std::s
     return loaded;
 }
 
-std::size_t QuantilesState::summary_bytes() {
-    const std::lock_guard lock(mutex);
-    intake.settle();
-    histogram.settle();
-    return histogram.bytes();
-}
-
-std::size_t QuantilesState::bytes() {
-    const std::lock_guard lock(mutex);
-    return sizeof *this + histogram.memory() + intake.bytes() + (of_rest ? of_rest->bytes() : 0);
-}
-
-StreamTimes QuantilesState::times() {
-    const std::lock_guard lock(mutex);
-    return times_of(intake.sorter(), own_times, histogram);
-}
-
 void Sums::add(const Sums& block) {
     if (block.n == 0) return;
     const auto all = static_cast<double>(n + block.n), part = static_cast<double>(block.n) / all;
@@ -326,8 +308,8 @@ void Sums::add(std::span<const T> values) {
     add(block);
 }
 
-std::vector<AnsweredKey> answers(const QuantileParts& summary, std::span<const double> phis) {
-    std::vector<AnsweredKey> out;
+std::vector<Quantile<Key>> answers(const QuantileParts& summary, std::span<const double> phis) {
+    std::vector<Quantile<Key>> out;
     for (const double phi : phis) {
         const auto rank = rank_of(phi, summary.n());
         const auto entry = summary.at_rank(rank);
@@ -338,13 +320,8 @@ std::vector<AnsweredKey> answers(const QuantileParts& summary, std::span<const d
 
 namespace {
 
-struct KeyBar {
-    Key from, to;
-    Count count;
-};
-
-std::vector<KeyBar> bars_of(const QuantileParts& summary, std::size_t bars) {
-    std::vector<KeyBar> out;
+std::vector<Bar<Key>> bars_of(const QuantileParts& summary, std::size_t bars) {
+    std::vector<Bar<Key>> out;
     auto from = summary.min();
     Count below{};
     for (std::size_t i = 1; i <= bars; ++i) {
@@ -410,11 +387,6 @@ void Quantiles<T>::add_sample(const RankSample<T>& sample) {
 }
 
 template <class T>
-double Quantiles<T>::eps() const {
-    return state().eps();
-}
-
-template <class T>
 Tail Quantiles<T>::tail() const {
     return state().tail();
 }
@@ -438,7 +410,7 @@ template <class T>
 std::vector<Quantile<T>> Quantiles<T>::quantiles(std::span<const double> phis) const {
     for (const double phi : phis) check_part("Quantiles::quantiles", "phi", phi);
     if (n() == 0) throw InvalidArgument("Quantiles::quantiles: there are no values yet");
-    std::vector<AnsweredKey> keys;
+    std::vector<Quantile<Key>> keys;
     state().ask(phis.size(), [&](const QuantileParts& all) { keys = answers(all, phis); });
     return values_of<T>(keys);
 }

@@ -68,11 +68,17 @@ struct QuantilesState final : WindowedState {
     using Use = Callable<void(const Histogram&, const Window&)>;
     void compact(const Use& use);
 
-    [[nodiscard]] double eps() const { return histogram.plan().eps; }
+    [[nodiscard]] double eps() const override { return histogram.plan().eps; }
     [[nodiscard]] Tail tail() const { return histogram.plan().tail; }
-    [[nodiscard]] std::size_t summary_bytes() override;
-    [[nodiscard]] std::size_t bytes() override;
-    [[nodiscard]] StreamTimes times() override;
+    [[nodiscard]] std::size_t summary_bytes() override {
+        intake.settle();
+        histogram.settle();
+        return histogram.bytes();
+    }
+    [[nodiscard]] std::size_t bytes() override {
+        return sizeof *this + histogram.memory() + intake.bytes() + (of_rest ? of_rest->bytes() : 0);
+    }
+    [[nodiscard]] StreamTimes times() override { return times_of(intake.sorter(), own_times, histogram); }
 
     Histogram histogram;
     std::optional<QuantileSummary> of_rest;  // kept for answers until values are added
@@ -80,18 +86,13 @@ struct QuantilesState final : WindowedState {
 };
 
 // Answers as keys.
-struct AnsweredKey {
-    double phi;
-    Key key;
-    std::uint64_t rank, rank_min, rank_max;
-};
-[[nodiscard]] std::vector<AnsweredKey> answers(const QuantileParts& summary, std::span<const double> phis);
+[[nodiscard]] std::vector<Quantile<Key>> answers(const QuantileParts& summary, std::span<const double> phis);
 
 template <class T>
-[[nodiscard]] std::vector<Quantile<T>> values_of(const std::vector<AnsweredKey>& answers) {
+[[nodiscard]] std::vector<Quantile<T>> values_of(const std::vector<Quantile<Key>>& answers) {
     std::vector<Quantile<T>> out;
     out.reserve(answers.size());
-    for (const auto& a : answers) out.push_back({a.phi, KeyOf<T>::value(a.key), a.rank, a.rank_min, a.rank_max});
+    for (const auto& a : answers) out.push_back({a.phi, KeyOf<T>::value(a.value), a.rank, a.rank_lower, a.rank_upper});
     return out;
 }
 

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <type_traits>
@@ -51,7 +50,7 @@ inline void append_numbers(Buffer& to, const Values& values, const KeyRule& rule
 class Last {
   public:
     Last(const KeyRule& rule, std::uint64_t capacity)
-        : rule_(rule), capacity_(static_cast<std::size_t>(capacity)), values_(rule.width) {}
+        : rule_(rule), capacity_(static_cast<std::size_t>(capacity)), values_(rule.width), sorted_(rule.width) {}
     // Reserves space for that many values, so that add() cannot fail.
     void reserve(std::size_t count) {
         const auto size = std::min(max(), values_.size() + count);
@@ -77,77 +76,69 @@ class Last {
     [[nodiscard]] Values last(std::uint64_t count) const {
         return values_.values().last(static_cast<std::size_t>(std::min<std::uint64_t>(count, values_.size())));
     }
-    [[nodiscard]] std::uint64_t size() const { return values_.size(); }
+    using Sort = Callable<void(Buffer&)>;
+    // The last `width` of all `n` values, sorted. A later call for as many merges new values and removes old ones.
+    Window sorted(std::uint64_t width, std::uint64_t n, const Sort& sort) {
+        const auto size = static_cast<std::size_t>(std::min(width, n));
+        const auto fresh = static_cast<std::size_t>(n - n_), gone = sorted_.size() + fresh - size;
+        const auto copy = [&](const Values& values) {
+            Buffer out(values);
+            if (!out.empty()) sort(out);
+            return out;
+        };
+        if (width == width_ && fresh <= size / 8 && values_.size() >= size + gone) {
+            auto in = copy(last(fresh)), out = copy(last(size + gone).first(gone));
+            with_width(rule_.width, [&]<class Bits>(Bits /*width*/) { change<Bits>(in, out); });
+        } else {
+            sorted_ = copy(last(size));
+        }
+        width_ = width;
+        n_ = n;
+        return {sorted_.values(), rule_};
+    }
+    void forget_sorted() {
+        sorted_.clear();
+        width_ = n_ = 0;
+    }
+    // Bytes of the values, and of the sorted ones.
     [[nodiscard]] std::size_t bytes() const { return values_.bytes(); }
+    [[nodiscard]] std::size_t sorted_bytes() const { return sorted_.bytes(); }
 
   private:
     [[nodiscard]] std::size_t piece() const { return std::max<std::size_t>(capacity_ / 4, 1); }
     [[nodiscard]] std::size_t max() const { return capacity_ == 0 ? 0 : capacity_ + piece(); }
-    const KeyRule& rule_;
-    std::size_t capacity_;
-    Buffer values_;
-};
-
-// Some of the last values, sorted. A later call for the same number of values merges new values and removes old ones.
-class SortedLast {
-  public:
-    explicit SortedLast(const KeyRule& rule) : rule_(rule), values_(rule.width) {}
-    using Sort = Callable<void(Buffer&)>;
-    // The last `width` of all `n` values, taken from `last`.
-    Window of(const Last& last, std::uint64_t width, std::uint64_t n, const Sort& sort) {
-        const auto size = static_cast<std::size_t>(std::min(width, n));
-        const auto fresh = static_cast<std::size_t>(n - n_), gone = values_.size() + fresh - size;
-        if (width == width_ && fresh <= size / 8 && last.size() >= size + gone) {
-            auto in = sorted(last.last(fresh), sort), out = sorted(last.last(size + gone).first(gone), sort);
-            with_width(rule_.width, [&]<class Bits>(Bits /*width*/) { change<Bits>(in, out); });
-        } else {
-            values_ = sorted(last.last(size), sort);
-        }
-        width_ = width;
-        n_ = n;
-        return {values_.values(), rule_};
-    }
-    void forget() {
-        values_.clear();
-        width_ = n_ = 0;
-    }
-    [[nodiscard]] std::size_t bytes() const { return values_.bytes(); }
-
-  private:
-    static Buffer sorted(const Values& values, const Sort& sort) {
-        Buffer out(values);
-        if (!out.empty()) sort(out);
-        return out;
-    }
+    // Merges sorted values into the sorted ones, and removes others.
     template <class Bits>
     void change(Buffer& come, Buffer& gone) {
-        const RuleLess<Bits> less{rule_};
+        const auto values = sorted_.as<Bits>(), in = come.as<Bits>(), out = gone.as<Bits>();
+        const auto order = [rule = rule_](std::span<Bits> of, std::size_t i) { return rule.order(bits_at(&of[i])); };
         Buffer all(rule_.width);
-        all.resize(values_.size() + come.size() - gone.size());
-        auto to = all.as<Bits>().begin();
-        const auto values = values_.as<Bits>(), ins = come.as<Bits>(), outs = gone.as<Bits>();
-        auto from = values.begin();
-        const auto keep_to = [&](auto end) {
-            to = std::copy(from, end, to);
+        all.resize(values.size() + in.size() - out.size());
+        auto* to = all.as<Bits>().data();
+        std::size_t from = 0, i = 0, o = 0;
+        const auto keep_to = [&](std::size_t end) {
+            to = std::copy(values.data() + from, values.data() + end, to);
             from = end;
         };
-        auto in = ins.begin(), out = outs.begin();
-        while (in != ins.end() || out != outs.end()) {
-            if (in == ins.end() || (out != outs.end() && !less(*in, *out))) {
-                keep_to(std::lower_bound(from, values.end(), *out++, less));
+        while (i < in.size() || o < out.size()) {
+            const bool goes = i == in.size() || (o < out.size() && order(out, o) <= order(in, i));
+            const auto at = goes ? order(out, o++) : order(in, i);
+            keep_to(gallop(from, values.size(),
+                           [&](std::size_t k) { return order(values, k) < at || (!goes && order(values, k) == at); }));
+            if (goes) {
                 ++from;
             } else {
-                keep_to(std::upper_bound(from, values.end(), *in, less));
-                *to++ = *in++;
+                *to++ = in[i++];
             }
         }
-        keep_to(values.end());
-        values_ = std::move(all);
+        keep_to(values.size());
+        sorted_ = std::move(all);
     }
 
     const KeyRule& rule_;
-    Buffer values_;
-    std::uint64_t width_ = 0, n_ = 0;
+    std::size_t capacity_;
+    Buffer values_, sorted_;
+    std::uint64_t width_ = 0, n_ = 0;  // of the sorted values
 };
 
 template <class Summary>
@@ -164,19 +155,18 @@ class SlidingState final : public WindowedState {
           last_(rule, plan_.exact + plan_.exact / 8),
           blocks_(plan_),
           trees_(rule, plan_),
-          sorts_(rule, plan_),
-          sorted_(rule) {}
+          sorts_(rule, plan_) {}
 
     void take(const Windows& sorted) override {
         for (std::size_t i = 0; i < sorted.size(); ++i) trees_.add(sorted[i], blocks_, intake.share(), own_times);
     }
     std::uint64_t failed() override {
         answer_.reset();
-        sorted_.forget();  // it compares by n()
+        last_.forget_sorted();  // it compares by n()
         return blocks_.n() + trees_.n();
     }
 
-    void add(const Values& values) {
+    void add(const Values& values) override {
         if (plan_.is_exact()) {
             const auto nans = last_.add(values);
             intake.add_counted(values.size() - nans, nans);
@@ -211,24 +201,19 @@ class SlidingState final : public WindowedState {
         }
         return width;
     }
+    [[nodiscard]] double eps() const override { return options_.eps; }
     [[nodiscard]] const SlidingOptions& options() const { return options_; }
     [[nodiscard]] std::size_t summary_bytes() override {
-        const std::lock_guard lock(mutex);
         settle();
         return blocks_.bytes() + last_.bytes() + sorts_.bytes();
     }
     [[nodiscard]] std::size_t bytes() override {
-        const std::lock_guard lock(mutex);
         return sizeof *this + blocks_.memory() + trees_.bytes() + last_.bytes() + sorts_.bytes() + intake.bytes() +
-               sorted_.bytes() + (answer_ ? answer_->summary.bytes() : 0);
+               last_.sorted_bytes() + (answer_ ? answer_->summary.bytes() : 0);
     }
-    [[nodiscard]] StreamTimes times() override {
-        const std::lock_guard lock(mutex);
-        return times_of(intake.sorter(), own_times, blocks_);
-    }
+    [[nodiscard]] StreamTimes times() override { return times_of(intake.sorter(), own_times, blocks_); }
 
     std::vector<std::byte> save() override {
-        const std::lock_guard lock(mutex);
         if (plan_.sorted) settle();
         const auto rest = settle_all();
         Writer to({kind, intake.rule().type});
@@ -346,7 +331,7 @@ class SlidingState final : public WindowedState {
         const cpu::Stopwatch time;
         double sort_ms = 0;
         const auto all =
-            sorted_.of(last_, width, intake.n(), [&](Buffer& values) { timed(sort_ms, [&] { intake.sort(values); }); });
+            last_.sorted(width, intake.n(), [&](Buffer& values) { timed(sort_ms, [&] { intake.sort(values); }); });
         own_times.merge += time.ms() - sort_ms;
         return all;
     }
@@ -373,7 +358,6 @@ class SlidingState final : public WindowedState {
     SlidingWindow<Summary> blocks_;
     BlockTrees<Summary> trees_;  // collects values for blocks
     LevelSorts<Summary> sorts_;
-    SortedLast sorted_;  // kept for answers
     std::optional<Covered<Summary>> answer_;
     std::pair<std::uint64_t, std::uint64_t> answered_;  // the n and the width for which answer_ was made
 };

@@ -208,7 +208,7 @@ class SlidingWindow {
         }
         for (; parts.size() > 1; parts.resize((parts.size() + 1) / 2)) {
             for (std::size_t i = 0; i < parts.size() / 2; ++i)
-                parts[i] = Summary::merged(parts[i], parts[parts.size() - 1 - i]);
+                parts[i] = Summary::merged(parts[i], parts[parts.size() - 1 - i], {});
         }
         out.summary = std::move(parts.front());
         return out;
@@ -277,24 +277,26 @@ class SlidingWindow {
     // Its destructor undoes what was stored since its construction, unless it is dismissed.
     class Undo {
       public:
-        explicit Undo(SlidingWindow& window) : window_(window), blocks_(window.blocks_), were_(window.levels_.size()) {
-            for (std::size_t l = 0; l < were_.size(); ++l) were_[l].size = window.levels_[l].blocks.size();
-            for (const auto& was : were_) still_there_.push_back(was.size);
+        explicit Undo(SlidingWindow& window) : window_(window), blocks_(window.blocks_), kept_(window.levels_.size()) {
+            for (const auto& level : window.levels_) still_there_.push_back(level.blocks.size());
         }
         Undo(const Undo&) = delete;
         Undo& operator=(const Undo&) = delete;
         ~Undo() {
             if (is_dropped_) return;
-            for (std::size_t l = 0; l < were_.size(); ++l) {
+            for (std::size_t l = 0; l < kept_.size(); ++l) {
                 auto& level = window_.levels_[l];
-                if (were_[l].kept) level.swap(*were_[l].kept);
-                while (level.blocks.size() > were_[l].size) level.blocks.pop_back();
+                if (kept_[l]) {
+                    level.swap(*kept_[l]);
+                } else {
+                    while (level.blocks.size() > still_there_[l]) level.blocks.pop_back();
+                }
             }
             window_.blocks_ = blocks_;
         }
         // Makes an empty level.
         void keep(std::size_t l) {
-            were_[l].kept.emplace().swap(window_.levels_[l]);
+            kept_[l].emplace().swap(window_.levels_[l]);
             still_there_[l] = 0;
         }
         // Drops blocks that are no longer needed. Returns for each level the number of old blocks that still exist.
@@ -304,13 +306,9 @@ class SlidingWindow {
         }
 
       private:
-        struct Was {
-            std::size_t size = 0;
-            std::optional<Level> kept{};
-        };
         SlidingWindow& window_;
         std::uint64_t blocks_;
-        std::vector<Was> were_;
+        std::vector<std::optional<Level>> kept_;
         std::vector<std::size_t> still_there_;
         bool is_dropped_ = false;
     };
@@ -353,7 +351,7 @@ class SlidingWindow {
     // Prunes a block of that age to the accuracy that windows need from now on.
     void prune(Summary& block, std::size_t l, std::size_t age) {
         const cpu::Stopwatch time;
-        block.prune(plan_.max_error(min_width(std::ldexp(static_cast<double>(plan_.block), static_cast<int>(l)), age)));
+        block.prune(most_error(l, age));
         block.pack();
         prune_ms_ += time.ms();
     }

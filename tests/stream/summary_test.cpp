@@ -90,7 +90,7 @@ TEST_CASE("Merging adds the errors, pruning adds the permitted error") {
                                               10 * seed + static_cast<unsigned>(part));
             allowed += 0.01 * static_cast<double>(values.size());
             const auto one = QuantileSummary::of(window(values), 0.01 * static_cast<double>(values.size()));
-            sum = part % 2 == 0 ? QuantileSummary::merged(sum, one) : QuantileSummary::merged(one, sum);
+            sum = part % 2 == 0 ? QuantileSummary::merged(sum, one, {}) : QuantileSummary::merged(one, sum, {});
             all.insert(all.end(), values.begin(), values.end());
             std::sort(all.begin(), all.end());
             check(sum, all);
@@ -131,13 +131,13 @@ TEST_CASE("Many summaries merged in one step are the same as by twos") {
             const auto error = 0.01 * static_cast<double>(random() % (max_part + 1) * values.size());
             summary = QuantileSummary::of(window(values), error);
             if (max_part > 0 && random() % 3 == 0) {
-                summary = QuantileSummary::merged(summary, QuantileSummary::of(window(values), error));
+                summary = QuantileSummary::merged(summary, QuantileSummary::of(window(values), error), {});
                 summary.prune(0.04 * static_cast<double>(summary.n()));
                 all.insert(all.end(), values.begin(), values.end());
             }
             if (random() % 2 == 0) summary.pack();
             list.push_back(&summary);
-            sum = QuantileSummary::merged(sum, summary);
+            sum = QuantileSummary::merged(sum, summary, {});
         }
         std::sort(all.begin(), all.end());
         same(QuantileSummary::merged(list, 0), sum);
@@ -159,7 +159,8 @@ TEST_CASE("Many summaries merged in one step are the same as by twos") {
             n, [&](std::uint64_t i) { return i / 3 + seed; }, 0x1p34, alone, quadmill::Tail::Off);
     };
     const auto a = steps_of(1), b = steps_of(5), c = steps_of(9);
-    same(QuantileSummary::merged(std::array{&a, &b, &c}, 0), QuantileSummary::merged(QuantileSummary::merged(a, b), c));
+    same(QuantileSummary::merged(std::array{&a, &b, &c}, 0),
+         QuantileSummary::merged(QuantileSummary::merged(a, b, {}), c, {}));
 }
 
 TEST_CASE("Histograms that wait for each other have all values, and settle to few buckets") {
@@ -213,10 +214,10 @@ TEST_CASE("Several summaries queried together answer like their sum") {
             summary = QuantileSummary::of(window(values), 0.01 * static_cast<double>(random() % 3 * values.size()));
             if (random() % 2 == 0) {
                 const auto more = sorted_values(1 + random() % 400, distinct, random());
-                summary = QuantileSummary::merged(summary, QuantileSummary::of(window(more), 3));
+                summary = QuantileSummary::merged(summary, QuantileSummary::of(window(more), 3), {});
                 summary.prune(0.02 * static_cast<double>(summary.n()));
             }
-            sum = QuantileSummary::merged(sum, summary);
+            sum = QuantileSummary::merged(sum, summary, {});
         }
         if (sum.n() == 0) continue;
         std::vector<const QuantileSummary*> list;
@@ -258,7 +259,7 @@ TEST_CASE("Sharing work among threads changes a summary only in the entries wher
             const auto other = QuantileSummary::of(window(others), 2 * error, backwards);
             CHECK(bytes(one) == bytes(QuantileSummary::of(window(values), error)));
             auto sum = QuantileSummary::merged(one, other, {}, backwards);
-            CHECK(bytes(sum) == bytes(QuantileSummary::merged(one, other)));
+            CHECK(bytes(sum) == bytes(QuantileSummary::merged(one, other, {})));
             std::vector<std::uint32_t> all(values);
             all.insert(all.end(), others.begin(), others.end());
             std::sort(all.begin(), all.end());
@@ -484,11 +485,11 @@ TEST_CASE("A packed summary gives the same answers") {
             for (const auto v : sorted_values(2000, 1'000'000, 4)) b.push_back(v * (above + 1));
             auto one = QuantileSummary::of(window_of(a), error);
             const auto other = QuantileSummary::of(window_of(b), 2 * error);
-            auto sum = QuantileSummary::merged(one, other), packed = sum;
+            auto sum = QuantileSummary::merged(one, other, {}), packed = sum;
             packed.pack();
             CHECK((above > 0 || packed.bytes() <= sum.bytes() / 2));
             one.pack();
-            auto again = QuantileSummary::merged(other, one);
+            auto again = QuantileSummary::merged(other, one, {});
             const auto check_same = [](const QuantileSummary& x, const QuantileSummary& y) {
                 REQUIRE(x.size() == y.size());
                 CHECK(x.max_error() == y.max_error());
@@ -515,16 +516,14 @@ TEST_CASE("A thread uses a few freed blocks again") {
         const List again(size - 1);  // the same rounded size
         CHECK(reinterpret_cast<std::uintptr_t>(again.data()) == freed);
         const auto kept_of = [](std::size_t count, std::size_t length) {
-            { const std::vector<List> lists(count, List(length)); }
-            const auto bytes = Spares::rounded(length * sizeof(std::uint64_t));
             std::size_t kept = 0;
-            while (void* block = spares.take(bytes)) {
-                ::operator delete(block);
-                ++kept;
-            }
-            return kept * bytes;
+            std::thread([&] {
+                { const std::vector<List> lists(count, List(length)); }
+                kept = kept_bytes();
+            }).join();
+            return kept;
         };
-        CHECK(kept_of(40, 300'000) <= Spares::max_total);
+        CHECK(kept_of(40, 300'000) <= std::size_t{8} << 20U);
         CHECK(kept_of(40, 300'000) > 0);
         CHECK(kept_of(40, 10'000) > 0);
         CHECK(kept_of(3, 1'000'000) == 0);  // too long

@@ -1,3 +1,4 @@
+#include "stream/counted_state.hpp"
 #include "stream/quantiles_state.hpp"
 #include "stream/sliding_state.hpp"
 
@@ -8,11 +9,6 @@ using namespace detail::stream;  // NOLINT(google-build-using-namespace): this f
 template <class T>
 SlidingQuantiles<T>::SlidingQuantiles(const SlidingOptions& options, std::unique_ptr<WindowSorter> sorter)
     : SlidingQuantiles(std::make_unique<State>(rule_of<T>, "SlidingQuantiles", options, std::move(sorter))) {}
-
-template <class T>
-void SlidingQuantiles<T>::add(std::span<const T> values) {
-    state().add(values);
-}
 
 template <class T>
 const SlidingOptions& SlidingQuantiles<T>::options() const {
@@ -37,7 +33,7 @@ std::vector<Quantile<T>> SlidingQuantiles<T>::quantiles(std::span<const double> 
     for (const double phi : phis) check_part("SlidingQuantiles::quantiles", "phi", phi);
     if (w == 0) throw InvalidArgument("SlidingQuantiles::quantiles: there are no values yet");
     const auto of_values = [&](const auto& sorted) {
-        std::vector<AnsweredKey> out;
+        std::vector<Quantile<Key>> out;
         for (const double phi : phis) {
             const auto rank = rank_of(phi, w);
             out.push_back({phi, sorted[static_cast<std::size_t>(rank - 1)], rank, rank, rank});
@@ -48,7 +44,7 @@ std::vector<Quantile<T>> SlidingQuantiles<T>::quantiles(std::span<const double> 
         auto out = answers(QuantileParts({&covered.summary}), phis);
         for (auto& q : out) {
             q.rank = rank_of(q.phi, w);
-            q.rank_max += covered.missing;
+            q.rank_upper += covered.missing;
         }
         return out;
     }));
@@ -67,5 +63,47 @@ Quantiles<T> SlidingQuantiles<T>::summary(std::optional<std::uint64_t> width) co
 }
 
 QUADMILL_FOR_EACH_TYPE(SlidingQuantiles)
+
+template <class T>
+SlidingFrequencies<T>::SlidingFrequencies(const SlidingOptions& options, std::unique_ptr<WindowSorter> sorter)
+    : SlidingFrequencies(std::make_unique<State>(rule_of<T>, "SlidingFrequencies", options, std::move(sorter))) {}
+
+template <class T>
+const SlidingOptions& SlidingFrequencies<T>::options() const {
+    return state().options();
+}
+
+template <class T>
+SlidingFrequencies<T> SlidingFrequencies<T>::load(std::span<const std::byte> bytes,
+                                                  std::unique_ptr<WindowSorter> sorter) {
+    return SlidingFrequencies(State::load(rule_of<T>, "SlidingFrequencies::load", bytes, std::move(sorter)));
+}
+
+// If values are missing, a count may be too low by their number.
+template <class T>
+std::vector<Frequent<T>> SlidingFrequencies<T>::frequent(double support, std::optional<std::uint64_t> width) const {
+    check_part("SlidingFrequencies::frequent", "support", support, options().eps);
+    const auto wanted = state().width(width), w = std::min(wanted, n());
+    if (w == 0) return {};
+    const auto min = min_count(support, w);
+    const auto of_values = [&](const auto& sorted) {
+        return frequent_in(FrequencySummary::of(sorted, static_cast<double>(min)), min);
+    };
+    return values_of<T>(state().ask(
+        wanted, of_values, [&](const auto& covered) { return frequent_in(covered.summary, min, covered.missing); }));
+}
+
+template <class T>
+Frequencies<T> SlidingFrequencies<T>::summary(std::optional<std::uint64_t> width) const {
+    const auto wanted = state().width(width);
+    Frequencies<T> out({.eps = options().eps});
+    if (n() == 0) return out;
+    auto& counts = out.state().counts;
+    counts = Counts(counts.eps(), state().ask(wanted, [](const auto& covered) { return covered.summary; }));
+    out.state().intake.add_counted(counts.n(), 0);
+    return out;
+}
+
+QUADMILL_FOR_EACH_TYPE(SlidingFrequencies)
 
 }  // namespace quadmill

@@ -1,0 +1,68 @@
+#include "stream/uncleared.hpp"
+
+#include <array>
+#include <bit>
+#include <utility>
+
+namespace quadmill::detail::stream {
+
+namespace {
+
+constexpr std::size_t min = std::size_t{1} << 16U, max = std::size_t{1} << 22U, max_total = 2 * max;
+
+std::size_t rounded(std::size_t bytes) {
+    const auto step = std::bit_floor(bytes) / 4;
+    return bytes < min || bytes > max ? bytes : (bytes + step - 1) / step * step;
+}
+
+// The blocks that a thread keeps. It is not a member of an allocator, because allocators are copied and compared.
+struct Spares {
+    struct Slot {
+        void* block = nullptr;
+        std::size_t bytes = 0;
+    };
+    std::array<Slot, 16> kept{};
+    std::size_t total = 0;
+
+    Spares() = default;
+    Spares(const Spares&) = delete;
+    Spares& operator=(const Spares&) = delete;
+    ~Spares() {
+        for (auto& slot : kept) ::operator delete(slot.block);
+        total = max_total;  // vectors that die after this keep nothing
+    }
+};
+thread_local Spares spares;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+
+}  // namespace
+
+std::size_t kept_bytes() {
+    return spares.total;
+}
+
+void* take_memory(std::size_t bytes) {
+    bytes = rounded(bytes);
+    if (bytes >= min) {
+        for (auto& [block, size] : spares.kept) {
+            if (size != bytes) continue;
+            spares.total -= std::exchange(size, 0);
+            return std::exchange(block, nullptr);
+        }
+    }
+    return ::operator new(bytes);
+}
+
+void give_memory_back(void* block, std::size_t bytes) {
+    bytes = rounded(bytes);
+    if (bytes >= min && bytes <= max && spares.total + bytes <= max_total) {
+        for (auto& slot : spares.kept) {
+            if (slot.block) continue;
+            slot = {block, bytes};
+            spares.total += bytes;
+            return;
+        }
+    }
+    ::operator delete(block);
+}
+
+}  // namespace quadmill::detail::stream
