@@ -50,12 +50,6 @@ struct QUADMILL_API SavedParts {
 inline constexpr std::size_t max_panes = std::size_t{1} << 20U;
 inline constexpr double max_pane = 0x1p53;  // the numbers of panes are exact as doubles
 
-// Makes summaries of nothing from a saved one.
-template <class Summary, class Read>
-[[nodiscard]] std::function<Summary()> make_like(std::vector<std::byte> empty, Read read) {
-    return [empty = std::move(empty), read = std::move(read)] { return read(empty); };
-}
-
 }  // namespace detail::stream
 
 /// A summary that any number of threads may fill at the same time: each adds to a part, and a read merges the parts.
@@ -186,8 +180,9 @@ class Recent {
         std::span<const std::byte> bytes, std::function<Summary(std::span<const std::byte>)> read =
                                               [](std::span<const std::byte> one) { return Summary::load(one); }) {
         auto saved = detail::stream::SavedParts::load("Recent::load", SavedSummary::Kind::LastSeconds, bytes);
-        Recent loaded(saved.seconds, detail::stream::make_like<Summary>(std::move(saved.empty), read),
-                      static_cast<std::size_t>(saved.panes));
+        Recent loaded(
+            saved.seconds, [empty = std::move(saved.empty), read] { return read(empty); },
+            static_cast<std::size_t>(saved.panes));
         static_cast<void>(loaded.make_());  // it must be right even if there are no parts
         for (const auto& part : saved.parts) loaded.parts_.emplace(part.index, read(part.summary));
         loaded.latest_ = saved.latest;
@@ -277,7 +272,7 @@ class Grouped {
             return Summary::load(one);
         }) {
         auto saved = detail::stream::SavedParts::load("Grouped::load", SavedSummary::Kind::Groups, bytes);
-        Grouped loaded(detail::stream::make_like<Summary>(std::move(saved.empty), read), max_groups);
+        Grouped loaded([empty = std::move(saved.empty), read] { return read(empty); }, max_groups);
         static_cast<void>(loaded.empty());  // it must be right even if there are no groups
         loaded.check(saved.parts.size());
         for (auto& part : saved.parts) loaded.groups_.emplace(std::move(part.name), read(part.summary));

@@ -1,7 +1,6 @@
 // A summary of pairs (x, weight): a few values of x, each with bounds of the amounts at or below it.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>

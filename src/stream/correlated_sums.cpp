@@ -159,7 +159,7 @@ struct CorrelatedState final : SummaryState {
     // Summary of the pairs in the incomplete window.
     CorrelatedSummary sample_of_rest(double max_error) {
         auto rest = pairs.rest();
-        PairIntake::sort(rest);
+        std::ranges::stable_sort(rest, {}, &CorrelatedSummary::Pair::key);
         return sample(rest, max_error);
     }
     CorrelatedSummary sample(const std::vector<CorrelatedSummary::Pair>& sorted, double max_error) {

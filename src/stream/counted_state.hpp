@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -18,13 +19,47 @@ namespace quadmill::detail::stream {
 
 // The error of each length. Heavy prefixes that are subtracted have at least (support - eps) n values each, so there
 // are at most 2 / support of them.
-[[nodiscard]] double each_eps(const HeavyPrefixOptions& options);
+[[nodiscard]] inline double each_eps(const HeavyPrefixOptions& options) {
+    return options.eps / (1 + 2 / options.support);
+}
+
 // Throws InvalidArgument for options out of range. Values have that many bits.
-const HeavyPrefixOptions& checked(const HeavyPrefixOptions& options, unsigned bits);
+inline const HeavyPrefixOptions& checked(const HeavyPrefixOptions& options, unsigned bits) {
+    check_eps("HeavyPrefixes", options.eps, 1e-6);
+    check_part("HeavyPrefixes", "support", options.support, 2 * options.eps);
+    const auto& lengths = options.lengths;
+    const bool ascend = std::is_sorted(lengths.begin(), lengths.end(), std::less_equal<>());
+    if (lengths.empty() || !ascend || lengths.front() < 0 || lengths.back() > static_cast<int>(bits)) {
+        throw InvalidArgument("HeavyPrefixes: the lengths of prefixes must ascend, be from 0 to " +
+                              std::to_string(bits) + ", and at least one");
+    }
+    return options;
+}
+
 // The options of a merged summary. Its errors hold for the support that both can be asked for.
-[[nodiscard]] HeavyPrefixOptions of_both(const HeavyPrefixOptions& a, const HeavyPrefixOptions& b);
+[[nodiscard]] inline HeavyPrefixOptions of_both(const HeavyPrefixOptions& a, const HeavyPrefixOptions& b) {
+    if (a.lengths != b.lengths)
+        throw InvalidArgument("HeavyPrefixes::merge: both must have the same lengths of prefixes");
+    auto both = a;
+    both.support = std::max(a.support, b.support);
+    both.eps = std::max(a.eps, b.eps);
+    return both;
+}
+
 // Reads eps and the support.
-void read_errors(Reader& from, HeavyPrefixOptions& options);
+inline void read_errors(Reader& from, HeavyPrefixOptions& options) {
+    options.eps = read_eps(from, 1e-6);
+    options.support = from.f64();
+    from.require(options.support >= 2 * options.eps && options.support <= 1, "the support");
+}
+
+// Reads the next of ascending lengths, up to that many bits.
+inline void read_length(Reader& from, HeavyPrefixOptions& options, unsigned bits) {
+    const auto length = from.u64();
+    from.require(length <= bits && (options.lengths.empty() || static_cast<int>(length) > options.lengths.back()),
+                 "the lengths of prefixes");
+    options.lengths.push_back(static_cast<int>(length));
+}
 
 // A prefix of values from the first to the last one, and the bounds of their number.
 template <class Value>
@@ -105,7 +140,20 @@ class Counts {
         all.prune(max_error(all.n()));
         counts_.front() = std::move(all);
     }
-    [[nodiscard]] std::vector<HeavyPrefix<Key>> heavy(double support, HeavyRule rule) const;
+    [[nodiscard]] std::vector<HeavyPrefix<Key>> heavy(double support, HeavyRule rule) const {
+        const auto of_length = [&](std::size_t i) {
+            const auto prefix = prefix_of(lengths_[i]);
+            const auto first_of = [&](Key key) { return key << prefix.shift; };
+            const auto under = greatest() - first_of(prefix(greatest()));
+            std::vector<Counted<Key>> all;
+            for (const auto& entry : counts_[i].entries()) {
+                const auto first = first_of(entry.key);
+                all.push_back({first, first + under, {entry.count, entry.count + entry.missed}});
+            }
+            return all;
+        };
+        return heavy_of<Key>(lengths_, of_length, min_count(support, n()), rule);
+    }
 
     // The counts of the shortest prefixes, or of the whole values.
     [[nodiscard]] const FrequencySummary& first() const { return counts_.front(); }
@@ -130,7 +178,15 @@ class Counts {
         from.require(static_cast<double>(first().max_error()) <= max_error(n()), "the error of a count");
     }
     // Reads a count for each length of prefixes.
-    void read_prefixes(Reader& from);
+    void read_prefixes(Reader& from) {
+        for (std::size_t i = 0; i < counts_.size(); ++i) {
+            from.keys_up_to(prefix_of(lengths_[i])(greatest()));
+            auto& count = counts_[i] = FrequencySummary::read(from);
+            from.require(count.n() == n() && static_cast<double>(count.max_error()) <= max_error(n()),
+                         "the counts of a length");
+        }
+        from.keys_up_to(greatest());
+    }
 
   private:
     [[nodiscard]] double max_error(std::uint64_t n) const { return eps_ * static_cast<double>(n); }
@@ -145,6 +201,7 @@ class Counts {
     std::vector<FrequencySummary> counts_;
 };
 
+// What FrequenciesState and HeavyPrefixesState have in common.
 struct CountedState : WindowedState {
     CountedState(const KeyRule& rule, Counts none, std::size_t of_window, std::unique_ptr<WindowSorter>&& sorter)
         : WindowedState(rule, of_window, std::move(sorter)), counts(std::move(none)) {}
@@ -159,11 +216,36 @@ struct CountedState : WindowedState {
         return counts.n();
     }
     // The counts of all values.
-    const Counts& settled();
+    const Counts& settled() {
+        intake.settle();
+        if (intake.rest().empty()) return counts;
+        if (!with_rest || with_rest->n() != n()) {
+            const auto rest = intake.settle_all();
+            with_rest = counts;
+            with_rest->add(rest, own_times, intake.share());
+            intake.trim();
+        }
+        return *with_rest;
+    }
     // What is saved. A long incomplete window is counted, a short one saved unchanged.
-    std::pair<Counts, Window> compact();
+    std::pair<Counts, Window> compact() {
+        const auto rest = intake.settle_all();
+        if (rest.size() <= max_kept(counts.eps())) return {counts, rest};
+        return {settled(), Window({}, intake.rule())};
+    }
     // Merges the other one, with the error that both have from then on.
-    void merge(const std::string& function, CountedState& other, double eps);
+    void merge(const std::string& function, CountedState& other, double eps) {
+        check_merge(function, n(), other.n());
+        const std::lock_guard lock(other.mutex);
+        const auto [others, rest] = other.compact();
+        intake.settle();
+        auto merged = counts;
+        merged.merge(others, eps);
+        intake.keep(rest.values());  // if this or a line above throws, nothing is changed
+        counts = std::move(merged);
+        with_rest.reset();
+        intake.add_counted(others.n(), other.nans());
+    }
 
     [[nodiscard]] double eps() const override { return counts.eps(); }
     [[nodiscard]] std::size_t summary_bytes() override {
@@ -179,7 +261,13 @@ struct CountedState : WindowedState {
 
   protected:
     // The end of a load: the values of the incomplete window.
-    void read_rest(Reader& from, std::size_t saved_window, std::uint64_t nans);
+    void read_rest(Reader& from, std::size_t saved_window, std::uint64_t nans) {
+        from.require(window == saved_window, "the window");
+        intake.add_counted(counts.n(), nans);
+        const auto rest = read_sorted(from, std::min<std::uint64_t>(window - 1, max_kept(counts.eps())), intake.rule());
+        from.end();
+        intake.add(rest.values());
+    }
 };
 
 // The inside of a Frequencies. A sliding window makes one, too.
@@ -188,21 +276,87 @@ struct FrequenciesState final : CountedState {
         : CountedState(rule, Counts(wanted.eps), counted_window_for("Frequencies", wanted.eps, wanted.window, *sorter),
                        std::move(sorter)) {}
     static std::unique_ptr<FrequenciesState> load(const KeyRule& rule, std::span<const std::byte> bytes,
-                                                  std::unique_ptr<WindowSorter> sorter);
-    [[nodiscard]] std::vector<std::byte> save() override;
-    [[nodiscard]] Count count(Key key);
+                                                  std::unique_ptr<WindowSorter> sorter) {
+        auto from = open("Frequencies::load", bytes, Kind::Frequencies, rule.type);
+        const double eps = read_eps(from, 1e-9);
+        const auto window = read_window(from);
+        const auto nans = from.u64();
+        from.require(nans <= max_values, "the number of NaNs");
+        auto loaded =
+            std::make_unique<FrequenciesState>(rule, FrequencyOptions{.eps = eps, .window = window}, std::move(sorter));
+        loaded->counts.read(from);
+        loaded->read_rest(from, window, nans);
+        return loaded;
+    }
+    [[nodiscard]] std::vector<std::byte> save() override {
+        const auto [all, rest] = compact();
+        Writer to({Kind::Frequencies, intake.rule().type});
+        to.f64(all.eps());
+        to.u64(window);
+        to.u64(nans());
+        all.write(to);
+        write_sorted(to, rest);
+        return to.take();
+    }
+    // The incomplete window is saved unchanged, so it is counted exactly.
+    [[nodiscard]] Count count(Key key) {
+        const std::lock_guard lock(mutex);
+        const auto rest = intake.settle_all();
+        const auto first = gallop(0, rest.size(), [&](std::size_t i) { return rest[i] < key; });
+        const auto in_rest = gallop(first, rest.size(), [&](std::size_t i) { return rest[i] <= key; }) - first;
+        const auto [lower, upper] = counts.first().count(key);
+        return count_of({lower + in_rest, upper + in_rest});
+    }
     // As Frequencies::add() with weights.
-    void add_weighted(const Values& values, std::span<const std::uint64_t> weights);
+    void add_weighted(const Values& values, std::span<const std::uint64_t> weights) {
+        const WeightedKeys keys("Frequencies::add", intake, values, weights);
+        intake.settle();
+        counts.add(keys);
+        with_rest.reset();
+        intake.add_counted(keys.n(), keys.nans());
+    }
 };
 
 // The inside of a HeavyPrefixes.
 struct HeavyPrefixesState final : CountedState {
-    HeavyPrefixesState(const KeyRule& rule, const HeavyPrefixOptions& wanted, std::unique_ptr<WindowSorter> sorter);
+    HeavyPrefixesState(const KeyRule& rule, const HeavyPrefixOptions& wanted, std::unique_ptr<WindowSorter> sorter)
+        : CountedState(rule, Counts(each_eps(checked(wanted, rule.raw_bits())), wanted.lengths, rule.raw_bits()),
+                       counted_window_for("HeavyPrefixes", std::max(each_eps(wanted), min_eps_of_window), wanted.window,
+                                          *sorter),
+                       std::move(sorter)),
+          options(wanted) {}
     static std::unique_ptr<HeavyPrefixesState> load(const KeyRule& rule, std::span<const std::byte> bytes,
-                                                    std::unique_ptr<WindowSorter> sorter);
+                                                    std::unique_ptr<WindowSorter> sorter) {
+        auto from = open("HeavyPrefixes::load", bytes, Kind::HeavyPrefixes, rule.type);
+        HeavyPrefixOptions options;
+        read_errors(from, options);
+        options.window = read_window(from);
+        const auto lengths = from.count();
+        from.require(lengths > 0, "the lengths of prefixes");
+        while (options.lengths.size() < lengths) read_length(from, options, rule.raw_bits());
+        auto loaded = std::make_unique<HeavyPrefixesState>(rule, options, std::move(sorter));
+        loaded->counts.read_prefixes(from);
+        loaded->read_rest(from, options.window, 0);
+        return loaded;
+    }
     [[nodiscard]] double eps() const override { return options.eps; }
-    [[nodiscard]] std::vector<std::byte> save() override;
-    void merge(HeavyPrefixesState& other);
+    [[nodiscard]] std::vector<std::byte> save() override {
+        const auto [all, rest] = compact();
+        Writer to({Kind::HeavyPrefixes, intake.rule().type});
+        to.f64(options.eps);
+        to.f64(options.support);
+        to.u64(window);
+        to.u64(options.lengths.size());
+        for (const int length : options.lengths) to.u64(static_cast<std::uint64_t>(length));
+        all.write(to);
+        write_sorted(to, rest);
+        return to.take();
+    }
+    void merge(HeavyPrefixesState& other) {
+        auto both = of_both(options, other.options);
+        CountedState::merge("HeavyPrefixes::merge", other, each_eps(both));
+        options = std::move(both);
+    }
 
     HeavyPrefixOptions options;
 };

@@ -37,9 +37,8 @@ struct ErrorPlan {
     static ErrorPlan of_stream(double eps, std::uint64_t levels) { return {eps, levels, 0.25}; }
 
     static std::uint64_t levels_for(std::uint64_t windows) {
-        std::uint64_t levels = 1;
-        while (levels < max_ids && (std::uint64_t{1} << (levels - 1)) < windows) ++levels;
-        return levels;
+        return std::min<std::uint64_t>(1 + static_cast<unsigned>(std::bit_width(windows - (windows > 0 ? 1 : 0))),
+                                       max_ids);
     }
     // For a stream of n values, if known.
     static ErrorPlan planned(double eps, const std::optional<std::uint64_t>& n, std::size_t window,

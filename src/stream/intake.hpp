@@ -228,12 +228,10 @@ class Intake {
     // two, so that parts of any length fill a buffer that is as short as for single values.
     static std::byte* append(Buffer& batch, std::size_t count, std::size_t max) {
         const auto before = batch.size(), size = before + count;
-        if (batch.capacity() > 0) {
+        if (size > batch.capacity()) {
             while (max / 2 >= size) max /= 2;
-        } else {
-            max = size;
+            batch.reserve(batch.capacity() > 0 ? std::max(size, max) : size);
         }
-        if (size > batch.capacity()) batch.reserve(std::max(size, max));
         batch.resize(size);
         return batch.data(before);
     }

@@ -72,6 +72,7 @@ struct KeyRule {
     // The bits of a value as they are saved, and their bytes.
     [[nodiscard]] Key raw(Key bits) const { return narrow ? narrow->bits(bits) : bits; }
     [[nodiscard]] std::size_t raw_bytes() const { return narrow ? narrow->width : width; }
+    [[nodiscard]] unsigned raw_bits() const { return static_cast<unsigned>(8 * raw_bytes()); }
     [[nodiscard]] Key of_raw(Key raw) const {
         if (!narrow) return raw;
         return narrow->is_nan(raw) ? ~sign : narrow->order(raw);

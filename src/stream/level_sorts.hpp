@@ -7,9 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <span>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 

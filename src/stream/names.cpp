@@ -221,20 +221,18 @@ HeavyPrefixes<Ipv6> HeavyPrefixes<Ipv6>::load(std::span<const std::byte> bytes) 
     HeavyPrefixOptions options;
     read_errors(from, options);
     const auto count = from.count(2);
-    from.require(count >= 1 && count <= address_bits + 1, "the number of lengths");
+    from.require(count >= 1, "the number of lengths");
     std::vector<Frequencies<std::string>> levels;
     options.lengths.clear();
     for (std::size_t i = 0; i < count; ++i) {
-        const auto length = from.u64();
-        from.require(length <= address_bits && (i == 0 || static_cast<int>(length) > options.lengths.back()),
-                     "a length");
-        options.lengths.push_back(static_cast<int>(length));
+        read_length(from, options, address_bits);
+        const auto length = options.lengths.back();
         const auto level = from.text();
         auto& names = levels.emplace_back(Frequencies<std::string>::load(std::as_bytes(std::span(level))));
         from.require(names.n() == levels.front().n(), "the number of addresses");
         for (const auto& prefix : names.top(std::numeric_limits<std::size_t>::max())) {
-            from.require(prefix.value.size() == (length + 7) / 8 &&
-                             prefix_of(with_prefix(prefix.value, 0, false), options.lengths.back()) == prefix.value,
+            from.require(prefix.value.size() == static_cast<std::size_t>(length + 7) / 8 &&
+                             prefix_of(with_prefix(prefix.value, 0, false), length) == prefix.value,
                          "a prefix");
         }
     }

@@ -76,9 +76,6 @@ class PairIntake final : WindowSink {
         for (std::size_t i = 0; i < keys_.rest().size(); ++i) pairs.push_back({keys_.rest()[i] >> 32U, weights_[i]});
         return pairs;
     }
-    static void sort(std::vector<Pair>& pairs) {
-        std::stable_sort(pairs.begin(), pairs.end(), [](const Pair& a, const Pair& b) { return a.key < b.key; });
-    }
     [[nodiscard]] std::size_t bytes() const {
         return keys_.bytes() + weights_.size() * sizeof(double) + rest_.capacity() * sizeof(Pair);
     }

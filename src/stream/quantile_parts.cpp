@@ -13,18 +13,6 @@ QuantileParts::QuantileParts(std::vector<const QuantileSummary*> parts) : parts_
     }
 }
 
-Key QuantileParts::min() const {
-    auto min = parts_.front()->key(0);
-    for (const auto* part : parts_) min = std::min(min, part->key(0));
-    return min;
-}
-
-Key QuantileParts::greatest() const {
-    auto greatest = parts_.front()->key(0);
-    for (const auto* part : parts_) greatest = std::max(greatest, part->key(part->size() - 1));
-    return greatest;
-}
-
 // Max number of values that a part has before a position.
 std::uint64_t QuantileParts::ranks_after(std::size_t part, std::size_t index) const {
     const auto& of = *parts_[part];

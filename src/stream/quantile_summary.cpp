@@ -14,7 +14,7 @@ namespace quadmill::detail::stream {
 
 struct QuantileSummary::Bounded {
     explicit Bounded(const QuantileSummary& summary) : ranks(summary.ranks_.data()) {}
-    const Ranks& operator[](std::size_t i) const { return ranks[i]; }
+    const Ranks& operator()(std::size_t i) const { return ranks[i]; }
     const Ranks* ranks;
 };
 
@@ -116,10 +116,10 @@ std::uint64_t QuantileSummary::merge_piece(const QuantileSummary& a, const Quant
     const RanksB ranks_b(b);
     std::size_t x = from_first(a.keys_, b.keys_, begin), y = begin - x;
     // rank_min of the predecessors
-    std::uint64_t x_min = x > 0 ? ranks_a[x - 1].min : 0, y_min = y > 0 ? ranks_b[y - 1].min : 0, gap = 2;
+    std::uint64_t x_min = x > 0 ? ranks_a(x - 1).min : 0, y_min = y > 0 ? ranks_b(y - 1).min : 0, gap = 2;
     while (x < na && y < nb && x + y < end) {
         const bool take_x = a.keys_[x] <= b.keys_[y];  // random: no branch may depend on it
-        const auto in_a = ranks_a[x], in_b = ranks_b[y];
+        const auto in_a = ranks_a(x), in_b = ranks_b(y);
         const auto max = in_a.max + in_b.max - 1;
         gap = std::max(gap, max - (x_min + y_min));
         x_min = take_x ? in_a.min : x_min;
@@ -136,8 +136,8 @@ std::uint64_t QuantileSummary::merge_piece(const QuantileSummary& a, const Quant
         gap = std::max(gap, ranks.max + others - before);
         before = ranks.min + others;
     };
-    for (; x < na && x + y < end; ++x) take(a.keys_[x], ranks_a[x], b.n_);
-    for (; y < nb && x + y < end; ++y) take(b.keys_[y], ranks_b[y], a.n_);
+    for (; x < na && x + y < end; ++x) take(a.keys_[x], ranks_a(x), b.n_);
+    for (; y < nb && x + y < end; ++y) take(b.keys_[y], ranks_b(y), a.n_);
     return gap;
 }
 

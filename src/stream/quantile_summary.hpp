@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "stream/bytes.hpp"
@@ -143,11 +142,10 @@ class QuantileSummary {
     // The ranks of a sample at equal steps.
     struct Stepped {
         explicit Stepped(const QuantileSummary& of) : gap(of.gap_), n(of.n_) {}
-        Ranks operator[](std::size_t i) const {
+        Ranks operator()(std::size_t i) const {
             const auto rank = std::min(i * gap + 1, n);
             return {rank, rank};
         }
-        Ranks operator()(std::size_t i) const { return (*this)[i]; }
         std::uint64_t gap, n;
     };
     struct Bounded;  // stored ranks
@@ -159,7 +157,7 @@ class QuantileSummary {
     [[nodiscard]] bool is_packed() const { return !short_keys_.empty() || !short_ranks_.empty(); }
     [[nodiscard]] bool is_stepped() const { return ranks_.empty() && short_ranks_.empty(); }
     [[nodiscard]] Ranks ranks_of(std::size_t i) const {
-        if (is_stepped()) return Stepped(*this)[i];
+        if (is_stepped()) return Stepped(*this)(i);
         if (short_ranks_.empty()) return ranks_[i];
         return {short_ranks_[i].min, std::uint64_t{short_ranks_[i].min} + short_ranks_[i].more};
     }
@@ -172,7 +170,7 @@ class QuantileSummary {
         keys_.resize(static_cast<std::size_t>(steps(n, gap_)));
         share_pieces(share, keys_.size(), [&](std::size_t /*piece*/, std::size_t begin, std::size_t end) {
             const auto key_at = at;  // in registers
-            for (auto i = begin; i < end; ++i) keys_[i] = key_at(Stepped(*this)[i].min - 1);
+            for (auto i = begin; i < end; ++i) keys_[i] = key_at(Stepped(*this)(i).min - 1);
         });
     }
     template <class At>

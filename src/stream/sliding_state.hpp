@@ -147,7 +147,7 @@ class SlidingState final : public WindowedState {
     // Messages begin with `name`.
     SlidingState(const KeyRule& rule, const std::string& name, const SlidingOptions& options,
                  std::unique_ptr<WindowSorter> sorter)
-        : WindowedState(rule, window_of_intake(checked(name, options, rule.width)),
+        : WindowedState(rule, SlidingPlan(checked(name, options, rule.width)).intake_window(),
                         with_min(std::move(sorter), options)),
           name_(name),
           options_(options),
@@ -274,10 +274,6 @@ class SlidingState final : public WindowedState {
     // The saved options, as bits of a number.
     static constexpr std::uint64_t variable = 1, never_raw = 2, level_sorts = 4;
 
-    static std::size_t window_of_intake(const SlidingOptions& options) {
-        const SlidingPlan plan(options);
-        return plan.sorted ? 1 : static_cast<std::size_t>(plan.block);
-    }
     // Like Intake::settle_all(). Afterwards all complete blocks exist.
     Window settle_all() {
         const auto rest = intake.settle_all();

@@ -74,6 +74,8 @@ struct SlidingPlan {
     }
     // Number of values in a block.
     [[nodiscard]] std::uint64_t length(int level) const { return block << static_cast<unsigned>(level); }
+    // Values in a window of the intake.
+    [[nodiscard]] std::size_t intake_window() const { return sorted ? 1 : static_cast<std::size_t>(block); }
     // The height of trees of blocks (block_trees.hpp): large enough that a sample of the highest block is small
     // compared with its values. 0: no trees, because they would be too large for the window.
     [[nodiscard]] int tree_height() const {
