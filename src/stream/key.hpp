@@ -52,12 +52,13 @@ struct KeyRule {
     // the values.
     const KeyRule* narrow = nullptr;
 
-    // The total order, in which -0 is below 0. Bits has at least the width of a value.
+    // The total order, in which -0 is below 0. Bits has the width of a value, or 64 bits.
     template <class Bits>
     [[nodiscard]] constexpr Bits order(Bits bits) const {
         const auto low = [](Key mask) { return static_cast<Bits>(mask); };
         const auto flipped = static_cast<Bits>(bits ^ ((bits & low(sign)) != 0 ? low(if_negative) : low(if_positive)));
-        return static_cast<Bits>(static_cast<Bits>(flipped - low(minus)) & low(ones));
+        const auto key = static_cast<Bits>(flipped - low(minus));
+        return sizeof(Bits) < sizeof(Key) ? key : key & low(ones);
     }
     template <class Bits>
     [[nodiscard]] Key key(Bits bits) const {

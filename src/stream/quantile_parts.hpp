@@ -23,9 +23,15 @@ class QuantileParts {
     [[nodiscard]] std::uint64_t n() const { return n_; }
     [[nodiscard]] std::size_t size() const { return size_; }  // number of entries
     [[nodiscard]] Key min() const {
-        return std::ranges::min(parts_, {}, [](const auto* part) { return part->key(0); })->key(0);
+        auto min = ~Key{0};
+        for (const auto* part : parts_) min = std::min(min, part->key(0));
+        return min;
     }
-    [[nodiscard]] Key greatest() const { return last_of(*std::ranges::max_element(parts_, {}, last_of)); }
+    [[nodiscard]] Key greatest() const {
+        Key greatest = 0;
+        for (const auto* part : parts_) greatest = std::max(greatest, part->key(part->size() - 1));
+        return greatest;
+    }
     // The entry whose rank is certainly nearest to that rank. Pre: 1 <= rank <= n. Cost: with p parts of up to e
     // entries, about 64 p log2(e) reads; fewer for shorter keys.
     [[nodiscard]] Entry at_rank(std::uint64_t rank) const;
@@ -33,7 +39,6 @@ class QuantileParts {
     [[nodiscard]] Bounds count_at_most(Key key) const;
 
   private:
-    static Key last_of(const QuantileSummary* part) { return part->key(part->size() - 1); }
     using Places = std::vector<std::size_t>;  // for each part, the index of its first entry after a position of the sum
 
     // A position before the first entry whose rank_max is above that rank.
