@@ -50,7 +50,7 @@ double worst_rank(const SlidingQuantiles<double>& sliding, std::vector<double> w
 double worst_count(const SlidingFrequencies<double>& sliding, const std::vector<double>& window, std::uint64_t width) {
     const auto counts = exact_counts(window);
     const auto w = static_cast<double>(window.size());
-    const double eps = sliding.options().eps;
+    const double eps = sliding.eps();
     double worst = 0;
     for (const double support : {eps, std::min(3 * eps, 1.0), 0.5}) {
         std::map<double, Count> found;
