@@ -141,6 +141,12 @@ void check_monotonic(KeyType type, const CorrelatedSummary& summary, const std::
     }
 }
 
+template <class T>
+CorrelatedSum<T> value_of(const CorrelatedSum<Key>& found) {
+    const auto exact = found.exact ? std::optional(KeyOf<T>::value(*found.exact)) : std::nullopt;
+    return {found.threshold, exact, found.sum, found.lower, found.upper};
+}
+
 }  // namespace
 
 // The inside of a CorrelatedSums, for keys of all types.
@@ -381,16 +387,6 @@ void CorrelatedSums<T>::add(std::span<const T> x, std::span<const double> y) {
         s.add(x[i], weight);
     }
 }
-
-namespace {
-
-template <class T>
-CorrelatedSum<T> value_of(const CorrelatedSum<Key>& found) {
-    const auto exact = found.exact ? std::optional(KeyOf<T>::value(*found.exact)) : std::nullopt;
-    return {found.threshold, exact, found.sum, found.lower, found.upper};
-}
-
-}  // namespace
 
 template <class T>
 CorrelatedSum<T> CorrelatedSums<T>::sum(const Aggregate& aggregate, const Affine& f) const {

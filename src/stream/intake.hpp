@@ -123,7 +123,7 @@ class Intake {
                 }
                 if (const auto limit = this->limit(); filling_.size() < limit) {
                     const auto part = values.first(std::min(values.size(), limit - filling_.size()));
-                    copy(part);
+                    keep(part);
                     values = values.from(part.size());
                 }
                 if (const auto limit = this->limit(); filling_.size() >= limit)
@@ -147,7 +147,21 @@ class Intake {
         filling_.shrink();
     }
     // Like add(), but does not use the sorter until the next call, so it cannot fail.
-    void keep(const Values& values) { copy(values); }
+    void keep(const Values& values) {
+        if (filling_.capacity() == 0) filling_ = std::move(spare_);
+        const auto before = filling_.size();
+        std::size_t nans = 0;
+        try {
+            nans = copy_shared(values, append(filling_, values.size(), limit()));
+        } catch (...) {
+            filling_.resize(before);
+            throw;
+        }
+        if (nans > 0) drop_nans(filling_, before, rule_);
+        n_ += values.size() - nans;
+        nans_ += nans;
+        taken_ += values.size();
+    }
     // Runs work on the sink. If it throws, n() is what the sink has kept and what waits here.
     void counted(const auto& work) {
         try {
@@ -224,8 +238,8 @@ class Intake {
     [[nodiscard]] bool is_long() const { return taken_ >= long_; }
     [[nodiscard]] std::size_t limit() const { return is_long() ? batch_ : window_; }
     [[nodiscard]] Keys keys(Buffer& values) const { return rule_.keys(values.data(), values.size()); }
-    // Space at the end for that many more values, of a batch of at most `max`: it grows to the max divided by a power of
-    // two, so that parts of any length fill a buffer that is as short as for single values.
+    // Space at the end of a batch for that many more values. The batch grows to the max divided by a power of two, so
+    // that parts of any length fill a buffer that is as short as for single values.
     static std::byte* append(Buffer& batch, std::size_t count, std::size_t max) {
         const auto before = batch.size(), size = before + count;
         if (size > batch.capacity()) {
@@ -251,21 +265,6 @@ class Intake {
             sorter_->share(pieces, copy_piece);
         }
         return nans;
-    }
-    void copy(const Values& values) {
-        if (filling_.capacity() == 0) filling_ = std::move(spare_);
-        const auto before = filling_.size();
-        std::size_t nans = 0;
-        try {
-            nans = copy_shared(values, append(filling_, values.size(), limit()));
-        } catch (...) {
-            filling_.resize(before);
-            throw;
-        }
-        if (nans > 0) drop_nans(filling_, before, rule_);
-        n_ += values.size() - nans;
-        nans_ += nans;
-        taken_ += values.size();
     }
     // Cuts off the first waiting values.
     Buffer cut(std::size_t count) {

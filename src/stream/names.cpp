@@ -167,6 +167,41 @@ Ipv6 with_prefix(const std::string& prefix, int length, bool bit) {
     return address;
 }
 
+constexpr unsigned min_bits = 4, max_bits = 18;
+
+double deviation(unsigned bits) {
+    return 1.04 / std::sqrt(std::ldexp(1, static_cast<int>(bits)));
+}
+
+// A bijection after which every bit depends on all bits (Vigna's variant 13 of MurmurHash3's).
+std::uint64_t mixed(std::uint64_t x) {
+    x = (x ^ x >> 30U) * 0xbf58476d1ce4e5b9U;
+    x = (x ^ x >> 27U) * 0x94d049bb133111ebU;
+    return x ^ x >> 31U;
+}
+
+// Ertl's sums over the registers that are 0, and over those that are full.
+double sigma(double x) {
+    if (x == 1) return std::numeric_limits<double>::infinity();
+    double z = x, before = -1;
+    for (double y = 1; z != before; y += y) {
+        x *= x;
+        before = z;
+        z += x * y;
+    }
+    return z;
+}
+double tau(double x) {
+    if (x == 0 || x == 1) return 0;
+    double z = 1 - x, before = -1;
+    for (double y = 0.5; z != before; y *= 0.5) {
+        x = std::sqrt(x);
+        before = z;
+        z -= (1 - x) * (1 - x) * y;
+    }
+    return z / 3;
+}
+
 }  // namespace
 
 HeavyPrefixes<Ipv6>::HeavyPrefixes(const HeavyPrefixOptions& options) : options_(checked(options, address_bits)) {
@@ -249,45 +284,6 @@ std::size_t HeavyPrefixes<Ipv6>::bytes() const {
     for (const auto& level : levels_) bytes += level.bytes();
     return bytes;
 }
-
-namespace {
-
-constexpr unsigned min_bits = 4, max_bits = 18;
-
-double deviation(unsigned bits) {
-    return 1.04 / std::sqrt(std::ldexp(1, static_cast<int>(bits)));
-}
-
-// A bijection after which every bit depends on all bits (Vigna's variant 13 of MurmurHash3's).
-std::uint64_t mixed(std::uint64_t x) {
-    x = (x ^ x >> 30U) * 0xbf58476d1ce4e5b9U;
-    x = (x ^ x >> 27U) * 0x94d049bb133111ebU;
-    return x ^ x >> 31U;
-}
-
-// Ertl's sums over the registers that are 0, and over those that are full.
-double sigma(double x) {
-    if (x == 1) return std::numeric_limits<double>::infinity();
-    double z = x, before = -1;
-    for (double y = 1; z != before; y += y) {
-        x *= x;
-        before = z;
-        z += x * y;
-    }
-    return z;
-}
-double tau(double x) {
-    if (x == 0 || x == 1) return 0;
-    double z = 1 - x, before = -1;
-    for (double y = 0.5; z != before; y *= 0.5) {
-        x = std::sqrt(x);
-        before = z;
-        z -= (1 - x) * (1 - x) * y;
-    }
-    return z / 3;
-}
-
-}  // namespace
 
 Distinct::Distinct(double error) {
     for (bits_ = min_bits; bits_ < max_bits && deviation(bits_) > error;) ++bits_;

@@ -109,8 +109,8 @@ struct QuantilesState final : WindowedState {
         const auto gap = QuantileSummary::gap_for(histogram.plan().max_error(1, window));
         intake.sample(std::min<std::uint64_t>(gap, std::max<std::size_t>(window, 2) - 1));
     }
-    // With a tail, windows of wide values go to one summary and need not be sorted. Otherwise a sample reads values that
-    // are far apart, and waits for memory.
+    // With a tail, windows of wide values go to one summary and need not be sorted. Otherwise a sample reads values
+    // that are far apart, and waits for memory.
     void take(const Windows& sorted) override {
         of_rest.reset();
         if (absorbs()) {
@@ -222,7 +222,7 @@ struct QuantilesState final : WindowedState {
         intake.add_counted(more - rests.size(), nans);
         sums = all;
     }
-    // The values of the incomplete window.
+    // The values of the incomplete window. If nothing was dropped from complete ones, nothing is dropped from these.
     const QuantileSummary& summary_of_rest() {
         if (of_rest && of_rest->n() == intake.rest().size()) return *of_rest;
         const auto rest = intake.settle_all();
@@ -240,8 +240,8 @@ struct QuantilesState final : WindowedState {
         const auto share = intake.share();
         auto sampled = QuantileSummary::of(rest, plan.max_error(1, rest.size()), share, tail());
         const auto all = QuantileSummary::merged(buckets.all(share), sampled, {}, share);
-        // The first error that leaves few entries, unless that would take more than 12 ids, which have four fifths of the
-        // rest.
+        // The first error that leaves few entries, unless that would take more than 12 ids, which have four fifths of
+        // the rest.
         const auto few =
             2 * (tail() == Tail::Both ? 2 : 1) * (1 + std::log1p(plan.eps * static_cast<double>(all.n()))) / plan.eps;
         auto id = std::min(std::max(ErrorPlan::live_ids, last) + 1, Histogram::max_ids);
@@ -255,8 +255,8 @@ struct QuantilesState final : WindowedState {
         }
     }
     using Ask = Callable<void(const QuantileParts&)>;
-    // Calls `work` with all values, for a query of that many ranks. If nothing was dropped from complete windows, nothing is dropped from the rest. The errors of parts add up. A few
-    // ranks are found in the parts themselves; for many ranks it is faster to merge the parts first.
+    // Calls `work` with all values, for a query of that many ranks. The errors of parts add up. A few ranks are found
+    // in the parts themselves; for many ranks it is faster to merge the parts first.
     void ask(std::size_t ranks, const Ask& work) {
         const std::lock_guard lock(mutex);
         intake.settle();
