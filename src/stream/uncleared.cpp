@@ -8,11 +8,11 @@ namespace quadmill::detail::stream {
 
 namespace {
 
-constexpr std::size_t min = std::size_t{1} << 16U, max = std::size_t{1} << 22U, max_total = 2 * max;
+constexpr std::size_t min_block = std::size_t{1} << 16U, max_block = std::size_t{1} << 22U, max_kept = 2 * max_block;
 
 std::size_t rounded(std::size_t bytes) {
     const auto step = std::bit_floor(bytes) / 4;
-    return bytes < min || bytes > max ? bytes : (bytes + step - 1) / step * step;
+    return bytes < min_block || bytes > max_block ? bytes : (bytes + step - 1) / step * step;
 }
 
 // The blocks that a thread keeps. It is not a member of an allocator, because allocators are copied and compared.
@@ -29,7 +29,7 @@ struct Spares {
     Spares& operator=(const Spares&) = delete;
     ~Spares() {
         for (auto& slot : kept) ::operator delete(slot.block);
-        total = max_total;  // vectors that die after this keep nothing
+        total = max_kept;  // vectors that die after this keep nothing
     }
 };
 thread_local Spares spares;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
@@ -42,7 +42,7 @@ std::size_t kept_bytes() {
 
 void* take_memory(std::size_t bytes) {
     bytes = rounded(bytes);
-    if (bytes >= min) {
+    if (bytes >= min_block) {
         for (auto& [block, size] : spares.kept) {
             if (size != bytes) continue;
             spares.total -= std::exchange(size, 0);
@@ -54,7 +54,7 @@ void* take_memory(std::size_t bytes) {
 
 void give_memory_back(void* block, std::size_t bytes) {
     bytes = rounded(bytes);
-    if (bytes >= min && bytes <= max && spares.total + bytes <= max_total) {
+    if (bytes >= min_block && bytes <= max_block && spares.total + bytes <= max_kept) {
         for (auto& slot : spares.kept) {
             if (slot.block) continue;
             slot = {block, bytes};
