@@ -8,7 +8,7 @@ namespace quadmill::detail::stream {
 
 namespace {
 
-constexpr std::size_t min_block = std::size_t{1} << 16U, max_block = std::size_t{1} << 22U, max_kept = 2 * max_block;
+constexpr std::size_t min_block = std::size_t{1} << 16U, max_block = std::size_t{1} << 22U, max_total = 2 * max_block;
 
 std::size_t rounded(std::size_t bytes) {
     const auto step = std::bit_floor(bytes) / 4;
@@ -29,7 +29,7 @@ struct Spares {
     Spares& operator=(const Spares&) = delete;
     ~Spares() {
         for (auto& slot : kept) ::operator delete(slot.block);
-        total = max_kept;  // vectors that die after this keep nothing
+        total = max_total;  // vectors that die after this keep nothing
     }
 };
 thread_local Spares spares;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
@@ -54,7 +54,7 @@ void* take_memory(std::size_t bytes) {
 
 void give_memory_back(void* block, std::size_t bytes) {
     bytes = rounded(bytes);
-    if (bytes >= min_block && bytes <= max_block && spares.total + bytes <= max_kept) {
+    if (bytes >= min_block && bytes <= max_block && spares.total + bytes <= max_total) {
         for (auto& slot : spares.kept) {
             if (slot.block) continue;
             slot = {block, bytes};
