@@ -77,7 +77,8 @@ class QUADMILL_API StreamSummary {
     StreamSummary(StreamSummary&&) noexcept;
     StreamSummary& operator=(StreamSummary&&) noexcept;
     ~StreamSummary();
-    void add_values(const void* values, std::size_t size);  ///< add() of most classes
+    void add_values(const void* values, std::size_t size);  ///< for the library
+    /// For the library.
     template <class State>
     [[nodiscard]] State& state_as() const {
         return static_cast<State&>(*state_);

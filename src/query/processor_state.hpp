@@ -43,7 +43,7 @@ using detail::query::Tuning;
 // A table that an engine has opened.
 struct Opened {
     std::shared_ptr<const TableData> table;
-    QueryEngine engine;
+    QueryEngine engine{};
     std::shared_ptr<Columns> columns;
 };
 
@@ -116,7 +116,7 @@ template <class T>
 struct Pending {
     std::shared_ptr<QueryProcessor::State> processor;
     Later<T> later;
-    QueryEngine engine;
+    QueryEngine engine{};
 
     [[nodiscard]] bool ready(const char* function) const {
         return processor->within(function, [this] { return later.ready(); });

@@ -60,7 +60,9 @@ struct Operand {
 // Whether the comparison is true for two constants. `order` is negative if the first is less, 0 if they are equal, and
 // positive if it is greater.
 bool holds(Comparison op, int order) {
-    return (query::relations_of(op) & (order < 0 ? 1U : order == 0 ? 2U : 4U)) != 0;
+    return (query::relations_of(op) & (order < 0    ? query::is_less
+                                       : order == 0 ? query::is_equal
+                                                    : query::is_greater)) != 0;
 }
 
 struct Symbol {

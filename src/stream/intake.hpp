@@ -80,7 +80,7 @@ class WindowSink {
 // waits if the sorter lags behind. Windows for which there is no memory are lost; n() counts the values that are left.
 class Intake {
   public:
-    // The sink outlives this object; the rule is rule_of<T>.
+    // The sink and the rule outlive this object.
     Intake(const KeyRule& rule, std::unique_ptr<WindowSorter> sorter, std::size_t window, WindowSink& sink)
         : rule_(rule), sorter_(std::move(sorter)), sink_(sink), window_(window) {
         const std::size_t max = (std::size_t{1} << 27U) / rule.width;

@@ -253,6 +253,7 @@ class LevelSorts {
     // Sorts copies, because waiting values keep their order.
     void sort_sets(std::size_t l, std::size_t size, std::size_t count, WindowSorter& sorter) {
         sets_.clear();
+        sets_.reserve(size * count);
         sets_.append(waiting_.values().last(levels_[l].waiting).first(size * count));
         sorter.begin(rule_.keys(sets_.data(), sets_.size()), size);
         sorter.finish();

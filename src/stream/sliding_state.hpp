@@ -65,7 +65,7 @@ class Last {
         for (; !values.empty(); values = values.from(std::min(values.size(), piece()))) {
             const auto part = values.first(std::min(values.size(), piece()));
             const auto left_out = count_nans(part, rule_), size = values_.size() + part.size() - left_out;
-            if (size + left_out > max() && size > capacity_)  // so each value is moved at most four times
+            if (size + left_out > max())  // so at most four values are moved for each value or NaN that comes
                 values_.erase_first(size - capacity_);
             append_numbers(values_, part, rule_, left_out);
             nans += left_out;
@@ -80,14 +80,14 @@ class Last {
     // The last `width` of all `n` values, sorted. A later call for as many merges new values and removes old ones.
     Window sorted(std::uint64_t width, std::uint64_t n, const Sort& sort) {
         const auto size = static_cast<std::size_t>(std::min(width, n));
-        const auto fresh = static_cast<std::size_t>(n - n_), gone = sorted_.size() + fresh - size;
+        const auto fresh = n - n_, gone = sorted_.size() + fresh - size;
         const auto copy = [&](const Values& values) {
             Buffer out(values);
             if (!out.empty()) sort(out);
             return out;
         };
         if (width == width_ && fresh <= size / 8 && values_.size() >= size + gone) {
-            auto in = copy(last(fresh)), out = copy(last(size + gone).first(gone));
+            auto in = copy(last(fresh)), out = copy(last(size + gone).first(static_cast<std::size_t>(gone)));
             with_width(rule_.width, [&]<class Bits>(Bits /*width*/) { change<Bits>(in, out); });
         } else {
             sorted_ = copy(last(size));

@@ -23,7 +23,7 @@ struct SummaryState {
     [[nodiscard]] virtual double eps() const = 0;
     [[nodiscard]] virtual std::uint64_t n() const = 0;
     [[nodiscard]] virtual std::uint64_t nans() const = 0;
-    // Pre: `mutex` is locked.
+    // Pre of these four: `mutex` is locked.
     [[nodiscard]] virtual std::vector<std::byte> save() = 0;
     [[nodiscard]] virtual std::size_t summary_bytes() = 0;
     [[nodiscard]] virtual std::size_t bytes() = 0;
@@ -36,6 +36,7 @@ struct SummaryState {
 struct WindowedState : SummaryState, WindowSink {
     WindowedState(const KeyRule& rule, std::size_t of_window, std::unique_ptr<WindowSorter>&& sorter)
         : window(of_window), intake(rule, std::move(sorter), window, *this) {}
+    // Does not add to the moments of Quantiles; its add() does.
     virtual void add(const Values& values) { intake.add(values); }
     [[nodiscard]] std::uint64_t n() const override { return intake.n(); }
     [[nodiscard]] std::uint64_t nans() const override { return intake.nans(); }

@@ -28,7 +28,7 @@ struct Spares {
     Spares(const Spares&) = delete;
     Spares& operator=(const Spares&) = delete;
     ~Spares() {
-        for (auto& slot : kept) ::operator delete(slot.block);
+        for (auto& slot : kept) ::operator delete(std::exchange(slot, {}).block);
         total = max_total;  // vectors that die after this keep nothing
     }
 };

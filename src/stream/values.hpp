@@ -1,4 +1,5 @@
-// Values of 16, 32 or 64 bits whose width is known at run time, so that the code of this room is compiled once.
+// Values of 16, 32 or 64 bits whose width is known at run time. The code of this room is compiled once, and only loops
+// over all values once for each width (with_width).
 #pragma once
 
 #include <algorithm>
@@ -14,7 +15,7 @@
 
 namespace quadmill::detail::stream {
 
-// Whether one copy of a loop serves all cases, which is slower, windows of tails are sorted, and values have 64 bits.
+// Whether code is small rather than fast: one copy of each loop, for 64-bit values only; windows of tails are sorted.
 #ifdef QUADMILL_FOR_SIZE
 inline constexpr bool for_size = true;
 #else
@@ -86,6 +87,7 @@ class Buffer {
         memory_.swap(other.memory_);
         std::swap(size_, other.size_);
         std::swap(capacity_, other.capacity_);
+        std::swap(width_, other.width_);
     }
     [[nodiscard]] Values values() const { return {memory_.data(), size_, width_}; }
     [[nodiscard]] std::size_t size() const { return size_; }
@@ -118,6 +120,7 @@ class Buffer {
         std::memcpy(data(size_ - values.size()), values.data(), values.bytes());
     }
     void erase_first(std::size_t count) {
+        if (count == 0) return;
         size_ -= count;
         std::memmove(data(), data(count), size_ * width_);
     }

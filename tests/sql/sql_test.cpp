@@ -198,6 +198,14 @@ TEST_CASE("groups and order") {
     CHECK(detail::sql::parse_statements("SELECT a FROM t;; SELECT b FROM u ;").size() == 2);
 }
 
+TEST_CASE("expressions are printed with the brackets that they need") {
+    const auto printed = [](const std::string& text) {
+        return text_of(parse_sql("SELECT a FROM t ORDER BY " + text).order_by.at(0).steps);
+    };
+    for (const char* const text : {"-a * 0.5", "b - -a", "-(a + b)", "(a - b) * c", "a - (b - c)", "a / (b * c)"})
+        CHECK(printed(text) == text);
+}
+
 TEST_CASE("tables") {
     const auto source = [](const std::string& from) {
         const auto parsed = parse_sql("SELECT * FROM " + from);

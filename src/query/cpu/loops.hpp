@@ -1,5 +1,5 @@
-// The loops of the CPU engine, which the compiler vectorizes: rows in words of 32, in chunks for the threads, as keys and
-// as lanes of vectors. Leaves of conditions, and aggregates of the selected rows of a chunk.
+// The loops of the CPU engine, which the compiler vectorizes: leaves of conditions, and aggregates of selected rows.
+// Rows are in words of 32, and in chunks for the threads.
 #pragma once
 
 #include <algorithm>
@@ -193,9 +193,11 @@ void pack_formula(const TableData& table, const Formula& leaf, std::size_t first
                 case Arithmetic::Subtract:
                     each([](T a, T b) { return a - b; });
                     break;
-                default:
+                case Arithmetic::Multiply:
                     each([](T a, T b) { return a * b; });
                     break;
+                default:
+                    throw_not_linear();
             }
         }
         pack_compared(leaf.op, stack[0].data(), stack[1].data(), rows, words + (at - first) / word_rows);

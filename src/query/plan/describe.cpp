@@ -95,7 +95,7 @@ std::vector<std::string> texts_of(const std::vector<NamedStep>& steps,
                                   const std::function<std::string(std::string_view)>& name) {
     struct Part {
         std::string text{};
-        int rank = 3;  // of its operator: 1 for sums and signs, 2 for products, 3 for all else
+        int rank = 3;  // of its operator: 1 for sums, 2 for signs and products, 3 for all else
     };
     const auto within = [](Part part, int rank) {
         return part.rank < rank ? std::string("(").append(part.text).append(")") : std::move(part.text);
@@ -106,7 +106,7 @@ std::vector<std::string> texts_of(const std::vector<NamedStep>& steps,
         return {integer ? text_of(*integer) : real(std::get<double>(step.constant))};
     };
     const auto parts = after<Part>(steps, first, [&](Arithmetic op, Part a, Part b) -> Part {
-        if (op == Arithmetic::Negate) return {std::string("-").append(within(std::move(b), 3)), 1};
+        if (op == Arithmetic::Negate) return {std::string("-").append(within(std::move(b), 3)), 2};
         constexpr std::array words{" + ", " - ", " * ", " / ", " % "};
         const auto i = static_cast<std::size_t>(op) - static_cast<std::size_t>(Arithmetic::Add);
         const int rank = i < 2 ? 1 : 2;
@@ -151,7 +151,8 @@ std::string describe(const Expression& e) {
         case Expression::Kind::Linear:
             return linear(e);
         case Expression::Kind::Formula:
-            return joined(texts_of(e.steps, describe_name), (std::string(" ") + describe(e.op) + " ").c_str(),
+            return joined(texts_of(e.steps, [](std::string_view name) { return describe_name(name); }),
+                          (std::string(" ") + describe(e.op) + " ").c_str(),
                           [](const std::string& side) { return side; });
         case Expression::Kind::And:
             return operands(e, " and ");

@@ -84,7 +84,7 @@ using Leaf = std::variant<Range, Member, Pair, Linear, Formula, IsNull, Always>;
 
 enum class BoolOp { And, Or, AndNot };
 
-// Integers: exact. Floats: `value`. An integer of 128 bits needs 16-byte alignment otherwise, which takes memory of groups.
+// Integers: exact. Floats: `value`. Integers of 128 bits are aligned to 16 bytes by default; with 8 a group is smaller.
 __extension__ using SumInteger [[gnu::aligned(8)]] = __int128;
 struct Sum {
     SumInteger integer = 0;
@@ -110,7 +110,7 @@ class Bits {
 };
 using BitsPtr = std::shared_ptr<const Bits>;
 
-// An answer that the GPU may still compute. Both functions may be called several times.
+// An answer that the GPU may still compute; an empty one is no answer. Both functions may be called several times.
 template <class T>
 struct Later {
     std::function<T()> result{};                        // waits

@@ -51,8 +51,10 @@ Comparison detail::query::turned(Comparison op) {
 }
 
 std::uint32_t detail::query::relations_of(Comparison op, bool negate) {
-    constexpr std::array<std::uint32_t, 6> all{1, 1 | 2, 2, 1 | 4 | 8, 2 | 4, 4};
-    return all.at(static_cast<std::size_t>(op)) ^ (negate ? 15U : 0U);
+    constexpr std::array<std::uint32_t, 6> all{
+        is_less, is_less | is_equal, is_equal, is_less | is_greater | is_unordered, is_equal | is_greater, is_greater};
+    constexpr auto any = is_less | is_equal | is_greater | is_unordered;
+    return all.at(static_cast<std::size_t>(op)) ^ (negate ? any : 0U);
 }
 
 Predicate detail::query::predicate(Expression expression) {

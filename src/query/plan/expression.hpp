@@ -38,7 +38,9 @@ inline constexpr int max_levels = 250;
 
 // The comparison for b op a that is equivalent to a op b.
 [[nodiscard]] Comparison turned(Comparison op);
-// The set of relations of a to b for which a op b holds: 1 less, 2 equal, 4 greater, 8 unordered.
+// Relations of a to b, as shaders return them (pair.frag, formula.glsl).
+inline constexpr std::uint32_t is_less = 1, is_equal = 2, is_greater = 4, is_unordered = 8;
+// The set of relations for which a op b holds.
 [[nodiscard]] std::uint32_t relations_of(Comparison op, bool negate = false);
 
 // Sets the depth. Throws InvalidArgument above max_levels.

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "quadmill/error.hpp"
 #include "query/table/order.hpp"
 
 namespace quadmill::detail::query {
@@ -29,9 +30,11 @@ std::optional<Integer> computed(Arithmetic kind, Integer a, Integer b) {
         case Arithmetic::Subtract:
             overflow = __builtin_sub_overflow(a, b, &result);
             break;
-        default:
+        case Arithmetic::Multiply:
             overflow = __builtin_mul_overflow(a, b, &result);
             break;
+        default:
+            throw_not_linear();
     }
     return overflow ? std::nullopt : std::optional(result);
 }
@@ -44,12 +47,18 @@ double computed(Arithmetic kind, double a, double b) {
             return a + b;
         case Arithmetic::Subtract:
             return a - b;
-        default:
+        case Arithmetic::Multiply:
             return a * b;
+        default:
+            throw_not_linear();
     }
 }
 
 }  // namespace
+
+void throw_not_linear() {
+    throw InvalidArgument("Predicate: a formula has sums, differences and products only");
+}
 
 double nearest_double(const Numeral& number) {
     const auto* integer = std::get_if<Integer>(&number);

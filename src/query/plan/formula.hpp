@@ -25,6 +25,8 @@ enum class Arithmetic { Leaf, Constant, Negate, Add, Subtract, Multiply, Divide,
 
 // At most half of them are constants, which take four words each. Every driver has 1,024 words.
 inline constexpr std::size_t max_steps_on_gpu = 512;
+// A formula of a condition has no Divide and no Remainder.
+[[noreturn]] void throw_not_linear();
 
 // A step in postfix order, whose operands are on a stack. A leaf is a column. After the last step of a formula two
 // values are left, the sides of the comparison.
@@ -42,8 +44,8 @@ struct IndexedStep {
     bool operator==(const IndexedStep&) const = default;
 };
 
-// The values that steps leave on the stack. `first(step)` is the value of a leaf or a constant, `then(op, a, b)` that of
-// an operation. Negate has b alone.
+// The values that steps leave on the stack. `first(step)` is the value of a leaf or a constant, `then(op, a, b)` that
+// of an operation. Negate has only b.
 template <class T, class Steps, class First, class Then>
 [[nodiscard]] std::vector<T> after(const Steps& steps, const First& first, const Then& then) {
     std::vector<T> stack;

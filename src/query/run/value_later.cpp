@@ -1,6 +1,5 @@
 #include "query/run/value_later.hpp"
 
-#include <array>
 #include <memory>
 
 #include "pass/transfer.hpp"
@@ -33,17 +32,20 @@ class ReadMeasures final : public Measures {
 }  // namespace
 
 Later<Value> read_later(gl::Device& device, const GpuMeasure& measured, const Wanted& wanted, const Tables& tables) {
-    const auto backs = std::make_shared<std::array<pass::ReadBack, 2>>();  // of the value and the count
+    struct Backs {
+        pass::ReadBack value, count;
+    };
+    const auto backs = std::make_shared<Backs>();
     const bool has_value = measured.value != nullptr;
-    if (has_value) (*backs)[0].request(device, *measured.value);
-    (*backs)[1].request(device, *measured.count);
+    if (has_value) backs->value.request(device, *measured.value);
+    backs->count.request(device, *measured.count);  // last: when it has arrived, both have
     return {.result =
                 [=] {
-                    ReadMeasures measures(has_value ? texel_of((*backs)[0]) : MeasuredTexel{}, texel_of((*backs)[1])[0],
-                                          tables);
+                    ReadMeasures measures(has_value ? texel_of(backs->value) : MeasuredTexel{},
+                                          texel_of(backs->count)[0], tables);
                     return answer(wanted, tables, measures);
                 },
-            .ready = [backs] { return (*backs)[1].ready(); }};
+            .ready = [backs] { return backs->count.ready(); }};
 }
 
 }  // namespace quadmill::detail::query

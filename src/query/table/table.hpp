@@ -1,6 +1,7 @@
 // The data behind a Table.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -52,10 +53,15 @@ template <class Texts>
 [[nodiscard]] std::vector<std::uint32_t> places_in(const TableData::Dictionary& own, const Texts& other) {
     std::vector<std::uint32_t> places;
     places.reserve(own.size());
-    std::size_t at = 0;
+    const bool is_sparse = other.size() / 16 > own.size();  // searches take less time than going through `other`
+    auto at = other.begin();
     for (const auto& text : own) {
-        while (at < other.size() && other[at] < text) ++at;
-        places.push_back(at < other.size() && other[at] == text ? static_cast<std::uint32_t>(at) : no_place);
+        if (is_sparse) {
+            at = std::lower_bound(at, other.end(), text);
+        } else {
+            while (at != other.end() && *at < text) ++at;
+        }
+        places.push_back(at != other.end() && *at == text ? static_cast<std::uint32_t>(at - other.begin()) : no_place);
     }
     return places;
 }
