@@ -106,8 +106,7 @@ std::vector<HeavyPrefix<Value>> heavy_of(const std::vector<int>& lengths, const 
     return out;
 }
 
-// One lossy count of the whole values, or one for each length of prefixes: values that are sorted are also sorted by
-// each prefix.
+// A lossy count of whole values, or one for each length of prefixes: sorted values are sorted by each prefix, too.
 class Counts {
   public:
     explicit Counts(double eps, FrequencySummary of_values = {}) : Counts(eps, {64}, 64) {

@@ -72,8 +72,7 @@ void FrequencySummary::write(Writer& to) const {
     }
 }
 
-// A key has an entry only if it may occur more often than an absent key. If no key may be absent, all values are
-// counted.
+// A key has an entry only if it may occur more often than an absent key. If none may be absent, all are counted.
 FrequencySummary FrequencySummary::read(Reader& from) {
     FrequencySummary summary;
     summary.n_ = from.u64();

@@ -349,8 +349,7 @@ class Intake {
         filling_ = std::move(batch);
         sorted_.clear();
     }
-    // Continues after a batch that cannot be passed on: a copy of waiting values must not arrive after these have
-    // changed.
+    // Continues after a batch that cannot be passed on: no copy of waiting values may arrive after they have changed.
     void take_all() {
         if (in_flight_.empty()) return;
         whether_or_not([&] { emit(finish()); }, [&] { take_all(); });

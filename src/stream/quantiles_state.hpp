@@ -154,32 +154,28 @@ struct QuantilesState final : WindowedState {
     // As Quantiles::add_sample(): a sample of n values, with the keys at those values.
     void add_sample(std::uint64_t n, std::uint64_t nans, std::uint64_t step, const Values& values) {
         const std::string function = "Quantiles::add_sample";
-        if (tail() != Tail::Off || sums) {
-            throw InvalidArgument(function +
-                                  ": a summary with a tail or moments takes all values, not a sample of them");
-        }
+        const auto fail = [&](const std::string& why) { throw InvalidArgument(function + ": " + why); };
+        if (tail() != Tail::Off || sums)
+            fail("a summary with a tail or moments takes all values, not a sample of them");
         check_merge(function, intake.n(), n);
         check_merge(function, intake.nans(), nans);
         const Window keys(values, intake.rule());
         if (n > 0) {
             const auto max = QuantileSummary::gap_for(histogram.plan().max_error(1, n));
             if (step < 1 || step > max) {
-                throw InvalidArgument(function + ": of " + std::to_string(n) + " values, a step is from 1 to " +
-                                      std::to_string(max) + " ranks, not " + std::to_string(step));
+                fail("of " + std::to_string(n) + " values, a step is from 1 to " + std::to_string(max) +
+                     " ranks, not " + std::to_string(step));
             }
         }
         step = std::clamp<std::uint64_t>(step, 1, std::max<std::uint64_t>(n, 2) - 1);
         const auto size = QuantileSummary::steps(n, step);
         if (values.size() != size) {
-            throw InvalidArgument(function + ": a sample of " + std::to_string(n) + " values in steps of " +
-                                  std::to_string(step) + " has " + std::to_string(size) + ", not " +
-                                  std::to_string(values.size()));
+            fail("a sample of " + std::to_string(n) + " values in steps of " + std::to_string(step) + " has " +
+                 std::to_string(size) + ", not " + std::to_string(values.size()));
         }
         for (std::size_t i = 0; i < values.size(); ++i) {
-            if (intake.rule().is_nan(values[i]) || (i > 0 && keys[i] < keys[i - 1])) {
-                throw InvalidArgument(function + ": values must ascend, and be numbers; value " + std::to_string(i) +
-                                      " does not");
-            }
+            if (intake.rule().is_nan(values[i]) || (i > 0 && keys[i] < keys[i - 1]))
+                fail("values must ascend, and be numbers; value " + std::to_string(i) + " does not");
         }
         intake.settle();
         if (n > 0) histogram.add(QuantileSummary::of_sample(n, step, keys), 1, intake.share());
@@ -206,10 +202,8 @@ struct QuantilesState final : WindowedState {
         for (const auto* other : others) {
             check_merge("Quantiles::merge", n() + more, other->n());
             more += other->n();
-            if (tail() != other->tail()) {
-                throw InvalidArgument(
-                    "Quantiles::merge: both must have the same tail, because their errors are not comparable");
-            }
+            if (tail() != other->tail())
+                throw InvalidArgument("Quantiles::merge: both must have the same tail, as errors are not comparable");
             merged.raise_eps(other->eps());
             nans += other->intake.nans();
             if (all && other->n() > 0) other->sums ? all->add(*other->sums) : all.reset();

@@ -1,5 +1,4 @@
-// Values of 16, 32 or 64 bits whose width is known at run time. The code of this room is compiled once, and only loops
-// over all values once for each width (with_width).
+// Values of 16, 32 or 64 bits. The width is known at run time: only loops over all values are compiled for each.
 #pragma once
 
 #include <algorithm>
