@@ -32,7 +32,7 @@ void whether_or_not(Work work, After after) {
     after();
 }
 
-// Of values with those bits, as vector instructions compare them.
+// Counts the NaNs among values that are as wide as Bits. Vector instructions compare signed integers.
 template <class Bits>
 std::size_t count_nans(const Bits* values, std::size_t size, const KeyRule& rule) {
     using Signed = std::make_signed_t<Bits>;

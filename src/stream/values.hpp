@@ -101,7 +101,7 @@ class Buffer {
     void reserve(std::size_t count) {
         if (count > capacity_) reallocate(count);
     }
-    // Of further values, the memory is for the caller to fill.
+    // The caller must then write the values beyond the old size: their memory is not cleared.
     void resize(std::size_t size) {
         if (size > capacity_) reallocate(std::max(size, 2 * capacity_));
         size_ = size;

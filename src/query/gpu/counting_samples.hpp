@@ -12,23 +12,33 @@
 
 namespace quadmill::detail::query {
 
-// The sum of some queries and of a number that is known already. The queries are given to `home`, if there is one, when
-// the count ends.
-[[nodiscard]] inline Counting counting_samples(std::vector<gl::Query> queries, std::uint64_t known = 0,
-                                               const std::shared_ptr<Spare<gl::Query>>& home = {}) {
-    const std::shared_ptr<std::vector<gl::Query>> held(new std::vector(std::move(queries)),
-                                                       [home](std::vector<gl::Query>* ended) {
-                                                           for (std::size_t i = 0; home && i < ended->size(); ++i)
-                                                               home->give(std::move((*ended)[i]));
-                                                           delete ended;
-                                                       });
+// Queries in flight, which are given back to `home`, if there is one.
+struct Samples {
+    Samples(std::vector<gl::Query> counting, std::shared_ptr<Spare<gl::Query>> spare)
+        : queries(std::move(counting)), home(std::move(spare)) {}
+    Samples(const Samples&) = delete;
+    Samples& operator=(const Samples&) = delete;
+    ~Samples() {
+        if (!home) return;
+        for (auto& query : queries) home->give(std::move(query));
+    }
+
+    std::vector<gl::Query> queries;
+    std::shared_ptr<Spare<gl::Query>> home;
+};
+
+// The sum of some queries and of a number that the CPU knows.
+[[nodiscard]] inline Counting counting_samples(std::vector<gl::Query> queries, std::uint64_t counted = 0,
+                                               std::shared_ptr<Spare<gl::Query>> home = {}) {
+    const auto held = std::make_shared<Samples>(std::move(queries), std::move(home));
     return {.result =
-                [held, known] {
-                    auto sum = known;
-                    for (const auto& query : *held) sum += query.result();
+                [held, counted] {
+                    auto sum = counted;
+                    for (const auto& query : held->queries) sum += query.result();
                     return sum;
                 },
-            .ready = [held] { return std::ranges::all_of(*held, [](const auto& query) { return query.ready(); }); }};
+            .ready =
+                [held] { return std::ranges::all_of(held->queries, [](const auto& query) { return query.ready(); }); }};
 }
 
 }  // namespace quadmill::detail::query
