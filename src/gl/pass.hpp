@@ -12,7 +12,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <typeinfo>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -110,21 +109,26 @@ class Uniforms {
     std::vector<Uniform> all_;
 };
 
+// The address of note_type<T> stands for T: modules for the browser have no run-time type information. It is not const,
+// because linkers may merge constants.
+template <class T>
+inline char note_type{};  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): never written
+
 // Base of annotations that say what a pass is for. The module that makes the pass defines the type; the pass carries a
 // pointer that is valid while it is drawn. An observer asks for the types that it knows.
 class Note {
   public:
     Note() = default;
     template <class T>
-    Note(const T* what) : type_(&typeid(T)), what_(what) {}  // NOLINT(google-explicit-constructor): `.note = &note`
+    Note(const T* what) : type_(&note_type<T>), what_(what) {}  // NOLINT(google-explicit-constructor): `.note = &note`
     // Null if the note has another type.
     template <class T>
     [[nodiscard]] const T* as() const {
-        return type_ && *type_ == typeid(T) ? static_cast<const T*>(what_) : nullptr;
+        return type_ == &note_type<T> ? static_cast<const T*>(what_) : nullptr;
     }
 
   private:
-    const std::type_info* type_ = nullptr;
+    const char* type_ = nullptr;
     const void* what_ = nullptr;
 };
 

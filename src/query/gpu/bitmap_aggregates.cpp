@@ -47,7 +47,7 @@ const gl::Texture& BitmapColumns::fold_count(const Bits& rows) {
 }
 
 std::uint64_t BitmapColumns::count(const Bits& rows) {
-    auto& known = dynamic_cast<const GpuBits&>(rows).count;
+    auto& known = gpu_bits(rows).count;
     if (!known) known = read(fold_count(rows))[0];
     return *known;
 }

@@ -48,7 +48,7 @@ const std::shared_ptr<GpuColumn>& BitmapColumns::column(std::size_t i) const {
 }
 
 const gl::Texture& BitmapColumns::texture(const Bits& bits) {
-    return dynamic_cast<const GpuBits&>(bits).target().texture;
+    return gpu_bits(bits).target().texture;
 }
 
 BitsPtr BitmapColumns::all_valid(std::span<const std::size_t> columns) {

@@ -75,7 +75,7 @@ Key BitmapColumns::kth(std::size_t i, std::uint64_t k, const Bits& rows) {
         max = high;
         if (min == max) break;
         kept = combine(BoolOp::And, *among, *bits(Range{.column = i, .low = low, .high = high}));
-        dynamic_cast<const GpuBits&>(*kept).count = within;
+        gpu_bits(*kept).count = within;
         among = kept.get();
         if (within > n / 2) break;
         n = within;

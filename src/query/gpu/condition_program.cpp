@@ -13,10 +13,6 @@ namespace {
 // Each takes four words; every driver has at least 1,024.
 constexpr std::size_t max_constants = 192;
 
-const gl::Texture& texture_of(const BitsPtr& bits) {
-    return dynamic_cast<const GpuBits&>(*bits).target().texture;
-}
-
 }  // namespace
 
 std::span<const Key> keys_within(const Member& leaf, ColumnType type) {
@@ -124,7 +120,7 @@ std::string ConditionProgram::keys_of(std::size_t column) {
 std::string ConditionProgram::bits_of(const BitsPtr& rows) {
     if (rows == all_) return {};
     const auto known = parts_.textures.size();
-    const auto unit = unit_of(texture_of(rows));
+    const auto unit = unit_of(gpu_bits(*rows).target().texture);
     if (parts_.textures.size() > known) {
         parts_.words += " uint word" + unit + " = texelFetch(texture" + unit + ", at, 0).x;";
         parts_.held.push_back(rows);

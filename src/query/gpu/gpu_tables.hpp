@@ -97,6 +97,11 @@ class GpuBits final : public Bits {
     std::shared_ptr<Spare<pass::Target>> home_;
 };
 
+// Pre: the bitmap engine made the bits.
+inline const GpuBits& gpu_bits(const Bits& bits) {
+    return static_cast<const GpuBits&>(bits);
+}
+
 // Consecutive rows of a table. `first` is a multiple of 32.
 struct RowPart {
     std::size_t first = 0, rows = 0;

@@ -18,7 +18,7 @@ class PartedBits final : public Bits {
 };
 
 const PartedBits& parted(const Bits& bits) {
-    return dynamic_cast<const PartedBits&>(bits);
+    return static_cast<const PartedBits&>(bits);
 }
 
 // floor(a b / n) without overflow. Pre: a < n.
