@@ -65,7 +65,7 @@ def command(browser, profile):
         return [browser, "--no-remote", "--profile", profile]
     flags = os.environ.get("CHROMIUM_FLAGS", FLAGS).split()
     return [browser, "--headless", "--no-sandbox", "--ignore-gpu-blocklist", "--disable-gpu-sandbox", "--no-first-run",
-            f"--user-data-dir={profile}", *flags]
+            "--enable-logging=stderr", f"--user-data-dir={profile}", *flags]
 
 
 def main(package, script, query=""):
@@ -88,7 +88,9 @@ def main(package, script, query=""):
         browser.wait()
         if not ended:
             errors.seek(0)
-            sys.exit("the page did not say DONE in time; the browser said: " + errors.read()[-1500:].decode(errors="replace"))
+            said = errors.read().decode(errors="replace")
+            console = "\n".join(line for line in said.splitlines() if ":CONSOLE" in line)  # Chromium's, with exceptions
+            sys.exit("the page did not say DONE in time; the browser said: " + (console or said)[-1500:])
     summary = run.lines[-1] if run.lines else "nothing"
     if not summary.endswith(" 0 failed") or summary.startswith("0 passed"):
         sys.exit(f"failed: {summary}")
