@@ -105,7 +105,9 @@ class QUADMILL_API Sketch {
     /// Cost: one upload of the keys; does not wait for the GPU, unless the driver must free memory for transfers, or
     /// packed counters are checked.
     void insert(std::span<const T> keys);
-    void insert(T key) { insert(std::span<const T>(&key, 1)); }  ///< one key, once
+    /// Counts one key, once.
+    /// Cost: up to 4,096 such keys wait until they are counted together, or until the next call of another function.
+    void insert(T key);
     /// Counts each key `weight` times.
     /// Shape: as many weights as keys.
     /// Cost: if the mean weight is above 256, the CPU adds them with any engine.
@@ -123,6 +125,7 @@ class QUADMILL_API Sketch {
     /// The count of each key.
     /// Shape: as many counts as keys, in their order.
     [[nodiscard]] std::vector<SketchCount> query(std::span<const T> keys) const;
+    void query(std::span<const T> keys, std::span<SketchCount> counts) const;  ///< into the caller's memory
     [[nodiscard]] SketchCount query(T key) const { return query(std::span<const T>(&key, 1)).front(); }  ///< of one key
 
     /// Counts the keys in the caller's texture, each once: the first `count` texels of level 0 in row-major order; not

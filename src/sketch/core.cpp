@@ -171,27 +171,24 @@ void Core::add(const char* function, const Batch& batch, Sign sign) {
     ran_on_ = engine;
 }
 
-std::vector<SketchCount> Core::query(const Batch& batch) {
+void Core::query(const Batch& batch, std::span<SketchCount> counts) {
     require_intact();
-    std::vector<std::uint64_t> estimates(batch.size);
     // A query on the other side would first have to move all counters.
     const bool moves = side_ == Side::Host;
     const bool by_device = device_can_ && n_ <= max_32 && batch.size > 0 &&
                            (shape_.options().engine != SketchEngine::Auto || side_ == Side::Device ||
                             (!context_->info().software && batch.size >= (moves ? 4 * gpu_keys : gpu_keys)));
     if (by_device) {
-        ask_device("Sketch::query", [&](DeviceTable& table) { table.query(batch, estimates); });
+        ask_device("Sketch::query", [&](DeviceTable& table) { table.query(batch, counts); });
     } else {
-        cpu_table().query(batch, estimates, workers_);
+        cpu_table().query(batch, counts, workers_);
     }
     ran_on_ = by_device ? device_engine() : SketchEngine::Cpu;
     const auto error = shape_.error(n_);
-    std::vector<SketchCount> counts(batch.size);
-    for (std::size_t i = 0; i < counts.size(); ++i) {
-        const auto estimate = estimates[i];
-        counts[i] = {estimate > error ? estimate - error : 0, estimate, estimate};
+    for (auto& [lower, estimate, upper] : counts) {
+        lower = estimate > error ? estimate - error : 0;
+        upper = estimate;
     }
-    return counts;
 }
 
 void Core::require_device(const char* function) const {

@@ -183,7 +183,7 @@ void CpuTable::add(const Batch& batch, Sign sign, std::uint64_t n, cpu::Workers&
         counters_);
 }
 
-void CpuTable::query(const Batch& batch, std::span<std::uint64_t> estimates, cpu::Workers& workers) const {
+void CpuTable::query(const Batch& batch, std::span<SketchCount> counts, cpu::Workers& workers) const {
     const auto fat = static_cast<std::size_t>(shape_->fat());
     std::visit(
         [&](const auto& counters) {
@@ -202,7 +202,7 @@ void CpuTable::query(const Batch& batch, std::span<std::uint64_t> estimates, cpu
                 Cells cells(*shape_);
                 for_blocks(begin, end, [&](std::size_t first, std::size_t count) {
                     cells.find(batch, first, count, counters);
-                    for (std::size_t i = 0; i < count; ++i) estimates[first + i] = estimate(cells.of(i));
+                    for (std::size_t i = 0; i < count; ++i) counts[first + i].estimate = estimate(cells.of(i));
                 });
             });
         },

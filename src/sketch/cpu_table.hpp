@@ -45,7 +45,7 @@ class CpuTable {
     // is added.
     void add(const Batch& batch, Sign sign, std::uint64_t n, cpu::Workers& workers);
     // The estimates of the keys.
-    void query(const Batch& batch, std::span<std::uint64_t> estimates, cpu::Workers& workers) const;
+    void query(const Batch& batch, std::span<SketchCount> counts, cpu::Workers& workers) const;
     void merge(const CpuTable& other, std::uint64_t n, cpu::Workers& workers);
 
     [[nodiscard]] std::uint64_t get(std::size_t cell) const;

@@ -494,7 +494,7 @@ void DeviceTable::query(const gl::Texture& keys, std::size_t count, const gl::Fr
                    .quads = &asked_.quads});
 }
 
-void DeviceTable::query(const Batch& batch, std::span<std::uint64_t> estimates) {
+void DeviceTable::query(const Batch& batch, std::span<SketchCount> counts) {
     for (std::size_t first = 0; first < batch.size; first += max_keys) {
         const auto count = std::min(batch.size - first, max_keys);
         const auto sent = upload(batch, first, count);
@@ -507,7 +507,7 @@ void DeviceTable::query(const Batch& batch, std::span<std::uint64_t> estimates) 
         read_back_.request(device_, estimates_.texture);
         const auto bytes = read_back_.wait();
         const std::span found(reinterpret_cast<const std::uint32_t*>(bytes.data()), count);
-        std::ranges::copy(found, estimates.begin() + static_cast<std::ptrdiff_t>(first));
+        for (std::size_t i = 0; i < count; ++i) counts[first + i].estimate = found[i];
     }
 }
 

@@ -60,7 +60,7 @@ class DeviceTable {
     void carry();
     [[nodiscard]] bool is_carried() const { return !pending_ || pending_->weight == 0; }
 
-    void query(const Batch& batch, std::span<std::uint64_t> estimates);
+    void query(const Batch& batch, std::span<SketchCount> counts);
     // The estimates of keys [0, count), in rows of the target's width.
     void query(const gl::Texture& keys, std::size_t count, const gl::Framebuffer& estimates);
 

@@ -1,5 +1,6 @@
 #include "quadmill/sketch.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -44,14 +45,35 @@ void check_weights(const char* function, std::span<const T> keys, std::span<cons
 
 template <class T>
 struct Sketch<T>::State {
+    explicit State(Core counters) : core(std::move(counters)) {}
+    // The counters, once keys that came one at a time are counted, too.
+    Core& all() {
+        if (!waiting.empty()) {
+            const auto copy = [](const void* from, std::size_t first, std::span<Key> to) {
+                std::copy_n(static_cast<const Key*>(from) + first, to.size(), to.begin());
+            };
+            core.add("Sketch::insert", {waiting.size(), copy, waiting.data()}, Sign::Plus);
+            waiting.clear();
+        }
+        return core;
+    }
+    void insert(T key) {
+        if (waiting.size() == most_waiting) all();
+        core.require_room(waiting.size() + 1);
+        waiting.push_back(detail::sketch::key_of(key));
+    }
+
+  private:
+    static constexpr std::size_t most_waiting = 4096;  // they stay in a CPU's first-level cache
     Core core;
+    std::vector<Key> waiting;
 };
 
 template <class T>
-Sketch<T>::Sketch(const SketchOptions& options) : state_(new State{Core({}, options, keys_of<T>, "Sketch")}) {}
+Sketch<T>::Sketch(const SketchOptions& options) : state_(new State(Core({}, options, keys_of<T>, "Sketch"))) {}
 template <class T>
 Sketch<T>::Sketch(const Context& context, const SketchOptions& options)
-    : state_(new State{Core(context, options, keys_of<T>, "Sketch")}) {}
+    : state_(new State(Core(context, options, keys_of<T>, "Sketch"))) {}
 template <class T>
 Sketch<T>::Sketch(std::unique_ptr<State> state) : state_(std::move(state)) {}
 template <class T>
@@ -62,77 +84,91 @@ template <class T>
 Sketch<T>::~Sketch() = default;
 
 template <class T>
+void Sketch<T>::insert(T key) {
+    state_->insert(key);
+}
+template <class T>
 void Sketch<T>::insert(std::span<const T> keys) {
-    state_->core.add("Sketch::insert", batch_of(keys), Sign::Plus);
+    state_->all().add("Sketch::insert", batch_of(keys), Sign::Plus);
 }
 template <class T>
 void Sketch<T>::insert(std::span<const T> keys, std::span<const std::uint32_t> weights) {
     check_weights("Sketch::insert", keys, weights);
-    state_->core.add("Sketch::insert", batch_of(keys, weights), Sign::Plus);
+    state_->all().add("Sketch::insert", batch_of(keys, weights), Sign::Plus);
 }
 template <class T>
 void Sketch<T>::remove(std::span<const T> keys) {
-    state_->core.add("Sketch::remove", batch_of(keys), Sign::Minus);
+    state_->all().add("Sketch::remove", batch_of(keys), Sign::Minus);
 }
 template <class T>
 void Sketch<T>::remove(std::span<const T> keys, std::span<const std::uint32_t> weights) {
     check_weights("Sketch::remove", keys, weights);
-    state_->core.add("Sketch::remove", batch_of(keys, weights), Sign::Minus);
+    state_->all().add("Sketch::remove", batch_of(keys, weights), Sign::Minus);
 }
 
 template <class T>
+void Sketch<T>::query(std::span<const T> keys, std::span<SketchCount> counts) const {
+    if (counts.size() != keys.size()) {
+        throw InvalidArgument("Sketch::query: " + std::to_string(keys.size()) +
+                              " keys need the same number of counts, not " + std::to_string(counts.size()));
+    }
+    state_->all().query(batch_of(keys), counts);
+}
+template <class T>
 std::vector<SketchCount> Sketch<T>::query(std::span<const T> keys) const {
-    return state_->core.query(batch_of(keys));
+    std::vector<SketchCount> counts(keys.size());
+    query(keys, counts);
+    return counts;
 }
 
 template <class T>
 void Sketch<T>::insert_texture(std::uint32_t keys,
                                std::optional<std::size_t> count) requires(!std::is_same_v<T, std::string_view>) {
-    state_->core.add_texture("Sketch::insert_texture", keys, count, Sign::Plus);
+    state_->all().add_texture("Sketch::insert_texture", keys, count, Sign::Plus);
 }
 template <class T>
 void Sketch<T>::remove_texture(std::uint32_t keys,
                                std::optional<std::size_t> count) requires(!std::is_same_v<T, std::string_view>) {
-    state_->core.add_texture("Sketch::remove_texture", keys, count, Sign::Minus);
+    state_->all().add_texture("Sketch::remove_texture", keys, count, Sign::Minus);
 }
 template <class T>
 void Sketch<T>::query_texture(std::uint32_t keys, std::uint32_t estimates, std::optional<std::size_t> count) const
     requires(!std::is_same_v<T, std::string_view>) {
-    state_->core.query_texture(keys, estimates, count);
+    state_->all().query_texture(keys, estimates, count);
 }
 
 template <class T>
 std::uint64_t Sketch<T>::n() const {
-    return state_->core.n();
+    return state_->all().n();
 }
 template <class T>
 const SketchOptions& Sketch<T>::options() const {
-    return state_->core.options();
+    return state_->all().options();
 }
 template <class T>
 std::uint64_t Sketch<T>::removed_too_often() const {
-    return state_->core.removed_too_often();
+    return state_->all().removed_too_often();
 }
 template <class T>
 std::vector<std::uint64_t> Sketch<T>::counters() const {
-    return state_->core.counters();
+    return state_->all().counters();
 }
 template <class T>
 std::size_t Sketch<T>::bytes() const {
-    return state_->core.bytes();
+    return state_->all().bytes();
 }
 template <class T>
 SketchEngine Sketch<T>::ran_on() const {
-    return state_->core.ran_on();
+    return state_->all().ran_on();
 }
 
 template <class T>
 void Sketch<T>::merge(const Sketch& other) {
-    state_->core.merge(other.state_->core);
+    state_->all().merge(other.state_->all());
 }
 template <class T>
 std::vector<std::byte> Sketch<T>::save() const {
-    return state_->core.save();
+    return state_->all().save();
 }
 
 namespace {
@@ -151,7 +187,7 @@ template <class T>
 Sketch<T> Sketch<T>::load(std::span<const std::byte> bytes, unsigned threads) {
     const auto head = head_of(bytes, keys_of<T>, SketchEngine::Auto, threads);
     Sketch made(head.options);
-    made.state_->core.load(bytes, head);
+    made.state_->all().load(bytes, head);
     return made;
 }
 template <class T>
@@ -159,7 +195,7 @@ Sketch<T> Sketch<T>::load(const Context& context, std::span<const std::byte> byt
                           unsigned threads) {
     const auto head = head_of(bytes, keys_of<T>, engine, threads);
     Sketch made(context, head.options);
-    made.state_->core.load(bytes, head);
+    made.state_->all().load(bytes, head);
     return made;
 }
 

@@ -228,7 +228,8 @@ class File(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             stripped = pathlib.Path(folder, "kernel.so")
             subprocess.run(["strip", "-o", stripped, LIBRARY], check=True)
-            self.assertLess(os.path.getsize(stripped), 315_000)
+            # Of it, 16 KB are comments of shaders, which are left out if the kernel alone is built.
+            self.assertLess(os.path.getsize(stripped), 310_000)
         shown = subprocess.run(["nm", "-D", "--defined-only", LIBRARY], check=True, capture_output=True, text=True).stdout
         self.assertEqual({line.split()[-1] for line in shown.splitlines()},
                          {name for name in dir(kernel) if name.startswith("qm_")} | {"qm_message"})

@@ -372,7 +372,7 @@ TEST_CASE("A slim table uses 16-bit counters if they fit, and 32-bit counters ot
         counters.add(batch_of(keys), Sign::Plus, keys.size(), workers);
         const auto bytes = [&] {
             table.load(counters);
-            std::vector<std::uint64_t> found(keys.size()), wanted(keys.size());
+            std::vector<SketchCount> found(keys.size()), wanted(keys.size());
             table.query(batch_of(keys), found);
             counters.query(batch_of(keys), wanted, workers);
             CHECK(found == wanted);
@@ -414,7 +414,7 @@ TEST_CASE("Queries see packed counters next to an empty or filled table, after e
                 table.add(batch, Sign::Plus, before);
             table.add(batch, Sign::Plus, BlendPacked);
             expected.add(batch, Sign::Plus, 2 * keys.size(), workers);
-            std::vector<std::uint64_t> found(keys.size()), wanted(keys.size());
+            std::vector<SketchCount> found(keys.size()), wanted(keys.size());
             table.query(batch, found);
             expected.query(batch, wanted, workers);
             CHECK(found == wanted);

@@ -360,6 +360,46 @@ TEST_CASE("Merged sketches equal the sketch of both streams; order and batches d
     }
 }
 
+TEST_CASE("Keys inserted one at a time are counted before every other call") {
+    for (const auto kind : all_kinds) {
+        CAPTURE(name_of(kind));
+        const SketchOptions options{.kind = kind, .width = 999, .depth = 4, .seed = 5};
+        const auto keys = sketch_stream<std::uint32_t>("zipf", 10'000, 3);
+        Sketch<std::uint32_t> whole(options), single(options), empty(options);
+        whole.insert(keys);
+        for (std::size_t i = 0; i < keys.size(); ++i) {
+            single.insert(keys[i]);
+            if (i % 1000 == 7) CHECK(single.n() == i + 1);
+            if (i % 1000 == 8) CHECK(single.query(keys[i]).estimate >= 1);
+        }
+        empty.merge(single);
+        CHECK(empty.counters() == whole.counters());
+        single.insert(1);
+        single.remove(1);
+        auto moved = std::move(single);
+        moved.insert(2);
+        whole.insert(2);
+        CHECK(moved.save() == whole.save());
+    }
+    Sketch<std::string_view> texts({.width = 999});
+    for (int i = 0; i < 100; ++i)
+        texts.insert(std::string(30, static_cast<char>('a' + i % 10)));  // gone after the call
+    CHECK(texts.query(std::string(30, 'c')).estimate >= 10);
+    CHECK(texts.n() == 100);
+}
+
+TEST_CASE("Counts are written to the caller's memory") {
+    Sketch<std::uint64_t> sketch({.width = 999});
+    const auto keys = sketch_stream<std::uint64_t>("zipf", 5000, 3);
+    sketch.insert(keys);
+    std::vector<SketchCount> counts(keys.size());
+    sketch.query(keys, counts);
+    CHECK(counts == sketch.query(keys));
+    counts.pop_back();
+    CHECK_THROWS_WITH_AS(sketch.query(keys, counts),
+                         "Sketch::query: 5000 keys need the same number of counts, not 4999", InvalidArgument);
+}
+
 TEST_CASE("Invalid options are refused") {
     const auto refused = [](const SketchOptions& options) {
         CHECK_THROWS_AS(Sketch<std::uint32_t>{options}, InvalidArgument);
