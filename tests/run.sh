@@ -5,6 +5,7 @@
 # run and between two edits: it runs the tests of the rooms cpu, files, pass, sort and stream.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+part() { echo "== $* == ($SECONDS s since the start)"; }
 build() {
     local python=ON
     [ "$1" != asan ] || python=OFF # an interpreter without sanitizers cannot load a module that has them
@@ -17,7 +18,7 @@ build() {
 rooms() {
     local preset=$1
     shift
-    echo "== $preset: $* =="
+    part "$preset: $*"
     build "$preset" --target "${@/#/test_}"
     ctest --preset "$preset" -R "^($(IFS='|'; echo "$*"))\$"
 }
@@ -28,13 +29,17 @@ if [ "$*" = quick ]; then
 fi
 tests/setup.sh
 for preset in "${@:-release}"; do
-    echo "== $preset =="
+    part "building $preset"
     build "$preset"
+    part "testing $preset"
     ctest --preset "$preset"
 done
 if [ $# -eq 0 ]; then
     QUADMILL_WERROR=OFF # they were told above
     rooms asan cpu external files pass pass_gl gl query sketch sort stream
+    part "fuzzers"
     tests/fuzz/run.sh 60 # each of seven readers: 4 minutes on two cores
+    part "npm package"
     tests/web/run.sh build/release/src/cli/quadmill
+    part "done"
 fi
