@@ -95,7 +95,7 @@ void take_all_targets(gl::Device& device) {
     try {
         const pass::Target target(device, gl::Format::Rgba32ui, 1, 1, pass::Banked::max_layers);
         device.features.color_targets = pass::Banked::max_layers;
-    } catch (const GlError&) {  // not so many
+    } catch (const GlError&) {  // only four
     }
 }
 }  // namespace
@@ -160,7 +160,7 @@ const gl::Texture& words_of(const sort::MergeSort::SortedKeys& sorted, std::size
 
 enum class Source { Array, None };  // None: only compiles
 
-// `wanted`: so many indices of the first keys in order; 0: the keys.
+// `wanted`: how many indices of the first keys in order to give; 0: the keys instead.
 void begin_sort(KeyType type, std::size_t count, std::size_t wanted, Order order, Source source) {
     auto& sorts = page->sorts();
     const bool indexed = wanted > 0;
@@ -187,8 +187,8 @@ int qm_argsort_texture(std::uint32_t keys, std::uint32_t index, std::size_t coun
     });
 }
 
-// Begins a sort of the keys in JavaScript's array; if `wanted` is not 0, the indices of so many first keys are wanted
-// instead. Pre: no sort is in flight; at least one key, and no fewer than wanted.
+// Begins a sort of the keys in JavaScript's array; if `wanted` is not 0, qm_sort_finish() gives the indices of that many
+// first keys instead. Pre: no sort is in flight; at least one key, and no fewer than wanted.
 QUADMILL_EXPORT(qm_sort_begin)
 int qm_sort_begin(int type, std::size_t count, std::size_t wanted, int descending) {
     return call([&] {

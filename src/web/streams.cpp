@@ -24,6 +24,7 @@ enum class Kind { Quantiles = 1, Frequencies, SlidingQuantiles, SlidingFrequenci
 struct Options {
     double eps = 0, support = 0;
     std::uint64_t window = 0;
+    Widths widths = Widths::Fixed;
 };
 
 // Numbers of an answer: for a quantile its value's bits and the bounds of its rank; for a frequent value its bits, and
@@ -117,7 +118,7 @@ class StreamOf final : public Stream {
         if constexpr (requires { summary_.merge(summary_); }) {
             summary_.merge(static_cast<const StreamOf&>(other).summary_);
         } else {
-            throw InvalidArgument("sliding summaries cannot be merged; merge their summary() instead");
+            throw InvalidArgument("sliding summaries cannot be merged; add both streams to one");
         }
     }
     [[nodiscard]] std::vector<std::byte> save() const override { return summary_.save(); }
@@ -142,7 +143,7 @@ Made make(Kind kind, int type, const Options& options, std::span<const std::byte
                                                         : State::load(rule, saved, cpu_window_sorter(1)));
     };
     const auto sliding = [&]<class Summary, class State>(const char* name) {
-        const SlidingOptions wanted{.eps = options.eps, .window = options.window};
+        const SlidingOptions wanted{.eps = options.eps, .window = options.window, .widths = options.widths};
         return made.template operator()<Summary>(
             3, saved.empty() ? std::make_unique<State>(rule, name, wanted, cpu_window_sorter(1))
                              : State::load(rule, name, saved, cpu_window_sorter(1)));
@@ -182,10 +183,11 @@ struct Last {
 
 // `saved` 0: a new summary. Its handle is qm_stream_made().
 QUADMILL_EXPORT(qm_stream_make)
-int qm_stream_make(int kind, int type, double eps, std::uint64_t window, double support, const std::byte* saved,
-                   std::size_t bytes) {
+int qm_stream_make(int kind, int type, double eps, std::uint64_t window, int any_width, double support,
+                   const std::byte* saved, std::size_t bytes) {
     return call([&] {
-        last.made = make(static_cast<Kind>(kind), type, {eps, support, window}, {saved, bytes}).release();
+        last.made = make(static_cast<Kind>(kind), type, {eps, support, window, static_cast<Widths>(any_width)},
+                         {saved, bytes}).release();
     });
 }
 QUADMILL_EXPORT(qm_stream_made) Stream* qm_stream_made() {

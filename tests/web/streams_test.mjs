@@ -81,6 +81,24 @@ test('Sliding summaries know the last values', () => {
   assert.throws(() => new SlidingQuantiles({}), { code: 'argument' });
 });
 
+test('With anyWidth, sliding summaries answer for each width; without, the message names the option', () => {
+  const window = 200000, eps = 0.05, values = makers.u32(300000), options = { type: 'u32', window, eps, anyWidth: true };
+  const quantiles = SlidingQuantiles.load(new SlidingQuantiles(options).add(values).save());
+  for (const width of [1, 2, 1000, 65537, window]) {
+    const sorted = values.slice(-width).sort(), { value } = quantiles.quantile(0.5, width), wanted = Math.ceil(width / 2);
+    const low = sorted.indexOf(value) + 1, high = sorted.lastIndexOf(value) + 1;
+    assert.ok(low > 0 && low <= wanted + eps * width && high >= wanted - eps * width, `${width}: ${low} to ${high}`);
+  }
+  const frequencies = new SlidingFrequencies(options).add(new Uint32Array(1000).fill(7)).add(new Uint32Array(10).fill(8));
+  assert.deepEqual(frequencies.frequent(0.9, 10).map((one) => one.value), [8]);
+  assert.deepEqual(frequencies.frequent(0.9).map((one) => one.value), [7]);
+  const fixed = new SlidingQuantiles({ window }).add(1);
+  assert.equal(fixed.quantile(0.5, window).value, 1);
+  assert.throws(() => fixed.quantile(0.5, 5), { code: 'argument', message: /whole window \(any width needs the option anyWidth\), 200000, not 5/ });
+  for (const width of [0, -1, 1.5, NaN, '5']) assert.throws(() => quantiles.quantile(0.5, width), { code: 'argument', message: /width must be a whole number/ });
+  assert.throws(() => quantiles.quantile(0.5, window + 1), { code: 'argument', message: /from 1 to the window, 200000, not 200001/ });
+});
+
 test('Heavy prefixes', () => {
   const values = Uint32Array.from({ length: 100000 }, (_, i) => i % 2 ? random() : 0x0a010000 + (random() & 0xffff));
   const found = HeavyPrefixes.load(new HeavyPrefixes().add(values).save()).heavy(0.3);
@@ -103,9 +121,16 @@ test('Wrong calls say what to do', () => {
     [() => Quantiles.load(new Frequencies().add(1).save()), /Frequencies/],
     [() => Quantiles.load(new Quantiles().add(1).save().subarray(0, 12)), /damaged|not all/],
     [() => new HeavyPrefixes({ type: 'f32' }), /u32 or u64/],
+    [() => Quantiles.load(), /load\(\) takes the bytes of save\(\) as a Uint8Array, not undefined/],
+    [() => Quantiles.load('QMSM'), /as a Uint8Array, not String/],
+    [() => new SlidingQuantiles(null), /window must be from 1/],
+    [() => new SlidingQuantiles({ window: 5 }).merge(new SlidingQuantiles({ window: 5 })), /add both streams to one/],
+    [() => new SlidingQuantiles({ window: 2 ** 40, eps: 1e-6, anyWidth: true }), /GiB; take a larger eps or a shorter window/],
+    [() => new HeavyPrefixes().heavy(2), /^support must be from 0\.01 to 1, not 2$/],
     [() => { const one = new Quantiles(); one.free(); one.free(); one.add(1); }, /was freed/],
   ];
-  for (const [call, message] of wrong) assert.throws(call, (error) => error instanceof QuadmillError && error.code === 'argument' && message.test(error.message), String(call));
+  for (const [call, message] of wrong)
+    assert.throws(call, (error) => error instanceof QuadmillError && error.code === 'argument' && message.test(error.message) && !/::|max_bytes/.test(error.message), String(call));
 });
 
 test('NaNs are left out, infinities and -0 are values', () => {
@@ -115,8 +140,9 @@ test('NaNs are left out, infinities and -0 are values', () => {
 });
 
 test('The other entry point can be imported without WebGL2', async () => {
-  const { Quadmill } = await from('index.js');
-  await assert.rejects(Quadmill.adopt({}), { code: 'unsupported' });
+  const { Quadmill } = await from('index.js'), { Table } = await from('table.js');
+  for (const call of [() => Quadmill.adopt({}), () => Quadmill.adopt(), () => Quadmill.create(), () => Table.create({ a: new Float32Array(2) })])
+    await assert.rejects(call, (error) => error instanceof QuadmillError && error.code === 'unsupported', String(call));
 });
 
 if (command) {

@@ -9,7 +9,8 @@ export const nextTask = () => new Promise((resolve) => {
   port2.postMessage(0);
 });
 
-export const check = (condition, message) => { if (!condition) throw new QuadmillError('argument', message()); };
+export const check = (condition, message, code = 'argument') => { if (!condition) throw new QuadmillError(code, message()); };
+export const checkOneOf = (value, name, all) => check(all.includes(value), () => `${name} must be one of ${all.join(', ')}, not ${value}`);
 export const software = /swiftshader|llvmpipe|softpipe|software|basic render/i;
 export const isSize = (value) => Number.isSafeInteger(value) && value > 0;
 
@@ -36,16 +37,16 @@ export function lazyModule(file) {
 }
 
 export function checkContext(gl) {
-  if (typeof WebGL2RenderingContext !== 'undefined' && gl instanceof WebGL2RenderingContext) return;
+  if (globalThis.WebGL2RenderingContext && gl instanceof WebGL2RenderingContext) return;
   throw new QuadmillError('unsupported', gl?.constructor?.name === 'WebGLRenderingContext'
     ? "this is a WebGL1 context; make one by canvas.getContext('webgl2')" : 'adopt() takes a WebGL2RenderingContext');
 }
 
 /** A context without a picture. `instead`: what to do where there is none. */
 export function ownContext(instead) {
-  const canvas = typeof OffscreenCanvas === 'undefined' ? document.createElement('canvas') : new OffscreenCanvas(1, 1);
-  const gl = canvas.getContext('webgl2', { alpha: false, antialias: false, depth: false, powerPreference: 'high-performance' });
-  if (!gl) throw new QuadmillError('unsupported', `this browser gives no WebGL2 context; ${instead}`);
+  const canvas = globalThis.OffscreenCanvas ? new OffscreenCanvas(1, 1) : globalThis.document?.createElement('canvas');
+  const gl = canvas?.getContext('webgl2', { alpha: false, antialias: false, depth: false, powerPreference: 'high-performance' });
+  if (!gl) throw new QuadmillError('unsupported', `there is no WebGL2 here; ${instead}`);
   return gl;
 }
 
@@ -67,9 +68,9 @@ const unused = new FinalizationRegistry((held) => {
 export class Drawing {
   #held; #freed = false; #name;
 
-  /** `name`: of the class, for messages. `mine`, `extensions`: see PageGl. */
-  constructor(gl, module, mine, name, extensions) {
-    const page = new PageGl(gl, mine, name, extensions);
+  /** `name`: of the class, for messages. `options`, `extensions`: see PageGl. */
+  constructor(gl, module, options, name, extensions) {
+    const page = new PageGl(gl, options, name, extensions);
     const instance = new Instance(module, { gl: page.imports(() => instance) });
     this.#held = { page, instance };
     this.#name = name;
@@ -77,7 +78,6 @@ export class Drawing {
     this.call((calls) => calls.qm_open());
   }
 
-  get freed() { return this.#freed; }
   get instance() { return this.#held.instance; }
   get calls() { return this.#held.instance.calls; }
   get renderer() { return this.#held.page.name(this.#held.page.gl.RENDERER); }
@@ -106,10 +106,12 @@ export class Drawing {
   }
 
   /** Makes a texture of the caller known, for `use(number)`. */
-  withTexture({ texture, width, height, format }, what, use) {
+  withTexture(of, what, use) {
+    const { texture, width, height, format } = of ?? {};
+    check(!(texture instanceof WebGLBuffer), () => 'WebGL2 has no buffer textures; put the keys into an R32F texture', 'unsupported');
     check(texture instanceof WebGLTexture, () => `${what}.texture must be a WebGLTexture`);
     check(isSize(width) && isSize(height), () => `${what} must have its width and height in texels, not ${width} x ${height}`);
-    check(format in formats, () => `${what}.format must be 'r32f', 'r32ui' or 'r32i', not ${format}`);
+    checkOneOf(format, `${what}.format`, Object.keys(formats));
     const { page } = this.#held, number = page.know(texture, { width, height, internal: formats[format].internal });
     try {
       return use(number);

@@ -2,9 +2,7 @@
 // numbers there. Each piece of the page's state is saved before the first call that changes it, and restored by end().
 import { QuadmillError } from './wasm.js';
 
-const version = 'OpenGL ES 3.0 (WebGL 2.0)';
 const GL = globalThis.WebGL2RenderingContext ?? {};  // none in Node, where only the import must work
-const SHADING = 0x8b8c;
 
 const viewOf = {
   [GL.FLOAT]: Float32Array, [GL.UNSIGNED_INT]: Uint32Array, [GL.INT]: Int32Array,
@@ -27,15 +25,17 @@ const tightUnpack = {
   [GL.UNPACK_PREMULTIPLY_ALPHA_WEBGL]: false,
 };
 
-/** `name`: of the class that works in the context. `mine`: the page sets all state that it needs itself, so that nothing is saved or restored.
- * `extensions`: that the caller switched on, as OpenGL ES names them. */
+/** `name`: of the class that works in the context. `state` 'mine': the page sets all state that it needs itself, so that
+ * nothing is saved or restored. `debug`: asks for errors of OpenGL. `extensions`: that the caller switched on, as OpenGL
+ * ES names them. */
 export class PageGl {
-  constructor(gl, mine, name, extensions = []) {
+  constructor(gl, { state, debug }, name, extensions = []) {
     this.gl = gl;
     // The module asks for the size of a texture; the caller of argsortTexture() has said it.
     this.extensions = ['GL_ANGLE_get_tex_level_parameter', ...extensions];
     this.lost = `the WebGL context was lost; make a new ${name} when it is restored`;
-    this.mine = mine;
+    this.mine = state === 'mine';
+    this.debug = debug;
     this.saved = new Map();
     this.objects = [null];  // by number; also uniform locations and fences
     this.free = [];
@@ -46,7 +46,7 @@ export class PageGl {
     this.known = new WeakSet();    // textures of the page that were asked about
     this.checked = new WeakSet();  // those of them that can be drawn to
     this.watched = [];
-    if (!mine) this.watchAll();
+    if (!this.mine) this.watchAll();
     // With a sampler, a texture's own filter and comparison do not matter.
     this.plain = gl.createSampler();
     for (const name of [GL.TEXTURE_MIN_FILTER, GL.TEXTURE_MAG_FILTER]) gl.samplerParameteri(this.plain, name, GL.NEAREST);
@@ -110,6 +110,8 @@ export class PageGl {
     const { gl } = this;
     if (gl.isContextLost())
       throw new QuadmillError('lost', this.lost);
+    const error = this.debug && gl.getError();
+    if (error) throw new QuadmillError('gl', `before this call, OpenGL had error ${error}`);
     this.reset();
     if (this.mine) return;
     for (const target of [GL.ANY_SAMPLES_PASSED, GL.ANY_SAMPLES_PASSED_CONSERVATIVE]) {
@@ -145,14 +147,12 @@ export class PageGl {
     this.feedbackObject = gl.getParameter(GL.TRANSFORM_FEEDBACK_BINDING);
     this.feedback.set(this.feedbackObject,
       { active: gl.getParameter(GL.TRANSFORM_FEEDBACK_ACTIVE), paused: gl.getParameter(GL.TRANSFORM_FEEDBACK_PAUSED) });
-    const note = (active, paused) => () => {
-      active ? this.feedback.set(this.feedbackObject, { active, paused }) : this.feedback.delete(this.feedbackObject);
-    };
+    const note = (active, paused) => () => this.feedback.set(this.feedbackObject, { active, paused });
     this.watch(gl, 'bindTransformFeedback', (target, object) => { this.feedbackObject = object; });
     this.watch(gl, 'beginTransformFeedback', note(true, false));
     this.watch(gl, 'pauseTransformFeedback', note(true, true));
     this.watch(gl, 'resumeTransformFeedback', note(true, false));
-    this.watch(gl, 'endTransformFeedback', note(false, false));
+    this.watch(gl, 'endTransformFeedback', () => this.feedback.delete(this.feedbackObject));
     if (this.clips) {
       this.clip = [gl.getParameter(this.clips.CLIP_ORIGIN_EXT), gl.getParameter(this.clips.CLIP_DEPTH_MODE_EXT)];
       this.watch(this.clips, 'clipControlEXT', (...clip) => { this.clip = clip; });
@@ -183,8 +183,8 @@ export class PageGl {
   end() {
     const { saved, gl } = this;
     if (saved.size) {
-      const unit = saved.get('unit');
-      saved.delete('unit');
+      const unit = saved.get(GL.ACTIVE_TEXTURE);
+      saved.delete(GL.ACTIVE_TEXTURE);
       const feedback = saved.get('feedback');
       saved.delete('feedback');
       for (const restore of saved.values()) restore();
@@ -200,10 +200,10 @@ export class PageGl {
   once(key, save) {
     if (!this.mine && !this.saved.has(key)) this.saved.set(key, save());
   }
-  onceParameter(name, restore) {
+  onceParameter(name, restore, ...others) {
     this.once(name, () => {
-      const value = this.gl.getParameter(name);
-      return () => restore(value);
+      const values = [name, ...others].map((one) => this.gl.getParameter(one));
+      return () => restore(...values);
     });
   }
   able(capability, on) {
@@ -218,10 +218,7 @@ export class PageGl {
     const { gl } = this;
     for (const [key, value] of Object.entries(tight)) {
       const name = Number(key);
-      this.once(`store${name}`, () => {
-        const was = gl.getParameter(name);
-        return () => gl.pixelStorei(name, was);
-      });
+      this.onceParameter(name, (was) => gl.pixelStorei(name, was));
       gl.pixelStorei(name, value);
     }
   }
@@ -302,16 +299,12 @@ export class PageGl {
       return new viewOf[type](module().buffer, at);
     };
     // Whether the uniform has another value; programs keep theirs from call to call.
-    const set = (where, x, y, z, w) => {
+    const set = (where, x, y = 0, z = 0, w = 0) => {
       const uniform = objects[where];
       if (!uniform || (uniform.x === x && uniform.y === y && uniform.z === z && uniform.w === w)) return false;
       uniform.x = x; uniform.y = y; uniform.z = z; uniform.w = w;
       return true;
     };
-    const unitState = (key, save) => this.once(`${key}${this.unit}`, () => {
-      const unit = this.unit, restore = save();
-      return () => { gl.activeTexture(GL.TEXTURE0 + unit); restore(); };
-    });
 
     return {
       ActiveTexture: (unit) => {
@@ -346,10 +339,11 @@ export class PageGl {
       },
       BindTexture: (target, texture) => {
         this.bound = texture;
-        if (!this.binds(`${target} ${this.unit}`, of(texture))) return;
-        unitState(`texture${target}`, () => {
+        const { unit } = this, key = `${target} ${unit}`;
+        if (!this.binds(key, of(texture))) return;
+        this.once(key, () => {
           const was = gl.getParameter(bindingOf[target]);
-          return () => gl.bindTexture(target, was);
+          return () => { gl.activeTexture(GL.TEXTURE0 + unit); gl.bindTexture(target, was); };
         });
         gl.bindTexture(target, of(texture));
       },
@@ -358,17 +352,11 @@ export class PageGl {
         gl.bindVertexArray(of(array));
       },
       BlendEquation: (mode) => {
-        this.once('equation', () => {
-          const color = gl.getParameter(GL.BLEND_EQUATION_RGB), alpha = gl.getParameter(GL.BLEND_EQUATION_ALPHA);
-          return () => gl.blendEquationSeparate(color, alpha);
-        });
+        this.onceParameter(GL.BLEND_EQUATION_RGB, (...was) => gl.blendEquationSeparate(...was), GL.BLEND_EQUATION_ALPHA);
         gl.blendEquation(mode);
       },
       BlendFunc: (from, to) => {
-        this.once('factors', () => {
-          const was = [GL.BLEND_SRC_RGB, GL.BLEND_DST_RGB, GL.BLEND_SRC_ALPHA, GL.BLEND_DST_ALPHA].map((name) => gl.getParameter(name));
-          return () => gl.blendFuncSeparate(...was);
-        });
+        this.onceParameter(GL.BLEND_SRC_RGB, (...was) => gl.blendFuncSeparate(...was), GL.BLEND_DST_RGB, GL.BLEND_SRC_ALPHA, GL.BLEND_DST_ALPHA);
         gl.blendFunc(from, to);
       },
       BlitFramebuffer: (...all) => gl.blitFramebuffer(...all),
@@ -450,7 +438,7 @@ export class PageGl {
       GenTextures: (count, at) => gen(count, at, () => gl.createTexture()),
       GenVertexArrays: (count, at) => gen(count, at, () => gl.createVertexArray()),
       // getError waits for the GPU's process; a lost context is noticed by end().
-      GetError: () => GL.NO_ERROR,
+      GetError: () => (this.debug ? gl.getError() : GL.NO_ERROR),
       GetIntegerv: (name, at) => {
         // MAJOR_VERSION, NUM_EXTENSIONS
         const value = asked.includes(name) ? gl.getParameter(name) : { 0x821b: 3, 0x821d: this.extensions.length }[name] ?? 0;
@@ -462,7 +450,7 @@ export class PageGl {
       GetShaderInfoLog: (shader, size, length, at) => log(gl.getShaderInfoLog(of(shader)), size, length, at),
       GetShaderiv: (shader, name, at) =>
         setWord(at, name === 0x8b84 ? 4096 : gl.getShaderParameter(of(shader), name)),  // INFO_LOG_LENGTH
-      GetString: (name) => text(name === GL.VERSION ? version : name === SHADING ? 'OpenGL ES GLSL ES 3.00' : this.name(name)),
+      GetString: (name) => text({ [GL.VERSION]: 'OpenGL ES 3.0', [GL.SHADING_LANGUAGE_VERSION]: 'OpenGL ES GLSL ES 3.00' }[name] ?? this.name(name)),
       GetStringi: (name, i) => text(this.extensions[i]),
       GetTexLevelParameteriv: (target, level, name, at) => {
         const { width = 0, height = 0, internal = 0 } = this.levels.get(this.bound) ?? {};
@@ -503,25 +491,22 @@ export class PageGl {
         gl.texStorage3D(target, levels, internal, width, height, depth),
       TexSubImage2D: (target, level, x, y, width, height, format, type, at) => {
         this.unpacks();
-        if (this.unpacked > 0 && this.upload) {
-          gl.bindBuffer(GL.PIXEL_UNPACK_BUFFER, null);
-          gl.texSubImage2D(target, level, x, y, width, height, format, type, texels(type, this.upload + at));
-          gl.bindBuffer(GL.PIXEL_UNPACK_BUFFER, objects[this.unpacked]);
-          this.upload = 0;
-        } else {
-          gl.texSubImage2D(target, level, x, y, width, height, format, type, this.unpacked > 0 ? at : texels(type, at));
-        }
+        const upload = this.unpacked > 0 && this.upload;
+        if (upload) gl.bindBuffer(GL.PIXEL_UNPACK_BUFFER, null);
+        gl.texSubImage2D(target, level, x, y, width, height, format, type, this.unpacked > 0 && !upload ? at : texels(type, upload + at));
+        if (upload) gl.bindBuffer(GL.PIXEL_UNPACK_BUFFER, of(this.unpacked));
+        if (upload) this.upload = 0;
       },
       TexSubImage3D: (target, level, x, y, z, width, height, depth, format, type, at) => {
         this.unpacks();
         gl.texSubImage3D(target, level, x, y, z, width, height, depth, format, type, this.unpacked > 0 ? at : texels(type, at));
       },
-      Uniform1f: (where, x) => set(where, x, 0, 0, 0) && gl.uniform1f(of(where).location, x),
-      Uniform1i: (where, x) => set(where, x, 0, 0, 0) && gl.uniform1i(of(where).location, x),
-      Uniform1ui: (where, x) => set(where, x, 0, 0, 0) && gl.uniform1ui(of(where).location, x),
-      Uniform2f: (where, x, y) => set(where, x, y, 0, 0) && gl.uniform2f(of(where).location, x, y),
-      Uniform2i: (where, x, y) => set(where, x, y, 0, 0) && gl.uniform2i(of(where).location, x, y),
-      Uniform2ui: (where, x, y) => set(where, x, y, 0, 0) && gl.uniform2ui(of(where).location, x, y),
+      Uniform1f: (where, x) => set(where, x) && gl.uniform1f(of(where).location, x),
+      Uniform1i: (where, x) => set(where, x) && gl.uniform1i(of(where).location, x),
+      Uniform1ui: (where, x) => set(where, x) && gl.uniform1ui(of(where).location, x),
+      Uniform2f: (where, x, y) => set(where, x, y) && gl.uniform2f(of(where).location, x, y),
+      Uniform2i: (where, x, y) => set(where, x, y) && gl.uniform2i(of(where).location, x, y),
+      Uniform2ui: (where, x, y) => set(where, x, y) && gl.uniform2ui(of(where).location, x, y),
       Uniform4f: (where, x, y, z, w) => set(where, x, y, z, w) && gl.uniform4f(of(where).location, x, y, z, w),
       Uniform4i: (where, x, y, z, w) => set(where, x, y, z, w) && gl.uniform4i(of(where).location, x, y, z, w),
       Uniform4ui: (where, x, y, z, w) => set(where, x, y, z, w) && gl.uniform4ui(of(where).location, x, y, z, w),
@@ -545,10 +530,7 @@ export class PageGl {
   }
 
   onceUnit() {
-    this.once('unit', () => {
-      const was = this.gl.getParameter(GL.ACTIVE_TEXTURE);
-      return () => this.gl.activeTexture(was);
-    });
+    this.onceParameter(GL.ACTIVE_TEXTURE, (was) => this.gl.activeTexture(was));
   }
   /** Name of the renderer or vendor. */
   name(which) {

@@ -27,10 +27,11 @@ export interface SortOptions {
 export class Quadmill {
   /** Works in the page's context, also in a worker with an OffscreenCanvas. Each call restores the state that it
    * changes; `state: 'mine'` says that the page sets all state that it needs, as engines do that reset theirs.
+   * `debug: true` asks for errors of OpenGL before and after each call, which takes time, and throws 'gl'.
    * Throws 'unsupported' for WebGL1 contexts. */
-  static adopt(gl: WebGL2RenderingContext, options?: { wasm?: Wasm; state?: 'kept' | 'mine' }): Promise<Quadmill>;
+  static adopt(gl: WebGL2RenderingContext, options?: { wasm?: Wasm; state?: 'kept' | 'mine'; debug?: boolean }): Promise<Quadmill>;
   /** Works in a context of its own. Throws 'unsupported' where there is none. */
-  static create(options?: { wasm?: Wasm }): Promise<Quadmill>;
+  static create(options?: { wasm?: Wasm; debug?: boolean }): Promise<Quadmill>;
 
   /** `software`: the renderer is not a GPU, and the CPU sorts faster. `maxKeys`: the largest number of 32-bit keys with
    * an index. */
@@ -40,7 +41,7 @@ export class Quadmill {
    * Equal keys keep their order. Texels after the last key keep their value.
    *
    * Shape: `index` is R32UI with at least `count` texels. Cost: 15 draws for 2^16 keys; reads nothing back, and
-   * does not wait. Throws 'argument' before any work. Example: web/page/splats.js. */
+   * does not wait. Throws 'argument', and 'unsupported' for buffers and more than info.maxKeys keys, before any work. Example: web/page/splats.js. */
   argsortTexture(keys: KeyTexture, index: Texture, options?: { count?: number; order?: Order }): void;
 
   /** Sorts in place, and resolves to the same array. Bits are only moved: NaNs and -0 stay what they are. */

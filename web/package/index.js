@@ -1,5 +1,5 @@
 // Sorts on the GPU by render passes of WebGL2: textures by argsortTexture(), arrays by sort(), argsort() and top().
-import { Drawing, check, checkContext, isSize, lazyModule, nextTask, ownContext, software } from './drawing.js';
+import { Drawing, check, checkContext, checkOneOf, isSize, lazyModule, nextTask, ownContext, software } from './drawing.js';
 import { QuadmillError, typeOf, types } from './wasm.js';
 
 export { QuadmillError };
@@ -10,7 +10,7 @@ const fewestForGpu = 1 << 15;
 const compiled = lazyModule(() => new URL('./quadmill.wasm', import.meta.url));
 
 const descendingOf = (order = 'asc') => {
-  check(order === 'asc' || order === 'desc', () => `order must be 'asc' or 'desc', not ${order}`);
+  checkOneOf(order, 'order', ['asc', 'desc']);
   return order === 'desc' ? 1 : 0;
 };
 
@@ -20,7 +20,7 @@ export class Quadmill {
   /** Works in the page's context: each call restores the state that it changes. */
   static async adopt(gl, options = {}) {
     checkContext(gl);
-    return new Quadmill(gl, await compiled(options.wasm), options.state === 'mine');
+    return new Quadmill(gl, await compiled(options.wasm), options);
   }
 
   /** Works in a context of its own, for arrays. */
@@ -28,8 +28,8 @@ export class Quadmill {
     return Quadmill.adopt(ownContext('sort with the array itself: keys.sort()'), { ...options, state: 'mine' });
   }
 
-  constructor(gl, module, mine) {
-    this.#drawing = new Drawing(gl, module, mine, 'Quadmill');
+  constructor(gl, module, options) {
+    this.#drawing = new Drawing(gl, module, options, 'Quadmill');
     const { renderer, calls } = this.#drawing;
     /** `maxKeys`: of 32 bits with their index, as argsortTexture() and argsort() take them. */
     this.info = Object.freeze({ renderer, software: software.test(renderer), maxKeys: calls.qm_max_keys(4, 1) });
@@ -39,11 +39,12 @@ export class Quadmill {
    * their order. Nothing is read back, and nothing waits. */
   argsortTexture(keys, index, options = {}) {
     const descending = descendingOf(options.order);
-    const { count = keys.width * keys.height } = options;
+    const { count = keys?.width * keys?.height } = options;
     this.#drawing.withTexture(keys, 'keys', (from) => this.#drawing.withTexture({ ...index, format: 'r32ui' }, 'index', (to) => {
       check(Number.isSafeInteger(count) && count >= 0 && count <= keys.width * keys.height,
         () => `count must be from 0 to ${keys.width * keys.height}, the texels of the keys, not ${count}`);
-      check(count <= this.info.maxKeys, () => `${count} keys are more than info.maxKeys, ${this.info.maxKeys}`);
+      check(count <= this.info.maxKeys,
+        () => `${count} keys are more than info.maxKeys, ${this.info.maxKeys}; use argsort() with engine 'cpu'`, 'unsupported');
       check(keys.texture !== index.texture, () => 'keys and index must be different textures');
       this.#drawing.call((calls) => calls.qm_argsort_texture(from, to, count, descending));
     }));
@@ -74,10 +75,10 @@ export class Quadmill {
     return turn;
   }
 
-  /** Sorts the keys in place, or gives the numbers of so many first ones in order. */
+  /** Sorts the keys in place, or gives the numbers of the first `wanted` keys in order. */
   async #sorted(keys, { order, engine = 'auto' }, wanted) {
     const type = typeOf(keys), descending = descendingOf(order);
-    check(['auto', 'gpu', 'cpu'].includes(engine), () => `engine must be 'auto', 'gpu' or 'cpu', not ${engine}`);
+    checkOneOf(engine, 'engine', ['auto', 'gpu', 'cpu']);
     return this.#inTurn(() => this.#sortedInTurn(keys, types[type].number, wanted, descending, engine));
   }
 
@@ -90,7 +91,7 @@ export class Quadmill {
     const most = calls.qm_max_keys(type, wanted ? 1 : 0);
     const auto = this.info.software || count < fewestForGpu || count > most ? 'cpu' : 'gpu';
     const by = engine === 'auto' ? auto : engine;
-    check(by === 'cpu' || count <= most, () => `the GPU sorts at most ${most} such keys, not ${count}; use engine 'auto' or 'cpu'`);
+    check(by === 'cpu' || count <= most, () => `the GPU sorts at most ${most} such keys, not ${count}; use engine 'auto' or 'cpu'`, 'unsupported');
     if (by === 'cpu') {
       const sort = (at, index = 0) => {
         instance.check(calls.qm_sort_on_cpu(type, at, count, index, wanted ?? 0, descending));
@@ -108,8 +109,8 @@ export class Quadmill {
 
   /** Compiles the programs and makes the textures of a call for that many keys, a program a task. */
   async prepare(what, type, count) {
-    check(['argsortTexture', 'sort', 'argsort'].includes(what), () => `the calls to prepare are argsortTexture, sort and argsort, not ${what}`);
-    check(type in types, () => `type must be one of ${Object.keys(types).join(', ')}, not ${type}`);
+    checkOneOf(what, 'call', ['argsortTexture', 'sort', 'argsort']);
+    checkOneOf(type, 'type', Object.keys(types));
     check(isSize(count), () => `count must be a whole number of keys, not ${count}`);
     return this.#inTurn(async () => {
       do {

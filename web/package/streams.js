@@ -7,10 +7,18 @@ const kinds = { Quantiles: 1, Frequencies: 2, SlidingQuantiles: 3, SlidingFreque
 const names = Object.keys(types);
 let loading, module;
 
+/** The module's messages, without names of C++ functions and with the names of options here. */
+class Module extends Instance {
+  text(at) {
+    return super.text(at).replace(/^\w+::\w+: /, '').replace(' of max_bytes', '')
+      .replace('the whole window,', 'the whole window (any width needs the option anyWidth),');
+  }
+}
+
 /** Loads the module once. Call it before all else. */
 export function load(wasm) {
   loading ??= compile(wasm, () => new URL('./streams.wasm', import.meta.url)).then(
-    (compiled) => { module = new Instance(compiled); },
+    (compiled) => { module = new Module(compiled); },
     (error) => { loading = undefined; throw error; });
   return loading;
 }
@@ -25,13 +33,13 @@ class Summary {
   constructor(options, usual) {
     if (!module) throw new QuadmillError('argument', "call 'await load()' of quadmill/streams first");
     const { kind } = this.constructor;
-    const { type = usual.type, eps = usual.eps, window = 0, support = usual.support ?? 0 } = options;
+    const { type = usual.type, eps = usual.eps, window = 0, anyWidth = false, support = usual.support ?? 0 } = options ?? {};
     if (!(type in types)) throw new QuadmillError('argument', `type must be one of ${names.join(', ')}, not ${type}`);
     if (!Number.isSafeInteger(window) || window < 0)
       throw new QuadmillError('argument', `window must be a whole number of values, not ${window}`);
-    const bytes = options[saved] ?? new Uint8Array();
+    const bytes = options?.[saved] ?? new Uint8Array();
     module.with(bytes, (at) => module.check(module.calls.qm_stream_make(
-      kind, types[type].number, Number(eps), BigInt(window), Number(support), bytes.length ? at : 0, bytes.length)));
+      kind, types[type].number, Number(eps), BigInt(window), anyWidth ? 1 : 0, Number(support), bytes.length ? at : 0, bytes.length)));
     this.#handle = module.calls.qm_stream_made();
     this.#type = type;
     unused.register(this, this.#handle, this);
@@ -94,10 +102,12 @@ class Summary {
     this.#handle = 0;
   }
 
-  /** Rows of an answer, `each` numbers of 64 bits a row. */
+  /** Rows of an answer, `each` numbers of 64 bits a row. Without a width, of all values of the window. */
   _ask(at, width, each) {
     if (!Number.isFinite(at)) throw new QuadmillError('argument', `a fraction from 0 to 1 is needed, not ${at}`);
-    module.check(module.calls.qm_stream_ask(this.#alive, at, BigInt(width)));
+    if (width !== undefined && !(Number.isSafeInteger(width) && width > 0))
+      throw new QuadmillError('argument', `width must be a whole number of values, not ${width}`);
+    module.check(module.calls.qm_stream_ask(this.#alive, at, BigInt(width ?? 0)));
     const view = module.view(), begin = module.calls.qm_stream_answer();
     const rows = [];
     for (let i = 0, n = module.calls.qm_stream_numbers(); i < n; i += each) {
@@ -119,6 +129,8 @@ class Summary {
   }
 
   static _load(bytes, kind) {
+    if (!(bytes instanceof ArrayBuffer || ArrayBuffer.isView(bytes)))
+      throw new QuadmillError('argument', `load() takes the bytes of save() as a Uint8Array, not ${bytes?.constructor?.name ?? bytes}`);
     const view = new Uint8Array(bytes.buffer ?? bytes, bytes.byteOffset ?? 0, bytes.byteLength);
     if (view[0] !== 0x51 || view[1] !== 0x4d || view[2] !== 0x53 || view[3] !== 0x4d)
       throw new QuadmillError('argument', 'these bytes are not a saved summary: they do not begin with QMSM');
@@ -136,37 +148,37 @@ const frequent = ({ value, number }) => ({ value, lower: number(1), upper: numbe
 
 export class Quantiles extends Summary {
   static kind = kinds.Quantiles;
-  constructor(options = {}) { super(options, { type: 'f64', eps: 0.001 }); }
-  quantile(phi) { return rank(this._ask(phi, 0, 3)[0]); }
+  constructor(options) { super(options, { type: 'f64', eps: 0.001 }); }
+  quantile(phi) { return rank(this._ask(phi, undefined, 3)[0]); }
   static load(bytes) { return this._load(bytes, kinds.Quantiles); }
 }
 
 export class Frequencies extends Summary {
   static kind = kinds.Frequencies;
-  constructor(options = {}) { super(options, { type: 'u32', eps: 0.001 }); }
-  frequent(support) { return this._ask(support, 0, 3).map(frequent); }
+  constructor(options) { super(options, { type: 'u32', eps: 0.001 }); }
+  frequent(support) { return this._ask(support, undefined, 3).map(frequent); }
   static load(bytes) { return this._load(bytes, kinds.Frequencies); }
 }
 
 export class SlidingQuantiles extends Summary {
   static kind = kinds.SlidingQuantiles;
-  constructor(options) { super(options ?? {}, { type: 'f64', eps: 0.01 }); }
-  quantile(phi, width = 0) { return rank(this._ask(phi, width, 3)[0]); }
+  constructor(options) { super(options, { type: 'f64', eps: 0.01 }); }
+  quantile(phi, width) { return rank(this._ask(phi, width, 3)[0]); }
   static load(bytes) { return this._load(bytes, kinds.SlidingQuantiles); }
 }
 
 export class SlidingFrequencies extends Summary {
   static kind = kinds.SlidingFrequencies;
-  constructor(options) { super(options ?? {}, { type: 'u32', eps: 0.01 }); }
-  frequent(support, width = 0) { return this._ask(support, width, 3).map(frequent); }
+  constructor(options) { super(options, { type: 'u32', eps: 0.01 }); }
+  frequent(support, width) { return this._ask(support, width, 3).map(frequent); }
   static load(bytes) { return this._load(bytes, kinds.SlidingFrequencies); }
 }
 
 export class HeavyPrefixes extends Summary {
   static kind = kinds.HeavyPrefixes;
-  constructor(options = {}) { super(options, { type: 'u32', eps: 0.001, support: 0.01 }); }
+  constructor(options) { super(options, { type: 'u32', eps: 0.001, support: 0.01 }); }
   heavy(support) {
-    return this._ask(support, 0, 6).map(({ value, number }) => ({
+    return this._ask(support, undefined, 6).map(({ value, number }) => ({
       value, length: number(1), lower: number(2), upper: number(3), discountedLower: number(4), discountedUpper: number(5),
     }));
   }

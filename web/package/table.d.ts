@@ -27,12 +27,12 @@ export type Where<Name extends string = string> = { [column in Name]?: number | 
  * blocks the page. */
 export class Table<Name extends string = string> {
   /** Copies columns of the same length to textures of the page's context. Each call restores the state that it changes;
-   * `state: 'mine'` as in Quadmill.adopt(). A column may not be called all, any or not.
+   * `state: 'mine'` and `debug` as in Quadmill.adopt(). A column may not be called all, any or not.
    * Memory on the GPU, per row: 4 bytes per column (8 for a Float64Array), and 1/8 byte per condition in use. */
   static adopt<Name extends string>(gl: WebGL2RenderingContext, columns: Record<Name, Column>,
-                                    options?: { wasm?: Wasm; state?: 'kept' | 'mine' }): Promise<Table<Name>>;
+                                    options?: { wasm?: Wasm; state?: 'kept' | 'mine'; debug?: boolean }): Promise<Table<Name>>;
   /** The same in a context of its own. Throws 'unsupported' where there is none. */
-  static create<Name extends string>(columns: Record<Name, Column>, options?: { wasm?: Wasm }): Promise<Table<Name>>;
+  static create<Name extends string>(columns: Record<Name, Column>, options?: { wasm?: Wasm; debug?: boolean }): Promise<Table<Name>>;
 
   /** `software`: the renderer is not a GPU, and loops over arrays are faster. */
   readonly info: { readonly renderer: string; readonly software: boolean };

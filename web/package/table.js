@@ -21,7 +21,7 @@ export class Table {
   /** Works in the page's context. `columns`: a typed array or a texture for each name. */
   static async adopt(gl, columns, options = {}) {
     checkContext(gl);
-    return new Table(gl, await compiled(options.wasm), options.state === 'mine', columns);
+    return new Table(gl, await compiled(options.wasm), options, columns);
   }
 
   /** Works in a context of its own. */
@@ -29,11 +29,11 @@ export class Table {
     return Table.adopt(ownContext('loop over the arrays themselves'), columns, { ...options, state: 'mine' });
   }
 
-  constructor(gl, module, mine, columns) {
+  constructor(gl, module, options, columns) {
     check(isPlain(columns) && Object.keys(columns).length > 0, () => 'a table needs columns: an object with a typed array for each name');
     const sources = Object.entries(columns), rows = sources.map(([name, of]) => this.#rowsOf(name, of));
     check(rows.every((count) => count === rows[0]), () => `columns must have the same length, not ${[...new Set(rows)].join(' and ')}`);
-    this.#drawing = new Drawing(gl, module, mine, 'Table');
+    this.#drawing = new Drawing(gl, module, options, 'Table');
     try {
       this.#drawing.call((calls) => calls.qm_table_rows(rows[0]));
       for (const [name, of] of sources) this.#add(name, of);

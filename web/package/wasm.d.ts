@@ -9,9 +9,10 @@ export interface Arrays {
 export type ArrayOf<T extends Type> = Arrays[T];
 export type Value<T extends Type> = T extends 'i64' | 'u64' ? bigint : number;
 
-/** What every call of quadmill throws. */
+/** What calls of quadmill throw. Calls that load a module also pass on what fetch() and WebAssembly.compile() throw. */
 export class QuadmillError extends Error {
-  /** 'argument': the call was wrong. 'gl': the driver failed. 'lost': the context was lost. 'unsupported': not in this
-   * browser. */
+  constructor(code: QuadmillError['code'], message: string);
+  /** 'argument': the call was wrong. 'gl': the driver failed. 'lost': the context was lost. 'unsupported': this
+   * browser or WebGL2 cannot do it. */
   readonly code: 'argument' | 'gl' | 'lost' | 'unsupported';
 }

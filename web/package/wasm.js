@@ -22,9 +22,8 @@ export const types = {
 /** The name of the type whose arrays these are. */
 export function typeOf(values) {
   for (const [name, type] of Object.entries(types)) if (values instanceof type.array) return name;
-  const shown = values === null || typeof values !== 'object' ? String(values) : values.constructor?.name;
   throw new QuadmillError('argument',
-    `keys must be a Float32Array, Float64Array, Int32Array, Uint32Array, BigInt64Array or BigUint64Array, not ${shown}`);
+    `keys must be a Float32Array, Float64Array, Int32Array, Uint32Array, BigInt64Array or BigUint64Array, not ${values?.constructor?.name ?? values}`);
 }
 
 /** Compiles what the caller gave: a URL, a string, a Response, bytes, or a compiled module. */
@@ -32,9 +31,9 @@ export async function compile(wasm, fallback) {
   const from = wasm ?? fallback();
   if (from instanceof WebAssembly.Module) return from;
   if (from instanceof ArrayBuffer || ArrayBuffer.isView(from)) return WebAssembly.compile(from);
-  if (typeof Response !== 'undefined' && from instanceof Response) return compileResponse(from);
-  const url = new URL(from, typeof location === 'undefined' ? import.meta.url : location.href);
-  if (url.protocol === 'file:' && typeof process !== 'undefined') {
+  if (from instanceof Response) return compileResponse(from);
+  const url = new URL(from, globalThis.location?.href ?? import.meta.url);
+  if (url.protocol === 'file:' && globalThis.process) {
     const { readFile } = await import(/* @vite-ignore */ /* webpackIgnore: true */ 'node:fs/promises');
     return WebAssembly.compile(await readFile(url));
   }

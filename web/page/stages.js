@@ -63,7 +63,7 @@ export class Stages {
   constructor(module) {
     const gl = new OffscreenCanvas(1, 1).getContext('webgl2', { antialias: false, depth: false });
     const floats = ['EXT_color_buffer_float', 'EXT_float_blend'].filter((name) => gl.getExtension(name));
-    this.#drawing = new Drawing(gl, module, true, 'Stages', floats.map((name) => `GL_${name}`));
+    this.#drawing = new Drawing(gl, module, { state: 'mine' }, 'Stages', floats.map((name) => `GL_${name}`));
   }
 
   /** Sorts a copy of the keys, floats: gives the keys as they were and after each step, in the arrays that the engine
