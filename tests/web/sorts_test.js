@@ -159,7 +159,12 @@ await test('Wrong calls are refused with a reason', async () => {
   const size = { width: 4, height: 4 }, keys = { texture: textureOf(gl, 'r32f', 4, 4, new Float32Array(16)), ...size, format: 'r32f' };
   const index = { texture: textureOf(gl, 'r32ui', 4, 4), ...size };
   const refused = (message, ...all) => throws('argument', message, () => page.argsortTexture(...all));
+  for (const nothing of [[], [null, null], [{}, {}]]) await refused(/WebGLTexture/, ...nothing);
+  await refused(/index.texture must be a WebGLTexture/, keys);
   await refused(/WebGLTexture/, { ...keys, texture: null }, index);
+  await throws('unsupported', /put the keys into an R32F texture/, () => page.argsortTexture({ ...keys, texture: gl.createBuffer() }, index));
+  const height = Math.ceil((page.info.maxKeys + 1) / 4);
+  await throws('unsupported', /more than info.maxKeys, \d+; use argsort\(\) with engine 'cpu'/, () => page.argsortTexture({ ...keys, height }, index));
   await refused(/width and height/, { ...keys, width: 0 }, index);
   await refused(/format must be/, { ...keys, format: 'rgba8' }, index);
   await refused(/different textures/, { ...keys, format: 'r32ui', texture: index.texture }, index);
@@ -170,7 +175,7 @@ await test('Wrong calls are refused with a reason', async () => {
   gl.beginQuery(gl.ANY_SAMPLES_PASSED, query);
   await refused(/query/, keys, index);
   gl.endQuery(gl.ANY_SAMPLES_PASSED);
-  await throws('argument', /Float32Array/, () => page.sort([3, 1, 2]));
+  for (const wrong of [[3, 1, 2], undefined, null]) await throws('argument', /Float32Array/, () => page.sort(wrong));
   await throws('argument', /engine must be/, () => page.sort(new Float32Array(2), { engine: 'npu' }));
   await throws('argument', /call must be one of/, () => page.prepare('top', 'f32', 4));
   await throws('unsupported', /WebGL1/, () => Quadmill.adopt(new OffscreenCanvas(1, 1).getContext('webgl')));
@@ -178,6 +183,38 @@ await test('Wrong calls are refused with a reason', async () => {
   check(gl.getError() === 0, 'an error of OpenGL');
   page.free();
   await throws('argument', /freed/, () => page.sort(new Float32Array(2)));
+});
+await test('One argsortTexture call asks for at most 40 pieces of state', async () => {
+  const gl = context(), page = await Quadmill.adopt(gl), width = 256, height = 256;
+  const keys = textureOf(gl, 'r32f', width, height, bits(Float32Array, width * height)), index = textureOf(gl, 'r32ui', width, height);
+  const call = () => page.argsortTexture({ texture: keys, width, height, format: 'r32f' }, { texture: index, width, height });
+  poison(gl, 2, keys);
+  call();  // compiles programs
+  const asked = {}, questions = /^(get(?!Extension)|is[A-Z]|checkFramebufferStatus)/;
+  for (const name in gl) {
+    if (!questions.test(name) || typeof gl[name] !== 'function') continue;
+    const ask = gl[name].bind(gl);
+    gl[name] = (...all) => { asked[name] = (asked[name] ?? 0) + 1; return ask(...all); };
+  }
+  call();
+  const all = Object.values(asked).reduce((a, b) => a + b, 0), words = Object.entries(asked).map(([name, times]) => `${name} ${times}`).join(', ');
+  await say(`one call asks: ${words}`);
+  check(asked.getParameter > 0 && asked.getError === undefined, words);
+  check(all <= 40, `${all}: ${words}`);
+});
+await test('With debug, an error of OpenGL is thrown, and one of the page is not taken for ours', async () => {
+  const gl = context(), page = await Quadmill.adopt(gl, { debug: true }), size = { width: 8, height: 8 }, all = bits(Float32Array, 64);
+  const keys = { texture: textureOf(gl, 'r32f', 8, 8, all), ...size, format: 'r32f' }, index = { texture: textureOf(gl, 'r32ui', 8, 8), ...size };
+  page.argsortTexture(keys, index);
+  check(same(read(gl, index.texture, 8, 8), await own.argsort(all, { engine: 'cpu' })), 'wrong');
+  const drawn = gl.drawArraysInstanced;
+  gl.drawArraysInstanced = () => gl.enable(1);
+  await throws('gl', /argsortTexture: the driver reported .*ENUM/i, () => page.argsortTexture(keys, index));
+  gl.drawArraysInstanced = drawn;
+  page.argsortTexture(keys, index);
+  gl.enable(1);
+  await throws('gl', /before this call, OpenGL had error 1280/, () => page.argsortTexture(keys, index));
+  page.argsortTexture(keys, index);
 });
 await test('A lost context is named, and a new one works', async () => {
   const gl = context(), page = await Quadmill.adopt(gl), extension = gl.getExtension('WEBGL_lose_context');

@@ -128,16 +128,23 @@ await test('The page shows each engine: pictures, words for each step, and why o
     }
   };
   await until(() => part('stages')?.children.length > 0, 'the stages');
-  for (const [engine, pictures, title] of [['merge', 11, /runs of 16,384/], ['bitonic', 14, /stage 14 of 14/], ['pbsn', 14, /merged/]]) {
+  for (const [engine, pictures, last] of [['merge', 11, 'runs of 16,384'], ['bitonic', 14, 'stage 14 of 14'], ['pbsn', 14, 'merged']]) {
     part('engine').value = engine;
     part('engine').onchange();
     check(part('stages').children.length === pictures, `${engine}: ${part('stages').children.length} pictures`);
-    check(title.test(part('title').textContent) && part('text').textContent, part('title').textContent);
+    check(part('title').textContent.startsWith(last) && part('text').textContent, part('title').textContent);
+    const captions = Array.from(part('stages').querySelectorAll('figcaption'), (one) => one.textContent);
+    check(captions.at(-1) === last && new Set(captions).size === pictures, captions.join('; '));
     part('at').value = 1;
     part('at').oninput();
-    check(!title.test(part('title').textContent), 'the slider does not go to a step');
+    check(!part('title').textContent.startsWith(last), 'the slider does not go to a step');
   }
-  check(frame.contentDocument.documentElement.scrollWidth <= 1000, 'wider than the window');
+  for (const width of [1000, 360]) {  // of a window, and of a telephone
+    frame.width = width;
+    const root = frame.contentDocument.documentElement;
+    check(getComputedStyle(root.querySelector('#stages')).display === 'grid', 'no style sheet');
+    check(root.scrollWidth <= root.clientWidth, `${root.scrollWidth} wide in ${root.clientWidth}`);
+  }
 });
 
 await finish();

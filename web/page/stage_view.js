@@ -49,7 +49,7 @@ export class StageView {
     const figure = document.createElement('figure'), button = document.createElement('button');
     const canvas = document.createElement('canvas'), caption = document.createElement('figcaption');
     paint(canvas, step);
-    [caption.textContent] = step.title.split(',');
+    [caption.textContent] = step.title.split(', ');  // not the comma of a number
     button.title = `Show: ${step.title}`;
     button.onclick = () => { this.#pause(); this.#go(i); };
     button.append(canvas);
