@@ -8,6 +8,7 @@ cmake --build --preset web
 package=build/web/package
 node tests/web/imports_test.mjs "$package"
 node --test-reporter=spec tests/web/streams_test.mjs "$package" "$@"
+python3 tests/web/browser_test.py "$package" sorts_test.js large # 2^20 keys
 for page in sorts_test.js table_test.js stages_test.js; do
     python3 tests/web/browser_test.py "$package" $page
     BROWSER=firefox-esr xvfb-run -a python3 tests/web/browser_test.py "$package" $page
