@@ -38,8 +38,8 @@ export function lazyModule(file) {
 
 export function checkContext(gl) {
   if (globalThis.WebGL2RenderingContext && gl instanceof WebGL2RenderingContext) return;
-  throw new QuadmillError('unsupported', gl?.constructor?.name === 'WebGLRenderingContext'
-    ? "this is a WebGL1 context; make one by canvas.getContext('webgl2')" : 'adopt() takes a WebGL2RenderingContext');
+  throw new QuadmillError('unsupported',
+    `adopt() takes a WebGL2RenderingContext, from canvas.getContext('webgl2'), not ${gl?.constructor?.name ?? gl}`);
 }
 
 /** A context without a picture. `instead`: what to do where there is none. */
