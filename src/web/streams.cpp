@@ -186,8 +186,9 @@ QUADMILL_EXPORT(qm_stream_make)
 int qm_stream_make(int kind, int type, double eps, std::uint64_t window, int any_width, double support,
                    const std::byte* saved, std::size_t bytes) {
     return call([&] {
-        last.made = make(static_cast<Kind>(kind), type, {eps, support, window, static_cast<Widths>(any_width)},
-                         {saved, bytes}).release();
+        last.made =
+            make(static_cast<Kind>(kind), type, {eps, support, window, static_cast<Widths>(any_width)}, {saved, bytes})
+                .release();
     });
 }
 QUADMILL_EXPORT(qm_stream_made) Stream* qm_stream_made() {
