@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The pages can be followed: what CONTRIBUTING.md names exists, its code stands in the file that is named at its fence,
-every link of every page leads to a file and to a heading, and CITATION.cff cites the papers.
+every link of every page leads to a file and to a heading, CITATION.cff cites the papers, and the lines that the first
+comment of a public header names have these classes and functions.
 
     tests/contributing.py       checks; prints what is wrong, exit status 1
 """
@@ -54,8 +55,20 @@ def faults_of_recipes(text):
             yield f"{target} does not have {path}"
     for source in set(re.findall(r"`(src/[\w/]+\.cpp)`", plain)):
         room = ROOT / "/".join(source.split("/")[:2])
-        if (ROOT / source).exists() and source.removeprefix(f"src/{room.name}/") not in (room / "CMakeLists.txt").read_text():
+        name = source.removeprefix(f"src/{room.name}/")
+        if (ROOT / source).exists() and name not in (room / "CMakeLists.txt").read_text():
             yield f"src/{room.name}/CMakeLists.txt does not have {source}"
+
+
+def faults_of_headers():
+    """A name and a line, as in "Sorter (line 135)", at the top of a header."""
+    for header in sorted((ROOT / "include/quadmill").glob("*.hpp")):
+        text = header.read_text()
+        lines = text.split("\n")
+        for name, number in re.findall(r"(\w+)(?:\(\))? \(line (\d+)\)", text.partition("#pragma once")[0]):
+            line = lines[int(number) - 1] if int(number) <= len(lines) else ""
+            if not re.match(rf"(class QUADMILL_API {name} |QUADMILL_API .*\b{name}\()", line):
+                yield f"include/quadmill/{header.name}: {name} is not in line {number}"
 
 
 def faults_of_citations():
@@ -79,6 +92,7 @@ def main():
     faults = [f"{page.relative_to(ROOT)}: {fault}" for page in PAGES for fault in broken_links(page)]
     faults += [f"CONTRIBUTING.md: {fault}" for fault in faults_of_recipes(text)]
     faults += [f"CITATION.cff: {fault}" for fault in faults_of_citations()]
+    faults += faults_of_headers()
     recipes = re.findall(r"^## Add (.*)$", text, re.MULTILINE)
     if len(recipes) < 4:
         faults.append("CONTRIBUTING.md: four recipes are wanted")

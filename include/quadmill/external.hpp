@@ -1,4 +1,6 @@
-/// Sorting files that are larger than memory, by keys of any width: GPUTeraSort.
+/// Sorting files that are larger than memory, by keys of any width: GPUTeraSort. sort_file() (line 97) sorts a file.
+/// ExternalSorter (line 114) sorts records that a program pushes. Before them are the format of records and the
+/// options.
 #pragma once
 
 #include <cstddef>

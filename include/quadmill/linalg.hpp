@@ -1,5 +1,6 @@
-/// Linear algebra with the graphics pipeline: reductions, and LU factorization with its uses (solving, inverse,
-/// determinant, condition number).
+/// Linear algebra with the graphics pipeline: Reducer (line 67) has sums, norms and extremes. Lu (line 166) factorizes
+/// a matrix, solves, inverts, and finds the determinant and the condition number. LuBatch (line 310) is for many small
+/// matrices.
 #pragma once
 
 #include <cstddef>
@@ -15,6 +16,12 @@
 #include "quadmill/context.hpp"
 
 namespace quadmill {
+
+struct Determinant;
+struct Extreme;
+struct Factors;
+struct LuStats;
+struct Refinement;
 
 /// A matrix in memory, row after row.
 /// Shape: values has rows * columns elements.
@@ -40,13 +47,6 @@ enum class Along { All, Rows, Columns };
 
 /// A matrix of the caller.
 using MatrixInput = std::variant<MatrixView, MatrixTexture>;
-
-/// The smallest or largest element and its position, the first of equal ones in row-major order.
-struct Extreme {
-    float value = 0;                  ///< of the element
-    std::size_t row = 0, column = 0;  ///< from 0
-    bool operator==(const Extreme&) const = default;
-};
 
 /// Sums, extremes and norms of matrices in log-step passes: the first one folds 64 elements into one, the others 16.
 ///
@@ -99,6 +99,13 @@ class QUADMILL_API Reducer {
     std::unique_ptr<State> state_;
 };
 
+/// The smallest or largest element and its position, the first of equal ones in row-major order.
+struct Extreme {
+    float value = 0;                  ///< of the element
+    std::size_t row = 0, column = 0;  ///< from 0
+    bool operator==(const Extreme&) const = default;
+};
+
 /// Which element becomes the pivot of a step: the one that the others in its column are divided by.
 enum class Pivot {
     Diagonal,  ///< the one on the diagonal: no pivoting
@@ -128,49 +135,6 @@ struct LuOptions {
     Layout layout = Layout::Tiles;  ///< for several rows per pass
     /// CPU threads for packing and residuals; 0: as many as the machine has.
     unsigned threads = 0;
-};
-
-/// Statistics of a factorization.
-struct LuStats {
-    std::size_t rows = 0;     ///< of the matrix
-    std::size_t columns = 0;  ///< of the matrix
-    /// 0, or the number, from 1, of the first pivot that is zero, as LAPACK reports it.
-    std::size_t info = 0;
-    std::size_t block = 0;     ///< the block that was used
-    std::uint64_t passes = 0;  ///< issued
-    double upload_ms = 0;      ///< wall clock: the matrix to its texture
-    double factor_ms = 0;      ///< wall clock: the passes, to their end on the GPU
-};
-
-/// L and U in one array: U on and above the diagonal, L below, whose diagonal is 1.
-struct Factors {
-    std::vector<float> lu{};               ///< row after row
-    std::vector<std::uint32_t> rows{};     ///< row i of L * U is row rows[i] of the matrix
-    std::vector<std::uint32_t> columns{};  ///< column j of L * U is column columns[j] of the matrix
-    /// Empty, unless the factors of the matrix do not fit into floats: then lu has the factors of the matrix whose
-    /// element (i, j) is multiplied by 2^(row_exponents[i] + column_exponents[j]).
-    std::vector<int> row_exponents{};
-    std::vector<int> column_exponents{};  ///< as row_exponents, for the columns
-
-    /// L and U of the matrix itself in doubles, which have the range for them except in extreme cases.
-    [[nodiscard]] QUADMILL_API std::vector<double> unscaled() const;
-};
-
-/// The determinant as sign * exp(log_magnitude), since it often overflows.
-struct Determinant {
-    int sign = 0;                                                     ///< 0 if the matrix is singular
-    double log_magnitude = -std::numeric_limits<double>::infinity();  ///< the natural logarithm of |det|
-    [[nodiscard]] QUADMILL_API double value() const noexcept;         ///< 0 or an infinity if a double cannot hold it
-};
-
-/// How a refinement ended.
-struct Refinement {
-    int steps = 0;           ///< of refinement
-    bool converged = false;  ///< whether double accuracy was reached
-    double residual = 0;     ///< the largest of |b - A x| / (|A| |x| + |b|) over all right-hand sides, infinity norms
-    /// Set if float factors did not suffice and the CPU factorized in double: the condition number estimated from those
-    /// factors, as in Lu::condition(). From about 2^53 on no digit of x is certain.
-    std::optional<double> condition{};
 };
 
 /// LU factorization in passes: A(i,j) -= A(i,k) / A(k,k) * A(k,j), alternating between two textures. Keeps programs,
@@ -258,6 +222,49 @@ class QUADMILL_API Lu {
   private:
     struct State;
     std::unique_ptr<State> state_;
+};
+
+/// Statistics of a factorization.
+struct LuStats {
+    std::size_t rows = 0;     ///< of the matrix
+    std::size_t columns = 0;  ///< of the matrix
+    /// 0, or the number, from 1, of the first pivot that is zero, as LAPACK reports it.
+    std::size_t info = 0;
+    std::size_t block = 0;     ///< the block that was used
+    std::uint64_t passes = 0;  ///< issued
+    double upload_ms = 0;      ///< wall clock: the matrix to its texture
+    double factor_ms = 0;      ///< wall clock: the passes, to their end on the GPU
+};
+
+/// L and U in one array: U on and above the diagonal, L below, whose diagonal is 1.
+struct Factors {
+    std::vector<float> lu{};               ///< row after row
+    std::vector<std::uint32_t> rows{};     ///< row i of L * U is row rows[i] of the matrix
+    std::vector<std::uint32_t> columns{};  ///< column j of L * U is column columns[j] of the matrix
+    /// Empty, unless the factors of the matrix do not fit into floats: then lu has the factors of the matrix whose
+    /// element (i, j) is multiplied by 2^(row_exponents[i] + column_exponents[j]).
+    std::vector<int> row_exponents{};
+    std::vector<int> column_exponents{};  ///< as row_exponents, for the columns
+
+    /// L and U of the matrix itself in doubles, which have the range for them except in extreme cases.
+    [[nodiscard]] QUADMILL_API std::vector<double> unscaled() const;
+};
+
+/// The determinant as sign * exp(log_magnitude), since it often overflows.
+struct Determinant {
+    int sign = 0;                                                     ///< 0 if the matrix is singular
+    double log_magnitude = -std::numeric_limits<double>::infinity();  ///< the natural logarithm of |det|
+    [[nodiscard]] QUADMILL_API double value() const noexcept;         ///< 0 or an infinity if a double cannot hold it
+};
+
+/// How a refinement ended.
+struct Refinement {
+    int steps = 0;           ///< of refinement
+    bool converged = false;  ///< whether double accuracy was reached
+    double residual = 0;     ///< the largest of |b - A x| / (|A| |x| + |b|) over all right-hand sides, infinity norms
+    /// Set if float factors did not suffice and the CPU factorized in double: the condition number estimated from those
+    /// factors, as in Lu::condition(). From about 2^53 on no digit of x is certain.
+    std::optional<double> condition{};
 };
 
 /// Statistics of a factorization of many matrices.

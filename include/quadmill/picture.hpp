@@ -1,5 +1,6 @@
 /// Statistics of a picture in a texture of the caller, such as the frame that it has just drawn: histogram,
-/// equalization table, minimum, maximum, mean and percentiles. They stay on the GPU.
+/// equalization table, minimum, maximum, mean and percentiles. They stay on the GPU. PictureStatistics (line 76)
+/// measures. Before it are its options and outputs.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-/// Queries, and the graphs of nodes that answer them.
+/// Queries, and the graphs of nodes that answer them. QueryProcessor in query.hpp runs them.
 #pragma once
 
 #include <cstddef>
@@ -15,6 +15,50 @@
 #include "quadmill/table.hpp"
 
 namespace quadmill {
+
+struct PlanNode;
+struct Query;
+
+/// A query that was checked against the columns of its tables: a graph of predicates, boolean nodes, a join and
+/// outputs. Equal nodes are merged, and negations move down to the predicates. It runs on any tables with those
+/// columns, one after the other, such as windows of a stream. In a join, parts of the condition that name columns of
+/// one table select that table's rows before the join.
+///
+/// Throws: InvalidArgument for columns that are missing or have the wrong type, and for other broken rules of Query.
+class QUADMILL_API QueryPlan {
+  public:
+    /// The plan of a query on one table.
+    QueryPlan(const Query& query, const std::vector<ColumnInfo>& columns);
+    /// The plan of a query with a join.
+    QueryPlan(const Query& query, const std::vector<ColumnInfo>& left, const std::vector<ColumnInfo>& right);
+    /// The plan of the caller's own graph, with nodes in any order, and without `right` if it has no Join. In contrast
+    /// to a Query, aggregates of one Result may use different rows of a table.
+    /// Throws: InvalidArgument that names the node: for an input that is not a node, has the wrong kind or leads back
+    /// to the node (a cycle), for a wrong number of inputs, for a graph more than 1000 nodes deep, and as above. Each
+    /// node must lead to the Result.
+    ///
+    ///     const auto plan = QueryPlan::from_nodes({{.kind = PlanNode::Kind::Rows, .predicate = column("a") > 1},
+    ///                                              {.kind = PlanNode::Kind::Aggregate, .inputs = {0}},  // COUNT(*)
+    ///                                              {.kind = PlanNode::Kind::Result, .inputs = {1}, .names = {"n"}}},
+    ///                                             table.columns());
+    [[nodiscard]] static QueryPlan from_nodes(const std::vector<PlanNode>& nodes, const std::vector<ColumnInfo>& left,
+                                              const std::vector<ColumnInfo>& right = {});
+    QueryPlan(QueryPlan&&) noexcept;
+    QueryPlan& operator=(QueryPlan&&) noexcept;
+    ~QueryPlan();
+    /// The plan as text, one line per node.
+    [[nodiscard]] std::string text() const;
+    /// The plan as a graph in the language of Graphviz, for `dot`.
+    [[nodiscard]] std::string graphviz() const;
+
+    struct State;
+
+  private:
+    friend detail::Access;
+    [[nodiscard]] const State& inside() const noexcept { return *state_; }
+    explicit QueryPlan(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
 
 /// An aggregate of the selected rows, without NULLs. Without any value it is NULL; counts are 0.
 struct QueryAggregate {
@@ -77,47 +121,6 @@ struct PlanNode {
     QueryAggregate aggregate{};            ///< of Aggregate
     std::vector<std::string> names{};      ///< of a Result's columns, one per input
     std::optional<std::uint64_t> limit{};  ///< max rows of a Result
-};
-
-/// A query that was checked against the columns of its tables: a graph of predicates, boolean nodes, a join and
-/// outputs. Equal nodes are merged, and negations move down to the predicates. It runs on any tables with those
-/// columns, one after the other, such as windows of a stream. In a join, parts of the condition that name columns of
-/// one table select that table's rows before the join.
-///
-/// Throws: InvalidArgument for columns that are missing or have the wrong type, and for other broken rules of Query.
-class QUADMILL_API QueryPlan {
-  public:
-    /// The plan of a query on one table.
-    QueryPlan(const Query& query, const std::vector<ColumnInfo>& columns);
-    /// The plan of a query with a join.
-    QueryPlan(const Query& query, const std::vector<ColumnInfo>& left, const std::vector<ColumnInfo>& right);
-    /// The plan of the caller's own graph, with nodes in any order, and without `right` if it has no Join. In contrast
-    /// to a Query, aggregates of one Result may use different rows of a table.
-    /// Throws: InvalidArgument that names the node: for an input that is not a node, has the wrong kind or leads back
-    /// to the node (a cycle), for a wrong number of inputs, for a graph more than 1000 nodes deep, and as above. Each
-    /// node must lead to the Result.
-    ///
-    ///     const auto plan = QueryPlan::from_nodes({{.kind = PlanNode::Kind::Rows, .predicate = column("a") > 1},
-    ///                                              {.kind = PlanNode::Kind::Aggregate, .inputs = {0}},  // COUNT(*)
-    ///                                              {.kind = PlanNode::Kind::Result, .inputs = {1}, .names = {"n"}}},
-    ///                                             table.columns());
-    [[nodiscard]] static QueryPlan from_nodes(const std::vector<PlanNode>& nodes, const std::vector<ColumnInfo>& left,
-                                              const std::vector<ColumnInfo>& right = {});
-    QueryPlan(QueryPlan&&) noexcept;
-    QueryPlan& operator=(QueryPlan&&) noexcept;
-    ~QueryPlan();
-    /// The plan as text, one line per node.
-    [[nodiscard]] std::string text() const;
-    /// The plan as a graph in the language of Graphviz, for `dot`.
-    [[nodiscard]] std::string graphviz() const;
-
-    struct State;
-
-  private:
-    friend detail::Access;
-    [[nodiscard]] const State& inside() const noexcept { return *state_; }
-    explicit QueryPlan(std::unique_ptr<State> state);
-    std::unique_ptr<State> state_;
 };
 
 }  // namespace quadmill

@@ -1,4 +1,5 @@
-/// Queries on tables with the graphics pipeline: the processor and its results.
+/// Queries on tables with the graphics pipeline. QueryProcessor (line 81) answers them. Before it are its options,
+/// after it the results.
 #pragma once
 
 #include <concepts>

@@ -1,5 +1,6 @@
-/// Sorting with the graphics pipeline: keys in memory (sort() for one array, Sorter for many), windows and segments of
-/// them, and textures and buffers of the caller. paper.hpp has the options that reproduce the papers.
+/// Sorting with the graphics pipeline: keys in memory, windows and segments of them, and textures and buffers of the
+/// caller. sort() (line 33) sorts one array, Sorter (line 135) many, and textures. Between them are the options, and
+/// paper.hpp has those that reproduce the papers.
 #pragma once
 
 #include <concepts>
@@ -18,10 +19,21 @@
 namespace quadmill {
 
 class WindowSorter;
+enum class SortCall;
 struct BufferKeys;
 struct Plane;
+struct SortOptions;
 struct SortStats;
 struct TextureRegion;
+
+/// Sorts the keys in place, once. Use a Sorter for several sorts: it reuses shader programs and memory.
+/// Guarantee, Memory, Throws: as Sorter.
+///
+///     sort(Context::headless(), keys);  // {3, 1, 2} become {1, 2, 3}
+QUADMILL_API SortStats sort(const Context& context, Keys keys);
+
+/// sort() with options: another order, engine or number of threads.
+QUADMILL_API SortStats sort(const Context& context, Keys keys, const SortOptions& options);
 
 /// The engine that sorts.
 enum class Engine {
@@ -83,12 +95,6 @@ struct SortOptions {
     SortPaperOptions paper{};  ///< for Engine::Pbsn and Engine::Bitonic: the algorithms as in the papers
 };
 
-/// Sorts the keys in place, once. Use a Sorter for several sorts: it reuses shader programs and memory.
-/// Guarantee, Memory, Throws: as Sorter.
-///
-///     sort(Context::headless(), keys);  // {3, 1, 2} become {1, 2, 3}
-QUADMILL_API SortStats sort(const Context& context, Keys keys, const SortOptions& options = {});
-
 /// How the four channels of a texture are sorted.
 enum class TexelChannels {
     EachByItself,  ///< each channel is a separate array
@@ -98,9 +104,6 @@ enum class TexelChannels {
 /// The types of keys that Sorter::sample_texture() reads back.
 template <class T>
 concept TexelKey = std::same_as<T, float> || std::same_as<T, std::int32_t> || std::same_as<T, std::uint32_t>;
-
-/// The calls of Sorter that Sorter::prepare() can prepare.
-enum class SortCall { Sort, SortWithIndex, Argsort, ArgsortTexture, ArgsortBuffer, SortBuffer };
 
 /// Sorts in one context. A Sorter keeps its textures and its memory for transfers (staging memory) for later calls. Its
 /// shader programs belong to the context. Each call sorts in SortOptions::order, unless the call names another order.
@@ -352,6 +355,9 @@ class QUADMILL_API Sorter {
     struct State;
     std::unique_ptr<State> state_;
 };
+
+/// The calls of Sorter that Sorter::prepare() can prepare.
+enum class SortCall { Sort, SortWithIndex, Argsort, ArgsortTexture, ArgsortBuffer, SortBuffer };
 
 /// Statistics of a sort. Times are wall-clock milliseconds from memory to memory. The times of the parts overlap, and
 /// add up to more than the total, in two cases: with several textures, and if Engine::Merge uses subgroups. With

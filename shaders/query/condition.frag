@@ -44,8 +44,8 @@ uint equal_either(Wide keys, uvec4 two) {
 
 // For keys of the same type.
 uint related(uvec4 less, uvec4 greater, uvec4 nan, uint wanted) {
-    uvec4 relations = less + 4u * greater + 2u * (1u - less - greater);
-    return four(min((relations * (1u - nan) + 8u * nan) & wanted, uvec4(1u)));
+    uvec4 relations = is_less * less + is_greater * greater + is_equal * (1u - less - greater);
+    return four(min((relations * (1u - nan) + is_unordered * nan) & wanted, uvec4(1u)));
 }
 uint compared(uvec4 a, uvec4 b, uvec4 most_wanted) {
     uvec4 most = uvec4(most_wanted.x);

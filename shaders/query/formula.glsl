@@ -48,7 +48,7 @@ uint relation(uvec4 a, uvec4 b) {
     a.w ^= 0x80000000u;
     b.w ^= 0x80000000u;
     bool high = a.zw == b.zw;
-    return a == b ? 2u : (high ? less(a.xy, b.xy) : less(a.zw, b.zw)) ? 1u : 4u;
+    return a == b ? is_equal : (high ? less(a.xy, b.xy) : less(a.zw, b.zw)) ? is_less : is_greater;
 }
 #elif defined(AS_FLOATS)
 // Each result is precise, so that no driver fuses a product and a sum.
@@ -65,7 +65,7 @@ float product(float a, float b) {
     precise float result = a * b;
     return result;
 }
-uint relation(float a, float b) { return a < b ? 1u : a > b ? 4u : a == b ? 2u : 8u; }
+uint relation(float a, float b) { return a < b ? is_less : a > b ? is_greater : a == b ? is_equal : is_unordered; }
 #else
 uvec2 negated(uvec2 a) { return negative_double(a); }
 uvec2 sum(uvec2 a, uvec2 b) { return add_doubles(a, b); }
@@ -75,12 +75,12 @@ uint relation(uvec2 a, uvec2 b) {
     uvec2 size_a = uvec2(a.x, a.y & 0x7fffffffu);
     uvec2 size_b = uvec2(b.x, b.y & 0x7fffffffu);
     const uvec2 infinity = uvec2(0u, 0x7ff00000u);
-    if (less(infinity, size_a) || less(infinity, size_b)) return 8u;
-    if (size_a == uvec2(0u) && size_b == uvec2(0u)) return 2u;
+    if (less(infinity, size_a) || less(infinity, size_b)) return is_unordered;
+    if (size_a == uvec2(0u) && size_b == uvec2(0u)) return is_equal;
     bool a_negative = (a.y & 0x80000000u) != 0u;
     bool b_negative = (b.y & 0x80000000u) != 0u;
-    if (a_negative != b_negative) return a_negative ? 1u : 4u;
-    return size_a == size_b ? 2u : less(size_a, size_b) != a_negative ? 1u : 4u;
+    if (a_negative != b_negative) return a_negative ? is_less : is_greater;
+    return size_a == size_b ? is_equal : less(size_a, size_b) != a_negative ? is_less : is_greater;
 }
 #endif
 

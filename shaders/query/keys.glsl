@@ -45,6 +45,9 @@ uvec2 key_of_row(highp usampler2D keys, int wide, ivec2 pixel) {
     return uvec2((row & 3) == 0 ? four.x : (row & 3) == 1 ? four.y : (row & 3) == 2 ? four.z : four.w, 0u);
 }
 
+// Relations of a key or number to another. A set of them is the sum of its bits (src/query/plan/expression.hpp).
+const uint is_less = 1u, is_equal = 2u, is_greater = 4u, is_unordered = 8u;
+
 bool less(uint a, uint b) { return a < b; }
 bool less(uvec2 a, uvec2 b) { return a.y < b.y || (a.y == b.y && a.x < b.x); }
 

@@ -10,8 +10,8 @@ out uint bits;
 uint relation(uvec2 a, uvec2 b) {
     a = common_key(a, TYPE_A);
     b = common_key(b, TYPE_B);
-    if (!is_number(a) || !is_number(b)) return 8u;
-    return less(a, b) ? 1u : less(b, a) ? 4u : 2u;
+    if (!is_number(a) || !is_number(b)) return is_unordered;
+    return less(a, b) ? is_less : less(b, a) ? is_greater : is_equal;
 }
 
 void main() {

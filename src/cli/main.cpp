@@ -85,7 +85,7 @@ constexpr std::array hints{
     Hint{"sort", "--version-sort", input::for_versions},
     Hint{"sort", "--version", "`quadmill --version` prints the version"},
     Hint{"sort", "--debug", "`cut` with the same fields shows what a key compares"},
-    Hint{"sort", "--batch-size", "--memory SIZE sets how many temporary files are merged at once"},
+    Hint{"sort", "--batch-size", "--memory SIZE sets how many temporary files are merged at the same time"},
     Hint{"sort", "--compress-program", "temporary files are not compressed; --temp DIR names a folder with more room"},
     Hint{"sort", "--json", "--stats prints a line of JSON on standard error"}};
 

@@ -47,6 +47,13 @@ std::uint64_t parse_count(std::string_view given) {
     return power ? std::uint64_t{1} << value : value;
 }
 
+// 1e-9 rather than fmt's 1e-09.
+std::string short_number(double value) {
+    auto text = fmt::format("{}", value);
+    if (const auto zero = text.find("e-0"); zero != std::string::npos) text.erase(zero + 2, 1);
+    return text;
+}
+
 }  // namespace
 
 CLI::Validator count_up_to(std::uint64_t max) {
@@ -100,7 +107,8 @@ CLI::Validator number_from(double min, double max) {
     const auto check = [min, max](const std::string& text) -> std::string {
         double value = 0;
         if (parse_number(text, value) == nullptr && value >= min && value <= max) return {};
-        return fmt::format("'{}' is not a number from {} to {}", text, min, max);
+        return fmt::format("'{}' does not fit: give a number from {} to {}", text, short_number(min),
+                           short_number(max));
     };
     return {check, ""};
 }

@@ -39,11 +39,15 @@ void draw_tile(Canvas& canvas, Box box, const Stages& stages, std::size_t index)
 std::string summary(const Stages& stages) {
     const auto runs = stages.arrays > 1 ? fmt::format("{} arrays at the same time, one in each channel", stages.arrays)
                                         : std::string("one array over all channels");
+    // A single array's steps within a texel are one draw.
+    const auto k = static_cast<std::size_t>(stages.stages);
+    const bool single = stages.request.engine == Watched::BitonicSingle;
+    const auto steps = single ? k * (k + 1) / 2 : stages.steps.size() - 1;
     return fmt::format(
         "{} keys in a texture of {} {} texels: {}. {} steps in {} passes. Each tile shows the red, "
         "green, blue and alpha channels as they lie in the texture, first texel at the lower left, and below them all "
         "keys by index.",
-        with_commas(stages.request.n), size_words(stages), stages.format, runs, with_commas(stages.steps.size() - 1),
+        with_commas(stages.request.n), size_words(stages), stages.format, runs, with_commas(steps),
         with_commas(stages.passes));
 }
 

@@ -301,8 +301,9 @@ void clear_unused(Stages& stages) {
 
 void check(const Request& request) {
     if (request.n < Request::min_keys || request.n > Request::max_keys || !std::has_single_bit(request.n))
-        throw InvalidArgument("show: " + std::to_string(request.n) + " keys are not a power of two from " +
-                              std::to_string(Request::min_keys) + " to " + std::to_string(Request::max_keys));
+        throw InvalidArgument("show: the number of keys must be a power of two from " +
+                              std::to_string(Request::min_keys) + " to " + std::to_string(Request::max_keys) +
+                              ", not " + std::to_string(request.n));
     if (request.type != KeyType::F32 && request.type != KeyType::F16)
         throw InvalidArgument("show: keys are 32- or 16-bit floats");
 }

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <limits>
 
+#include "cpu/rank.hpp"
+
 namespace quadmill::detail::sketch {
 
 namespace {
@@ -15,15 +17,15 @@ enum class Sharing { Alone, Shared };
 
 // Stops at 0: a counter loses at most what was inserted.
 template <class Counter>
-Counter less(Counter counter, std::uint64_t weight) {
-    return static_cast<Counter>(counter - std::min<std::uint64_t>(counter, weight));
+Counter without(Counter counter, std::uint64_t weight) {
+    return static_cast<Counter>(cpu::saturating_sub(counter, weight));
 }
 
 template <class Counter>
 void add_to(std::vector<Counter>& counters, std::size_t cell, std::uint64_t weight, Sign sign, Sharing sharing) {
     auto& counter = counters[cell];
     if (sharing == Sharing::Alone) {
-        counter = sign == Sign::Plus ? static_cast<Counter>(counter + weight) : less(counter, weight);
+        counter = sign == Sign::Plus ? static_cast<Counter>(counter + weight) : without(counter, weight);
         return;
     }
     const std::atomic_ref shared(counter);
@@ -32,7 +34,7 @@ void add_to(std::vector<Counter>& counters, std::size_t cell, std::uint64_t weig
         return;
     }
     auto seen = shared.load(std::memory_order_relaxed);
-    while (!shared.compare_exchange_weak(seen, less(seen, weight), std::memory_order_relaxed)) {
+    while (!shared.compare_exchange_weak(seen, without(seen, weight), std::memory_order_relaxed)) {
     }
 }
 void add_to(MultiLevel& counters, std::size_t cell, std::uint64_t weight, Sign sign, Sharing /*alone*/) {

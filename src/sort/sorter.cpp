@@ -323,6 +323,10 @@ const SortOptions& Sorter::options() const noexcept {
     return state_->options;
 }
 
+SortStats sort(const Context& context, Keys keys) {
+    return sort(context, keys, {});
+}
+
 SortStats sort(const Context& context, Keys keys, const SortOptions& options) {
     return Sorter(context, options).sort(keys);
 }

@@ -18,17 +18,13 @@ namespace quadmill::detail::stream {
 using cpu::Key;
 using cpu::KeyOf;
 using cpu::rank_of;
+using cpu::saturating_sub;
 
 // Bounds of a rank or of a count of values, both inclusive.
 struct Bounds {
     std::uint64_t lower = 0, upper = 0;
     bool operator==(const Bounds&) const = default;
 };
-
-// The difference a - b, or 0 if it is negative: std::sub_sat of C++26.
-[[nodiscard]] inline std::uint64_t saturating_sub(std::uint64_t a, std::uint64_t b) {
-    return a > b ? a - b : 0;
-}
 
 template <class T>
 [[nodiscard]] double number(T value) {

@@ -88,7 +88,7 @@ Order order_of(int descending) {
 }  // namespace
 
 namespace {
-// WebGL2 promises four render targets. Eight at once need fewer levels of merges, where framebuffers have as many bits.
+// WebGL2 promises four render targets. Eight need fewer levels of merges, if framebuffers have that many bits.
 void take_all_targets(gl::Device& device) {
     if (device.info.max_draw_buffers < pass::Banked::max_layers) return;
     const gl::Scope scope(device, "open");

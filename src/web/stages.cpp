@@ -161,7 +161,8 @@ void sort_by_blending(std::span<const float> keys) {
 
 void check(std::span<const float> keys) {
     if (keys.size() < 64 || !std::has_single_bit(keys.size()))
-        throw InvalidArgument("stages: " + std::to_string(keys.size()) + " keys are not a power of two from 64 on");
+        throw InvalidArgument("stages: the number of keys must be a power of two from 64 on, not " +
+                              std::to_string(keys.size()));
     const auto odd = std::ranges::find_if(keys, [](float key) {
         return std::isnan(key) || std::fpclassify(key) == FP_SUBNORMAL || (key == 0 && std::signbit(key));
     });

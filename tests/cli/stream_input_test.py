@@ -1056,8 +1056,8 @@ class WrongCalls(Stream):
         frequent, corrsum = ["frequent", "--support", "0.1"], ["corrsum", "--agg", "min"]
         hhh = ["hhh", "--support", "0.1", "--hierarchy", "ipv4-bytes"]
         for words, call in (
-                ("is not a number from 0 to 1", ["quantiles", "--phi", "0.5,1.5"]),
-                ("is not a number from 0 to 1", ["quantiles", "--phi", "nan"]),
+                ("'1.5' does not fit: give a number from 0 to 1", ["quantiles", "--phi", "0.5,1.5"]),
+                ("'nan' does not fit: give a number from 0 to 1", ["quantiles", "--phi", "nan"]),
                 ("'0.5,,1' has an empty part", ["quantiles", "--phi", "0.5,,1"]),
                 ("'0.5,' has an empty part", ["quantiles", "--phi", "0.5,"]),
                 ("has an empty part", ["quantiles", "--phi", ""]),

@@ -363,12 +363,12 @@ export class PageGl {
       BufferData: (target, size, at, usage) => {
         // Not *_READ but *_COPY: of a buffer to read, Chromium makes a copy at each fence.
         if (at === 0) return gl.bufferData(target, size, usage + (usage & 1));
-        // The module fills a pixel buffer in order to upload it. A browser uploads from memory at once:
+        // The module fills a pixel buffer in order to upload it. A browser uploads from memory immediately:
         // 16 MB take Chromium with SwiftShader 5 ms, not 10.
         if (target === GL.PIXEL_UNPACK_BUFFER) this.upload = at;
         else gl.bufferData(target, new Uint8Array(module().buffer), usage, at, size);
       },
-      // Waits for the GPU's process; all textures of the module can be drawn to, but perhaps not eight at once.
+      // Waits for the GPU's process; all textures of the module can be drawn to, but perhaps not eight at a time.
       CheckFramebufferStatus: (target) => {
         const texture = this.attached;
         if (!texture || this.checked.has(texture)) return GL.FRAMEBUFFER_COMPLETE;

@@ -247,7 +247,7 @@ void FigureFolder::must_be_of(const FigureFacts& facts) const {
             if (data.fact(name) != text)
                 throw Error(
                     fmt::format("{}/{}.csv is of another {} ('{}', and this is '{}'); give another folder with -o, "
-                                "or --again without --only to measure all anew",
+                                "or --again without --only to measure all again",
                                 path_, id, name, data.fact(name), text));
         }
     }
