@@ -266,7 +266,7 @@ class OutOfOrder {
     pass::Uploader uploader_;
 };
 
-// The formulas are in docs/engines.md.
+// The formulas are in docs/notes/sorting.md.
 void expect(Stages& stages) {
     const int k = pass::log2_ceil(stages.array_size());
     const auto steps = static_cast<std::uint64_t>(k);
