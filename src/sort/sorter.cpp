@@ -324,7 +324,7 @@ const SortOptions& Sorter::options() const noexcept {
 }
 
 SortStats sort(const Context& context, Keys keys) {
-    return sort(context, keys, {});
+    return Sorter(context).sort(keys);
 }
 
 SortStats sort(const Context& context, Keys keys, const SortOptions& options) {
