@@ -7,7 +7,8 @@
 import re
 import sys
 
-EVERY_TYPE = re.compile(r"\s*((explicit )?(virtual )?~?(\w+)\((const \4&|\4&&)?\)( noexcept)?( override| = default| = delete)?;|"
+EVERY_TYPE = re.compile(r"\s*((explicit )?(virtual )?~?(\w+)\((const \4&|\4&&)?\)( noexcept)?"
+                        r"( override| = default| = delete)?;|"
                         r"\w+& operator=\(.*;|bool operator==\(.* = default;)\s*$")
 TOGETHER = re.compile(r"(\s*)((?:[\w:]|<.*?>)+) (\w+(?: = [^,;{}]+)?(?:, \w+(?: = [^,;{}]+)?)+);(?:\s*///< (.*))?$")
 

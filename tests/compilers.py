@@ -25,7 +25,8 @@ def sources(folder):
         entries = json.load(file)
     found = {}
     for entry in entries:
-        if not re.search(rf"/src/({'|'.join(ROOMS)})/CMakeFiles/quadmill_", "/" + entry.get("output", entry["command"])):
+        if not re.search(rf"/src/({'|'.join(ROOMS)})/CMakeFiles/quadmill_",
+                         "/" + entry.get("output", entry["command"])):
             continue
         options = shlex.split(re.sub(r"-Winvalid-pch|-include \S+|-M[DTF]( \S+)?|-o \S+|-c \S+", "", entry["command"]))
         names = [entry["file"]]
@@ -58,7 +59,8 @@ def main():
     faults = 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for compiler in compilers:
-            said = [text for text in pool.map(lambda item, by=compiler: check(by, item[0], *item[1]), found.items()) if text]
+            said = [text for text in pool.map(lambda item, by=compiler: check(by, item[0], *item[1]), found.items())
+                    if text]
             print(f"{compiler}: {len(found)} sources, {len(said)} with warnings or errors", flush=True)
             print("".join(said), end="", flush=True)
             faults += len(said)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Every example in the public headers, the README and docs/library.md is code that a test runs: its lines stand, one after
-the other, in a file of tests/examples, where only the indentation may differ. The calls in the library's table of hosts
-stand in those of tests/hosts.
+"""Every example in the public headers, the README and docs/library.md is code that a test runs: its lines stand, one
+after the other, in a file of tests/examples, where only the indentation may differ. The calls in the library's table of
+hosts stand in those of tests/hosts.
 
     tests/examples.py       checks; prints what stands nowhere, exit status 1
 """
@@ -59,7 +59,8 @@ def stands_in(example, lines):
 
 def main():
     tested = [words(path.read_text().splitlines()) for path in sorted((ROOT / "tests/examples").glob("*.cpp"))]
-    found = [(path, *example) for path in sorted((ROOT / "include/quadmill").glob("*.hpp")) for example in of_header(path)]
+    found = [(path, *example) for path in sorted((ROOT / "include/quadmill").glob("*.hpp"))
+             for example in of_header(path)]
     found += [(page, *example) for page in (README, LIBRARY) for example in of_page(page)]
     missing = [(path, line, example) for path, line, example in found
                if not any(stands_in(example, lines) for lines in tested)]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares the module with numpy and scipy on the same arrays: `python/bench/beside_numpy.py [--json FILE] [--most 24]`.
+"""Compares the module with numpy and scipy on the same arrays: `beside_numpy.py [--json FILE] [--most 24]`.
 
 Times are milliseconds, the median of several runs and their spread, contestants in turn; each result is compared with
 numpy's outside the times. Quotients are numpy's (or scipy's) best time over quadmill's: below 1 the module loses.
@@ -66,7 +66,8 @@ def sorts(bench, rng, sizes, engines):
                   lambda index: np.array_equal(values[index], ordered))
         bench.run("top 100", n, lambda: values,
                   {"numpy.partition": lambda a: np.sort(np.partition(a, 100)[:100])}
-                  | {f"quadmill {e}": lambda a, e=e: quadmill.top(a, 100, engine=e)[0] for e in engines if e != "hybrid"},
+                  | {f"quadmill {e}": lambda a,
+                     e=e: quadmill.top(a, 100, engine=e)[0] for e in engines if e != "hybrid"},
                   lambda best: np.array_equal(best, ordered[:100]))
 
 
@@ -113,7 +114,8 @@ def systems(bench, rng, sizes):
                   {"numpy.linalg.solve": lambda _: np.linalg.solve(a, b),
                    "scipy.linalg.lu_solve": lambda _: scipy.linalg.lu_solve(scipy.linalg.lu_factor(a), b),
                    "quadmill": lambda _: quadmill.solve(a, b)}, close)
-    many, sides = rng.standard_normal((10000, 8, 8)).astype(np.float32), rng.standard_normal((10000, 8)).astype(np.float32)
+    many, sides = rng.standard_normal((10000, 8, 8)).astype(np.float32), rng.standard_normal((10000,
+                                                                                              8)).astype(np.float32)
     exact = np.linalg.solve(many.astype(np.float64), sides[..., None])[..., 0]
     bench.run("solve 8 x 8", len(many), lambda: None,
               {"numpy.linalg.solve": lambda _: np.linalg.solve(many, sides[..., None])[..., 0],

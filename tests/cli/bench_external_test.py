@@ -53,7 +53,8 @@ class BenchExternal(Command):
                 self.assertIs(one["verified"], True, name)
                 self.assertAlmostEqual(one["megabytes_per_s"], case["bytes"] / one["ms"] / 1e3, delta=1e-3)
             duckdb = case["contenders"][2]
-            self.assertTrue(duckdb["ran"] or any(words in duckdb["reason"] for words in ("node", "No such file")), duckdb)
+            self.assertTrue(duckdb["ran"] or any(words in duckdb["reason"] for words in ("node", "No such file")),
+                            duckdb)
         self.assertEqual(report["files"], [])
 
     def test_pairs_and_merges(self):
@@ -92,7 +93,8 @@ class BenchExternal(Command):
                      "--memory", "24M", "--folder", self.folder)
         text = result.stdout.decode()
         self.assertEqual(result.returncode, 0, result.stderr)
-        for words in ("1000 ASCII records", "phase 1", "% hidden", "256 pairs", "500 records in 16 runs", "tree of losers"):
+        for words in ("1000 ASCII records", "phase 1", "% hidden", "256 pairs", "500 records in 16 runs",
+                      "tree of losers"):
             self.assertIn(words, text)
         self.assertNotIn("WRONG", text)
 

@@ -123,7 +123,8 @@ class BenchFigures(Command):
         text = self.fails(2, "no figure is called 'fig99'", "bench", "figures", "--only", "fig99")
         self.assertIn("--list", text)
         self.fails(2, "--page", "bench", "figures", "--from", self.folder)
-        self.fails(1, "does not hold figures", "bench", "figures", "--page", self.path("page.md"), "--from", self.folder)
+        self.fails(1, "does not hold figures", "bench", "figures", "--page", self.path("page.md"), "--from",
+                   self.folder)
         self.fails(2, "--nbody", "bench", "figures", "--nbody", self.path("none"))
         self.path("mds09-fig5.csv", b"no figure\n")
         self.fails(1, "mds09-fig5.csv: ", "bench", "figures", "--only", "mds09-fig5", "-o", self.folder)

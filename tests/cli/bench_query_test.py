@@ -26,7 +26,8 @@ class BenchQuery(Command):
 
     def test_every_engine_and_rival_answers_alike(self):
         report = self.bench("--n", "4096,1000", "--repeat", "1", "--rivals", "--sqlite-rows", "1000")
-        for key in ("quadmill command date renderer cpu threads repeat rivals_missing threads_used scan sqlite_rows limits "
+        for key in ("quadmill command date renderer cpu threads repeat rivals_missing threads_used scan sqlite_rows "
+                    "limits "
                     "loads cases").split():
             self.assertIn(key, report)
         missing = [rival["name"] for rival in report["rivals_missing"]]
@@ -69,14 +70,16 @@ class BenchQuery(Command):
         text = result.stdout.decode()
         self.assertEqual(result.returncode, 0, result.stderr)
         for words in ("median of 1", "predicate: a <= x, 4096 rows", "copy: copy c to depth, 4096 rows",
-                      "without std::nth_element: finds ranks only", "% of limit:", "depth test and occlusion count", "x scan", "GB/s"):
+                      "without std::nth_element: finds ranks only", "% of limit:", "depth test and occlusion count",
+                      "x scan", "GB/s"):
             self.assertIn(words, text)
         self.assertNotIn("WRONG", text)
         self.assertNotIn("bitmap", text)
 
     def test_plot(self):
         plot = self.path("plot.svg")
-        report = self.bench("--n", "2^10,3000", "--repeat", "1", "--queries", "range,median", "--rivals", "--plot", plot)
+        report = self.bench("--n", "2^10,3000", "--repeat", "1", "--queries", "range,median", "--rivals", "--plot",
+                            plot)
         panels = xml.etree.ElementTree.parse(plot).findall("{*}g")
         self.assertEqual(len(panels), 6)
         for panel, case in zip(panels, report["cases"][:6]):

@@ -17,7 +17,8 @@ os.environ["XDG_CONFIG_HOME"] = os.devnull  # what somebody's `quadmill tune` fo
 
 
 def run(*args, stdin=b"", env=None, **more):
-    return subprocess.run([QUADMILL, *args], input=stdin, capture_output=True, env={**os.environ, **(env or {})}, **more)
+    return subprocess.run([QUADMILL, *args], input=stdin, capture_output=True, env={**os.environ, **(env or {})},
+                          **more)
 
 
 def floats(values):

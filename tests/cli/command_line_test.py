@@ -21,7 +21,8 @@ class Help(Command):
     def test_version_and_help(self):
         self.assertRegex(run("--version").stdout.decode(), r"^quadmill \d+\.\d+\.\d+\n")
         for verb in ([], ["info"], ["sort"], ["quantiles"], ["frequent"], ["hhh"], ["corrsum"], ["merge"], ["query"],
-                     ["limits"], ["bench"], ["bench", "sort"], ["show"], ["show", "sort"], ["show", "query"], ["show", "quantiles"], ["terasort"]):
+                     ["limits"], ["bench"], ["bench", "sort"], ["show"], ["show", "sort"], ["show", "query"],
+                     ["show", "quantiles"], ["terasort"]):
             result = run(*verb, "--help")
             self.assertEqual(result.returncode, 0)
             self.assertEqual(result.stderr, b"")
@@ -123,7 +124,8 @@ class Help(Command):
 
     def test_flags_take_no_values(self):
         # "--json=false" used to turn some flags on and others off.
-        for args in (["sort", "--text=foo"], ["sort", "--text=false"], ["sort", "--stats=false"], ["sort", "--no-early-stop=x"],
+        for args in (["sort", "--text=foo"], ["sort", "--text=false"], ["sort", "--stats=false"],
+                     ["sort", "--no-early-stop=x"],
                      ["quantiles", "--json=false"], ["query", "SELECT a FROM x.csv", "--json=false"],
                      ["terasort", "a", "b", "--lines=false"], ["bench", "figures", "--quick=no"]):
             self.fails(2, args[-1].split("=")[0], *args)
@@ -134,7 +136,8 @@ class Help(Command):
         data = self.path("f", floats([3, 1, 2, 4] * 64))
         lines = self.path("l", b"b\na\n")
         text_sketch = self.path("t.sk")
-        self.assertEqual(run("sketch", "build", lines, "--type", "text", "--width", "64", "-o", text_sketch).returncode, 0)
+        self.assertEqual(run("sketch", "build", lines, "--type", "text", "--width", "64", "-o", text_sketch).returncode,
+                         0)
         self.path("c.csv", b"a,b\n1,2\n")
         query = ("query", "SELECT a FROM 'c.csv'")
         join = ("query", "SELECT x.a FROM 'c.csv' AS x JOIN 'c.csv' AS y ON x.a = y.a")
@@ -173,7 +176,8 @@ class Help(Command):
                   ("pbsn", ("show", "sort", "--engine", "merge", "-o", out), "--early-stop")]
         for words, call, option in calls:
             with self.subTest(call=call, option=option):
-                self.assertRegex(self.fails(2, words, *call, option, cwd=self.folder), rf"{option.split('=')[0]}: goes with")
+                self.assertRegex(self.fails(2, words, *call, option, cwd=self.folder),
+                                 rf"{option.split('=')[0]}: goes with")
                 self.assertFalse(os.path.exists(out))
         self.fails(1, "--columns goes with raw", "lu", matrix, "--columns", "2")
 
@@ -206,7 +210,8 @@ class Help(Command):
                      ["query", "--engine", "cpu", "SELECT a FROM -"], ["limits"], ["bench", "sort"],
                      ["bench", "query"], ["bench", "stream"], ["bench", "join"], ["bench", "external"],
                      ["bench", "sketch"], ["bench", "linalg"], ["bench", "devices"],
-                     ["bench", "figures"], ["tune", "--quick"], ["lu", "-"], ["terasort", "-", "x.out", "--engine", "cpu"],
+                     ["bench", "figures"], ["tune", "--quick"], ["lu", "-"],
+                     ["terasort", "-", "x.out", "--engine", "cpu"],
                      ["sketch", "build", "--engine", "cpu", "-o", "x.sketch"], ["show", "sort", "-o", "x.png"],
                      ["show", "query", "-o", "x.png"]):
             with self.subTest(verb=verb):
@@ -223,7 +228,8 @@ class Help(Command):
         self.assertEqual(stats["textures"], 2)
         self.assertEqual([share["failure"] for share in stats["devices"]], [None, None])
         self.assertEqual(sum(share["keys"] for share in stats["devices"]), len(values))
-        self.assertEqual(run("sort", "--device", "all", stdin=floats(values[:1000])).stdout, floats(sorted(values[:1000])))
+        self.assertEqual(run("sort", "--device", "all", stdin=floats(values[:1000])).stdout,
+                         floats(sorted(values[:1000])))
         one = json.loads(run("quantiles", "--engine", "merge", "--json", stdin=floats(values)).stdout)
         both = json.loads(run("quantiles", "--device", "0,0", "--json", stdin=floats(values)).stdout)
         self.assertEqual(both["quantiles"], one["quantiles"])
@@ -258,7 +264,8 @@ class Help(Command):
         result = run("limits", "--json", "--side", "64", "--repeat", "2")
         limits = json.loads(result.stdout)["limits"]
         names = [limit["name"] for limit in limits]
-        for part in ("write RGBA32F", "blend RGBA16F", "write RG32F", "write R32F", "fetch RGBA32F", "fetches in the time",
+        for part in ("write RGBA32F", "blend RGBA16F", "write RG32F", "write R32F", "fetch RGBA32F",
+                     "fetches in the time",
                      "8 targets", "depth test", "stencil test", "scatter", "min and max", "upload", "read back",
                      "one pass", "state"):
             self.assertTrue(any(part in name for name in names), part)
@@ -401,7 +408,8 @@ class Sorting(Command):
         for options, steps, moves in (([], 100, 1), (["--channel-merge", "two"], 100, 2),
                                       (["--window", "64", "--channels", "windows"], 36, 0),
                                       (["--window", "64", "--channels", "split"], 16, 1)):
-            table = run("sort", "--engine", "pbsn", "--no-early-stop", "--profile", *options, stdin=data).stderr.decode()
+            table = run("sort", "--engine", "pbsn", "--no-early-stop", "--profile", *options,
+                        stdin=data).stderr.decode()
             self.assertRegex(table, rf"(?m)^comparisons by blending +[0-9.e+]+, {steps} a key$")
             self.assertRegex(table, rf"(?m)^keys merged on the CPU +[0-9.e+]+, {moves} a key$")
             self.assertRegex(table, rf"(?m)^blend operations of four channels +[0-9.e+]+, {steps // 4} a key$")
@@ -436,8 +444,10 @@ class NumpyFiles(Command):
         for words, content in (("big-endian; save a.astype('<f4')", npy("'>f4'", "(4,)", four)),
                                ("Fortran order", npy("'<f4'", "(2, 2)", four, "True")),
                                ("have fields", npy("[('a', '<f4'), ('b', '<f4')]", "(2,)", four)),
-                               ("of type '<i2'", npy("'<i2'", "(8,)", four)), ("of type '|O'", npy("'|O'", "(2,)", four)),
-                               ("says 5 values", npy("'<f4'", "(5,)", four)), ("says 3 values", npy("'<f4'", "(3,)", four)),
+                               ("of type '<i2'", npy("'<i2'", "(8,)", four)),
+                               ("of type '|O'", npy("'|O'", "(2,)", four)),
+                               ("says 5 values", npy("'<f4'", "(5,)", four)),
+                               ("says 3 values", npy("'<f4'", "(3,)", four)),
                                ("cut off", npy("'<f4'", "(4,)", four)[:60]), ("damaged", npy("'<f4'", "(4", four)),
                                ("lacks", b"\x93NUMPY\x01\0\x02\0{}")):
             file = self.path("bad.npy", content)
@@ -454,7 +464,8 @@ class NumpyFiles(Command):
         self.fails(1, "say --type f64", "quantiles", stdin=self.read(good))
         self.fails(1, "this takes u32, u64", "hhh", "--support", "0.1", "--hierarchy", "0,8", good)
         self.fails(1, "NumPy file", "sort", "--text", good)
-        self.assertEqual(run("sort", "--raw", good).stdout[-16:], run("sort", "--raw", stdin=self.read(good)).stdout[-16:])
+        self.assertEqual(run("sort", "--raw", good).stdout[-16:],
+                         run("sort", "--raw", stdin=self.read(good)).stdout[-16:])
 
     def test_other_verbs(self):
         file = self.path("v.npy", npy("'<f8'", "(5,)", struct.pack("<5d", 5, 1, 4, 2, 3)))
@@ -465,7 +476,8 @@ class NumpyFiles(Command):
         total = json.loads(run("corrsum", "--agg", "max", "--json", pairs).stdout)
         self.assertEqual((total["n"], total["sum"]), (3, 70))
         self.fails(1, "does not have 2 columns", "corrsum", "--agg", "max", file)
-        sketch = run("sketch", "build", "--width", "64", "--engine", "cpu", self.path("k.npy", npy("'<u4'", "(2,)", bytes(8))),
+        sketch = run("sketch", "build", "--width", "64", "--engine", "cpu",
+                     self.path("k.npy", npy("'<u4'", "(2,)", bytes(8))),
                      "-o", self.path("s"), "--json")
         self.assertEqual(sketch.returncode, 0, sketch.stderr)
 
@@ -506,7 +518,8 @@ class MoreThanMemory(Command):
         self.sort(file, "-o", self.path("out.npy"))
         self.assertEqual(self.read(self.path("out.npy")) ==
                          npy("'<u4'", f"({3 << 20},)", run("sort", "--type", "u32", stdin=values).stdout), True)
-        self.fails(1, "its header says", "sort", *self.MEMORY, self.path("in.npy", npy("'<u4'", f"({4 << 20},)", values)))
+        self.fails(1, "its header says", "sort", *self.MEMORY,
+                   self.path("in.npy", npy("'<u4'", f"({4 << 20},)", values)))
 
     def test_text(self):
         chance = random.Random(7)
@@ -515,7 +528,8 @@ class MoreThanMemory(Command):
         file = self.path("t.txt", b"head\n" + text)
         for options in (("--text", "--header", "1"), ("--text", "--skip-bad", "--order", "desc")):
             expected = run("sort", *options, file)
-            self.assertEqual(run("sort", *self.MEMORY, "--temp", self.temp, *options, file).stdout == expected.stdout, True)
+            self.assertEqual(run("sort", *self.MEMORY, "--temp", self.temp, *options, file).stdout == expected.stdout,
+                             True)
         self.sort("--text", stdin=text)
         self.fails(1, "line 1", "sort", "--text", *self.MEMORY, file)
 
@@ -524,7 +538,8 @@ class MoreThanMemory(Command):
         for options in (("--top", "5"), ("--window", "5"), ("--with-index", self.path("i")), ("--engine", "merge")):
             self.fails(2, "temporary files are not used with", "sort", *self.MEMORY, *options, file)
         self.fails(2, "must be at least", "sort", "--memory", "1M", file)
-        words = self.fails(1, "`quadmill sort --lines`", "sort", *self.MEMORY, self.path("t.txt", b"a\nb\n" * (8 << 20)))
+        words = self.fails(1, "`quadmill sort --lines`", "sort", *self.MEMORY,
+                           self.path("t.txt", b"a\nb\n" * (8 << 20)))
         self.assertIn("--text", words)
         self.assertEqual(run("sort", *self.MEMORY, self.path("few", floats([2, 1]))).stdout, floats([1, 2]))
 
@@ -533,7 +548,8 @@ class Terminal(Command):
     def test_a_sort_of_more_than_a_second_tells_what_it_does(self):
         master, terminal = os.openpty()
         with os.fdopen(master, "rb", buffering=0) as seen:
-            process = subprocess.Popen([QUADMILL, "sort", "-o", self.path("out")], stdin=subprocess.PIPE, stderr=terminal)
+            process = subprocess.Popen([QUADMILL, "sort", "-o", self.path("out")], stdin=subprocess.PIPE,
+                                       stderr=terminal)
             os.close(terminal)
             process.stdin.write(floats([2, 1]))
             time.sleep(2.5)
@@ -570,7 +586,8 @@ class TypesAndIndex(Command):
             for engine in ("merge", "bitonic", "cpu", "auto"):
                 for order in ("asc", "desc"):
                     index_file = self.path("index.u32")
-                    result = run("sort", "--type", name, "--engine", engine, "--order", order, "--with-index", index_file,
+                    result = run("sort", "--type", name, "--engine", engine, "--order", order, "--with-index",
+                                 index_file,
                                  stdin=data)
                     self.assertEqual(result.returncode, 0, result.stderr)
                     expected = sorted(range(1000), key=lambda i: values[i] if order == "asc" else -values[i])
@@ -649,7 +666,8 @@ class BenchSort(Command):
         self.assertEqual(report["command"].split()[:4], ["quadmill", "bench", "sort", "--repeat"])
         missing = [rival["name"] for rival in report["rivals_missing"]]
         self.assertEqual([(c["type"], c["distribution"], c["n"]) for c in report["cases"]],
-                         [(t, d, n) for t in ("f32", "u64") for d in ("uniform", "dup", "nearly") for n in (1000, 4096)])
+                         [(t, d, n) for t in ("f32", "u64") for d in ("uniform", "dup", "nearly")
+                          for n in (1000, 4096)])
         for case in report["cases"]:
             by_name = {contender["name"]: contender for contender in case["contenders"]}
             self.assertEqual(sorted(by_name), sorted(["auto", "cpu", "pbsn", "merge", "bitonic", "hybrid"] +
@@ -670,13 +688,15 @@ class BenchSort(Command):
             self.assertTrue(by_name["cpu"]["ran"])
         self.assertIn("write RGBA32F", [limit["name"] for limit in report["limits"]])
         # The worst ratio of auto to the best of the others.
-        behind = [by["auto"]["ms"] / min(by[name]["ms"] for name in ("cpu", "pbsn", "merge", "bitonic", "hybrid") if by[name]["ran"])
+        behind = [by["auto"]["ms"] / min(by[name]["ms"] for name in ("cpu", "pbsn", "merge", "bitonic", "hybrid")
+                                         if by[name]["ran"])
                   for by in ({c["name"]: c for c in case["contenders"]} for case in report["cases"])]
         self.assertAlmostEqual(report["auto"]["times_the_best_engine"], max(behind))
         self.assertEqual(report["auto"]["n"], report["cases"][behind.index(max(behind))]["n"])
 
     def test_the_rivals_of_the_papers_with_pointers(self):
-        case, = self.bench("--n", "3000", "--what", "pairs", "--engines", "bitonic-paper,kipfer,purcell,pbsn,cpu")["cases"]
+        case, = self.bench("--n", "3000", "--what", "pairs", "--engines",
+                           "bitonic-paper,kipfer,purcell,pbsn,cpu")["cases"]
         by_name = {contender["name"]: contender for contender in case["contenders"]}
         self.assertEqual(case["what"], "pairs")
         self.assertEqual(sorted(by_name), ["bitonic-paper", "cpu", "kipfer", "pbsn", "purcell"])
@@ -706,7 +726,8 @@ class BenchSort(Command):
             self.assertEqual(merge["upload_ms"], 0)
 
     def test_text_says_what_ran_and_what_lost(self):
-        result = run("bench", "sort", "--n", "2^14", "--repeat", "2", "--engines", "pbsn,cpu", "--rivals", "--types", "f16,i64")
+        result = run("bench", "sort", "--n", "2^14", "--repeat", "2", "--engines", "pbsn,cpu", "--rivals", "--types",
+                     "f16,i64")
         text = result.stdout.decode()
         self.assertEqual(result.returncode, 0)
         for words in ("median of 2", "f16 uniform, 16384 keys", "pbsn loses to std::sort", "n/a", "% of limit:",
@@ -742,7 +763,8 @@ class BenchSort(Command):
         report = self.bench("--n", "100", env=self.without_driver())
         self.assertEqual(report["renderer"], "none")
         ran = {contender["name"]: contender["ran"] for contender in report["cases"][0]["contenders"]}
-        self.assertEqual(ran, {"auto": False, "cpu": True, "pbsn": False, "merge": False, "bitonic": False, "hybrid": False})
+        self.assertEqual(ran,
+                         {"auto": False, "cpu": True, "pbsn": False, "merge": False, "bitonic": False, "hybrid": False})
 
 
 class Show(Command):
@@ -780,7 +802,8 @@ class Show(Command):
         self.fails(2, "--engine", "show", "query", sql, "--engine", "cpu", "-o", "x.png")
         self.fails(2, "SELECT", "show", "query", "COUNT", "-o", "x.png")
         self.fails(2, "GROUP BY", "show", "query", f"SELECT b, COUNT(*) FROM '{csv}' GROUP BY b", "-o", "x.png")
-        self.fails(2, "no column", "show", "query", f"SELECT COUNT(*) FROM '{csv}' WHERE z > 1", "-o", self.path("none.png"))
+        self.fails(2, "no column", "show", "query", f"SELECT COUNT(*) FROM '{csv}' WHERE z > 1", "-o",
+                   self.path("none.png"))
         self.assertFalse(os.path.exists(self.path("none.png")))
 
     def test_quantiles(self):
@@ -801,7 +824,8 @@ class WithoutOpenGL(Command):
         return {"LD_LIBRARY_PATH": self.folder}
 
     def test_no_driver(self):
-        text = self.fails(1, "apt-get install", "sort", "--engine", "pbsn", stdin=floats([1]), env=self.without_driver())
+        text = self.fails(1, "apt-get install", "sort", "--engine", "pbsn", stdin=floats([1]),
+                          env=self.without_driver())
         self.assertIn("Tried", text)
         self.fails(1, "apt-get install", "info", env=self.without_driver())
 

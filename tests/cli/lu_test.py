@@ -68,7 +68,8 @@ class LuVerb(Command):
 
     def test_numpy_files(self):
         sides, out = self.path("b.npy", npy("'<f8'", "(2,)", struct.pack("<2d", 3, 5))), self.path("x.npy")
-        for matrix in (npy("'<f4'", "(2, 2)", floats([2, 1, 4, 1])), npy("'<f8'", "(2, 2)", struct.pack("<4d", 2, 1, 4, 1))):
+        for matrix in (npy("'<f4'", "(2, 2)", floats([2, 1, 4, 1])),
+                       npy("'<f8'", "(2, 2)", struct.pack("<4d", 2, 1, 4, 1))):
             path = self.path("a.npy", matrix)
             self.lu(path, "--solve", sides, "-o", out, "--refine")
             header, _, values = self.read(out).partition(b"\n")
@@ -134,7 +135,8 @@ class LuVerb(Command):
         self.fails(2, "--batch", "lu", path, "--batch", "2", "--pivot", "none")
         self.fails(2, "name a file for the solutions", "lu", path, "--batch", "2", "--solve", path)
         self.fails(1, "do not make 5 x 5 matrices", "lu", self.path("a", floats([1] * 30)), "--batch", "5")
-        self.fails(1, "not a multiple of that", "lu", path, "--batch", "2", "--solve", self.path("c", floats([1])), "-o",
+        self.fails(1, "not a multiple of that", "lu", path, "--batch", "2", "--solve", self.path("c", floats([1])),
+                   "-o",
                    out)
 
     def test_small_matrices_of_any_range_and_condition(self):
@@ -156,7 +158,8 @@ class LuVerb(Command):
 
     def test_reads_all_of_matrix_market(self):
         for text, wanted in (
-                             (b"%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 1 4\n2 1 2\n", [4, 2, 0.5, -1]),
+                             (b"%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 1 4\n2 1 2\n",
+                              [4, 2, 0.5, -1]),
                              (b"%%MatrixMarket matrix coordinate pattern general\n2 2 2\n1 1\n2 2\n", [1, 0, 0, 1]),
                              (b"%%MatrixMarket MATRIX Array Integer skew-symmetric\n\n2 2\n3\n", [3, 0, 0, -3])):
             out = self.path("lu.f32")
@@ -176,8 +179,10 @@ class LuVerb(Command):
                             (b"%%MatrixMarket matrix array real general\n2 2\n1\nnan\n1\n1\n", "is not finite"),
                             (b"%%MatrixMarket matrix array real general\n2 2\n1\n1\n", "ends before"),
                             (b"%%MatrixMarket matrix array real general\n1 1\n1\n1\n", "line 4"),
-                            (b"%%MatrixMarket matrix coordinate real general\n2 2 1\n3 1 1\n", "not a row of the matrix"),
-                            (b"%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 1\n1 1 5\n", "on the diagonal"),
+                            (b"%%MatrixMarket matrix coordinate real general\n2 2 1\n3 1 1\n",
+                             "not a row of the matrix"),
+                            (b"%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 1\n1 1 5\n",
+                             "on the diagonal"),
                             (b"%%MatrixMarket matrix array real general\n0 18446744073709551615\n", "2^30 elements"),
                             (b"%%MatrixMarket matrix array complex general\n", "'complex'"),
                             (b"1 2\n", "does not begin with %%MatrixMarket")):
@@ -227,7 +232,8 @@ class LuVerb(Command):
 
     def test_only_square_files_are_square(self):
         for n in (2, 3, 30):
-            self.fails(1, "do not make a square matrix; say --columns N", "lu", self.path("a", floats([1] * n * (n + 1))))
+            self.fails(1, "do not make a square matrix; say --columns N", "lu",
+                       self.path("a", floats([1] * n * (n + 1))))
             self.fails(1, "do not make a square matrix", "lu", self.path("a", floats([1] * n * (n - 1))))
 
     def test_matrices_at_the_ends_of_the_range(self):
@@ -250,7 +256,8 @@ class LuVerb(Command):
         tiny = self.doubles("a.f64", [1, 0, 0, 1e-200])
         report = self.lu(tiny, "--solve", self.doubles("b.f64", [1, 3e-200]), "--refine")
         self.assertEqual((report["info"], report["x"]), (0, [[1, 3]]))
-        self.fails(1, "value 2, 3e-200, is beyond the range of 32-bit floats", "lu", tiny, "--solve", self.path("b.f64"))
+        self.fails(1, "value 2, 3e-200, is beyond the range of 32-bit floats", "lu", tiny, "--solve",
+                   self.path("b.f64"))
         self.fails(1, "is below the range of 32-bit floats", "lu", tiny, "--batch", "2")
         self.fails(1, "is below the range of 32-bit floats", "lu", self.path("a.mtx", MARKET + b"1 1\n1e-60\n"),
                    "--batch", "1")
@@ -263,7 +270,8 @@ class LuVerb(Command):
         a, b = self.path("a.f32", floats([0, 1, 1, 0])), self.path("b.f32", floats([1, 2]))
         report = self.lu(a, "--pivot", "none")
         self.assertEqual((report["info"], report["determinant_sign"], report["determinant_log"]), (1, None, None))
-        self.assertIn(b"needs pivoting or is singular; --pivot partial tells which", run("lu", a, "--pivot", "none").stdout)
+        self.assertIn(b"needs pivoting or is singular; --pivot partial tells which",
+                      run("lu", a, "--pivot", "none").stdout)
         self.fails(1, "pivot 1 is zero, so the matrix needs pivoting", "lu", a, "--pivot", "none", "--solve", b)
         self.assertEqual(self.lu(a)["determinant_sign"], -1)
 

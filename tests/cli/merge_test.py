@@ -25,7 +25,8 @@ class Merging(Stream):
     def test_quantiles(self):
         chance = random.Random(9)
         parts = [[chance.randrange(10000) * (i + 1) for _ in range(5000 * (i + 1))] for i in range(3)]
-        files = [self.save(f"s{i}", "quantiles", "--type", "i64", "--eps", eps, "--window", "512", stdin=raw(part, "i64"))
+        files = [self.save(f"s{i}", "quantiles", "--type", "i64", "--eps", eps, "--window", "512",
+                           stdin=raw(part, "i64"))
                  for i, (part, eps) in enumerate(zip(parts, ("0.01", "0.02", "0.01")))]
         everything = [v for part in parts for v in part]
         both = self.path("both")
@@ -63,10 +64,13 @@ class Merging(Stream):
         self.assertEqual(self.merge(empty)["n"], 0)
 
     def test_heavy_prefixes(self):
-        files = [self.save(f"h{i}", "hhh", "--support", "0.2", "--hierarchy", "ipv4-bytes", stdin=raw([address] * 50, "u32"))
+        files = [self.save(f"h{i}", "hhh", "--support", "0.2", "--hierarchy", "ipv4-bytes",
+                           stdin=raw([address] * 50, "u32"))
                  for i, address in enumerate((0x0a000001, 0x0a000002))]
-        self.assertEqual([item["prefix"] for item in self.merge(*files, "--ipv4")["items"]], ["10.0.0.1/32", "10.0.0.2/32"])
-        self.assertEqual([item["prefix"] for item in self.merge(*files, "--support", "0.9")["items"]], ["0x0a000000/24"])
+        self.assertEqual([item["prefix"] for item in self.merge(*files, "--ipv4")["items"]],
+                         ["10.0.0.1/32", "10.0.0.2/32"])
+        self.assertEqual([item["prefix"] for item in self.merge(*files, "--support", "0.9")["items"]],
+                         ["0x0a000000/24"])
         self.fails(2, "--support", "merge", *files, "--support", "0.1")
         other = self.save("other", "hhh", "--support", "0.2", "--hierarchy", "8,16", stdin=raw([1], "u32"))
         text = self.fails(1, "same lengths", "merge", *files, other)

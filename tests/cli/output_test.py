@@ -22,7 +22,7 @@ class Inputs(Command):
     """No output replaces an input that would be lost."""
 
     def with_input(self, path, *args, output=None):
-        """Runs the command with the file as standard input, and optionally another as standard output, not truncated."""
+        """Runs the command with the file as standard input, optionally another as standard output, not truncated."""
         with open(path, "rb") as source, open(output, "r+b") if output else open(os.devnull, "wb") as target:
             result = subprocess.run([QUADMILL, *args], stdin=source, stdout=target, stderr=subprocess.PIPE)
         return result.returncode, result.stderr.decode()
@@ -35,7 +35,8 @@ class Inputs(Command):
         table = self.path("t.csv", b"a\n1\n2\n")
         out = self.path("out")
         for args in (["quantiles", data, "--save", data], ["quantiles", data, "--save", link],
-                     ["frequent", data, "--support", "0.1", "--save", data], ["sort", data, "--with-index", data, "-o", out],
+                     ["frequent", data, "--support", "0.1", "--save", data],
+                     ["sort", data, "--with-index", data, "-o", out],
                      ["sort", data, "--top", "1", "-o", link], ["sketch", "build", data, "--width", "16", "-o", data],
                      ["show", "quantiles", data, "-o", data], ["lu", matrix, "-o", matrix],
                      ["lu", matrix, "--solve", matrix, "-o", matrix],
@@ -81,10 +82,13 @@ class Inputs(Command):
         data = self.path("data", b"3\n1\n2\n")
         hard = self.path("hard")
         os.link(data, hard)
-        for args in (["sort", "--text", "-", "--top", "2", "-o", data], ["sort", "--text", "--with-index", hard, "-o", self.path("y")],
+        for args in (["sort", "--text", "-", "--top", "2", "-o", data],
+                     ["sort", "--text", "--with-index", hard, "-o", self.path("y")],
                      ["sort", "--text", "--type", "f32", "--precision", "f16", "--round", "-o", data],
-                     ["quantiles", "--text", "--save", data], ["frequent", "--text", "--support", "0.1", "--save", hard],
-                     ["sketch", "build", "--text", "--width", "16", "-o", data], ["show", "quantiles", "--text", "-o", hard],
+                     ["quantiles", "--text", "--save", data],
+                     ["frequent", "--text", "--support", "0.1", "--save", hard],
+                     ["sketch", "build", "--text", "--width", "16", "-o", data],
+                     ["show", "quantiles", "--text", "-o", hard],
                      ["lu", "-", "-o", data]):
             with self.subTest(args=args):
                 status, said = self.with_input(data, *args)
@@ -103,7 +107,8 @@ class Inputs(Command):
         for content, args, line in ((b"latency\n3\n1\n", ["--header", "1"], "1, 'latency'"),
                                     (b"3\nbad\n1\n", ["--skip-bad"], "2, 'bad'"),
                                     (b"2\n\n1\n", ["--skip-bad"], "2, ''"),
-                                    (b"2\n16777217\n", ["--type", "f32"], "2, '16777217', would be written as 16777216"),
+                                    (b"2\n16777217\n", ["--type", "f32"],
+                                     "2, '16777217', would be written as 16777216"),
                                     (b"0.1000000000000000000001\n", [], "1, '0.1000000000000000000001'"),
                                     (b"1e-999\n2\n", [], "1, '1e-999'"), (b"0.5\n1.50\n", [], "2, '1.50'"),
                                     (b"2\n007\n", ["--type", "i64"], "2, '007'"), (b"2\r\n1\r\n", [], r"1, '2\x0d'")):
@@ -175,10 +180,12 @@ class Files(Command):
         self.assertEqual(self.read(data), floats([1, 2]))
         # Only root can make a file that belongs to root.
         os.chmod(mine, 0o666)
-        text = self.fails(1, "owner 0", "sort", mine, "-o", mine, "--engine", "cpu", user=nobody, group=0, extra_groups=[])
+        text = self.fails(1, "owner 0", "sort", mine, "-o", mine, "--engine", "cpu", user=nobody, group=0,
+                          extra_groups=[])
         self.assertIn("remove this one first", text)
         os.chown(mine, nobody, 0)
-        self.fails(1, "group 0", "sort", mine, "-o", mine, "--engine", "cpu", user=nobody, group=nobody, extra_groups=[])
+        self.fails(1, "group 0", "sort", mine, "-o", mine, "--engine", "cpu", user=nobody, group=nobody,
+                   extra_groups=[])
         self.assertEqual(self.read(mine), floats([4, 3]))
         self.only("data", "mine")
 
@@ -214,7 +221,8 @@ class Files(Command):
 
     def test_nohup_holds(self):
         process = subprocess.Popen([QUADMILL, "sort", "-", "-o", self.path("out"), "--engine", "cpu"],
-                                   stdin=subprocess.PIPE, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+                                   stdin=subprocess.PIPE,
+                                   preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
         self.wait_for_output(process)
         process.send_signal(signal.SIGHUP)
         process.communicate(floats([2, 1]))
@@ -244,7 +252,8 @@ class Files(Command):
             self.assertEqual(self.read(out), b"old")
             self.only("data", "out", "text")
         with open(self.path("given"), "wb") as given:
-            result = subprocess.run([QUADMILL, "sort", data], stdout=given, stderr=subprocess.PIPE, preexec_fn=small_files)
+            result = subprocess.run([QUADMILL, "sort", data], stdout=given, stderr=subprocess.PIPE,
+                                    preexec_fn=small_files)
         self.assertEqual(result.returncode, 1)
         self.assertIn(b"cannot write standard output at byte 65536: File too large", result.stderr)
 

@@ -37,7 +37,8 @@ def options_of(*verb):
 
 class Pages(Command):
     def test_version_says_how_it_was_built(self):
-        self.assertRegex(said("--version"), r"\Aquadmill \d+\.\d+\.\d+\ncommit    \S+\nloader    glad \d.*OpenGL 4\.5.*\n"
+        self.assertRegex(said("--version"),
+                         r"\Aquadmill \d+\.\d+\.\d+\ncommit    \S+\nloader    glad \d.*OpenGL 4\.5.*\n"
                                             r"compiler  \w+ [\d.]+\noptions   .*\n\Z")
 
     def test_manual_has_every_verb_and_option(self):

@@ -128,7 +128,8 @@ class Csv(Query):
     def packed(self):
         yield "gz", gzip.compress(self.PACKED)
         middle = len(self.PACKED) // 2
-        yield "gz of two members", gzip.compress(self.PACKED[:middle]) + gzip.compress(self.PACKED[middle:]) + bytes(512)
+        two = gzip.compress(self.PACKED[:middle]) + gzip.compress(self.PACKED[middle:])
+        yield "gz of two members", two + bytes(512)
         if shutil.which("zstd"):
             zstd = lambda data: subprocess.run(["zstd", "-c"], input=data, capture_output=True, check=True).stdout
             yield "zst", zstd(self.PACKED)
@@ -317,7 +318,8 @@ class Csv(Query):
 
     def test_given_types(self):
         self.path("a.csv", b"id,price,n\n12E1,1,3\n7,2,4\n")
-        self.assertEqual(self.rows("SELECT * FROM a.csv", "--types", "id:text,price:f64"), [["12E1", 1.0, 3], ["7", 2.0, 4]])
+        self.assertEqual(self.rows("SELECT * FROM a.csv", "--types", "id:text,price:f64"),
+                         [["12E1", 1.0, 3], ["7", 2.0, 4]])
         self.assertEqual(self.rows("SELECT MIN(n), MAX(n) FROM a.csv", "--types", "n:text"), [["3", "4"]])
         self.assertEqual(self.rows("SELECT n FROM a.csv LIMIT 1", "--types", "n:text"), [["3"]])
         self.refuses(1, "a.csv, line 2: '12E1' is not an integer", "SELECT id FROM a.csv", "--types", "id:i64")
@@ -377,7 +379,8 @@ class Csv(Query):
         self.assertEqual(self.rows("SELECT DISTINCT id FROM a.csv ORDER BY id"), [[one] for one in sorted(ids)])
         self.assertEqual(self.rows("SELECT id, COUNT(*) FROM a.csv GROUP BY id"),
                          [[one, 2 if one in ids[:3] else 1] for one in sorted(ids)])
-        self.assertEqual(self.rows("SELECT id FROM a.csv ORDER BY id DESC LIMIT 2"), [[one] for one in sorted(ids)[:-3:-1]])
+        self.assertEqual(self.rows("SELECT id FROM a.csv ORDER BY id DESC LIMIT 2"),
+                         [[one] for one in sorted(ids)[:-3:-1]])
         self.assertEqual(self.rows("SELECT a.id FROM a.csv JOIN b.csv ON a.id = b.id WHERE n < 7 ORDER BY n"),
                          [[one] for one in ids[2:]])
         self.assertEqual(self.rows("SELECT n FROM a.csv WHERE id = '00123'"), [[1], [8]])
@@ -397,7 +400,8 @@ class Csv(Query):
         ks = lambda test: [[k] for k, a, b in rows if test(a, b)]
         self.assertEqual(self.rows("SELECT a, b FROM t.csv"), [[word(a), word(b)] for _, a, b in rows])
         order = sorted(known, key=lambda row: row[1])
-        self.assertEqual(self.rows("SELECT k, a FROM t.csv WHERE a IS NOT NULL ORDER BY a"), [[k, word(a)] for k, a, _ in order])
+        self.assertEqual(self.rows("SELECT k, a FROM t.csv WHERE a IS NOT NULL ORDER BY a"),
+                         [[k, word(a)] for k, a, _ in order])
         self.assertEqual(ask("WHERE a IS NOT NULL ORDER BY a DESC, k LIMIT 30"),
                          [[row[0]] for row in sorted(known, key=lambda row: (-row[1], row[0]))[:30]])
         counts = {}
@@ -405,7 +409,8 @@ class Csv(Query):
             counts[a] = counts.get(a, 0) + 1
         groups = sorted(counts, key=lambda a: (a is not None, a or 0))
         self.assertEqual(self.rows("SELECT a, COUNT(*), MAX(b) FROM t.csv GROUP BY a"),
-                         [[word(a), counts[a], word(max((y for _, x, y in rows if x == a and y is not None), default=None))]
+                         [[word(a), counts[a],
+                           word(max((y for _, x, y in rows if x == a and y is not None), default=None))]
                           for a in groups])
         self.assertEqual(self.rows("SELECT DISTINCT a FROM t.csv ORDER BY a"), [[word(a)] for a in groups])
         values = [row[1] for row in order]
@@ -418,7 +423,8 @@ class Csv(Query):
             self.assertEqual(ask(f"WHERE '{n}' >= a"), ks(lambda a, b: a is not None and a <= n))
             self.assertEqual(ask(f"WHERE a IN ('{n}', '5')"), ks(lambda a, b: a in (n, 5)))
         self.assertEqual(ask(f"WHERE a BETWEEN -5 AND {2**64}"), ks(lambda a, b: a is not None and -5 <= a <= 2**64))
-        self.assertEqual(ask("WHERE a NOT BETWEEN -5 AND 1e15"), ks(lambda a, b: a is not None and not -5 <= a <= 10**15))
+        self.assertEqual(ask("WHERE a NOT BETWEEN -5 AND 1e15"),
+                         ks(lambda a, b: a is not None and not -5 <= a <= 10**15))
         self.assertEqual(ask("WHERE a < b"), ks(lambda a, b: None not in (a, b) and a < b))
         self.assertEqual(self.rows("SELECT b, MIN(a) AS m FROM t.csv GROUP BY b HAVING MIN(a) > 18446744073709551616"),
                          [[word(b), str(m)] for b, m in
@@ -427,13 +433,16 @@ class Csv(Query):
                           if m is not None and m > 2**64])
         pairs = [[k, j] for k, a, _ in rows for j, _, b in rows if a is not None and a == b]
         self.assertEqual(self.rows("SELECT x.k, y.k FROM t.csv AS x JOIN t.csv AS y ON x.a = y.b"), pairs)
-        self.assertEqual(self.rows("SELECT x.a FROM t.csv AS x JOIN t.csv AS y ON x.a = y.b"), [[word(rows[k][1])] for k, _ in pairs])
+        self.assertEqual(self.rows("SELECT x.a FROM t.csv AS x JOIN t.csv AS y ON x.a = y.b"),
+                         [[word(rows[k][1])] for k, _ in pairs])
         for query in ("SUM(a)", "a + 1", "AVG(a)", "a % 2"):
             self.refuses(2, "sums need numbers, but a is an integer beyond 64 bits", f"SELECT {query} FROM t.csv")
         self.refuses(2, "LIKE needs text, and a is an integer", "SELECT k FROM t.csv WHERE a LIKE '1%'")
         self.refuses(2, "'x' is not an integer of at most 128 bits", "SELECT k FROM t.csv WHERE a = 'x'")
-        self.refuses(1, "a is an integer beyond 64 bits, which is compared with integers only", "SELECT k FROM t.csv WHERE a > 1.5")
-        self.refuses(1, "a is an integer beyond 64 bits, which expressions do not take", "SELECT k FROM t.csv WHERE a + 1 > 2")
+        self.refuses(1, "a is an integer beyond 64 bits, which is compared with integers only",
+                     "SELECT k FROM t.csv WHERE a > 1.5")
+        self.refuses(1, "a is an integer beyond 64 bits, which expressions do not take",
+                     "SELECT k FROM t.csv WHERE a + 1 > 2")
         self.refuses(2, "--types k:i128 reads it as such an integer, too", "SELECT k FROM t.csv WHERE a = k")
         self.assertEqual(self.rows("SELECT k FROM t.csv WHERE a = k", "--types", "k:i128"),
                          [[str(k)] for k, a, _ in rows if a == k])
@@ -443,7 +452,8 @@ class Csv(Query):
             texts = ["18446744073709551616", "7", odd]
             self.assertEqual(self.rows_of(csv_of(["a"], [[text] for text in texts])), [[text] for text in texts])
             self.assertEqual(self.rows("SELECT a FROM t.csv ORDER BY a"), [[text] for text in sorted(texts)])
-        self.assertEqual(self.rows_of(b"a\n+18446744073709551616\n\" 8\"\n-0\n"), [["18446744073709551616"], ["8"], ["0"]])
+        self.assertEqual(self.rows_of(b"a\n+18446744073709551616\n\" 8\"\n-0\n"),
+                         [["18446744073709551616"], ["8"], ["0"]])
         many = [[i] for i in range(300000)] + [[2**64]]  # several blocks, of which only the last one is wide
         self.path("t.csv", csv_of(["a"], many))
         self.assertEqual(self.rows("SELECT a FROM t.csv ORDER BY a DESC LIMIT 2"), [[str(2**64)], ["299999"]])
@@ -455,7 +465,8 @@ class Csv(Query):
         texts = [f"t{i % 40000}" if i % 7 else f"a longer text {i % 30000}" for i in range(90000)] + ["", "t1"]
         self.path("t.csv", csv_of(["a"], [[text or None] for text in texts]))
         counts = {text: texts.count(text) for text in ("t1", "t39999", "a longer text 7", "a longer text 29995")}
-        self.assertEqual(self.rows("SELECT COUNT(DISTINCT a), COUNT(*) FROM t.csv"), [[len({*texts} - {""}), len(texts)]])
+        self.assertEqual(self.rows("SELECT COUNT(DISTINCT a), COUNT(*) FROM t.csv"),
+                         [[len({*texts} - {""}), len(texts)]])
         wanted = ", ".join(f"'{text}'" for text in counts)
         self.assertEqual(self.rows(f"SELECT COUNT(*), a FROM t.csv WHERE a IN ({wanted}) GROUP BY a"),
                          [[counts[text], text] for text in sorted(counts)])
@@ -470,8 +481,10 @@ class Csv(Query):
         self.assertEqual((result.stdout, result.stderr), (b"s\n3\nMAX(a)\n1\n", b""))
         # Tables stay loaded: columns of any statement, texts that only some compare, standard input.
         self.path("t.csv", b"k,t,u\n1,x,p\n2,,q\n3,x,\n")
-        statements = ("SELECT t FROM t.csv WHERE k > 1; SELECT t, COUNT(*) FROM t.csv GROUP BY t; SELECT COUNT(*) FROM -;"
-                      "SELECT u FROM t.csv ORDER BY k DESC LIMIT 2; SELECT u FROM t.csv JOIN - AS s ON t.k = s.a LIMIT 1;"
+        statements = ("SELECT t FROM t.csv WHERE k > 1; SELECT t, COUNT(*) FROM t.csv GROUP BY t; SELECT COUNT(*) "
+                      "FROM -;"
+                      "SELECT u FROM t.csv ORDER BY k DESC LIMIT 2; SELECT u FROM t.csv JOIN - AS s ON t.k = s.a "
+                      "LIMIT 1;"
                       "SELECT * FROM t.csv LIMIT 1")
         self.assertEqual(self.output(statements, "--ndjson", stdin=b"a\n2\n7\n"),
                          b'{"t":null}\n{"t":"x"}\n{"t":null,"COUNT(*)":1}\n{"t":"x","COUNT(*)":2}\n{"COUNT(*)":2}\n'
@@ -558,8 +571,10 @@ class Csv(Query):
     def test_groups_beyond_memory(self):
         """Rows that do not fit into memory are grouped as in memory, with the memory that --memory says."""
         self.write_large_table()
-        for query in ("SELECT a, COUNT(*), SUM(price), MEDIAN(k), MIN(note), COUNT(DISTINCT name) FROM t.csv GROUP BY a",
-                      "SELECT note, name, MAX(k) AS most FROM t.csv WHERE a > 9 GROUP BY note, name ORDER BY most DESC LIMIT 7 OFFSET 3",
+        for query in ("SELECT a, COUNT(*), SUM(price), MEDIAN(k), MIN(note), COUNT(DISTINCT name) FROM t.csv "
+                      "GROUP BY a",
+                      "SELECT note, name, MAX(k) AS most FROM t.csv WHERE a > 9 GROUP BY note, name ORDER BY most "
+                      "DESC LIMIT 7 OFFSET 3",
                       "SELECT DISTINCT name, a, price FROM t.csv ORDER BY price DESC NULLS LAST, a, name LIMIT 300000",
                       "SELECT DISTINCT wide, empty, note FROM t.csv WHERE name <> 'ann'",
                       "SELECT wide, SUM(k + a), STDDEV(price) FROM t.csv GROUP BY wide ORDER BY wide DESC LIMIT 3000",
@@ -568,7 +583,8 @@ class Csv(Query):
             self.same_beyond_memory(query)
         self.same_beyond_memory("SELECT DISTINCT name, a, price FROM t.csv", memory=90)  # the table alone would fit
         one = "SELECT empty, MIN(note), MIN(name), MAX(wide), SUM(price), MAX(k), SUM(a) FROM t.csv GROUP BY empty"
-        self.refuses(1, "take more than 70000000 bytes of memory", one, "--memory", "70000000")  # all rows are one group
+        self.refuses(1, "take more than 70000000 bytes of memory", one, "--memory",
+                     "70000000")  # all rows are one group
 
     def test_order_beyond_memory(self):
         """Rows that do not fit into memory are ordered as in memory, with the memory that --memory says."""
@@ -604,22 +620,25 @@ class Csv(Query):
         self.refuses(1, "t.csv, line 818: is blank", "SELECT * FROM t.csv ORDER BY a LIMIT 5", "--comment", "#")
 
     def test_bad_rows_with_other_line_ends(self):
-        """Files of several blocks in which a line feed is rare are read in one pass, too: that takes less than a second."""
+        """Files of several blocks in which a line feed is rare are read in one pass, too: in less than a second."""
         rows = b"".join(b"%d,x%d\r" % (i, i) for i in range(300000))
         for more in (b"1,2,3\r", b"1,2,3\r\n# one\r4,y\n"):
             self.path("cr.csv", b"a,b\r" + rows + more + rows)
-            result = run("query", "SELECT COUNT(*), SUM(a) FROM cr.csv", "--skip-bad", "--comment", "#", "--csv", cwd=self.folder)
+            result = run("query", "SELECT COUNT(*), SUM(a) FROM cr.csv", "--skip-bad", "--comment", "#", "--csv",
+                         cwd=self.folder)
             self.assertEqual(result.stdout, b"COUNT(*),SUM(a)\n%d,%d\n" % (600000, 299999 * 300000))
             self.assertIn(b"skipped 1 bad row; the first: cr.csv, line 300002: has 3 fields", result.stderr)
 
     def test_few_rows_of_late_types(self):
         """The first rows of an order are taken from parts; a later part may change the type of a column."""
         n = 150000
-        late = {"i": lambda i: i * 7919 % n, "f": lambda i: i if i < n - 9 else i + 0.5, "x": lambda i: i if i < n // 2 else f"x{i}",
+        late = {"i": lambda i: i * 7919 % n, "f": lambda i: i if i < n - 9 else i + 0.5,
+                "x": lambda i: i if i < n // 2 else f"x{i}",
                 "b": lambda i: '""' if i < n // 2 else i % 7, "none": lambda i: ""}
         with open(self.path("t.csv"), "w") as file:
             file.write(",".join(late) + ",note\n")
-            file.writelines(",".join(str(of(i)) for of in late.values()) + f",note {i % 100} with some more text\n" for i in range(n))
+            file.writelines(",".join(str(of(i)) for of in late.values()) + f",note {i % 100} with some more text\n"
+                            for i in range(n))
         for columns in ("*", "b, i * 2 AS two, x"):
             for order in ("i", "f DESC", "x, i", "b DESC NULLS LAST, x DESC", "none, note, f", "i % 10, b"):
                 for where in ("", " WHERE x > 'x2'", " WHERE note LIKE '%7%' AND b < 5"):
@@ -627,7 +646,8 @@ class Csv(Query):
                     all_rows = self.output(query).split(b"\n")
                     self.assertEqual(self.output(query + " LIMIT 20 OFFSET 3", "--threads", "1").split(b"\n"),
                                      all_rows[:1] + all_rows[4:24] + all_rows[-1:], query)
-        self.refuses(2, "sums need numbers, but x is text (line 75002 has 'x75000')", "SELECT x + 1 FROM t.csv ORDER BY i LIMIT 5")
+        self.refuses(2, "sums need numbers, but x is text (line 75002 has 'x75000')",
+                     "SELECT x + 1 FROM t.csv ORDER BY i LIMIT 5")
         with open(self.path("t.csv"), "a") as file:
             file.write("too,few\n")
         self.refuses(1, f"t.csv, line {n + 2}: has 2 fields", "SELECT i FROM t.csv ORDER BY i LIMIT 5")

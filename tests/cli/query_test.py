@@ -77,7 +77,8 @@ class Answers(Query):
     def test_ranks(self):
         values = sorted(row[2] for row in self.table if row[2] is not None and row[0] is not None and row[0] > 3)
         n = len(values)
-        found = self.rows("SELECT QUANTILE(c, 0.5), QUANTILE(c, 0), QUANTILE(c, 0.9), QUANTILE(c, 1), KTH_LARGEST(c, 3), "
+        found = self.rows("SELECT QUANTILE(c, 0.5), QUANTILE(c, 0), QUANTILE(c, 0.9), QUANTILE(c, 1), KTH_LARGEST(c, "
+                          "3), "
                           "KTH_SMALLEST(c, 3), KTH_LARGEST(c, 100000) FROM data.csv WHERE a > 3")[0]
         self.assertEqual(found, [values[math.ceil(n / 2) - 1], values[0], values[math.ceil(0.9 * n) - 1], values[-1],
                                  values[-3], values[2], None])
@@ -168,7 +169,8 @@ class Answers(Query):
                                                          for _ in range(20000)]))
         where = " FROM points.csv WHERE x BETWEEN 5000 AND 5400 AND y < 0.05"
         queries = "; ".join([f"SELECT COUNT(*){where}", f"SELECT SUM(z), MAX(y){where} AND z > 2",
-                             f"SELECT x, z{where} AND z = 3 ORDER BY z, x", "SELECT COUNT(*) FROM points.csv WHERE z > 4"])
+                             f"SELECT x, z{where} AND z = 3 ORDER BY z, x",
+                             "SELECT COUNT(*) FROM points.csv WHERE z > 4"])
         expected = self.output(queries, "--engine", "cpu")
         for engine in QUERY_ENGINES:
             self.assertEqual(self.output(queries, "--engine", engine, "--index", "x,y", "--index", "z"), expected)

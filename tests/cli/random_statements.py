@@ -8,10 +8,11 @@ rows of the largest table.
 The test query_sql_test.py runs some of these statements. Prints each wrong answer and each refusal.
 
 Where the rules differ from those of quadmill (docs/command.md):
-- SQLite: a / b of integers is an integer, and a % b rounds to integers, so here x is 1.0 * x / y and REMAINDER(x, y). It
-  has no integers beyond 64 bits: they are texts of 39 digits here. Its mean of large integers is rounded. Its order of
-  groups without ORDER BY is any order. It lacks MEDIAN, QUANTILE, KTH_..., STDDEV and VARIANCE: Python's are added. Its
-  LIKE ignores case unless a pragma is set, and then serves as ILIKE with LOWER, which both change ASCII letters only.
+- SQLite: a / b of integers is an integer, and a % b rounds to integers, so here x is 1.0 * x / y and REMAINDER(x, y).
+  It has no integers beyond 64 bits: they are texts of 39 digits here. Its mean of large integers is rounded. Its order
+  of groups without ORDER BY is any order. It lacks MEDIAN, QUANTILE, KTH_..., STDDEV and VARIANCE: Python's are added.
+  Its LIKE ignores case unless a pragma is set, and then serves as ILIKE with LOWER, which both change ASCII letters
+  only.
 - DuckDB: ILIKE knows all letters, so translate() lowers those of ASCII. A quoted number is converted to the column's
   type, so it is not quoted. QUANTILE is QUANTILE_DISC. It casts to double where an integer is compared with a double.
   x % y of doubles and division by zero are as here, after a setting.
@@ -211,7 +212,8 @@ class Draw:
         if kind == 6:
             pattern = self.pattern()
             low = pattern.translate(str.maketrans(UPPER, LOWER))
-            return Form(f"{{}} {no}ILIKE '{{}}'", self.text(), (pattern, low, low), sqlite=f"LOWER({{}}) {no}LIKE '{{}}'",
+            return Form(f"{{}} {no}ILIKE '{{}}'", self.text(), (pattern, low, low),
+                        sqlite=f"LOWER({{}}) {no}LIKE '{{}}'",
                         duckdb=f"translate({{}}, '{UPPER}', '{LOWER}') {no}LIKE '{{}}'")
         if kind == 7:
             return Form(f"{{}} IS {no}NULL", self.value() if self.one_in(2) else self.column())
@@ -389,7 +391,8 @@ class Tables:
         more = self.TEXTS + [f"text {n}" for n in range(few - 5)]
         x = [[i, maybe(chance.randrange(-few, few + 1)), maybe(eighth()), maybe(eighth()),
               maybe(Written(chance.choice(self.NUMBERS))), maybe(chance.randrange(few)), some(self.LARGE),
-              some(self.WIDE), some(more), some(self.TEXTS), some(self.IDS), some(self.IDS)] for i in range(1, rows + 1)]
+              some(self.WIDE), some(more), some(self.TEXTS), some(self.IDS), some(self.IDS)]
+             for i in range(1, rows + 1)]
         if x:
             x[0][4], x[0][7], x[0][10], x[0][11] = Written("0.25"), 2**100, "00123", "n/a"
         self.rows = {"x": x,

@@ -56,7 +56,8 @@ class Sessions(Command):
 
 class HelpTexts(Command):
     """The calls under "Examples:" run unchanged; a log that is followed forever is read once."""
-    VERBS = ([], ["sort"], ["quantiles"], ["frequent"], ["hhh"], ["corrsum"], ["merge"], ["query"], ["show"], ["terasort"])
+    VERBS = ([], ["sort"], ["quantiles"], ["frequent"], ["hhh"], ["corrsum"], ["merge"], ["query"], ["show"],
+             ["terasort"])
 
     def make_files(self):
         many = range(1, 2001)

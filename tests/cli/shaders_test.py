@@ -42,7 +42,8 @@ NOT_COMPILED = {
 }
 # Test cases that compile shaders which no verb uses: an application's textures, regions and buffers, joins, windows.
 CASES = {
-    "test_gl": "a column is what *,argsort_texture *,sort_texture *,keys in a buffer *,texels of any *,the order of one *,"
+    "test_gl": "a column is what *,argsort_texture *,sort_texture *,keys in a buffer *,texels of any *,"
+               "the order of one *,"
                "a selection goes *,an aggregate goes *,a texture's sample *,percentiles of *,statistics of pictures*,"
                "texels that count *,values of every *,keys in textures are ordered within *",
     "test_linalg": "sums* dot products*,extremes*,sums of integers*,textures of the caller*",
@@ -106,7 +107,8 @@ class Shaders(Command):
         other = self.path("o.csv", rows)
         for engine in ("bitmap", "depth"):
             for query in ("SELECT COUNT(*) FROM - WHERE a > 3 AND (b < 0.5 OR c >= 70) AND NOT a IN (1, 2, 3)",
-                          "SELECT COUNT(*), SUM(a), SUM(b), MIN(c), MAX(a), MEDIAN(a), MEDIAN(c) FROM - WHERE a < b * 900",
+                          "SELECT COUNT(*), SUM(a), SUM(b), MIN(c), MAX(a), MEDIAN(a), MEDIAN(c) FROM - "
+                          "WHERE a < b * 900",
                           "SELECT COUNT(*) FROM - WHERE a + b > 2 AND a > b AND c IS NOT NULL",
                           "SELECT MEDIAN(b), SUM(c) FROM - WHERE c IS NOT NULL",
                           "SELECT t, COUNT(*) FROM - GROUP BY t"):

@@ -40,10 +40,12 @@ class Sketch(Command):
     def test_keys_that_were_not_inserted_are_named_when_removed(self):
         removed = self.path("removed", raw([7] * 20 + [1] * 3))
         for kind in KINDS:
-            result = run("sketch", "build", "--kind", kind, "--width", "4000", "-o", self.path("s"), "--remove", removed,
+            result = run("sketch", "build", "--kind", kind, "--width", "4000", "-o", self.path("s"), "--remove",
+                         removed,
                          stdin=raw([1] * 100))
             self.assertEqual(result.returncode, 0)
-            self.assertIn(b"at least 20 of the keys in '" + removed.encode() + b"' had not been inserted", result.stderr)
+            self.assertIn(b"at least 20 of the keys in '" + removed.encode() + b"' had not been inserted",
+                          result.stderr)
             answers = self.query(self.path("s"), stdin=raw([1, 7]))
             self.assertEqual([one["estimate"] for one in answers], [97, 0])
 

@@ -91,7 +91,8 @@ class Random(Lines):
         return str(chooser.randrange(1, 5)) + character
 
     def key(self, chooser):
-        letters = chooser.choice(["", "n", "g", "h", "M", "f", "d", "i", "fd", "nr", "r", "gr", "b", "bn", "fr", "hr", "nf", "di",
+        letters = chooser.choice(["", "n", "g", "h", "M", "f", "d", "i", "fd", "nr", "r", "gr", "b", "bn", "fr", "hr",
+                                  "nf", "di",
                                  "fh"])
         if chooser.random() < 0.4:
             return self.position(chooser, False) + letters
@@ -151,7 +152,8 @@ class Random(Lines):
             chooser = random.Random(SEED * 1000003 + case)
             separator, end = chooser.choice(",;\t"), chooser.choice(["\n", "\r\n"])
             names = ["a", "b c", "d:n", "e\"f"]
-            rows = [[chooser.choice([str(chooser.randrange(9)), "%.3f" % chooser.uniform(-9, 9), "x,y", "q\"r", "l\nm", ""])
+            rows = [[chooser.choice([str(chooser.randrange(9)), "%.3f" % chooser.uniform(-9, 9), "x,y", "q\"r", "l\nm",
+                                     ""])
                      for _ in names] for _ in range(chooser.choice([0, 1, 3, 40]))]
 
             def written(rows):
@@ -181,10 +183,12 @@ class Random(Lines):
 class Tasks(Lines):
     def test_more_than_memory(self):
         chooser = random.Random(7)
-        text = b"".join(b"%d,%d,%s\n" % (i, chooser.randrange(10**chooser.randrange(1, 9)), b"x" * chooser.randrange(60))
+        text = b"".join(b"%d,%d,%s\n" % (i, chooser.randrange(10**chooser.randrange(1, 9)),
+                                         b"x" * chooser.randrange(60))
                         for i in range(500000))
         source, out = self.path("in", text), self.path("out")
-        for options in (["-t,", "-k2,2n"], ["-t,", "-k3,3", "-k2,2nr"], ["-t,", "-k3,3"], ["-r"], ["-t,", "-k3,3", "-u"]):
+        for options in (["-t,", "-k2,2n"], ["-t,", "-k3,3", "-k2,2nr"], ["-t,", "-k3,3"], ["-r"],
+                        ["-t,", "-k3,3", "-u"]):
             expected = gnu_sort(*options, source)
             for memory in ("384M", "40M"):
                 result = run("sort", *options, source, "-o", out, "--memory", memory, "--temp", self.temp, "--stats")
@@ -204,7 +208,8 @@ class Tasks(Lines):
     def test_quotes_with_several_threads(self):
         """Lines with quotes among lines without, which threads find."""
         chooser = random.Random(8)
-        rows = [["a", "b"]] + [[str(chooser.randrange(10**6)), chooser.choice(["x", "x", "x\n,y", "\"z"]) if 20000 < i < 30000 else "x"]
+        rows = [["a", "b"]] + [[str(chooser.randrange(10**6)),
+                                chooser.choice(["x", "x", "x\n,y", "\"z"]) if 20000 < i < 30000 else "x"]
                                for i in range(60000)]
         out = io.StringIO()
         csv.writer(out, lineterminator="\n").writerows(rows)
@@ -220,7 +225,8 @@ class Tasks(Lines):
         self.sorts(b"name,price\na,9\nb,10\n", "--column", "price:n", one)
         self.sorts(b"name,price\nb,10\na,9\n", "--column", "price:nr", one)
         self.sorts(b"name,price\nc,1\na,9\nb,10\n", "--column", "price:n", one, other)
-        self.sorts(b"name,price\nc,1\na,9\nb,10\n", "-m", "--column", "price:n", other, self.path("3", b"name,price\na,9\nb,10\n"))
+        self.sorts(b"name,price\nc,1\na,9\nb,10\n", "-m", "--column", "price:n", other,
+                   self.path("3", b"name,price\na,9\nb,10\n"))
         self.sorts(b"name,price\na,9\nb,10\n", "--lines", "--header", "1", one)
         self.sorts(b"name,price\nb,10\na,9\n", "--column", "2", "--header", "1", one)
         self.sorts(b"a,9\nb,10\nname,price\n", "--lines", one)
@@ -228,17 +234,20 @@ class Tasks(Lines):
         self.sorts(b"name,price\n", "--column", "price", "-", stdin=b"name,price")
         self.fails(1, "another header", "sort", "--column", "price", one, self.path("x", b"a,price\n1,2\n"))
         self.fails(1, "there is no column 'cost'; the columns are name, price", "sort", "--column", "cost", one)
-        self.fails(1, "line 2 has a quote that is not closed", "sort", "--column", "price", self.path("q", b"price\n\"1\n2\n"))
+        self.fails(1, "line 2 has a quote that is not closed", "sort", "--column", "price",
+                   self.path("q", b"price\n\"1\n2\n"))
 
     def test_numbers_are_exact(self):
-        long = [b"-1" + b"0" * 400, b"-10.5", b"-10.49", b"-0.0001", b"0", b"0." + b"0" * 80 + b"1", b"0.00001", b"9007199254740992",
+        long = [b"-1" + b"0" * 400, b"-10.5", b"-10.49", b"-0.0001", b"0", b"0." + b"0" * 80 + b"1", b"0.00001",
+                b"9007199254740992",
                 b"9007199254740993", b"9" * 70, b"9" * 70 + b".1", b"1" + b"0" * 70]
         shuffled = long[:]
         random.Random(3).shuffle(shuffled)
         self.sorts(b"\n".join(long) + b"\n", "-n", "-", stdin=b"\n".join(shuffled))
         self.sorts(b"\n".join(long[::-1]) + b"\n", "-nr", "-", stdin=b"\n".join(shuffled))
         self.sorts(b"0.1\n0.10\n.1\n3.50\n", "-n", "-", stdin=b"3.50\n0.1\n0.10\n.1")
-        self.sorts(b"x\nnan\n-nan\n-inf\n-1e9\n2\n1e1\ninf\n", "-g", "-", stdin=b"inf\n1e1\nnan\n2\n-1e9\n-nan\n-inf\nx\n")
+        self.sorts(b"x\nnan\n-nan\n-inf\n-1e9\n2\n1e1\ninf\n", "-g", "-",
+                   stdin=b"inf\n1e1\nnan\n2\n-1e9\n-nan\n-inf\nx\n")
 
     def test_letters_together_are_those_of_gnu_sort(self):
         tabs = b"b\ta\na\x01b\nab\na\tb\nb\x01\n"
@@ -281,16 +290,21 @@ class Tasks(Lines):
         file = self.path("f", b"b\na\n")
         self.sorts(b"", "--lines", file, "-o", file)
         self.assertEqual(self.read(file), b"a\nb\n")
-        self.fails(1, "line 2 is out of order, so this file cannot be merged", "sort", "-m", self.path("x", b"b\na\n"), "-o", file)
+        self.fails(1, "line 2 is out of order, so this file cannot be merged", "sort", "-m", self.path("x", b"b\na\n"),
+                   "-o", file)
         self.assertEqual(self.read(file), b"a\nb\n")
 
     def test_what_a_user_of_gnu_sort_types(self):
         file = self.path("file.txt", b"b 10\na 9\nc 9\n" * 30)
-        for options in (["-r"], ["-n"], ["-k2"], ["-k", "2n"], ["-k2,2nr"], ["-u"], ["-nrk2"], ["-t", " ", "-k2"], ["-s", "-k2"],
+        for options in (["-r"], ["-n"], ["-k2"], ["-k", "2n"], ["-k2,2nr"], ["-u"], ["-nrk2"], ["-t", " ", "-k2"],
+                        ["-s", "-k2"],
                         ["-S", "64M", "-k2"], ["-T", "/tmp", "-k1"], ["-f"], ["--key=2"], ["--reverse"],
-                        ["--buffer-size=64M", "-k1"], ["--field-separator= ", "--key=2", "--numeric-sort"], ["-S", "50%", "-k1"],
-                        ["--sort=numeric", "-k2"], ["--sort=general-numeric", "-k2"], ["--sort=human", "-k2"], ["--sort", "month"],
-                        ["--parallel=2", "-k1"], ["--temporary-directory=/tmp", "-k1"], ["--ignore-case"], ["--zero-terminated"],
+                        ["--buffer-size=64M", "-k1"], ["--field-separator= ", "--key=2", "--numeric-sort"],
+                        ["-S", "50%", "-k1"],
+                        ["--sort=numeric", "-k2"], ["--sort=general-numeric", "-k2"], ["--sort=human", "-k2"],
+                        ["--sort", "month"],
+                        ["--parallel=2", "-k1"], ["--temporary-directory=/tmp", "-k1"], ["--ignore-case"],
+                        ["--zero-terminated"],
                         ["--unique", "--ignore-leading-blanks"], ["-z"]):
             result = run("sort", *options, file)
             self.assertEqual((result.stdout, result.stderr), (gnu_sort(*options, file), b""), options)
@@ -300,16 +314,22 @@ class Tasks(Lines):
         self.fails(1, "`quadmill sort --lines` sorts lines of text", "sort", file)
         self.fails(1, "`quadmill sort --lines` sorts lines of text", "sort", "--text", file)
         self.assertEqual(run("sort", "--text", "-rn", "-", stdin=b"1\n10\n9\n").stdout, b"10\n9\n1\n")
-        for words, options in (("`shuf`", ["-R"]), ("`shuf`", ["--sort=random"]), ("`shuf`", ["-k1R"]), ("`shuf`", ["--random-source=x"]),
-                               ("-k1,1n -k2,2n", ["-V"]), ("-k1,1n -k2,2n", ["--version-sort"]), ("-k1,1n -k2,2n", ["-k1V"]),
+        for words, options in (("`shuf`", ["-R"]), ("`shuf`", ["--sort=random"]), ("`shuf`", ["-k1R"]),
+                               ("`shuf`", ["--random-source=x"]),
+                               ("-k1,1n -k2,2n", ["-V"]), ("-k1,1n -k2,2n", ["--version-sort"]),
+                               ("-k1,1n -k2,2n", ["-k1V"]),
                                ("-k1,1n -k2,2n", ["--sort=version"]), ("the words are numeric", ["--sort=size"]),
-                               ("`cut`", ["--debug"]), ("--memory SIZE", ["--batch-size=16"]), ("--temp DIR", ["--compress-program=gzip"]),
-                               ("`quadmill --version`", ["--version"]), ("is not a share", ["-S", "101%"]), ("is not a share", ["-S", "%"]),
+                               ("`cut`", ["--debug"]), ("--memory SIZE", ["--batch-size=16"]),
+                               ("--temp DIR", ["--compress-program=gzip"]),
+                               ("`quadmill --version`", ["--version"]), ("is not a share", ["-S", "101%"]),
+                               ("is not a share", ["-S", "%"]),
                                ("is not quiet", ["--check=loud"]),
-                               ("goes with --text or lines", ["--header", "1"]), ("sorts numbers, not lines", ["-k1", "--top", "3"]),
+                               ("goes with --text or lines", ["--header", "1"]),
+                               ("sorts numbers, not lines", ["-k1", "--top", "3"]),
                                ("sorts lines, without", ["--text", "-u"]), ("only --lines sorts several", [file]),
                                ("the letters gn", ["-k1gn"]), ("is not a letter", ["-k1x"]), ("less than 1", ["-k0"]),
-                               ("less than 1", ["-k1.0"]), ("a begin and an end", ["-k1,2,3"]), ("do not go with n", ["-k1nd"]),
+                               ("less than 1", ["-k1.0"]), ("a begin and an end", ["-k1,2,3"]),
+                               ("do not go with n", ["-k1nd"]),
                                ("must be one character", ["-t", "ab", "-k1"]), ("takes one file", ["-c", file]),
                                ("at least", ["-k1", "-S", "1M"]), ("excludes", ["-k1", "--column", "1"])):
             self.fails(2, words, "sort", *options, file)
@@ -342,11 +362,13 @@ class Tasks(Lines):
 
     def test_long_keys_that_begin_alike(self):
         chooser = random.Random(11)
-        lines = [b"a" * (400000 + chooser.randrange(6)) + chooser.choice([b"", b"a", b"b", b"\xff\0"]) + b"\n" for _ in range(80)]
+        lines = [b"a" * (400000 + chooser.randrange(6)) + chooser.choice([b"", b"a", b"b", b"\xff\0"]) + b"\n"
+                 for _ in range(80)]
         file = self.path("alike", b"".join(lines))
         for threads in ("1", "6"):
             for options in (["-k1"], ["-r"]):
-                result = run("sort", *options, file, "--memory", "40M", "--threads", threads, "--temp", self.temp, "--stats")
+                result = run("sort", *options, file, "--memory", "40M", "--threads", threads, "--temp", self.temp,
+                             "--stats")
                 self.assertTrue(result.stdout == gnu_sort(*options, file), (options, threads))
                 self.assertGreater(json.loads(result.stderr)["runs"], 1)
 
@@ -375,7 +397,8 @@ class Tasks(Lines):
             for before in (0, 1, 50000, 200000, 400000):
                 rows = b"1,x\n" * before + b"2,\"x\ny\"\n" + b"1,x\n" * (before // 2) + b"3,\"z\n"
                 bad = self.path("bad.csv", b"a,b\n" + rows)
-                self.fails(1, f"bad.csv': line {rows.count(10) + 1} has a quote that is not closed", "sort", "--column", "a:n",
+                self.fails(1, f"bad.csv': line {rows.count(10) + 1} has a quote that is not closed", "sort", "--column",
+                           "a:n",
                            bad, "--memory", "40M", "--threads", threads)
 
 

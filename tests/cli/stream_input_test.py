@@ -237,7 +237,8 @@ class Reading(Stream):
 
     def test_progress_on_a_terminal_only(self):
         master, slave = pty.openpty()
-        process = subprocess.Popen([QUADMILL, "quantiles", "--text", "--json", "--engine", "cpu"], stdin=subprocess.PIPE,
+        process = subprocess.Popen([QUADMILL, "quantiles", "--text", "--json", "--engine", "cpu"],
+                                   stdin=subprocess.PIPE,
                                    stdout=subprocess.PIPE, stderr=slave)
         os.close(slave)
         for value in (b"1\n", b"2\n"):
@@ -296,7 +297,8 @@ class Text(Stream):
                             run(*picture, "--type", "f32", stdin=b"16777217\n16777219\n").stdout)
 
     def test_integers_that_do_not_fit_are_refused(self):
-        for word in (b"9007199254740993", b"-9007199254740993", b"+18446744073709551615", b"1" * 25, b"0009007199254740993"):
+        for word in (b"9007199254740993", b"-9007199254740993", b"+18446744073709551615", b"1" * 25,
+                     b"0009007199254740993"):
             for verb in (["quantiles"], ["frequent", "--support", "1"], ["sort"], ["show", "quantiles", "-o", "-"]):
                 text = self.fails(1, "integer that f64 would round", *verb, "--text", stdin=word + b"\n")
                 self.assertIn("--type i64", text)
@@ -325,11 +327,13 @@ class Text(Stream):
     def test_skip_bad(self):
         text = b"x\n1\n\n\n2 2\n2\n1e999\n" + b"9" * (3 << 20) + b"\n3\n" + b"9" * (2 << 20) + b"\n\n"
         for extra, stdin in (([], text), (["--every", "1"], text)):
-            result = run("quantiles", "--text", "--skip-bad", "--json", "--phi", "0,1", *extra, "--engine", "cpu", stdin=stdin)
+            result = run("quantiles", "--text", "--skip-bad", "--json", "--phi", "0,1", *extra, "--engine", "cpu",
+                         stdin=stdin)
             self.assertEqual(result.returncode, 0, result.stderr)
             answer = json.loads(result.stdout.splitlines()[-1])
             self.assertEqual((answer["n"], answer["skipped"], answer["quantiles"][1]["value"]), (3, 7, 3))
-            self.assertEqual(result.stderr, b"quadmill: 7 lines were skipped, the first: standard input, line 1: 'x' is not a "
+            self.assertEqual(result.stderr,
+                             b"quadmill: 7 lines were skipped, the first: standard input, line 1: 'x' is not a "
                                             b"number\n")
         self.assertIn(b"skipped lines: 1\n", run("quantiles", "--text", "--skip-bad", stdin=b"1\nx\n").stdout)
         self.assertEqual(self.answer("quantiles", "--text", "--skip-bad", stdin=b"1\n\n")["skipped"], 0)
@@ -351,7 +355,8 @@ class Text(Stream):
         self.assertEqual(self.answer("quantiles", "--text", "--header", "9", stdin=text)["n"], 0)
         self.assertEqual(self.answer("quantiles", "--text", "--header", "1", stdin=b"9" * (3 << 20) + b"\n4\n")["n"], 1)
         self.assertEqual(run("sort", "--text", "--header", "1", stdin=b"7\n2\n1\n").stdout, b"1\n2\n")
-        self.assertEqual(self.answer("corrsum", "--agg", "max", "--text", "--header", "1", stdin=b"x,y\n1,2\n")["sum"], 2)
+        self.assertEqual(self.answer("corrsum", "--agg", "max", "--text", "--header", "1", stdin=b"x,y\n1,2\n")["sum"],
+                         2)
         self.assertEqual(self.answer("quantiles", "--text", stdin=b"\xef\xbb\xbf1\n2\n")["n"], 2)
         self.fails(2, "--text", "quantiles", "--header", "1")
         self.fails(2, "--header", "quantiles", "--text", "--header", "-1")
@@ -383,7 +388,8 @@ class Columns(Stream):
         self.assertEqual(self.found("--column", "b", "--header", "3", stdin=b"#\n#,\na,b\n1,2\n"), [2, 2, 2])
         self.assertEqual(self.found("--column", "b", "--delimiter", "\\t", stdin=b"a\tb\n1\t2\n"), [2, 2, 2])
         self.assertEqual(self.found("--column", "b", "--delimiter", ";", stdin=b"a;b\n1,5;2\n"), [2, 2, 2])
-        items = self.answer("frequent", "--column", "k", "--type", "u32", "--support", "50%", stdin=b"k\n7\n7\n8\n")["items"]
+        items = self.answer("frequent", "--column", "k", "--type", "u32", "--support", "50%",
+                            stdin=b"k\n7\n7\n8\n")["items"]
         self.assertEqual([item["value"] for item in items], [7])
         hhh = self.answer("hhh", "--column", "ip", "--support", "0.5", "--hierarchy", "ipv4-bytes",
                           stdin=b"x,ip\n1,10.0.0.1\n2,10.0.0.1\n")
@@ -425,7 +431,8 @@ class Columns(Stream):
         self.fails(1, "no line is a value", "quantiles", "--column", "b", "--skip-bad", stdin=b"a,b\n1,x\n")
         self.fails(1, "there is no column 'c'; line 1 has 'a', 'b'", "quantiles", "--column", "c", stdin=b"a,b\n1,2\n")
         self.fails(1, "there is no column '3'", "quantiles", "--column", "3", stdin=b"a,b\n1,2\n")
-        self.fails(1, "there is no column 'b': without a header", "quantiles", "--column", "b", "--header", "0", stdin=b"1\n")
+        self.fails(1, "there is no column 'b': without a header", "quantiles", "--column", "b", "--header", "0",
+                   stdin=b"1\n")
         self.fails(1, "several columns are called 'a'", "quantiles", "--column", "a", stdin=b"a,a\n1,2\n")
         self.fails(2, "--raw", "quantiles", "--column", "b", "--raw", stdin=b"")
         self.fails(2, "--column", "quantiles", "--delimiter", ";", stdin=b"")
@@ -502,14 +509,17 @@ class Groups(Stream):
             for day, path in zip(days, saved):
                 self.answer(*call, "--save", path, stdin=text(day))
                 last = self.answer(*call, "--resume", now, "--save", now, stdin=text(day))
-            merged = self.report("merge", *saved, *(["--support", "5%"] if verb[0] == "frequent" else []), "--save", self.path("all"))
+            merged = self.report("merge", *saved, *(["--support", "5%"] if verb[0] == "frequent" else []), "--save",
+                                 self.path("all"))
             kind = "items" if verb[0] == "frequent" else "quantiles"
             whole = self.answer(*call, stdin=text(rows))
             for answer in (last, merged, self.report("merge", now, *(["--support", "5%"] if kind == "items" else []))):
                 self.assertEqual((answer["n"], answer["groups"], answer["eps"]), (6000, 6, 0.001))
                 self.assertEqual(answer[kind], whole[kind])  # exact: few values in each group
-            self.assertEqual(self.report("merge", self.path("all"), *(["--support", "5%"] if kind == "items" else []))[kind], whole[kind])
-            self.fails(2, "does not go with groups of", "merge", saved[0], *(["--agg", "avg"] if kind == "items" else ["-k", "3"]))
+            self.assertEqual(self.report("merge", self.path("all"),
+                                         *(["--support", "5%"] if kind == "items" else []))[kind], whole[kind])
+            self.fails(2, "does not go with groups of", "merge", saved[0],
+                       *(["--agg", "avg"] if kind == "items" else ["-k", "3"]))
             with open(now, "ab") as file:
                 file.write(b"x")
             self.fails(1, "checksum", *call, "--resume", now, stdin=text(rows))
@@ -534,9 +544,11 @@ class Tails(Stream):
         saved = self.path("saved")
         for tail in ("high", "low", "both"):
             for part in (values[:70_000], values[70_000:]):
-                answer = self.answer("quantiles", "--type", "f64", "--tail", tail, "--phi", "0,0.0001,0.01,0.5,0.99,0.9999,1",
+                answer = self.answer("quantiles", "--type", "f64", "--tail", tail, "--phi",
+                                     "0,0.0001,0.01,0.5,0.99,0.9999,1",
                                      "--stats", "--save", f"{saved}-{len(part)}", stdin=raw(part, "f64"))
-            merged = self.report("merge", f"{saved}-70000", f"{saved}-130000", "--phi", "0,0.0001,0.01,0.5,0.99,0.9999,1")
+            merged = self.report("merge", f"{saved}-70000", f"{saved}-130000", "--phi",
+                                 "0,0.0001,0.01,0.5,0.99,0.9999,1")
             self.assertEqual((merged["n"], merged["eps"]), (n, 0.01))
             for row in merged["quantiles"]:
                 rank = max(1, math.ceil(row["phi"] * n - 1e-9))
@@ -553,7 +565,8 @@ class Tails(Stream):
         self.fails(2, "does not go with --sliding", "quantiles", "--tail", "high", "--sliding", "5", stdin=b"")
         self.answer("quantiles", "--type", "f64", "--save", saved, stdin=raw(values[:10], "f64"))
         self.fails(2, "only one kind and type", "merge", saved, f"{saved}-70000", stdin=b"")
-        self.answer("quantiles", "--type", "f64", "--sliding", "5", "--save", f"{saved}-5", stdin=raw(values[:10], "f64"))
+        self.answer("quantiles", "--type", "f64", "--sliding", "5", "--save", f"{saved}-5",
+                    stdin=raw(values[:10], "f64"))
         self.fails(2, "has forgotten those before its window", "merge", saved, f"{saved}-5", stdin=b"")
 
 
@@ -565,7 +578,8 @@ class Names(Stream):
         exact = collections.Counter(names)
         top = exact.most_common(5)
         saved = self.path("saved")
-        answer = self.answer("frequent", "--text", "--names", "-k", "5", "--save", saved, stdin="\n".join(names).encode())
+        answer = self.answer("frequent", "--text", "--names", "-k", "5", "--save", saved,
+                             stdin="\n".join(names).encode())
         self.assertEqual([row["value"] for row in answer["items"]], [name for name, _ in top])
         for row in answer["items"]:
             self.assertTrue(row["lower"] <= exact[row["value"]] <= row["upper"], row)
@@ -609,7 +623,8 @@ class Monitors(Stream):
 
     def test_a_silent_stream_is_answered_each_period(self):
         for verb in (["quantiles"], ["frequent", "--support", "0.1"], ["quantiles", "--sliding", "1000"],
-                     ["hhh", "--support", "0.1", "--type", "u32", "--hierarchy", "16,32"], ["quantiles", "--column", "1", "--header", "0"]):
+                     ["hhh", "--support", "0.1", "--type", "u32", "--hierarchy", "16,32"],
+                     ["quantiles", "--column", "1", "--header", "0"]):
             with self.subTest(verb=verb):
                 form = [] if "--column" in verb else ["--text"]
                 process = self.start(*verb, *form, "--every", "100ms", "--json")
@@ -666,7 +681,8 @@ class Monitors(Stream):
         chance = random.Random(5)
         first, second = ([chance.randrange(1000) for _ in range(20_000)] for _ in range(2))
         for verb in (["quantiles", "--eps", "0.01"], ["frequent", "--support", "0.01"],
-                     ["quantiles", "--sliding", "30000", "--eps", "0.01"], ["frequent", "--sliding", "30000", "--support", "0.01"]):
+                     ["quantiles", "--sliding", "30000", "--eps", "0.01"],
+                     ["frequent", "--sliding", "30000", "--support", "0.01"]):
             saved = self.path("saved-" + "-".join(verb))
             process = self.start(*verb, "--text", "--save", saved, "--save-every", "1ms", "--resume", saved)
             process.stdin.write(lines(first))
@@ -681,7 +697,8 @@ class Monitors(Stream):
             process.kill()
             kept = self.report("merge", saved)["n"]
             answer = self.answer(*verb, "--text", "--resume", saved, stdin=lines(second))
-            self.assertEqual(answer["n"] if "--sliding" not in verb else kept, kept + (0 if "--sliding" in verb else len(second)))
+            self.assertEqual(answer["n"] if "--sliding" not in verb else kept,
+                             kept + (0 if "--sliding" in verb else len(second)))
         self.fails(2, "--save", "quantiles", "--text", "--save-every", "1s", stdin=b"")
 
 
@@ -700,7 +717,8 @@ class Recently(Stream):
 
     def test_arrivals_are_saved(self):
         saved = self.path("arrivals")
-        call = ["quantiles", "--text", "--sliding", "3s", "--phi", "0", "--save", saved, "--save-every", "1ms", "--resume", saved]
+        call = ["quantiles", "--text", "--sliding", "3s", "--phi", "0", "--save", saved, "--save-every", "1ms",
+                "--resume", saved]
         process = self.start(*call, "--every", "1", "--json")
         process.stdin.write(b"7\n8\n")
         process.stdin.flush()
@@ -730,15 +748,18 @@ class Recently(Stream):
         numbers, names = self.path("numbers"), self.path("names")
         self.answer("quantiles", "--text", "--save", numbers, stdin=b"5\n")
         self.answer("frequent", "--text", "--names", "-k", "1", "--save", names, stdin=b"x\n")
-        for saved, *call in [(names, "quantiles"), (names, "quantiles", "--tail", "both"), (numbers, "quantiles", "--sliding", "9"),
+        for saved, *call in [(names, "quantiles"), (names, "quantiles", "--tail", "both"),
+                             (numbers, "quantiles", "--sliding", "9"),
                              (numbers, "quantiles", "--sliding", "1h"), (names, "frequent", "-k", "1"),
-                             (numbers, "frequent", "--names", "-k", "1"), (names, "frequent", "--support", "0.5", "--sliding", "9"),
+                             (numbers, "frequent", "--names", "-k", "1"),
+                             (names, "frequent", "--support", "0.5", "--sliding", "9"),
                              (names, "frequent", "-k", "1", "--sliding", "1h"), (names, "quantiles", "--type", "u32")]:
             with self.subTest(call):
                 text = self.fails(1, "another kind", *call, "--text", "--resume", saved, stdin=b"1\n")
                 self.assertIn(f"'{saved}': ", text)
         for verb in (["quantiles"], ["frequent", "-k", "1"]):
-            text = self.fails(1, "another kind", *verb, "--column", "v", "--by", "k", "--resume", numbers, stdin=b"k,v\n1,1\n")
+            text = self.fails(1, "another kind", *verb, "--column", "v", "--by", "k", "--resume", numbers,
+                              stdin=b"k,v\n1,1\n")
             self.assertIn(f"'{numbers}': ", text)
 
     def test_by_a_column(self):
@@ -746,7 +767,8 @@ class Recently(Stream):
         rows = [(1e9 + 50 + i / 10 + chance.uniform(-2, 2), chance.randrange(1000)) for i in range(20_000)]
         text = "at,ms\n" + "".join(f"{at!r},{ms}\n" for at, ms in rows)
         for more in ([], ["--stats"], ["--rank", "500"]):
-            found = self.answers("quantiles", "--column", "ms", "--time", "at", "--sliding", "5min", "--every", "100s", *more,
+            found = self.answers("quantiles", "--column", "ms", "--time", "at", "--sliding", "5min", "--every", "100s",
+                                 *more,
                                  stdin=text.encode())
             self.assertEqual(len(found), 21)
             for answer in found:
@@ -758,33 +780,42 @@ class Recently(Stream):
             self.assertEqual((now, found[-1]["late"]), (max(at for at, _ in rows), 0))
         for row in found[-1]["ranks"]:
             self.assertLessEqual(abs(row["estimate"] / found[-1]["n"] - 0.5), 0.05)
-        late = self.answer("quantiles", "--column", "ms", "--time", "at", "--sliding", "10s", stdin=b"at,ms\n100,1\n50,2\n101,3\n")
+        late = self.answer("quantiles", "--column", "ms", "--time", "at", "--sliding", "10s",
+                           stdin=b"at,ms\n100,1\n50,2\n101,3\n")
         self.assertEqual((late["n"], late["late"]), (2, 1))
         saved = self.path("saved")
-        names = self.answer("frequent", "--names", "--column", "page", "--time", "at", "--sliding", "10s", "-k", "3", "--save", saved,
+        names = self.answer("frequent", "--names", "--column", "page", "--time", "at", "--sliding", "10s", "-k", "3",
+                            "--save", saved,
                             stdin=b"at,page\n0,/a\n0,/a\n90,/b\n91,/c\n92,/b\n")
         self.assertEqual([(i["value"], i["estimate"]) for i in names["items"]], [("/b", 2), ("/c", 1)])
         self.assertEqual(self.report("merge", saved, "-k", "3")["items"], names["items"])
-        more = self.answer("frequent", "--names", "--column", "page", "--time", "at", "--sliding", "1h", "-k", "3", "--resume", saved,
+        more = self.answer("frequent", "--names", "--column", "page", "--time", "at", "--sliding", "1h", "-k", "3",
+                           "--resume", saved,
                            stdin=b"at,page\n98,/c\n101,/c\n60,/a\n")
         self.assertEqual([(i["value"], i["estimate"]) for i in more["items"]], [("/c", 3), ("/b", 1)])
         self.assertEqual((more["seconds"], more["late"], more["time"]), (10, 1, 101))
-        codes = self.answer("frequent", "--column", "code", "--time", "1", "--type", "u32", "--sliding", "1h", "--support", "0.5",
+        codes = self.answer("frequent", "--column", "code", "--time", "1", "--type", "u32", "--sliding", "1h",
+                            "--support", "0.5",
                             stdin=b"at,code\n0,7\n3700,8\n3700,8\n")
         self.assertEqual([(i["value"], i["estimate"]) for i in codes["items"]], [(8, 2)])
 
     def test_times(self):
         for text, seconds in (("1970-01-01T00:00:00Z", 0), ("2026-11-27 09:30:00", 1795771800),
-                              ("2026-11-27T09:30:00.25+02:00", 1795771800.25 - 7200), ("2024-02-29T23:59:60-00:30", 1709253000),
+                              ("2026-11-27T09:30:00.25+02:00", 1795771800.25 - 7200),
+                              ("2024-02-29T23:59:60-00:30", 1709253000),
                               ("-5.5", -5.5), ("1e9", 1e9)):
-            answer = self.answer("quantiles", "--column", "v", "--time", "t", "--sliding", "1s", stdin=f"t,v\n{text},1\n".encode())
+            answer = self.answer("quantiles", "--column", "v", "--time", "t", "--sliding", "1s",
+                                 stdin=f"t,v\n{text},1\n".encode())
             self.assertEqual(answer["time"], seconds, text)
-        for text in ("", "soon", "nan", "inf", "2025-02-29T00:00:00", "2026-13-01T00:00:00", "2026-11-27", "2026-11-27T24:00:00",
-                     "2026-11-27T09:30:00.", "2026-11-27T09:30:00X", "2026-11-27T09:30:00+25:00", "2026-11-27T09:30:00 "):
+        for text in ("", "soon", "nan", "inf", "2025-02-29T00:00:00", "2026-13-01T00:00:00", "2026-11-27",
+                     "2026-11-27T24:00:00",
+                     "2026-11-27T09:30:00.", "2026-11-27T09:30:00X", "2026-11-27T09:30:00+25:00",
+                     "2026-11-27T09:30:00 "):
             answer = self.report("quantiles", "--column", "v", "--time", "t", "--sliding", "1s", "--skip-bad",
                                  stdin=f't,v\n"{text}",1\n5,2\n'.encode())
             self.assertEqual((answer["n"], answer["skipped"]), (1, 1), text)
-        self.fails(1, "line 2: '1' has a time that is neither", "quantiles", "--column", "v", "--time", "t", "--sliding", "1s",
+        self.fails(1, "line 2: '1' has a time that is neither", "quantiles", "--column", "v", "--time", "t",
+                   "--sliding", "1s",
                    stdin=b"t,v\nx,1\n")
         for option in (["--width", "5"], ["--sorted-levels"], ["--n", "5"] , ["--by", "k", "--column", "v"]):
             self.fails(2, option[0], "quantiles", "--text", "--sliding", "5s", *option, stdin=b"")
@@ -801,16 +832,19 @@ class Weights(Stream):
         text = ("v,w\n" + "".join(f"{v},{w}\n" for v, w in rows)).encode()
         everything = [v for v, w in rows for _ in range(w)]
         for tail in ([], ["--tail", "high"]):
-            answer = self.report("quantiles", "--column", "v", "--weight", "w", "--eps", "0.01", "--stats", *tail, stdin=text)
+            answer = self.report("quantiles", "--column", "v", "--weight", "w", "--eps", "0.01", "--stats", *tail,
+                                 stdin=text)
             self.assertEqual(answer["n"], len(everything))
             self.assertAlmostEqual(answer["mean"], sum(everything) / len(everything))
             self.check_quantiles(answer, everything, 0.01)
         exact = collections.Counter(everything)
         for names in (["--type", "u32"], ["--names"]):
-            answer = self.report("frequent", "--column", "v", "--weight", "w", "-k", "200", "--eps", "1e-6", *names, stdin=text)
+            answer = self.report("frequent", "--column", "v", "--weight", "w", "-k", "200", "--eps", "1e-6", *names,
+                                 stdin=text)
             self.assertEqual(answer["n"], len(everything))
             self.assertEqual({int(row["value"]): row["estimate"] for row in answer["items"]}, dict(exact))
-        self.fails(1, "line 2: '1' has a weight that is not a whole number", "quantiles", "--column", "v", "--weight", "w",
+        self.fails(1, "line 2: '1' has a weight that is not a whole number", "quantiles", "--column", "v", "--weight",
+                   "w",
                    stdin=b"v,w\n1,-2\n")
         for option in (["--sliding", "5"], ["--sliding", "5s"], ["--by", "k"]):
             self.fails(2, option[0], "frequent", "-k", "5", "--column", "v", "--weight", "w", *option, stdin=b"")
@@ -821,7 +855,8 @@ class Addresses(Stream):
     """hhh --hierarchy ipv6."""
     def test_prefixes(self):
         chance = random.Random(18)
-        rows = [f"2001:db8:{chance.randrange(3)}::{chance.randrange(2 ** 16):x}" for _ in range(8000)] + ["fe80::1"] * 2000
+        rows = [f"2001:db8:{chance.randrange(3)}::{chance.randrange(2 ** 16):x}"
+                for _ in range(8000)] + ["fe80::1"] * 2000
         chance.shuffle(rows)
         saved = self.path("saved")
         text = "\n".join(rows).encode()
@@ -841,7 +876,8 @@ class Addresses(Stream):
         self.assertTrue(merged["prefix"] == "fe80::1/128" and merged["lower"] <= 4000 <= merged["upper"], merged)
         self.assertEqual(len(self.report("merge", saved, "--all-prefixes", "--support", "0.9")["items"]), 1)
         for word in (b"10.0.0.1", b"2001:db8::1/64", b"1::2::3", b"5"):
-            self.assertIn(b"is not an IPv6 address", run("hhh", "--hierarchy", "ipv6", "--support", "0.1", stdin=word).stderr)
+            self.assertIn(b"is not an IPv6 address",
+                          run("hhh", "--hierarchy", "ipv6", "--support", "0.1", stdin=word).stderr)
         for option in (["--type", "u32"], ["--raw"], ["--engine", "cpu"]):
             result = run("hhh", "--hierarchy", "ipv6", "--support", "0.1", *option, stdin=b"")
             self.assertEqual((result.returncode, b"does not go with" in result.stderr), (2, True))
@@ -851,7 +887,8 @@ class Words(Stream):
     """How numbers are written in options, and answers other than quantiles."""
     def test_fractions_and_counts(self):
         values = lines(range(1, 2001))
-        asked = [q["phi"] for q in self.answer("quantiles", "--text", "--phi", "99%,p99.9,0.5,p50", stdin=values)["quantiles"]]
+        asked = [q["phi"]
+                 for q in self.answer("quantiles", "--text", "--phi", "99%,p99.9,0.5,p50", stdin=values)["quantiles"]]
         self.assertEqual(asked, [0.99, 0.999, 0.5, 0.5])
         for text in ("1000", "1k", "1e3", "1,000", "1.0k"):
             self.assertEqual(self.answer("quantiles", "--text", "--sliding", text, stdin=values)["window"], 1000)
@@ -865,17 +902,20 @@ class Words(Stream):
         result = run("quantiles", "--text", "--eps", "0.01", "--phi", "99.9%", stdin=lines(range(100)))
         self.assertIn(b"--eps 0.01 is coarser than the tail at --phi 0.999; take --eps 0.0001", result.stderr)
         for phi in ("0,1", "0.99", "0.5"):
-            self.assertEqual(run("quantiles", "--text", "--eps", "0.01", "--phi", phi, stdin=lines(range(100))).stderr, b"")
+            self.assertEqual(run("quantiles", "--text", "--eps", "0.01", "--phi", phi, stdin=lines(range(100))).stderr,
+                             b"")
 
     def test_ranks(self):
         rows = self.answer("quantiles", "--text", "--rank", "0,10,10.5,1000", stdin=lines(range(1, 101)))["ranks"]
         self.assertEqual([(r["value"], r["lower"], r["estimate"], r["upper"]) for r in rows],
                          [(0, 0, 0, 0), (10, 10, 10, 10), (10.5, 10, 10, 10), (1000, 100, 100, 100)])
-        rows = self.answer("quantiles", "--text", "--sliding", "10", "--rank", "95", stdin=lines(range(1, 101)))["ranks"]
+        rows = self.answer("quantiles", "--text", "--sliding", "10", "--rank", "95",
+                           stdin=lines(range(1, 101)))["ranks"]
         self.assertEqual((rows[0]["lower"], rows[0]["upper"]), (5, 5))
         chance = random.Random(8)
         values = [chance.gauss(0, 1) for _ in range(300_000)]
-        for row in self.answer("quantiles", "--text", "--eps", "0.01", "--rank", "-1,0,2", stdin=lines(values))["ranks"]:
+        for row in self.answer("quantiles", "--text", "--eps", "0.01", "--rank", "-1,0,2",
+                               stdin=lines(values))["ranks"]:
             exact = sum(v <= row["value"] for v in values)
             self.assertTrue(row["lower"] <= exact <= row["upper"] and abs(row["estimate"] - exact) <= 3000, row)
         self.fails(2, "'x' is not a number", "quantiles", "--text", "--rank", "x", stdin=b"")
@@ -889,15 +929,18 @@ class Words(Stream):
         self.assertEqual((answer["min"], answer["max"], answer["nans"]), (min(numbers), max(numbers), 1))
         self.assertAlmostEqual(answer["mean"], math.fsum(numbers) / len(numbers), places=5)
         mean = math.fsum(numbers) / len(numbers)
-        self.assertAlmostEqual(answer["sd"], math.sqrt(math.fsum((v - mean) ** 2 for v in numbers) / (len(numbers) - 1)), places=6)
+        self.assertAlmostEqual(answer["sd"],
+                               math.sqrt(math.fsum((v - mean) ** 2 for v in numbers) / (len(numbers) - 1)), places=6)
         self.assertEqual(self.answer("quantiles", "--text", "--stats", stdin=b"5\n")["sd"], 0)
         self.assertNotIn("mean", self.answer("quantiles", "--text", "--stats", stdin=b""))
         self.fails(2, "--stats", "quantiles", "--stats", "--sliding", "5", stdin=b"")
 
     def test_histogram(self):
         bars = self.answer("quantiles", "--text", "--histogram", "4", stdin=lines([0, 1, 2, 3, 4, 5, 6, 7, 8]))["bars"]
-        self.assertEqual([(b["from"], b["to"], b["estimate"]) for b in bars], [(0, 2, 3), (2, 4, 2), (4, 6, 2), (6, 8, 2)])
-        self.assertEqual([b["estimate"] for b in self.answer("quantiles", "--text", "--histogram", "2", stdin=b"5\n5\n")["bars"]],
+        self.assertEqual([(b["from"], b["to"], b["estimate"]) for b in bars],
+                         [(0, 2, 3), (2, 4, 2), (4, 6, 2), (6, 8, 2)])
+        self.assertEqual([b["estimate"]
+                          for b in self.answer("quantiles", "--text", "--histogram", "2", stdin=b"5\n5\n")["bars"]],
                          [2, 0])
         for more in (["--histogram"], ["--histogram", "--eps", "0.01"]):
             self.assertEqual(len(self.answer("quantiles", "--text", *more, stdin=lines(range(100)))["bars"]), 10)
@@ -906,7 +949,8 @@ class Words(Stream):
         self.assertIn("#" * 17 + "\n", table)
         self.fails(1, "infinite", "quantiles", "--text", "--histogram", "2", stdin=b"inf\n1\n")
         picture = self.path("picture.svg")
-        for values, ticks in (([-300, -300, 100, 500], ["-300", "0", "500"]), ([7], ["7"]), ([1e6 + 0.25, 1e6 + 0.5], ["1000000.3"])):
+        for values, ticks in (([-300, -300, 100, 500], ["-300", "0", "500"]), ([7], ["7"]),
+                              ([1e6 + 0.25, 1e6 + 0.5], ["1000000.3"])):
             self.answer("quantiles", "--text", "--histogram", "40", "--plot", picture, stdin=lines(values))
             drawn = xml.etree.ElementTree.parse(picture)
             texts = {element.text for element in drawn.iter() if element.tag.endswith("text")}
@@ -927,7 +971,8 @@ class Words(Stream):
         self.assertEqual((answer["k"], answer["eps"]), (5, 0.001))
         for item in answer["items"]:
             self.assertTrue(item["lower"] <= counts[item["value"]] <= item["upper"])
-        sliding = self.answer("frequent", "--text", "--type", "u32", "-k", "2", "--sliding", "100", stdin=lines([1] * 500 + [2] * 90 + [3] * 10))
+        sliding = self.answer("frequent", "--text", "--type", "u32", "-k", "2", "--sliding", "100",
+                              stdin=lines([1] * 500 + [2] * 90 + [3] * 10))
         self.assertEqual([(i["value"], i["lower"]) for i in sliding["items"]], [(2, 90), (3, 10)])
         self.fails(2, "--support", "frequent", "--text", stdin=b"")
         self.fails(2, "-k", "frequent", "--text", "-k", "5", "--support", "0.1", stdin=b"")
@@ -936,7 +981,8 @@ class Words(Stream):
 class Looks(Stream):
     """Raw values are not read from input that clearly has another format."""
     VERBS = (["quantiles"], ["quantiles", "--sliding", "10"], ["frequent", "--support", "0.1"], ["sort"],
-             ["hhh", "--support", "0.1", "--hierarchy", "8"], ["corrsum", "--agg", "min"], ["show", "quantiles", "-o", "-"])
+             ["hhh", "--support", "0.1", "--hierarchy", "8"], ["corrsum", "--agg", "min"],
+             ["show", "quantiles", "-o", "-"])
     TEXTS = (b"1\n2\n", b"1,2\n3,4\r\n", lines(range(100000)), "ä\n".encode() * 10, b"12345678\n" * 3)
     FORMATS = {"gzip": gzip.compress(lines(range(1000))), "zstd": b"\x28\xb5\x2f\xfd" + bytes(100),
                "bzip2": bz2.compress(b"1\n"), "xz": lzma.compress(b"1\n"), "zip": b"PK\x03\x04" + bytes(100),

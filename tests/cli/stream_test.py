@@ -49,7 +49,8 @@ class Quantiles(Stream):
                 with open(data, "wb") as file:
                     file.write(content)
                 for source, stdin in ((data, b""), ("-", content)):
-                    answer = self.answer("quantiles", source, "--type", name, "--eps", "0.01", "--window", "1000", *form,
+                    answer = self.answer("quantiles", source, "--type", name, "--eps", "0.01", "--window", "1000",
+                                         *form,
                                          stdin=stdin)
                     self.assertEqual(answer["n"], len(values))
                     self.check_quantiles(answer, values, 0.01)
@@ -128,7 +129,8 @@ class Quantiles(Stream):
         self.assertEqual(self.answer("quantiles", stdin=floats([math.nan]))["nans"], 1)
 
     def test_table(self):
-        table = run("quantiles", "--phi", "0.5,1", "--text", "--engine", "cpu", stdin=b"0.1\n0.2\n0.3\n").stdout.decode()
+        table = run("quantiles", "--phi", "0.5,1", "--text", "--engine", "cpu",
+                    stdin=b"0.1\n0.2\n0.3\n").stdout.decode()
         self.assertRegex(table, r"\An 3, eps 0.001, .*engine cpu")
         self.assertRegex(table, r"(?m)^phi +value +rank_lower +rank_upper\n0.5 +0.2 +2 +2\n  1 +0.3 +3 +3$")
 
@@ -145,18 +147,22 @@ class Quantiles(Stream):
         self.assertRegex(table, r"(?m)^comparisons by blending +6.554e\+04, 64 a key$")
         self.assertRegex(table, r"(?m)^blend operations of four channels +1.638e\+04, 16 a key$")
         self.assertRegex(table, r"(?m)^time of one +[0-9.]+ ns$")
-        self.assertRegex(table, r"(?m)^clock cycles of one +([0-9.]+ of the whole chip, at [0-9.]+ GHz|the clock cannot)")
+        self.assertRegex(table,
+                         r"(?m)^clock cycles of one +([0-9.]+ of the whole chip, at [0-9.]+ GHz|the clock cannot)")
 
     def test_sliding_sketches(self):
         chance = random.Random(4)
         values = [chance.random() for _ in range(20000)]
         for form in ([], ["--sorted-levels"], ["--sorted-levels", "--sorter-min", "64"], ["--sorter-min", "2^20"]):
-            answer = self.answer("quantiles", "--sliding", "8000", "--eps", "0.02", "--no-exact-window", *form, "--type", "f64",
+            answer = self.answer("quantiles", "--sliding", "8000", "--eps", "0.02", "--no-exact-window", *form,
+                                 "--type", "f64",
                                  stdin=raw(values, "f64"))
             self.check_quantiles(answer, values[-8000:], 0.02)
-            self.assertLess(min(q["rank_lower"] - q["rank_upper"] for q in answer["quantiles"]), 0, form)  # no raw values
+            self.assertLess(min(q["rank_lower"] - q["rank_upper"] for q in answer["quantiles"]), 0,
+                            form)  # no raw values
             codes = [int(v * 30) for v in values]
-            answer = self.answer("frequent", "--support", "0.03", "--eps", "0.01", "--sliding", "8000", "--no-exact-window", *form,
+            answer = self.answer("frequent", "--support", "0.03", "--eps", "0.01", "--sliding", "8000",
+                                 "--no-exact-window", *form,
                                  "--type", "u32", stdin=raw(codes, "u32"))
             self.check_frequent(answer, collections.Counter(codes[-8000:]), 0.03, 0.01)
         for option in (["--no-exact-window"], ["--sorted-levels"], ["--sorter-min", "5"]):
@@ -286,7 +292,8 @@ class Hhh(Stream):
                     self.assertTrue(found[value, length]["lower"] <= count <= found[value, length]["upper"])
         merged = json.loads(run("merge", saved, "--ipv4", "--all-prefixes", "--json").stdout)
         self.assertEqual(merged["items"], answer["items"])
-        self.assertGreater(len(merged["items"]), len(json.loads(run("merge", saved, "--ipv4", "--json").stdout)["items"]))
+        self.assertGreater(len(merged["items"]),
+                           len(json.loads(run("merge", saved, "--ipv4", "--json").stdout)["items"]))
 
     def test_64_bits(self):
         values = [0x0123456789abcdef] * 10 + [0x0123000000000000 + i for i in range(20)]
@@ -319,7 +326,8 @@ class Corrsum(Stream):
                                  (["min", "--offset", "100"], lambda x: x[0] + 100),
                                  (["count", "--scale", "0.02"], lambda x: len(x) * 0.02),
                                  (["sum", "--scale", "0.00005"], lambda x: sum(x) * 0.00005),
-                                 (["quantile:0.5", "--f", "2*x - 300"], lambda x: 2 * x[math.ceil(len(x) / 2) - 1] - 300),
+                                 (["quantile:0.5", "--f", "2*x - 300"],
+                                  lambda x: 2 * x[math.ceil(len(x) / 2) - 1] - 300),
                                  (["avg", "--f", "x < 5 ? 1 : sqrt(x)^2 / 2"], lambda x: sum(x) / len(x) / 2),
                                  (["max", "--scale", "-1", "--offset", "1200"], lambda x: 1200 - x[-1])):
             for stdin, options in ((raw(flat), []), (raw(flat, "f64"), ["--type", "f64"]),

@@ -181,7 +181,8 @@ class Refused(Terasort):
         self.fails(1, "at byte 200 there are 99 bytes left", "terasort", self.path("cut", lines(3)[:-1]), out)
         self.fails(1, "at byte 200 there are 99 bytes left", "terasort", "-", out, stdin=lines(3)[:-1])
         long_line = self.path("long", b"b\n" + b"a" * (20 << 20) + b"\nc\n")
-        words = self.fails(1, "long': line 2, from byte 2 on, has 20971521 bytes", "terasort", "--lines", long_line, out)
+        words = self.fails(1, "long': line 2, from byte 2 on, has 20971521 bytes", "terasort", "--lines", long_line,
+                           out)
         needed = re.search(r"--memory (\d+M) is enough", words).group(1)
         self.sort("--lines", long_line, out, "--memory", needed)
         self.assertEqual(self.read(out)[:1] + self.read(out)[-5:], b"a\nb\nc\n")

@@ -100,7 +100,8 @@ class Tune(Command):
         keys = struct.pack("<4f", 4, 2, 3, 1)
         done = self.run_it("sort", "--precision", "f32", "--explain-engine", stdin=keys)
         self.assertEqual(done.stdout, struct.pack("<4f", 1, 2, 3, 4))
-        self.assertRegex(done.stderr.decode(), r"^engine merge: for 32-bit keys, the crossover to the GPU is 3; there are 4 "
+        self.assertRegex(done.stderr.decode(),
+                         r"^engine merge: for 32-bit keys, the crossover to the GPU is 3; there are 4 "
                                                r"\(measured by `quadmill tune` at 2\d{3}-")
 
     def test_no_context_is_opened_where_the_file_says_never(self):
@@ -217,7 +218,8 @@ class Tune(Command):
         small = self.config / "small.csv"
         small.write_text("a,b\n1,2\n3,4\n")
         grouped = f"SELECT a, COUNT(*) FROM '{table}' GROUP BY a LIMIT 1; {one}"
-        joined = f"SELECT COUNT(*) FROM '{table}' AS x JOIN '{small}' AS y ON x.a = y.a WHERE y.b = 7 AND x.a = 8; {three}"
+        joined = f"SELECT COUNT(*) FROM '{table}' AS x JOIN '{small}' AS y ON x.a = y.a WHERE y.b = 7 AND x.a = 8; "
+        joined += three
         for sql, more, cpu_ms, gpu_ms in ((grouped, {"cpu_group_ns": 100, "gpu_group_ns": 50}, 419, 356),
                                           (joined, {"cpu_join_ns": 10, "gpu_join_ns": 5}, 860, 335),
                                           (joined, {"cpu_join_ns": 10, "gpu_join_ns": 1}, 860, 318)):

@@ -33,7 +33,8 @@ class Films(demo.Demo):
         os.chmod(path, 0o755)
 
     def film(self, status=0):
-        result = subprocess.run([demo.PROGRAM, "--n", "16", "--frames", "3", "--size", "640x480", "--record", self.frames],
+        result = subprocess.run([demo.PROGRAM, "--n", "16", "--frames", "3", "--size", "640x480", "--record",
+                                 self.frames],
                                 capture_output=True, text=True, env={**demo.WITHOUT_DISPLAY, "PATH": self.programs})
         self.assertEqual(result.returncode, status, result.stderr)
         said = result.stdout if status == 0 else result.stderr

@@ -16,7 +16,8 @@ SMALL = ("--window", "20000", "--eps", "0.05")  # a moment each 500 values
 
 def values(count):
     random.seed(5)
-    return [struct.unpack("<f", struct.pack("<f", random.lognormvariate(3, 1) if i % 5 else 7))[0] for i in range(count)]
+    return [struct.unpack("<f", struct.pack("<f", random.lognormvariate(3, 1) if i % 5 else 7))[0]
+            for i in range(count)]
 
 
 def raw(numbers):
@@ -59,7 +60,8 @@ class Record(demo.AnyDemo, Stream):
         self.assertEqual(len(self.frames("empty", os.devnull)), 1)
 
     def test_bad_streams(self):
-        for content, args, status, words in ((b"1\n2\nthree\n", ["--text"], 3, "line 3"), (b"12345", [], 3, "1 of the 4 bytes"),
+        for content, args, status, words in ((b"1\n2\nthree\n", ["--text"], 3, "line 3"),
+                                             (b"12345", [], 3, "1 of the 4 bytes"),
                                              (b"three\n", ["--text"], 3, "line 1"), (b"1\n2\n", [], 2, "--text"),
                                              (b"16777217\n", ["--text"], 3, "32-bit float would round")):
             result = demo.run("--record", self.folder, *args, self.file(content))
@@ -79,7 +81,8 @@ class Record(demo.AnyDemo, Stream):
             folder = os.path.join(self.folder, str(number))
             read, write = os.pipe()
             program = subprocess.Popen([demo.PROGRAM, "--record", folder, *SMALL, "-"], stdin=read,
-                                       env={**demo.WITHOUT_DISPLAY, "PATH": "/nowhere"}, stdout=subprocess.PIPE, text=True)
+                                       env={**demo.WITHOUT_DISPLAY, "PATH": "/nowhere"}, stdout=subprocess.PIPE,
+                                       text=True)
             os.close(read)
             os.write(write, raw(values(1200)))
             demo.until(lambda: os.path.exists(os.path.join(folder, "0001.png")), "two frames")
@@ -96,7 +99,8 @@ class Record(demo.AnyDemo, Stream):
     def test_closed_files(self):
         path = self.file(raw(values(1200)))
         for closed, status in ((">&-", 1), ("<&- 2>&-", 0)):
-            result = subprocess.run(["bash", "-c", f'"$@" {closed}', "bash", demo.PROGRAM, "--record", self.folder, path],
+            result = subprocess.run(["bash", "-c", f'"$@" {closed}', "bash", demo.PROGRAM, "--record", self.folder,
+                                     path],
                                     env={**demo.WITHOUT_DISPLAY}, capture_output=True)
             self.assertEqual(result.returncode, status, result.stderr)
         result = subprocess.run(["bash", "-c", '"$@" >&-', "bash", demo.PROGRAM, "--help"], capture_output=True)
@@ -141,7 +145,8 @@ class Window(Stream, demo.Window):
         self.open("values", *SMALL)
         self.program.send_signal(signal.SIGINT)
         self.assertEqual(self.program.wait(demo.PATIENCE), 128 + signal.SIGINT)
-        result = subprocess.run([demo.PROGRAM, self.file(b"12345")], capture_output=True, text=True, env=self.environment)
+        result = subprocess.run([demo.PROGRAM, self.file(b"12345")], capture_output=True, text=True,
+                                env=self.environment)
         self.assertEqual(result.returncode, 3)
         self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
 

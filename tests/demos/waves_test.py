@@ -15,7 +15,8 @@ class Record(demo.AnyDemo, demo.Demo):
         self.assertEqual(len(frames), 2)
         self.assertTrue(frames[0] != frames[1])
         self.assertEqual(demo.digests_of(paths), demo.digests_of(self.record("b", *FEW, "--frames", "2")))
-        water, dye = re.search(r"64 x 48 cells, 20 steps, \d+ passes: drift of water (\S+), of dye (\S+)", self.said).groups()
+        water, dye = re.search(r"64 x 48 cells, 20 steps, \d+ passes: drift of water (\S+), of dye (\S+)",
+                               self.said).groups()
         self.assertLess(abs(float(water)), 1e-5)
         self.assertLess(abs(float(dye)), 1e-5)
 

@@ -25,7 +25,8 @@ try:
         environment = {**os.environ, "DISPLAY": ":" + display.readline().strip()}
     environment.pop("WAYLAND_DISPLAY", None)
     environment["LSAN_OPTIONS"] = os.environ.get("LSAN_OPTIONS", "") + ":exitcode=0"
-    ended = subprocess.run(sys.argv[1:], env=environment, timeout=100, stderr=subprocess.PIPE, text=True, errors="replace")
+    ended = subprocess.run(sys.argv[1:], env=environment, timeout=100, stderr=subprocess.PIPE, text=True,
+                           errors="replace")
 finally:
     server.terminate()
     server.wait()

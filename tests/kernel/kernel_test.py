@@ -86,7 +86,8 @@ class Calls(unittest.TestCase):
         height = -(-len(values) // width)
         texels = numpy.zeros(width * height, values.dtype)
         texels[:len(values)] = values
-        return window.texture((width, height), 1, texels.tobytes(), dtype={"f": "f4", "u": "u4", "i": "i4"}[values.dtype.kind])
+        return window.texture((width, height), 1, texels.tobytes(),
+                              dtype={"f": "f4", "u": "u4", "i": "i4"}[values.dtype.kind])
 
     def test_textures(self):
         numbers = numpy.random.default_rng(1)
@@ -135,7 +136,8 @@ class Calls(unittest.TestCase):
                 order = numpy.concatenate([numpy.argsort(values[:n], kind="stable"), numpy.arange(n, 3000)])
                 self.assertEqual(numpy.frombuffer(index.read(), "u4").tolist(), order.tolist(), (count, kind))
                 self.done(kernel.qm_sort_buffer(self.context, given, 1))
-                self.assertEqual(keys.read(), values[:n][order[:n]][::-1].tobytes() + values[n:].tobytes(), (count, kind))
+                self.assertEqual(keys.read(), values[:n][order[:n]][::-1].tobytes() + values[n:].tobytes(),
+                                 (count, kind))
             values = numbers.integers(0, 2**32, 3000).astype("u4")
             keys, order = self.texture(values), self.texture(numpy.zeros(3000, "u4"))
             given = Texture(keys.glo, 3000, count_buffer=number.glo, count_offset=4)
@@ -157,12 +159,14 @@ class Calls(unittest.TestCase):
             given = Buffer(buffer.glo, 1, 3000, stride=0 if across == 3 else 16)
             self.done(kernel.qm_argsort_buffer_by_plane(self.context, given, plane, index.glo, 0, 0))
             self.assertEqual(numpy.frombuffer(index.read(), "u4").tolist(), order, across)
-            texture, texels = window.texture((50, 60), across, positions.tobytes(), dtype="f4"), self.texture(numpy.zeros(3000, "u4"), 50)
+            texture, texels = window.texture((50, 60), across, positions.tobytes(),
+                                             dtype="f4"), self.texture(numpy.zeros(3000, "u4"), 50)
             self.done(kernel.qm_argsort_texture_by_plane(self.context, Texture(texture.glo), plane, texels.glo, 0))
             self.assertEqual(numpy.frombuffer(texels.read(), "u4").tolist(), order, across)
         self.refused("plane is NULL", kernel.qm_argsort_buffer_by_plane(self.context, given, None, index.glo, 0, 0))
         given.type = 4
-        self.refused("positions are floats", kernel.qm_argsort_buffer_by_plane(self.context, given, plane, index.glo, 0, 0))
+        self.refused("positions are floats",
+                     kernel.qm_argsort_buffer_by_plane(self.context, given, plane, index.glo, 0, 0))
 
     def test_small_formats(self):
         numbers = numpy.random.default_rng(5)
@@ -196,7 +200,8 @@ class Calls(unittest.TestCase):
             self.refused("there is room for 3", kernel.qm_save_programs(self.context, saved, 3, ctypes.byref(size)))
             self.done(kernel.qm_load_programs(self.context, saved, again, ctypes.byref(loaded)))
             self.assertGreater(loaded.value, 5)
-            self.assertNotEqual(kernel.qm_load_programs(self.context, saved, again.value // 2, ctypes.byref(loaded)), OK)
+            self.assertNotEqual(kernel.qm_load_programs(self.context, saved, again.value // 2, ctypes.byref(loaded)),
+                                OK)
 
     def test_wrong_calls(self):
         keys, index = self.texture(numpy.ones(100, "f4")), self.texture(numpy.zeros(100, "u4"))
@@ -212,7 +217,8 @@ class Calls(unittest.TestCase):
         short = Texture(keys.glo)
         short.size = 8
         self.refused("->size is 8; begin with QM_KEYS_IN_TEXTURE", argsort(self.context, short, index.glo, 0))
-        self.refused("from 0 to 1, not 2", kernel.qm_percentiles_texture(self.context, given, ctypes.c_double(2), 1, keys.glo))
+        self.refused("from 0 to 1, not 2",
+                     kernel.qm_percentiles_texture(self.context, given, ctypes.c_double(2), 1, keys.glo))
         self.refused("there is no type 9", kernel.qm_sort_buffer(self.context, Buffer(1, 9, 5), 0))
         self.refused("there is no call 0", kernel.qm_prepare(self.context, 0, 1, 5, 1, ctypes.c_int()))
         self.refused("load and context", kernel.qm_adopt(Load(), None, None))
@@ -230,10 +236,12 @@ class File(unittest.TestCase):
             subprocess.run(["strip", "-o", stripped, LIBRARY], check=True)
             # Of it, 16 KB are comments of shaders, which are left out if the kernel alone is built.
             self.assertLess(os.path.getsize(stripped), 310_000)
-        shown = subprocess.run(["nm", "-D", "--defined-only", LIBRARY], check=True, capture_output=True, text=True).stdout
+        shown = subprocess.run(["nm", "-D", "--defined-only", LIBRARY], check=True, capture_output=True,
+                               text=True).stdout
         self.assertEqual({line.split()[-1] for line in shown.splitlines()},
                          {name for name in dir(kernel) if name.startswith("qm_")} | {"qm_message"})
-        asked = subprocess.run(["nm", "-D", "--undefined-only", LIBRARY], check=True, capture_output=True, text=True).stdout
+        asked = subprocess.run(["nm", "-D", "--undefined-only", LIBRARY], check=True, capture_output=True,
+                               text=True).stdout
         for name in "pthread_create", "fopen", "socket":
             self.assertNotIn(name, asked)
 

@@ -134,7 +134,8 @@ class Summaries(Command):
         source = self.path("in", floats(range(100)))
         for words, args in ((b"unknown verb", ["hepl"]), (b"unknown option", ["quantiles", source, "--epsilon", "1"]),
                             (b"--eps", ["quantiles", source, "--eps", "2"]),
-                            (b"OUT is required", ["terasort", source]), (b"cannot open", ["quantiles", self.path("none")]),
+                            (b"OUT is required", ["terasort", source]),
+                            (b"cannot open", ["quantiles", self.path("none")]),
                             (b"cannot open", ["terasort", self.path("none"), self.path("out")]),
                             (b"--memory", ["terasort", source, self.path("out"), "--memory", "1M"]),
                             (b"is not OFFSET", ["terasort", source, self.path("out"), "--key", "x"]),
@@ -150,7 +151,8 @@ class Summaries(Command):
         """A limit on the size of files for rank 2 only."""
         source = self.path("in", bytes(100) * 50000)
         script = 'if [ "$OMPI_COMM_WORLD_RANK" = 2 ]; then ulimit -f 100; fi; exec "$0" "$@"'
-        result = subprocess.run([MPIEXEC, "-n", "3", "bash", "-c", script, QUADMILL, "terasort", source, self.path("out"),
+        result = subprocess.run([MPIEXEC, "-n", "3", "bash", "-c", script, QUADMILL, "terasort", source,
+                                 self.path("out"),
                                  "--parts"], capture_output=True, timeout=120,
                                 env={**os.environ, "OMPI_MCA_btl": "tcp,self"})
         self.assertNotEqual(result.returncode, 0)

@@ -98,7 +98,8 @@ class Output(Terasort):
         rows = [(chooser.randrange(5), chooser.uniform(-9, 9), i) for i in range(3000)]
         data = b"".join(struct.pack("<IdI", *row) for row in rows)
         rows.sort(key=lambda row: (-row[0], row[1]))
-        self.sort(3, self.path("in", data), self.path("out"), "--record-bytes", "16", "--key", "0:u32:desc", "--key", "4:f64")
+        self.sort(3, self.path("in", data), self.path("out"), "--record-bytes", "16", "--key", "0:u32:desc", "--key",
+                  "4:f64")
         self.assertEqual(self.read(self.path("out")), b"".join(struct.pack("<IdI", *row) for row in rows))
 
     def test_a_file_a_rank(self):

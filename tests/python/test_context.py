@@ -64,7 +64,8 @@ def test_channels_are_sorted_and_the_host_keeps_its_state(host, rng):
     context.sort_texture(texture.glo, texture.glo)
     assert np.array_equal(np.frombuffer(texture.read(), "f4").reshape(12, 4), np.sort(values, axis=0))
     program = host.program(
-        vertex_shader="#version 450\nvoid main() { gl_Position = vec4(gl_VertexID % 2 * 4 - 1, gl_VertexID / 2 * 4 - 1, 0, 1); }",
+        vertex_shader
+        ="#version 450\nvoid main() { gl_Position = vec4(gl_VertexID % 2 * 4 - 1, gl_VertexID / 2 * 4 - 1, 0, 1); }",
         fragment_shader="#version 450\nout vec4 c; void main() { c = vec4(0, 1, 0, 0.5); }")
     host.vertex_array(program, []).render(vertices=3)  # into the same target, by the same blending
     assert set(target.read()) <= {0, 127, 128}
@@ -152,7 +153,8 @@ def test_a_loader_of_the_program(host, rng):
     pointers = lambda name: ctypes.c_void_p(find(name))  # noqa: E731
     for context in (quadmill.Context.adopt(find), quadmill.Context(find), quadmill.Context.adopt(loader=pointers)):
         assert context.info["platform"] == "adopted"
-        keys, out = host.texture((4, 1), 1, np.array([3, 1, 2, 0], "f4").tobytes(), dtype="f4"), host.texture((4, 1), 1, dtype="u4")
+        keys, out = host.texture((4, 1), 1, np.array([3, 1, 2, 0], "f4").tobytes(),
+                                 dtype="f4"), host.texture((4, 1), 1, dtype="u4")
         context.argsort_texture(keys.glo, out.glo)
         assert np.frombuffer(out.read(), np.uint32).tolist() == [3, 1, 2, 0]
     with pytest.raises(TypeError, match="callable"):

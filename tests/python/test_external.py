@@ -47,7 +47,8 @@ def refuse(progress):
 
 @pytest.mark.parametrize("progress, error, says", [(lambda p: False, quadmill.SortStopped, ""),
                                                    (refuse, RuntimeError, "enough"),
-                                                   (lambda p: os.kill(os.getpid(), signal.SIGINT), KeyboardInterrupt, "")])
+                                                   (lambda p: os.kill(os.getpid(), signal.SIGINT), KeyboardInterrupt,
+                                                    "")])
 def test_a_callback_stops_it(records, tmp_path, progress, error, says):
     (tmp_path / "out").write_text("before")
     with pytest.raises(error, match=says):

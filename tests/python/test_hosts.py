@@ -49,7 +49,8 @@ from OpenGL import GL as gl
 display = egl.eglGetDisplay(egl.EGL_DEFAULT_DISPLAY)
 assert egl.eglInitialize(display, None, None)
 configs, count = (egl.EGLConfig * 1)(), ctypes.c_int()
-egl.eglChooseConfig(display, (ctypes.c_int * 3)(egl.EGL_RENDERABLE_TYPE, egl.EGL_OPENGL_BIT, egl.EGL_NONE), configs, 1, count)
+egl.eglChooseConfig(display, (ctypes.c_int * 3)(egl.EGL_RENDERABLE_TYPE, egl.EGL_OPENGL_BIT, egl.EGL_NONE), configs, 1,
+                    count)
 egl.eglBindAPI(egl.EGL_OPENGL_API)
 wanted = (ctypes.c_int * 5)(egl.EGL_CONTEXT_MAJOR_VERSION, 4, egl.EGL_CONTEXT_MINOR_VERSION, 5, egl.EGL_NONE)
 own = egl.eglCreateContext(display, configs[0] if count.value else None, egl.EGL_NO_CONTEXT, wanted)

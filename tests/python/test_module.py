@@ -80,7 +80,8 @@ def test_the_page_draws(tmp_path):
 def test_summaries_are_reduced_by_dask(tmp_path):
     (program,) = [block for block in blocks("python") if "dask" in block]
     (tmp_path / "reduce.py").write_text(program)
-    done = subprocess.run([sys.executable, "reduce.py"], cwd=tmp_path, env=HERE, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "reduce.py"], cwd=tmp_path, env=HERE, capture_output=True, text=True,
+                          timeout=60)
     assert (done.returncode, done.stdout) == (0, "[0.1 0.5 0.9]\n"), done.stderr
 
 

@@ -59,7 +59,8 @@ def test_types_of_answers_do_not_depend_on_rows(columns):
 
 def test_order_expressions_and_left_joins():
     left = {"k": np.array([3, 1, 2]), "v": np.array([0.5, 1.5, 2.5])}
-    found = quadmill.query("SELECT k * 2 AS twice, v / 2 AS half, n FROM x LEFT JOIN y USING (k) ORDER BY k DESC LIMIT 2",
+    found = quadmill.query("SELECT k * 2 AS twice, v / 2 AS half, n FROM x LEFT JOIN y USING (k) ORDER BY k DESC "
+                           "LIMIT 2",
                            {"x": left, "y": {"k": np.array([2]), "n": ["two"]}})
     assert rows_of(found) == [(6, 0.25, None), (4, 1.25, "two")]
     assert found["twice"].dtype == np.int64
@@ -70,7 +71,8 @@ def test_joins_are_of_tables_by_name(rng):
     right = {"k": rng.integers(0, 20, 50).astype(np.int32), "name": [f"n{i}" for i in range(50)]}
     sql = "SELECT x.v, y.name FROM x JOIN y ON x.k = y.k"
     found = rows_of(quadmill.query(sql, {"x": left, "y": quadmill.Table(right)}))
-    assert sorted(found) == sorted((v, n) for k, v in zip(left["k"], left["v"]) for l, n in zip(right["k"], right["name"])
+    assert sorted(found) == sorted((v, n) for k, v in zip(left["k"], left["v"]) for l,
+                                   n in zip(right["k"], right["name"])
                                    if k == l)
 
 

@@ -38,7 +38,8 @@ def check_sorted(found, before, descending=False):
     if found.dtype.kind == "f":
         count = np.isnan(found).sum()
         assert np.isnan(found[len(found) - count:]).all()
-        found = np.concatenate([found[:len(found) - count], np.sort(bits(found[len(found) - count:])).view(found.dtype)])
+        found = np.concatenate([found[:len(found) - count],
+                                np.sort(bits(found[len(found) - count:])).view(found.dtype)])
     assert np.array_equal(bits(found), bits(wanted))
 
 

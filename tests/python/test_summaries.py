@@ -26,7 +26,8 @@ def test_quantiles_are_within_eps(rng, dtype):
     found = summary.quantile(phis)
     assert found.value.dtype == dtype and found.phi.tolist() == phis
     for answer in found:
-        first, last = np.searchsorted(ordered, answer.value, "left") + 1, np.searchsorted(ordered, answer.value, "right")
+        first, last = np.searchsorted(ordered, answer.value, "left") + 1, np.searchsorted(ordered, answer.value,
+                                                                                          "right")
         assert first <= answer["rank"] + 0.01 * len(a) and last >= answer["rank"] - 0.01 * len(a)
         assert answer.rank_lower <= last and answer.rank_upper >= first
     assert summary.quantile(0.5) == found[2]
@@ -57,7 +58,8 @@ def test_sliding_windows(rng):
     for width in (None, 1000, 500):
         tail = np.sort(a[-(width or 1000):])
         answer = last.quantile(0.5, width)
-        assert abs(np.searchsorted(tail, answer.value) - len(tail) / 2) <= 0.1 * len(tail) + (tail == answer.value).sum()
+        assert abs(np.searchsorted(tail, answer.value) - len(tail) / 2) <= 0.1 * len(tail) + (tail
+                                                                                              == answer.value).sum()
     frequent = quadmill.SlidingFrequencies(1000, "int32", eps=0.01)
     frequent.add(np.concatenate([a, np.full(600, 7, np.int32)]))
     assert frequent.frequent(0.5).value.tolist() == [7]
@@ -108,7 +110,8 @@ def test_a_tail_and_moments(rng, tail, tmp_path):
             assert abs(np.searchsorted(s, q.value) + 1 - int(q.rank)) <= 0.02 * far
         stats = again.stats()
         assert (stats["n"], stats["min"], stats["max"]) == (n, s[0], s[-1])
-        assert np.isclose(stats["mean"], a.mean(), rtol=1e-12) and np.isclose(stats["variance"], a.var(ddof=1), rtol=1e-12)
+        assert np.isclose(stats["mean"], a.mean(), rtol=1e-12) and np.isclose(stats["variance"], a.var(ddof=1),
+                                                                              rtol=1e-12)
     with pytest.raises(ValueError, match="moments"):
         quadmill.Quantiles().stats()
     with pytest.raises(ValueError, match="tail"):
@@ -276,7 +279,8 @@ def test_the_last_seconds():
     last.add(3, [1e9])
     assert last.late == 1 and last.latest == 999
     summary = last.summary()
-    assert 5 * 60 <= summary.n <= 5 * 63 and summary.quantile(1).value == 999 and 936 <= summary.quantile(0).value <= 939
+    assert 5 * 60 <= summary.n <= 5 * 63
+    assert summary.quantile(1).value == 999 and 936 <= summary.quantile(0).value <= 939
     assert 5 * 20 <= last.summary(959).n <= 5 * 24
     with pytest.raises(quadmill.InvalidArgument):
         last.add(float("nan"), [1])

@@ -102,7 +102,8 @@ class Golden(unittest.TestCase):
             path = os.path.join(folder, "saved")
             for name, call, content in GOLDEN_CALLS:
                 with self.subTest(name):
-                    subprocess.run([QUADMILL, *call.split(), *([] if "ipv6" in call else ["--engine", "cpu"]), "--save", path], input=content, check=True,
+                    subprocess.run([QUADMILL, *call.split(), *([] if "ipv6" in call else ["--engine", "cpu"]), "--save",
+                                    path], input=content, check=True,
                                    stdout=subprocess.DEVNULL)
                     with open(path, "rb") as saved, open(os.path.join(GOLDEN, name), "rb") as golden:
                         self.assertEqual(saved.read(), golden.read())
@@ -141,7 +142,8 @@ class Format(unittest.TestCase):
 
     def saved(self, verb, code, values, *options):
         path = os.path.join(self.folder.name, "summary")
-        subprocess.run([QUADMILL, verb, *options, "--engine", "cpu", "--save", path], check=True, stdout=subprocess.DEVNULL,
+        subprocess.run([QUADMILL, verb, *options, "--engine", "cpu", "--save", path], check=True,
+                       stdout=subprocess.DEVNULL,
                        input=array.array(code, values).tobytes())
         return read_summary.read(path)
 
@@ -221,7 +223,8 @@ class Format(unittest.TestCase):
         self.assertLessEqual(s["missed"], 0.002 * (len(names) - sum(s["counts"].values())))
 
     def test_ipv6_prefixes(self):
-        addresses = [ipaddress.IPv6Address(0x20010db8 << 96 | int(random.paretovariate(0.3)) % 2**64 << 32 | random.randrange(4))
+        addresses = [ipaddress.IPv6Address(0x20010db8 << 96 | int(random.paretovariate(0.3)) % 2**64 << 32
+                                           | random.randrange(4))
                      for _ in range(20000)]
         path = os.path.join(self.folder.name, "addresses")
         subprocess.run([QUADMILL, "hhh", "--hierarchy", "ipv6", "--support", "0.2", "--save", path], check=True,
@@ -238,7 +241,8 @@ class Format(unittest.TestCase):
     def test_groups(self):
         rows = [(f"/{int(random.paretovariate(0.5)) % 90}", random.randrange(1000)) for _ in range(20000)]
         path = os.path.join(self.folder.name, "groups")
-        subprocess.run([QUADMILL, "quantiles", "--column", "ms", "--by", "path", "--eps", "0.01", "--save", path], check=True,
+        subprocess.run([QUADMILL, "quantiles", "--column", "ms", "--by", "path", "--eps", "0.01", "--save", path],
+                       check=True,
                        stdout=subprocess.DEVNULL, input=("path,ms\n" + "".join(f"{a},{b}\n" for a, b in rows)).encode())
         s, exact = read_summary.read(path), collections.defaultdict(list)
         for group, value in rows:
@@ -257,8 +261,10 @@ class Format(unittest.TestCase):
         for start in (-1000, 1795771800):
             rows = [(start + i / 8 - random.choice((0, 0, 0, 5, 40)), i % 91) for i in range(700)]
             path = os.path.join(self.folder.name, "seconds")
-            subprocess.run([QUADMILL, "quantiles", "--column", "v", "--time", "t", "--sliding", "32s", "--save", path], check=True,
-                           stdout=subprocess.DEVNULL, input=("t,v\n" + "".join(f"{t!r},{v}\n" for t, v in rows)).encode())
+            subprocess.run([QUADMILL, "quantiles", "--column", "v", "--time", "t", "--sliding", "32s", "--save", path],
+                           check=True,
+                           stdout=subprocess.DEVNULL,
+                           input=("t,v\n" + "".join(f"{t!r},{v}\n" for t, v in rows)).encode())
             s, latest, late, exact = read_summary.read(path), -1e300, 0, collections.defaultdict(list)
             for t, v in rows:
                 latest = max(latest, t)

@@ -96,7 +96,8 @@ class Reader:
         return n, absent, entries
 
     def sums(self):
-        return (Fraction(self.real()) + Fraction(self.real())) * 2**64, (Fraction(self.real()) + Fraction(self.real())) * 2**64
+        return (Fraction(self.real()) + Fraction(self.real())) * 2**64, (Fraction(self.real())
+                                                                         + Fraction(self.real())) * 2**64
 
     def correlated_summary(self):
         """n, the sums of all, and (value, le_min, le_max, lt_max, sums of these) of each entry."""

@@ -81,8 +81,10 @@ def main(package, script, query=""):
     with tempfile.TemporaryFile() as errors, tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         sandbox = {f"MOZ_DISABLE_{part}_SANDBOX": "1" for part in ("CONTENT", "GPU", "RDD", "SOCKET_PROCESS")}
         browser = subprocess.Popen(
-            [*command(os.environ.get("BROWSER", "chromium"), profile), f"http://127.0.0.1:{server.server_port}/?{query}"],
-            stdout=subprocess.DEVNULL, stderr=errors, start_new_session=True, env={**os.environ, **sandbox, "HOME": profile})
+            [*command(os.environ.get("BROWSER", "chromium"), profile),
+             f"http://127.0.0.1:{server.server_port}/?{query}"],
+            stdout=subprocess.DEVNULL, stderr=errors, start_new_session=True,
+            env={**os.environ, **sandbox, "HOME": profile})
         ended = run.done.wait(float(os.environ.get("LIMIT", "60" if package == "--site" else "500")))
         os.killpg(browser.pid, signal.SIGKILL)
         browser.wait()
