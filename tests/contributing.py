@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The pages can be followed: what CONTRIBUTING.md names exists, its code stands in the file that is named at its fence,
 every link of every page leads to a file and to a heading, CITATION.cff cites the papers, and the lines that the first
-comment of a public header names have these classes and functions.
+comment of a public header names have these classes and functions. No line of Python has more than 120 columns.
 
     tests/contributing.py       checks; prints what is wrong, exit status 1
 """
@@ -71,6 +71,14 @@ def faults_of_headers():
                 yield f"include/quadmill/{header.name}: {name} is not in line {number}"
 
 
+def long_lines_of_python():
+    for folder in (".ci", "demos", "docs", "python", "tests"):
+        for file in sorted((ROOT / folder).rglob("*.py")):
+            for number, line in enumerate(file.read_text().split("\n"), 1):
+                if len(line) > 120:
+                    yield f"{file.relative_to(ROOT)}:{number} has more than 120 columns"
+
+
 def faults_of_citations():
     """CITATION.cff has this version, and each paper of docs/errata.md with all its authors."""
     cited = (ROOT / "CITATION.cff").read_text()
@@ -92,7 +100,7 @@ def main():
     faults = [f"{page.relative_to(ROOT)}: {fault}" for page in PAGES for fault in broken_links(page)]
     faults += [f"CONTRIBUTING.md: {fault}" for fault in faults_of_recipes(text)]
     faults += [f"CITATION.cff: {fault}" for fault in faults_of_citations()]
-    faults += faults_of_headers()
+    faults += [*faults_of_headers(), *long_lines_of_python()]
     recipes = re.findall(r"^## Add (.*)$", text, re.MULTILINE)
     if len(recipes) < 4:
         faults.append("CONTRIBUTING.md: four recipes are wanted")
