@@ -4,6 +4,7 @@ every link of every page leads to a file and to a heading, CITATION.cff cites th
 comment of a public header names have these classes and functions. No line of Python has more than 120 columns.
 
     tests/contributing.py       checks; prints what is wrong, exit status 1
+    tests/contributing.py --write       puts the right numbers of lines into the headers
 """
 import pathlib
 import re
@@ -60,15 +61,23 @@ def faults_of_recipes(text):
             yield f"src/{room.name}/CMakeLists.txt does not have {source}"
 
 
+def with_lines(header):
+    """The text of a header with the right line of each name, as in "Sorter (line 135)", in its first comment."""
+    text = header.read_text()
+    top, once, rest = text.partition("#pragma once")
+
+    def right(match):
+        name = match[2]
+        found = re.search(rf"^(class QUADMILL_API {name} |QUADMILL_API .*\b{name}\()", text, re.MULTILINE)
+        return f"{match[1]}{text.count(chr(10), 0, found.start()) + 1 if found else 0})"
+
+    return re.sub(r"((\w+)(?:\(\))? \(line )\d+\)", right, top) + once + rest
+
+
 def faults_of_headers():
-    """A name and a line, as in "Sorter (line 135)", at the top of a header."""
     for header in sorted((ROOT / "include/quadmill").glob("*.hpp")):
-        text = header.read_text()
-        lines = text.split("\n")
-        for name, number in re.findall(r"(\w+)(?:\(\))? \(line (\d+)\)", text.partition("#pragma once")[0]):
-            line = lines[int(number) - 1] if int(number) <= len(lines) else ""
-            if not re.match(rf"(class QUADMILL_API {name} |QUADMILL_API .*\b{name}\()", line):
-                yield f"include/quadmill/{header.name}: {name} is not in line {number}"
+        if header.read_text() != with_lines(header):
+            yield f"include/quadmill/{header.name}: a line has another number now; use tests/contributing.py --write"
 
 
 def long_lines_of_python():
@@ -109,4 +118,7 @@ def main():
 
 
 if __name__ == "__main__":
+    if sys.argv[1:] == ["--write"]:
+        for one in (ROOT / "include/quadmill").glob("*.hpp"):
+            one.write_text(with_lines(one))
     sys.exit(main())

@@ -1,5 +1,5 @@
 /// Count-min sketches: how often keys occur, in a table of counters of any size that stores no keys.
-/// Sketch (line 88) counts keys. HeavyHitters (line 223) finds the most frequent ones.
+/// Sketch (line 88) counts keys. HeavyHitters (line 226) finds the most frequent ones.
 ///
 /// The family of QSketch (Qin, Zhang, Yan, Govindaraju, Chiu: 'QSketch: GPU-Aware Probabilistic Sketch Data
 /// Structures'). Each key increments `depth` counters that a hash chooses; its estimate is their minimum. On the GPU an
