@@ -51,7 +51,7 @@ class QUADMILL_API PairSorter {
     ~PairSorter();
 
     /// Sorts the keys in place, and puts values[i] where key i goes.
-    /// Shape: as many values as keys, at most 2^31.
+    /// Shape: as many values as keys, at most 2^31. Keys and values share no memory.
     /// Cost: as Sorter::sort_with_index(). CPU threads then move the values once, by way of a copy.
     template <PairValues Values>
     SortStats sort_by_key(Keys keys, Values&& values, std::optional<Order> order = {}) {
@@ -82,7 +82,7 @@ class QUADMILL_API PairSorter {
     /// receives the i-th key, and its value.
     /// Shape: keys R32F, R32I or R32UI. Values R32F, R32I, R32UI, RGBA8, RG32F, RGBA16F or RGBA32F. Each output has the
     /// format, width and number of texels of its input. The rectangles may differ in width; all have the same number of
-    /// texels.
+    /// texels. Keys go to another texture or layer than values come from and go to.
     /// Cost: as Sorter::argsort_texture(), one pass for the keys and one for the values. Does not wait (except in
     /// OpenGL ES 3.0, as argsort_texture()). GPU memory: also two copies of the keys and two of the values, and 4 bytes
     /// per key.

@@ -20,6 +20,22 @@
 
 namespace quadmill {
 
+namespace {
+
+std::span<const std::byte> memory_of(Keys keys) {
+    return {static_cast<const std::byte*>(keys.data()), keys.size() * detail::cpu::bytes_of(keys.type())};
+}
+
+}  // namespace
+
+void detail::cpu::check_apart(const char* function, const char* names, std::span<const std::byte> a,
+                              std::span<const std::byte> b) {
+    const std::less<> before;
+    if (a.empty() || b.empty() || !before(a.data(), b.data() + b.size()) || !before(b.data(), a.data() + a.size()))
+        return;
+    throw InvalidArgument(std::string(function) + ": " + names + " must not share memory; give a copy of one");
+}
+
 void detail::cpu::check_index_range(const char* function, std::size_t n) {
     if (n <= std::size_t{1} << 31U) return;
     throw InvalidArgument(std::string(function) + ": an index of 32 bits is for at most 2^31 keys, not " +
@@ -32,6 +48,7 @@ void detail::cpu::check_index(const char* function, Keys keys, std::span<const s
                               std::to_string(keys.size()) + ", not " + std::to_string(index.size()));
     }
     check_index_range(function, keys.size());
+    check_apart(function, "keys and index", memory_of(keys), std::as_bytes(index));
 }
 
 void detail::cpu::check_top(const char* function, Keys keys, Keys best, std::span<const std::uint32_t> index) {
@@ -41,12 +58,15 @@ void detail::cpu::check_top(const char* function, Keys keys, Keys best, std::spa
         throw InvalidArgument(std::string(function) + ": there are no " + std::to_string(best.size()) + " best of " +
                               std::to_string(keys.size()) + " keys; ask for at most that many");
     }
+    check_apart(function, "keys and best", memory_of(keys), memory_of(best));
     if (index.empty()) return;
     if (index.size() != best.size()) {
         throw InvalidArgument(std::string(function) + ": the index must have as many elements as the best keys, " +
                               std::to_string(best.size()) + ", or none, not " + std::to_string(index.size()));
     }
     check_index_range(function, keys.size());
+    check_apart(function, "keys and index", memory_of(keys), std::as_bytes(index));
+    check_apart(function, "best and index", memory_of(best), std::as_bytes(index));
 }
 
 void detail::cpu::check_segments(const char* function, std::size_t keys, std::span<const std::size_t> ends) {
@@ -388,7 +408,7 @@ SortStats sort_on_cpu(Keys keys, Order order, unsigned threads) {
 
 SortStats sort_with_index_on_cpu(Keys keys, std::span<std::uint32_t> index, Order order, unsigned threads) {
     cpu::check_index("sort_with_index_on_cpu", keys, index);
-    return top_on_cpu(keys, keys, index, order, threads);
+    return timed(keys, [&] { cpu::sort_places(keys, keys, index, order, cpu::threads_or_all(threads)); });
 }
 
 SortStats top_on_cpu(ConstKeys read_only, Keys best, std::span<std::uint32_t> index, Order order, unsigned threads) {

@@ -11,8 +11,9 @@
 
 namespace quadmill::detail::cpu {
 
-// These functions throw InvalidArgument if 32 bits cannot count the keys, if the index or the best keys do not match
-// the number of keys, or if the ends do not ascend to keys.size().
+// These functions throw InvalidArgument if two of the arrays that a call names share memory, if 32 bits cannot count the
+// keys, if the index or the best keys do not match the number of keys, or if the ends do not ascend to keys.size().
+void check_apart(const char* function, const char* names, std::span<const std::byte> a, std::span<const std::byte> b);
 void check_index_range(const char* function, std::size_t n);
 void check_index(const char* function, Keys keys, std::span<const std::uint32_t> index);
 void check_top(const char* function, Keys keys, Keys best, std::span<const std::uint32_t> index);

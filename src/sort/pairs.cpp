@@ -50,6 +50,8 @@ void check_values(const char* function, Keys keys, std::span<std::byte> values, 
         refuse(function, "there must be as many values as keys, " + std::to_string(keys.size()) + ", not " +
                              std::to_string(values.size() / each));
     }
+    const auto* const first = static_cast<const std::byte*>(keys.data());
+    cpu::check_apart(function, "keys and values", {first, keys.size() * cpu::bytes_of(keys.type())}, values);
 }
 
 // Texels of a rectangle that are to be sorted, and those that receive them.
@@ -201,10 +203,7 @@ SortStats PairSorter::State::argsort_segments(const char* function, ConstKeys ke
                                               std::span<std::uint32_t> index, Order by) {
     const auto all = Access::of(keys);
     cpu::check_segments(function, keys.size(), ends);
-    if (index.size() != keys.size()) {
-        refuse(function, "the index must have as many elements as there are keys, " + std::to_string(keys.size()) +
-                             ", not " + std::to_string(index.size()));
-    }
+    cpu::check_index(function, all, index);
     // The number of each key's segment.
     const auto for_each_key = [&](const auto& work) {
         std::size_t segment = 0;
@@ -296,8 +295,10 @@ SortStats PairSorter::sort_texels(const TextureRegion& keys_in, const TextureReg
         refuse(pairs_function, "there must be as many values as keys, " + std::to_string(keys.count) + ", not " +
                                    std::to_string(values.count));
     }
-    if (keys_out.texture == values_out.texture && keys_out.layer == values_out.layer)
-        refuse(pairs_function, "keys and values must go to different textures or layers");
+    for (const auto* const some : {&values_in, &values_out}) {
+        if (keys_out.texture == some->texture && keys_out.layer == some->layer)
+            refuse(pairs_function, "keys must go to another texture or layer than values come from and go to");
+    }
     if (state.order.width() != keys.from.width || state.order.height() != keys.from.height) {
         state.order = {};
         state.order = gl::Texture(state.device, R32ui, keys.from.width, keys.from.height);

@@ -14,6 +14,7 @@
 #include "gl/device.hpp"
 #include "gl/pixels.hpp"
 #include "quadmill/error.hpp"
+#include "quadmill/pairs.hpp"
 #include "quadmill/sort.hpp"
 #include "stable.hpp"
 
@@ -395,6 +396,36 @@ TEST_CASE("The CPU's index equals that of the merge engine; engines without an i
     std::vector<std::uint32_t> integers{2, 1};
     CHECK_THROWS_AS(pbsn.sort(integers), InvalidArgument);
     CHECK(integers == std::vector<std::uint32_t>{2, 1});
+}
+
+TEST_CASE("Arrays of one call that share memory are refused") {
+    const auto context = Context::headless();
+    std::vector<std::uint32_t> memory{5, 3, 9, 1, 7, 2};
+    const auto before = memory;
+    const std::span all(memory), keys = all.first(3), near = all.subspan(2, 3), apart = all.last(3);
+    const std::array<std::size_t, 2> ends{1, 3};
+    PairSorter pairs(context);
+    const auto refused = [&](const char* what, const auto& call) {
+        CHECK_THROWS_WITH_AS(call(), doctest::Contains(what), InvalidArgument);
+        CHECK(memory == before);
+    };
+    for (const auto engine : {Engine::Cpu, Engine::Merge}) {
+        Sorter sorter(context, {.engine = engine});
+        refused("Sorter::sort_with_index: keys and index must", [&] { sorter.sort_with_index(keys, near); });
+        refused("Sorter::argsort: keys and index must", [&] { sorter.argsort(keys, near); });
+        refused("Sorter::top: keys and best must", [&] { sorter.top(keys, near.first(2), apart.first(2)); });
+        refused("Sorter::top: keys and index must", [&] { sorter.top(near, all.first(2), near.first(2)); });
+        refused("Sorter::top: best and index must", [&] { sorter.top(keys, apart.first(2), apart.last(2)); });
+    }
+    refused("sort_with_index_on_cpu: keys and index must", [&] { sort_with_index_on_cpu(keys, near); });
+    refused("top_on_cpu: keys and best must", [&] { top_on_cpu(keys, keys); });
+    refused("PairSorter::sort_by_key: keys and values must", [&] { pairs.sort_by_key(keys, near); });
+    refused("PairSorter::sort_by_key: keys and values must", [&] { pairs.sort_by_key(keys, keys); });
+    refused("PairSorter::sort_segments_by_key: keys and values must",
+            [&] { pairs.sort_segments_by_key(keys, near, ends); });
+    refused("PairSorter::argsort_segments: keys and index must", [&] { pairs.argsort_segments(keys, ends, near); });
+    pairs.sort_by_key(keys, apart);
+    CHECK(memory == std::vector<std::uint32_t>{3, 5, 9, 7, 1, 2});
 }
 
 TEST_CASE("Passes of the merge engine: blocks are sorted, and each level is one pass, or two and the search of cuts") {
