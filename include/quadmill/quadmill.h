@@ -27,7 +27,7 @@ extern "C" {
 typedef enum qm_status {
     QM_OK = 0,
     QM_INVALID = 1,       /* an argument breaks a rule */
-    QM_NO_CONTEXT = 2,    /* no context that the library can work with */
+    QM_NO_CONTEXT = 2,    /* no context that the library can work with, or the adopted one is not current */
     QM_GL_ERROR = 3,      /* the driver refused or failed */
     QM_OUT_OF_MEMORY = 4, /* of the CPU */
     QM_FAILED = 5         /* anything else */
@@ -107,9 +107,9 @@ QM_API qm_status qm_argsort_texture(qm_context* context, const qm_texture* keys,
 QM_API qm_status qm_sort_texture(qm_context* context, const qm_texture* from, const qm_texture* to, qm_order order);
 
 /* Exact percentiles: texel i of row 0 of `output` receives the key of index round(phi[i] (n - 1)), from 0, of the n
- * sorted keys that are not NaN. It receives NaN if all keys are NaN. `output`: R32I for signed integers, R32UI for
- * unsigned ones, otherwise R32F; 2-D, at least `count` texels wide. phi: 1 to 1024 fractions from 0 to 1. Keys as for
- * qm_argsort_texture(), at least one. */
+ * sorted keys that are not NaN. It receives NaN if all keys are NaN. `output`: another texture than the keys, R32I for
+ * signed integers, R32UI for unsigned ones, otherwise R32F; 2-D, at least `count` texels wide. phi: 1 to 1024
+ * fractions from 0 to 1. Keys as for qm_argsort_texture(), at least one. */
 QM_API qm_status qm_percentiles_texture(qm_context* context, const qm_texture* keys, const double* phi, size_t count,
                                         uint32_t output);
 
@@ -120,9 +120,9 @@ QM_API qm_status qm_argsort_buffer(qm_context* context, const qm_buffer* keys, u
 
 /* qm_argsort_texture() and qm_argsort_buffer() by depth. Positions take the place of keys: the first three channels of
  * a texture of floats, or three floats in a buffer of QM_F32 (stride 0: 12 bytes). The GPU computes the key of a
- * position: plane[0] x + plane[1] y + plane[2] z + plane[3]. For depths in front of a camera, the plane is
- * {-m[2], -m[6], -m[10], -m[14]}, where m is the view matrix (16 floats, column after column). QM_DESCENDING is from
- * back to front. */
+ * position: plane[0] x + plane[1] y + plane[2] z + plane[3]. All four are finite. For depths in front of a
+ * camera, the plane is {-m[2], -m[6], -m[10], -m[14]}, where m is the view matrix (16 floats, column after column).
+ * QM_DESCENDING is from back to front. */
 QM_API qm_status qm_argsort_texture_by_plane(qm_context* context, const qm_texture* positions, const float* plane,
                                              uint32_t index, qm_order order);
 QM_API qm_status qm_argsort_buffer_by_plane(qm_context* context, const qm_buffer* positions, const float* plane,
@@ -133,7 +133,8 @@ QM_API qm_status qm_sort_buffer(qm_context* context, const qm_buffer* keys, qm_o
 
 /* Compiles at most `programs` of the shader programs that such a call on `count` keys needs, and allocates its memory.
  * *ready becomes 1 when nothing is left to do. Call it repeatedly to draw a loading screen in between. For textures,
- * `type` is QM_F32, QM_I32 or QM_U32. */
+ * `type` is QM_F32, QM_I32 or QM_U32. Left out are calls by plane, calls with a count_buffer, and keys in textures of
+ * another format than R32F, R32I and R32UI: each of these links one more program when it is first used. */
 QM_API qm_status qm_prepare(qm_context* context, qm_call call, qm_type type, size_t count, size_t programs, int* ready);
 
 /* The compiled programs in the driver's own form, for qm_load_programs() in a later run. *size receives their bytes;

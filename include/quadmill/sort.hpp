@@ -157,8 +157,8 @@ class QUADMILL_API Sorter {
     /// Guarantee: stable with every engine. Engine::Bitonic, whose network is not stable, compares (key, index), so no
     /// two are equal.
     /// Cost: as for sort(), with keys of twice the size.
-    /// Throws: InvalidArgument if `index` has another size, and for Engine::Pbsn and Engine::Hybrid, which cannot carry
-    /// an index.
+    /// Throws: InvalidArgument if `index` has another size or shares memory with the keys, and for Engine::Pbsn and
+    /// Engine::Hybrid, which cannot carry an index.
     ///
     ///     std::vector<std::uint32_t> index(keys.size());
     ///     sorter.sort_with_index(keys, index);  // {3, 1, 2}: index becomes {1, 2, 0}
@@ -280,9 +280,9 @@ class QUADMILL_API Sorter {
     /// texel i of row 0 of `output` receives the key of index round(phi[i] (n - 1)), from 0, of the n sorted keys that
     /// are not NaN. It receives NaN if all keys are NaN. phi[i] is rounded to a multiple of 2^-32. A shader can read
     /// the texture directly, for example to choose a frame's exposure by the frame's own luminances.
-    /// Shape: `keys` as for argsort_texture(); `output` R32I for signed integers, R32UI for unsigned ones, otherwise
-    /// R32F, 2-D and at least phi.size() texels wide; 1 to 1024 fractions from 0 to 1. Percentiles of an sRGB texture
-    /// are linear light.
+    /// Shape: `keys` as for argsort_texture(); `output` another texture, R32I for signed integers, R32UI for unsigned
+    /// ones, otherwise R32F, 2-D and at least phi.size() texels wide; 1 to 1024 fractions from 0 to 1. Percentiles of
+    /// an sRGB texture are linear light.
     /// Cost: a sort_texture() of one channel, and one texel per fraction; no read-back, does not wait.
     /// Throws: InvalidArgument for another shape, no keys, if SortOptions::engine is neither Auto nor Merge, or memory
     /// is too small.
@@ -404,7 +404,7 @@ struct BufferKeys {
 
 /// A plane. The distance of a position p from it is x p.x + y p.y + z p.z + w, in multiples of the length of (x, y, z).
 struct Plane {
-    float x = 0, y = 0, z = 0, w = 0;  ///< the coefficients
+    float x = 0, y = 0, z = 0, w = 0;  ///< the coefficients, finite
     /// The distances from it are the depths in front of a camera with that view matrix (from world to view space, 16
     /// floats, column after column, as glUniformMatrix4fv takes them). Order::Descending is from back to front. For
     /// other orders take a row of a matrix: a fourth row of a projection times a view gives w of clip space.

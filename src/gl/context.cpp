@@ -65,11 +65,11 @@ std::vector<std::byte> Context::save_programs() const {
 
 std::size_t Context::load_programs(std::span<const std::byte> saved) {
     const detail::gl::Scope scope(*device_, "Context::load_programs");
-    return device_->programs.take(*device_, saved);
+    return device_->programs.take(*device_, saved, "Context::load_programs");
 }
 
 Session::Session(const Context& context) : device_(detail::Access::of(context)) {
-    device_->enter();
+    device_->enter("Session");
 }
 
 Session::~Session() {

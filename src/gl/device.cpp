@@ -181,23 +181,23 @@ void Device::require_current() const {
     if (current == Current::Same) return;
     if (current == Current::Primitive)
         throw InvalidArgument(std::string(in_primitive) + "; make the call outside of it");
-    throw InvalidArgument(
-        std::string(current == Current::None
-                        ? "no OpenGL context is current on this thread"
-                        : "another OpenGL context is current on this thread than the one that Context::adopt took") +
-        "; make that one current before the call");
+    throw InvalidArgument(std::string(current == Current::None
+                                          ? "no OpenGL context is current on this thread"
+                                          : "another OpenGL context is current on this thread than the adopted one") +
+                          "; make that one current before the call");
 }
 
 void Device::load(const Loader& loader, OpenGl wanted) {
     // glad passes the user pointer through, so the loader needs no global.
     if (!quadmill_gladLoadGLContextUserPtr(&gl, loader.load, loader.user)) {
         if (egl) throw ContextError("the OpenGL functions could not be loaded through eglGetProcAddress");
-        if (is_context_current() && loader.load(loader.user, "glGetString"))
-            throw ContextError(std::string("Context::adopt: ") + in_primitive + ", or it is lost");
-        throw ContextError(loader.load(loader.user, "glGetString")
-                               ? "Context::adopt: no OpenGL context is current on this thread; make yours current first"
-                               : "Context::adopt: get_proc_address does not know glGetString; give the function that "
-                                 "loads OpenGL functions for your context, such as glfwGetProcAddress");
+        const bool loads = loader.load(loader.user, "glGetString");
+        throw ContextError(std::string(loader.function) + ": " +
+                           (!loads ? "the loader does not know glGetString; give the function that loads OpenGL "
+                                     "functions for your context, such as glfwGetProcAddress"
+                            : is_context_current()
+                                ? std::string(in_primitive) + ", or it is lost"
+                                : "no OpenGL context is current on this thread; make yours current first"));
     }
     const auto text = [&](GLenum what) {
         const auto* word = gl.GetString(what);
@@ -241,7 +241,18 @@ void Device::load(const Loader& loader, OpenGl wanted) {
     if (wanted == OpenGl::Es3) features.color_targets = std::min(features.color_targets, 4);
 }
 
-void Device::enter() {
+void Device::enter(std::string_view function) {
+    const auto named = [&](const std::exception& error) { return std::string(function) + ": " + error.what(); };
+    try {
+        open_session();
+    } catch (const InvalidArgument& error) {
+        throw InvalidArgument(named(error));
+    } catch (const ContextError& error) {
+        throw ContextError(named(error));
+    }
+}
+
+void Device::open_session() {
     require_current();
     EglContext::Binding previous;
     if (egl) previous = egl->make_current();

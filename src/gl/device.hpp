@@ -27,6 +27,7 @@ namespace quadmill::detail::gl {
 struct Loader {
     void (*(*load)(void* user, const char* name))();
     void* user;
+    const char* function = "Context::adopt";  // which wants them, for messages
 };
 
 class Device : public std::enable_shared_from_this<Device> {
@@ -38,9 +39,14 @@ class Device : public std::enable_shared_from_this<Device> {
     ~Device();
 
     // Opens or joins a session: saves the application's state and sets the baseline that draw() starts from. Throws
-    // InvalidArgument if the context is adopted and not current, and ContextError in a child process.
-    void enter();
+    // InvalidArgument if the context is adopted and not current, and ContextError in a child process. Messages begin
+    // with the function.
+    void enter(std::string_view function);
     void leave() noexcept;
+    // False for an adopted context that is not current.
+    [[nodiscard]] bool is_within_reach() const noexcept {
+        return !identity_ || identity_->current(gl, *dialect) == ContextIdentity::Current::Same;
+    }
 
     // Makes a headless context current, and leaves it current.
     void make_current();
@@ -94,9 +100,7 @@ class Device : public std::enable_shared_from_this<Device> {
 
   private:
     void load(const Loader& loader, OpenGl wanted);
-    [[nodiscard]] bool is_within_reach() const noexcept {
-        return !identity_ || identity_->current(gl, *dialect) == ContextIdentity::Current::Same;
-    }
+    void open_session();
     void require_here() const;
     void require_current() const;
     void destroy_what_waits() noexcept;
@@ -130,7 +134,7 @@ class Unobserved {
 class Scope {
   public:
     Scope(Device& device, std::string_view function) : device_(device), function_(function) {
-        device.enter();
+        device.enter(function);
         group_.emplace(device.gl, device.features, function);
     }
     Scope(const Scope&) = delete;

@@ -129,7 +129,7 @@ void put(std::vector<std::byte>& to, std::uint64_t word) {
 // Reads what put() wrote, and checks every step.
 class SavedPrograms {
   public:
-    explicit SavedPrograms(std::span<const std::byte> left) : left_(left) {}
+    SavedPrograms(std::span<const std::byte> left, const char* function) : left_(left), function_(function) {}
     [[nodiscard]] std::span<const std::byte> bytes(std::size_t size) {
         if (size > left_.size()) throw damaged();
         const auto found = left_.first(size);
@@ -142,13 +142,13 @@ class SavedPrograms {
         return value;
     }
     [[nodiscard]] bool empty() const { return left_.empty(); }
-    static InvalidArgument damaged() {
-        return InvalidArgument(
-            "Context::load_programs: these are not the bytes that save_programs() gave, or not all of them");
+    [[nodiscard]] InvalidArgument damaged() const {
+        return InvalidArgument(std::string(function_) + ": these are not saved programs, or not all of their bytes");
     }
 
   private:
     std::span<const std::byte> left_;
+    const char* function_;
 };
 
 }  // namespace
@@ -220,12 +220,11 @@ std::vector<std::byte> ProgramStore::save(const Device& device) const {
     return all;
 }
 
-std::size_t ProgramStore::take(const Device& device, std::span<const std::byte> saved) {
+std::size_t ProgramStore::take(const Device& device, std::span<const std::byte> saved, const char* function) {
     if (saved.empty()) return 0;
-    if (saved.size() < 2 * sizeof magic) throw SavedPrograms::damaged();
-    const auto content = saved.first(saved.size() - sizeof magic);
-    SavedPrograms from(content), end(saved.last(sizeof magic));
-    if (from.word() != magic || end.word() != hash(hash_starts[0], content)) throw SavedPrograms::damaged();
+    const auto content = saved.first(saved.size() - std::min(saved.size(), sizeof magic));
+    SavedPrograms from(content, function), end(saved.subspan(content.size()), function);
+    if (from.word() != magic || end.word() != hash(hash_starts[0], content)) throw from.damaged();
     const auto driver = from.bytes(from.word());
     const auto here = driver_of(device);
     if (!has_binaries(device.gl) || !std::ranges::equal(driver, std::as_bytes(std::span(here)))) return 0;

@@ -44,7 +44,7 @@ class ProgramStore {
     [[nodiscard]] std::vector<std::byte> save(const Device& device) const;
     // From now on, get() looks up programs in `saved` before it compiles them. Returns their number, which is 0 if
     // another driver saved them. Throws InvalidArgument if the bytes are damaged.
-    std::size_t take(const Device& device, std::span<const std::byte> saved);
+    std::size_t take(const Device& device, std::span<const std::byte> saved, const char* function);
 
     // Pre: the context is current.
     void release(const Api& gl) noexcept;

@@ -12,7 +12,6 @@
 #include "gl/device.hpp"
 #include "gl/pixels.hpp"
 #include "gl/rehearsal.hpp"
-#include "quadmill/context.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill/quadmill.h"
 #include "sort/caller_argsort.hpp"
@@ -25,9 +24,9 @@ using namespace quadmill::detail;        // NOLINT(google-build-using-namespace)
 using namespace quadmill::detail::sort;  // NOLINT(google-build-using-namespace)
 
 struct qm_context {
-    explicit qm_context(Context adopted) : context(std::move(adopted)) {}
-    Context context;
-    gl::Device& device = *Access::of(context);
+    explicit qm_context(const gl::Loader& loader) : shared(std::make_shared<gl::Device>(loader)) {}
+    std::shared_ptr<gl::Device> shared;
+    gl::Device& device = *shared;
     cpu::Workers workers{1};
     struct Sorts {
         Sorts(gl::Device& device, cpu::Workers& workers) : merge(device, workers), caller(device, merge) {}
@@ -43,18 +42,27 @@ struct qm_context {
 
 namespace {
 
-thread_local std::array<char, 512> last_message{};
+// As long as any but those with a compiler's output, which lose their end.
+thread_local std::array<char, 8192> last_message{};
 
 qm_status failed(qm_status status, const char* what) noexcept {
     std::snprintf(last_message.data(), last_message.size(), "%s", what);
     return status;
 }
 
+// A call of a function object that outlives it. One handler of exceptions is shared by all.
+struct Work {
+    template <class Function>
+    Work(const Function& function)  // NOLINT(google-explicit-constructor): an argument of call()
+        : object(&function), run([](const void* object) { (*static_cast<const Function*>(object))(); }) {}
+    const void* object;
+    void (*run)(const void*);
+};
+
 // Runs `work` and tells how it ended.
-template <class Work>
 qm_status call(const Work& work) noexcept {
     try {
-        work();
+        work.run(work.object);
         return QM_OK;
     } catch (const InvalidArgument& error) {
         return failed(QM_INVALID, error.what());
@@ -76,14 +84,14 @@ qm_status call(const Work& work) noexcept {
 }
 
 // call() within a session of the context.
-template <class Work>
 qm_status call(qm_context* context, const char* function, const Work& work) noexcept {
-    return call([&] {
+    const auto status = call([&] {
         if (!context) refuse(function, "the context is NULL");
         const gl::Scope scope(context->device, function);
-        work();
+        work.run(work.object);
         scope.check();
     });
+    return status == QM_INVALID && context && !context->device.is_within_reach() ? QM_NO_CONTEXT : status;
 }
 
 Order order_of(const char* function, qm_order order) {
@@ -188,7 +196,7 @@ void argsort_buffer(qm_context& context, const char* function, const qm_buffer* 
     const auto from = keys_in(device, function, keys, plane);
     const KeysInBuffer to(device, function, "index", {.buffer = index, .type = KeyType::U32, .offset = offset},
                           from.count);
-    if (keys->buffer == index && overlap(from, to)) refuse(function, "keys and index share bytes of the buffer");
+    check_pair(function, from, to);
     check_count(device, function, CallerSort::form(from, order, true), from.count);
     if (from.count != 0) context.caller().argsort(from, to.buffer, to.offset, order);
 }
@@ -259,8 +267,7 @@ qm_status qm_adopt(qm_load load, void* user, qm_context** context) {
     return call([&] {
         if (!load || !context) refuse("qm_adopt", "load and context must not be NULL");
         *context = nullptr;
-        *context =
-            new qm_context(Context::adopt([&](const char* name) { return reinterpret_cast<void*>(load(user, name)); }));
+        *context = new qm_context({load, user, "qm_adopt"});
     });
 }
 
@@ -322,9 +329,9 @@ qm_status qm_prepare(qm_context* context, qm_call what, qm_type type, size_t cou
 
 qm_status qm_save_programs(qm_context* context, void* bytes, size_t capacity, size_t* size) {
     constexpr const char* name = "qm_save_programs";
-    return call([&] {
-        if (!context || !size) refuse(name, "context and size must not be NULL");
-        const auto saved = context->context.save_programs();
+    return call(context, name, [&] {
+        if (!size) refuse(name, "size is NULL");
+        const auto saved = context->device.programs.save(context->device);
         *size = saved.size();
         if (!bytes) return;
         if (capacity < saved.size())
@@ -336,8 +343,8 @@ qm_status qm_save_programs(qm_context* context, void* bytes, size_t capacity, si
 
 qm_status qm_load_programs(qm_context* context, const void* bytes, size_t size, size_t* loaded) {
     constexpr const char* name = "qm_load_programs";
-    return call([&] {
-        if (!context || !bytes || !loaded) refuse(name, "context, bytes and loaded must not be NULL");
-        *loaded = context->context.load_programs({static_cast<const std::byte*>(bytes), size});
+    return call(context, name, [&] {
+        if (!bytes || !loaded) refuse(name, "bytes and loaded must not be NULL");
+        *loaded = context->device.programs.take(context->device, {static_cast<const std::byte*>(bytes), size}, name);
     });
 }

@@ -1,6 +1,7 @@
 #include "sort/caller_keys.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 
@@ -15,9 +16,16 @@ namespace quadmill::detail::sort {
 namespace {
 
 constexpr std::size_t position_bytes = 3 * sizeof(float);
+constexpr std::size_t max_indexed = std::size_t{1} << 28U;
 
 [[noreturn]] void refuse_keys(const char* function, const std::string& why) {
     throw InvalidArgument(std::string(function) + ": " + why);
+}
+
+void check_plane(const char* function, const Plane& plane) {
+    for (const auto each : {plane.x, plane.y, plane.z, plane.w}) {
+        if (!std::isfinite(each)) refuse_keys(function, "a plane has four finite numbers, not " + std::to_string(each));
+    }
 }
 
 gl::Uniforms& set_plane(gl::Uniforms& uniforms, const Plane& plane) {
@@ -48,7 +56,8 @@ KeysInBuffer::KeysInBuffer(gl::Device& device, const char* function, const char*
       stride(keys.stride),
       counter(Counter::of(device, function, keys.counted)),
       plane(from) {
-    if (plane && type != KeyType::F32) refuse_keys(function, "positions are floats, KeyType::F32");
+    if (plane) check_plane(function, *plane);
+    if (plane && type != KeyType::F32) refuse_keys(function, "positions are floats of 32 bits");
     const auto key = plane ? position_bytes : KeyForm{type}.key_bytes();
     format = key == 2 ? gl::Format::R16ui : gl::Format::R32ui;
     key_words = plane ? 1 : static_cast<int>(key / texel_bytes());
@@ -76,11 +85,14 @@ KeysInBuffer::KeysInBuffer(gl::Device& device, const char* function, const char*
     stride /= texel_bytes();
 }
 
-bool overlap(const KeysInBuffer& a, const KeysInBuffer& b) {
-    const auto end = [](const KeysInBuffer& keys) {
-        return keys.offset + keys.count * keys.stride * keys.texel_bytes();
+void check_pair(const char* function, const KeysInBuffer& keys, const KeysInBuffer& index) {
+    const auto end = [](const KeysInBuffer& some) {
+        return some.offset + some.count * some.stride * some.texel_bytes();
     };
-    return a.offset < end(b) && b.offset < end(a);
+    if (keys.buffer.id() == index.buffer.id() && keys.offset < end(index) && index.offset < end(keys))
+        refuse_keys(function, "keys and index share bytes of buffer " + std::to_string(keys.buffer.id()));
+    if (keys.count > max_indexed)
+        refuse_keys(function, "an index is for at most 2^28 keys, not " + std::to_string(keys.count));
 }
 
 namespace {
@@ -249,6 +261,7 @@ KeysInTexture::KeysInTexture(gl::Device& device, const char* function, const cha
         refuse_keys(function, std::string(what) + " has texels of " + gl::info(part.format).name +
                                   ", which are read in 2-D textures only");
     }
+    if (plane) check_plane(function, *plane);
     if (plane && (channels < 3 || gl::info(part.format).sampled() != gl::Sampled::Floats)) {
         refuse_keys(function, std::string("a position has three channels of floats, and texels of ") +
                                   gl::info(part.format).name + " do not");
@@ -258,17 +271,15 @@ KeysInTexture::KeysInTexture(gl::Device& device, const char* function, const cha
                                   std::to_string(channels) + " channels, so there is no channel " +
                                   std::to_string(channel));
     }
-    constexpr std::size_t max = std::size_t{1} << 28U;
-    if (count > std::min(part.texels(), max)) {
-        refuse_keys(function, std::string(what) + " has " + std::to_string(part.texels()) +
-                                  " texels there, fewer than " + std::to_string(count) +
-                                  ", or these are more than 2^28");
-    }
+    const bool fits = count <= part.texels();
+    if (fits && count <= max_indexed) return;
+    refuse_keys(function, std::string(what) + " has " + std::to_string(fits ? count : part.texels()) +
+                              " texels there, " + (fits ? "more than 2^28" : "fewer than " + std::to_string(count)));
 }
 
 void KeysInTexture::refuse_counter(const char* function) const {
     if (!counter) return;
-    refuse_keys(function, "only argsorts by Engine::Merge take the number of texels from a buffer");
+    refuse_keys(function, "only argsorts with the merge engine take the number of texels from a buffer");
 }
 
 KeyForm KeysInTexture::form(Order order, bool indexed) const {

@@ -41,8 +41,8 @@ struct KeysInBuffer {
     [[nodiscard]] std::size_t texel_bytes() const { return gl::info(format).bytes; }
 };
 
-// Whether they overlap in one buffer, including the bytes between keys.
-[[nodiscard]] bool overlap(const KeysInBuffer& a, const KeysInBuffer& b);
+// Throws InvalidArgument if they overlap in one buffer, including the bytes between keys, or are too many for an index.
+void check_pair(const char* function, const KeysInBuffer& keys, const KeysInBuffer& index);
 
 // The format of a texture with one key of that type in a texel. Pre: F32, I32 or U32.
 [[nodiscard]] gl::Format texel_format(KeyType type);

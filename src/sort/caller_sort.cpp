@@ -161,6 +161,7 @@ SortStats CallerSort::percentiles(const char* function, const KeysInTexture& fro
     const auto refuse = [&](const std::string& why) { throw InvalidArgument(std::string(function) + ": " + why); };
     from.refuse_counter(function);
     if (from.count == 0) refuse("there are no keys");
+    if (from.part.id == output) refuse("keys and output must be different textures");
     if (phi.empty() || phi.size() > max_percentiles)
         refuse("from 1 to " + std::to_string(max_percentiles) + " fractions, not " + std::to_string(phi.size()));
     for (const double each : phi) {

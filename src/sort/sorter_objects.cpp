@@ -175,15 +175,8 @@ SortStats Sorter::State::run_on_buffers(const char* function, const BufferKeys& 
     const auto to =
         index ? std::optional<KeysInBuffer>(std::in_place, device, function, "the buffer of the index", *index, count)
               : std::nullopt;
-    if (to && index->buffer == keys.buffer && overlap(from, *to)) {
-        throw InvalidArgument(std::string(function) + ": keys and index share bytes of the buffer " +
-                              std::to_string(keys.buffer) + "; give them parts, or buffers, of their own");
-    }
+    if (to) check_pair(function, from, *to);
     if (count == 0) return {.n = 0, .engine = Engine::Merge};
-    if (constexpr auto max = std::size_t{1} << 28U; to && count > max) {
-        throw InvalidArgument(std::string(function) + ": an index is for at most 2^28 keys, not " +
-                              std::to_string(count));
-    }
     check_space(function, CallerSort::form(from, order, to.has_value()), count, to ? count * sizeof(std::uint32_t) : 0);
     const auto stats =
         to ? caller_sort().argsort(from, to->buffer, to->offset, order) : caller_sort().sort(from, order);

@@ -166,6 +166,58 @@ TEST_CASE("keys and their order may be parts of one buffer, which is used as an 
           std::string::npos);
 }
 
+TEST_CASE("an order whose number only the GPU knows is drawn by glDrawElementsIndirect") {
+    const Host host(each_profile());
+    const auto& gl = host.gl;
+    Sorter sorter(Host::adopt());
+    HostBuffers buffers(gl);
+    constexpr std::uint32_t max = 1000, across = 16, none = 0xffffffff;
+    Random random(11);
+    std::vector<float> depths(max);
+    for (auto& depth : depths) depth = static_cast<float>(random.number(0, 1'000'000));
+    const auto keys = buffers.add(with_keys(Bytes(4 * max), {}, depths), true),
+               order = buffers.add(Bytes(4 * max), false);
+    // Vertex i is drawn to texel i % across.
+    const auto program = make_program(gl,
+                                      "flat out uint index; void main() { index = uint(gl_VertexID);"
+                                      "gl_Position = vec4((float(gl_VertexID % 16) + 0.5) / 8.0 - 1.0, 0, 0, 1); }",
+                                      "flat in uint index; out uint color; void main() { color = index; }");
+    GLuint texture = 0, framebuffer = 0, vertices = 0;
+    gl.CreateTextures(GL_TEXTURE_2D, 1, &texture);
+    gl.TextureStorage2D(texture, 1, GL_R32UI, across, 1);
+    gl.CreateFramebuffers(1, &framebuffer);
+    gl.NamedFramebufferTexture(framebuffer, GL_COLOR_ATTACHMENT0, texture, 0);
+    gl.CreateVertexArrays(1, &vertices);
+    gl.VertexArrayElementBuffer(vertices, order);
+    for (const std::uint32_t count : {max, std::uint32_t{1}, std::uint32_t{0}, std::uint32_t{333}}) {
+        CAPTURE(count);
+        // A command of an indirect draw begins with the number of its elements.
+        const std::vector<std::uint32_t> numbers{7, count, 1, 0, 0, 0};
+        const auto command = buffers.add(with_keys(Bytes(24), {}, numbers), false);
+        gl.ClearTexImage(texture, 0, GL_RED_INTEGER, GL_UNSIGNED_INT, &none);
+        sorter.argsort_buffer({.buffer = keys, .counted = CountInBuffer{command, 4}}, max, order, 0, Order::Descending);
+        gl.BindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+        gl.Viewport(0, 0, across, 1);
+        gl.UseProgram(program);
+        gl.BindVertexArray(vertices);
+        gl.BindBuffer(GL_DRAW_INDIRECT_BUFFER, command);
+        gl.DrawElementsIndirect(GL_POINTS, GL_UNSIGNED_INT, reinterpret_cast<const void*>(std::uintptr_t{4}));
+        // Back to front: the nearest of the first `count` ones is drawn last.
+        std::vector<std::uint32_t> expected(across, none), found(across);
+        for (std::uint32_t i = 0; i < count; ++i) {
+            auto& nearest = expected[i % across];
+            if (nearest == none || depths[i] <= depths[nearest]) nearest = i;
+        }
+        gl.GetTextureImage(texture, 0, GL_RED_INTEGER, GL_UNSIGNED_INT, 4 * across, found.data());
+        CHECK(found == expected);
+    }
+    gl.DeleteVertexArrays(1, &vertices);
+    gl.DeleteFramebuffers(1, &framebuffer);
+    gl.DeleteTextures(1, &texture);
+    gl.DeleteProgram(program);
+    CHECK(error_names(take_errors(gl)) == "");
+}
+
 TEST_CASE("an invalid buffer is refused with the reason") {
     const Host host(each_profile());
     Sorter sorter(Host::adopt(), {.engine = Engine::Merge}), by_blending(Host::adopt(), {.engine = Engine::Pbsn});

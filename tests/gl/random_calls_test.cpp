@@ -118,29 +118,57 @@ class ObjectCalls {
         return keys;
     }
 
+    // A number of keys in a buffer, which may be more than there are.
+    struct Number {
+        Number(const Api& gl, Random& random, std::size_t keys)
+            : count(static_cast<std::uint32_t>(random.number(0, static_cast<int>(keys) + 3))),
+              buffer(gl, bytes_of(std::vector<std::uint32_t>{77, count, 77})),
+              first(std::min<std::size_t>(count, keys)) {}
+        [[nodiscard]] CountInBuffer where() const { return {buffer.id(), 4}; }
+        std::uint32_t count;
+        HostBuffer buffer;
+        std::size_t first;  // keys that are sorted
+    };
+    // The first keys in order, and the others as they are.
+    static std::vector<float> first_sorted(const std::vector<float>& keys, std::size_t first, Order order) {
+        const auto end = keys.begin() + static_cast<std::ptrdiff_t>(first);
+        auto made = sorted(std::vector(keys.begin(), end), order);
+        made.insert(made.end(), end, keys.end());
+        return made;
+    }
+    static std::vector<float> gathered(const std::vector<float>& keys, const std::vector<std::uint32_t>& index) {
+        std::vector<float> made;
+        for (const auto place : index) made.push_back(keys.at(place));
+        return made;
+    }
+
     void argsort_buffer(Random& random) {
         auto made = keys_in_buffer(random);
         const auto n = made.keys.size();
         const HostBuffer keys(gl_, made.content), index(gl_, std::vector<std::byte>(4 * n));
+        const Number number(gl_, random, n);
+        const bool counted = random.flag();
         made.where.buffer = keys.id();
+        if (counted) made.where.counted = number.where();
         sorter_.argsort_buffer(made.where, n, index.id());
-        const auto found = index.read();
-        std::vector<float> gathered;
-        for (std::size_t i = 0; i < n; ++i) {
-            std::uint32_t place = 0;
-            std::memcpy(&place, &found[4 * i], 4);
-            gathered.push_back(made.keys.at(place));
-        }
-        CHECK(bits_differ(sorted(made.keys, Order::Ascending), gathered) == "");
+        std::vector<std::uint32_t> found(n);
+        std::memcpy(found.data(), index.read().data(), 4 * n);
+        const auto expected = first_sorted(made.keys, counted ? number.first : n, Order::Ascending);
+        CHECK(bits_differ(expected, gathered(made.keys, found)) == "");
         CHECK((keys.read() == made.content));
     }
 
     void sort_buffer(Random& random) {
         auto made = keys_in_buffer(random);
+        const auto n = made.keys.size();
         const HostBuffer keys(gl_, made.content);
+        const Number number(gl_, random, n);
+        const bool counted = random.flag();
         made.where.buffer = keys.id();
-        sorter_.sort_buffer(made.where, made.keys.size(), Order::Descending);
-        CHECK(bits_differ(sorted(made.keys, Order::Descending), in_buffer(keys.read(), made.keys.size())) == "");
+        if (counted) made.where.counted = number.where();
+        sorter_.sort_buffer(made.where, n, Order::Descending);
+        const auto expected = first_sorted(made.keys, counted ? number.first : n, Order::Descending);
+        CHECK(bits_differ(expected, in_buffer(keys.read(), n)) == "");
     }
 
     // The positions are small integers, so their distances are exact.
@@ -233,11 +261,14 @@ class ObjectCalls {
         const Texels keys(context_, gl_, random.flag() ? GL_RGBA16F : GL_RGBA32F, width, height,
                           sample_keys<float>(random, 4 * n, Specials::None));
         const auto values = channel_of(keys.read(), static_cast<std::size_t>(channel));
-        const auto found = argsorted(
-            width, height, [&](GLuint index) { sorter_.argsort_texture({.texture = keys.id()}, index, channel); });
-        std::vector<float> gathered;
-        for (const auto place : found) gathered.push_back(values.at(place));
-        CHECK(bits_differ(sorted(values, Order::Ascending), gathered) == "");
+        const Number number(gl_, random, n);
+        TextureRegion where{.texture = keys.id()};
+        const bool counted = random.flag();
+        if (counted) where.counted = number.where();
+        const auto found =
+            argsorted(width, height, [&](GLuint index) { sorter_.argsort_texture(where, index, channel); });
+        const auto expected = first_sorted(values, counted ? number.first : n, Order::Ascending);
+        CHECK(bits_differ(expected, gathered(values, found)) == "");
     }
 
     void argsort_any_format(Random& random) {

@@ -6,6 +6,7 @@
 import ctypes
 import os
 import pathlib
+import re
 import struct
 import subprocess
 import sys
@@ -165,7 +166,7 @@ class Calls(unittest.TestCase):
             self.assertEqual(numpy.frombuffer(texels.read(), "u4").tolist(), order, across)
         self.refused("plane is NULL", kernel.qm_argsort_buffer_by_plane(self.context, given, None, index.glo, 0, 0))
         given.type = 4
-        self.refused("positions are floats",
+        self.refused("positions are floats of 32 bits",
                      kernel.qm_argsort_buffer_by_plane(self.context, given, plane, index.glo, 0, 0))
 
     def test_small_formats(self):
@@ -203,6 +204,78 @@ class Calls(unittest.TestCase):
             self.assertNotEqual(kernel.qm_load_programs(self.context, saved, again.value // 2, ctypes.byref(loaded)),
                                 OK)
 
+    def test_planes_of_numbers_that_are_not_finite(self):
+        positions, index = self.texture(numpy.zeros(4, "f4")), window.buffer(reserve=16)
+        elements, texels = Buffer(window.buffer(bytes(48)).glo, 1, 4), Texture(positions.glo)
+        for wrong in numpy.nan, numpy.inf:
+            plane = (ctypes.c_float * 4)(0, wrong, 1, 0)
+            words = f"a plane has four finite numbers, not {wrong}"
+            self.refused("qm_argsort_buffer_by_plane: " + words,
+                         kernel.qm_argsort_buffer_by_plane(self.context, elements, plane, index.glo, 0, 0))
+            self.refused("qm_argsort_texture_by_plane: " + words,
+                         kernel.qm_argsort_texture_by_plane(self.context, texels, plane, positions.glo, 0))
+
+    def test_a_reason_is_the_one_that_holds(self):
+        keys, index = self.texture(numpy.ones(1000, "f4"), 50), self.texture(numpy.zeros(1000, "u4"), 50)
+        self.refused("keys has 1000 texels there, fewer than 1001",
+                     kernel.qm_argsort_texture(self.context, Texture(keys.glo, 1001), index.glo, 0))
+        self.assertNotIn(b"2^28", kernel.qm_message())
+        self.refused("keys and output must be different textures",
+                     kernel.qm_percentiles_texture(self.context, Texture(keys.glo), ctypes.c_double(0.5), 1, keys.glo))
+        self.assertEqual(keys.read(), numpy.ones(1000, "f4").tobytes())
+        buffer = window.buffer(reserve=4000)
+        self.refused("keys and index share bytes of buffer",
+                     kernel.qm_argsort_buffer(self.context, Buffer(buffer.glo, 4, 500), buffer.glo, 1996, 0))
+
+    def test_more_keys_than_an_index_counts(self):
+        many = 2**28 + 1
+        keys, index = window.buffer(reserve=2 * many), window.buffer(reserve=4 * many)
+        self.refused("an index is for at most 2^28 keys, not 268435457",
+                     kernel.qm_argsort_buffer(self.context, Buffer(keys.glo, 7, many), index.glo, 0, 0))
+        for each in keys, index:
+            each.release()
+
+    def test_messages_are_whole(self):
+        keys = window.texture((4, 4), 3, internal_format=0x8D62)  # RGB565
+        index = self.texture(numpy.zeros(16, "u4"), 4)
+        status = kernel.qm_argsort_texture(self.context, Texture(keys.glo), index.glo, 0)
+        self.assertEqual(status, INVALID)
+        self.assertTrue(kernel.qm_message().endswith(b"R16UI, R16I, R8UI, R8I"), kernel.qm_message())
+
+    def test_each_message_names_its_call(self):
+        keys, index = self.texture(numpy.ones(4, "f4")), self.texture(numpy.zeros(4, "u4"))
+        buffer, order = window.buffer(bytes(16)), window.buffer(reserve=16)
+        number, ready = ctypes.c_size_t(), ctypes.c_int()
+        plane = (ctypes.c_float * 4)(0, 0, 1, 0)
+        texture, elements = Texture(keys.glo), Buffer(buffer.glo, 4, 4)
+        calls = {
+            "qm_argsort_texture": (texture, index.glo, 0),
+            "qm_sort_texture": (texture, texture, 0),
+            "qm_percentiles_texture": (texture, ctypes.c_double(0.5), 1, index.glo),
+            "qm_argsort_buffer": (elements, order.glo, 0, 0),
+            "qm_argsort_texture_by_plane": (texture, plane, index.glo, 0),
+            "qm_argsort_buffer_by_plane": (elements, plane, order.glo, 0, 0),
+            "qm_sort_buffer": (elements, 0),
+            "qm_prepare": (1, 1, 5, 1, ctypes.byref(ready)),
+            "qm_save_programs": (None, 0, ctypes.byref(number)),
+            "qm_load_programs": (b"12345678" * 4, 32, ctypes.byref(number)),
+        }
+        query = window.query(samples=True)
+        with query:
+            for name, arguments in calls.items():
+                self.assertEqual(getattr(kernel, name)(self.context, *arguments), INVALID, name)
+                self.assertRegex(kernel.qm_message().decode(), f"^{name}: a query of .* is active")
+        other = moderngl.create_context(standalone=True, backend="egl", require=330)
+        try:
+            for name, arguments in calls.items():
+                self.assertEqual(getattr(kernel, name)(self.context, *arguments), NO_CONTEXT, name)
+                self.assertRegex(kernel.qm_message().decode(), f"^{name}: another OpenGL context is current")
+        finally:
+            other.release()
+        window.__enter__()
+        self.refused("qm_load_programs: these are not saved programs", kernel.qm_load_programs(
+            self.context, *calls["qm_load_programs"]))
+
     def test_wrong_calls(self):
         keys, index = self.texture(numpy.ones(100, "f4")), self.texture(numpy.zeros(100, "u4"))
         few = self.texture(numpy.zeros(9, "u4"), 3)
@@ -217,19 +290,22 @@ class Calls(unittest.TestCase):
         short = Texture(keys.glo)
         short.size = 8
         self.refused("->size is 8; begin with QM_KEYS_IN_TEXTURE", argsort(self.context, short, index.glo, 0))
-        self.refused("from 0 to 1, not 2",
-                     kernel.qm_percentiles_texture(self.context, given, ctypes.c_double(2), 1, keys.glo))
+        self.refused("from 0 to 1, not 2", kernel.qm_percentiles_texture(self.context, given, ctypes.c_double(2), 1, few.glo))
         self.refused("there is no type 9", kernel.qm_sort_buffer(self.context, Buffer(1, 9, 5), 0))
         self.refused("there is no call 0", kernel.qm_prepare(self.context, 0, 1, 5, 1, ctypes.c_int()))
         self.refused("load and context", kernel.qm_adopt(Load(), None, None))
         other = ctypes.c_void_p()
         self.assertEqual(kernel.qm_adopt(Load(lambda user, name: None), None, ctypes.byref(other)), NO_CONTEXT)
-        self.assertIn("does not know glGetString", kernel.qm_message().decode())
+        self.assertIn("qm_adopt: the loader does not know glGetString", kernel.qm_message().decode())
         self.assertIsNone(other.value)
         kernel.qm_free(None)
 
 
 class File(unittest.TestCase):
+    def test_messages_do_not_name_cpp(self):
+        named = set(re.findall(rb"\b[A-Z]\w*::[A-Za-z]\w*", LIBRARY.read_bytes()))
+        self.assertEqual(named, {b"QSurfaceFormat::setVersion"})  # of Qt
+
     def test_size_and_symbols(self):
         with tempfile.TemporaryDirectory() as folder:
             stripped = pathlib.Path(folder, "kernel.so")
