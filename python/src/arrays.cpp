@@ -1,6 +1,10 @@
 #include "arrays.hpp"
 
 #include <cstring>
+#include <limits>
+#include <optional>
+
+#include "numbers.hpp"
 
 namespace quadmill::python {
 
@@ -20,6 +24,16 @@ bool is_masked(py::handle object) {
 
 [[noreturn]] void refuse(const char* function, const std::string& why) {
     throw InvalidArgument(std::string(function) + ": " + why);
+}
+
+bool is_native(const py::dtype& type) {
+    return type.attr("isnative").cast<bool>();
+}
+
+[[noreturn]] void refuse_type(const std::string& function, const py::dtype& type, const char* taken) {
+    throw py::type_error(function + ": there are no keys of type " + text(type) +
+                         (is_native(type) ? "" : " (bytes in the other order)") + "; " + taken +
+                         " are taken, others by astype()");
 }
 
 // The reason why the values of an array cannot be keys.
@@ -55,16 +69,20 @@ py::array plain(const py::array& array) {
 
 }  // namespace
 
-KeyType key_type(const py::dtype& type) {
-    const bool native = type.attr("isnative").cast<bool>();
+namespace {
+
+std::optional<KeyType> known_type(const py::dtype& type) {
     const auto name = text(type.attr("kind")) + std::to_string(8 * type.attr("itemsize").cast<std::size_t>());
-    if (native) {
-        for (const auto& [word, key] : detail::input::type_words)
-            if (name == word) return key;
-    }
-    throw py::type_error("quadmill: there are no keys of type " + text(type) +
-                         (native ? "" : " (bytes in the other order)") +
-                         "; float16, float32, float64, int32, uint32, int64 and uint64 are taken, others by astype()");
+    for (const auto& [word, key] : detail::input::type_words)
+        if (name == word && is_native(type)) return key;
+    return {};
+}
+
+}  // namespace
+
+KeyType key_type(const py::dtype& type) {
+    if (const auto known = known_type(type)) return *known;
+    refuse_type("quadmill", type, "float16, float32, float64, int32, uint32, int64 and uint64");
 }
 
 KeyType key_type(py::handle dtype) {
@@ -117,7 +135,13 @@ KeyArray readable(const char* function, py::handle object) {
 bool is_converted(const py::dtype& type) {
     const auto kind = type.kind();
     const bool is_small = (kind == 'i' || kind == 'u') && type.itemsize() < 4;
-    return type.attr("isnative").cast<bool>() && (is_small || kind == 'b' || kind == 'M' || kind == 'm');
+    return is_native(type) && (is_small || kind == 'b' || kind == 'M' || kind == 'm');
+}
+
+void check_sortable(const char* function, const py::dtype& type) {
+    if (known_type(type) || is_converted(type)) return;
+    refuse_type(function, type,
+                "bool, integers of 8 to 64 bits, float16, float32, float64, datetime64 and timedelta64");
 }
 
 py::array to_keys(const py::array& values, Order order) {
@@ -138,6 +162,7 @@ py::object from_keys(const py::array& keys, const py::dtype& type, Order order) 
 
 KeyArray readable(const char* function, py::handle object, Order order) {
     const auto array = array_of(function, object);
+    if (!is_masked(array)) check_sortable(function, array.dtype());
     if (!is_converted(array.dtype()) || is_masked(array)) return readable(function, object);
     return readable(function, to_keys(array, order));
 }
@@ -150,6 +175,30 @@ py::array readable_of(const char* function, py::handle object, KeyType type) {
                              text(array.dtype()) + "; convert it by astype()");
     }
     return plain(array);
+}
+
+std::uint64_t whole_number(const std::string& name, py::handle given, std::uint64_t max) {
+    const auto said = [&] { return ", not " + py::repr(given).cast<std::string>(); };
+    if (PyIndex_Check(given.ptr()) == 0) throw py::type_error(name + " must be a whole number" + said());
+    const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(given.ptr()));
+    const auto value = number ? PyLong_AsUnsignedLongLong(number.ptr()) : 0;
+    if (PyErr_Occurred() == nullptr && value <= max) return value;
+    PyErr_Clear();
+    const auto range = max == std::numeric_limits<std::uint64_t>::max() ? " on" : " to " + std::to_string(max);
+    throw InvalidArgument(name + " must be a whole number from 0" + range + said());
+}
+
+double real_number(const std::string& name, py::handle given) {
+    const auto value = PyNumber_Check(given.ptr()) != 0 ? PyFloat_AsDouble(given.ptr()) : -1;
+    if (PyErr_Occurred() == nullptr && PyNumber_Check(given.ptr()) != 0) return value;
+    PyErr_Clear();
+    throw py::type_error(name + " must have numbers, not " + py::repr(given).cast<std::string>());
+}
+
+py::iterable elements(const std::string& name, py::handle given, const char* of) {
+    if (PySequence_Check(given.ptr()) != 0 && PyUnicode_Check(given.ptr()) == 0 && PyBytes_Check(given.ptr()) == 0)
+        return py::reinterpret_borrow<py::iterable>(given);
+    throw py::type_error(name + " must be a sequence of " + of + ", not " + py::repr(given).cast<std::string>());
 }
 
 py::object records(const void* rows, std::size_t count, std::size_t row_bytes, const std::vector<Field>& fields) {

@@ -81,6 +81,8 @@ struct KeyArray {
 // Whether sorts take a copy of such values, as keys of another type in the same order: integers of 8 and 16 bits, bool,
 // and dates and times, whose NaT is last.
 [[nodiscard]] bool is_converted(const py::dtype& type);
+// Throws TypeError for values that sorts take neither as they are nor by way of such a copy.
+void check_sortable(const char* function, const py::dtype& type);
 // Such a copy, and values from it.
 [[nodiscard]] py::array to_keys(const py::array& values, Order order);
 [[nodiscard]] py::object from_keys(const py::array& keys, const py::dtype& type, Order order);

@@ -2,6 +2,7 @@
 
 #include <pybind11/stl.h>
 
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -29,12 +30,34 @@ WorkplacePtr open(int device) {
 }
 
 // What a loader of Python returned.
-void* address_of(const py::object& found) {
+void* address_of(const char* name, const py::object& found) {
     if (found.is_none()) return nullptr;
-    if (py::isinstance<py::int_>(found)) return PyLong_AsVoidPtr(found.ptr());
-    const auto ctypes = py::module_::import("ctypes");
-    const py::object number = ctypes.attr("cast")(found, ctypes.attr("c_void_p")).attr("value");
-    return number.is_none() ? nullptr : PyLong_AsVoidPtr(number.ptr());
+    const auto rule = [&] {
+        return "Context.adopt: the loader must return the address of " + std::string(name) +
+               ", as a number, a pointer of ctypes, or None, not " + py::repr(found).cast<std::string>();
+    };
+    py::object number = found;
+    if (PyIndex_Check(found.ptr()) == 0) {
+        const auto ctypes = py::module_::import("ctypes");
+        const auto data =
+            py::make_tuple(ctypes.attr("_SimpleCData"), ctypes.attr("_Pointer"), ctypes.attr("_CFuncPtr"));
+        // A text would be cast to the address of its characters.
+        const auto texts = py::make_tuple(ctypes.attr("c_char_p"), ctypes.attr("c_wchar_p"));
+        if (!py::isinstance(found, data) || py::isinstance(found, texts)) throw py::type_error(rule());
+        try {
+            number = ctypes.attr("cast")(found, ctypes.attr("c_void_p")).attr("value");
+        } catch (const py::error_already_set&) {  // of ctypes.c_int and the like
+            throw py::type_error(rule());
+        }
+        if (number.is_none()) return nullptr;
+    }
+    constexpr std::uint64_t first_page = 4096;  // which no process can use
+    const auto address = PyLong_AsUnsignedLongLong(py::int_(number).ptr());
+    if (PyErr_Occurred() != nullptr || (address != 0 && address < first_page)) {
+        PyErr_Clear();
+        throw InvalidArgument(rule());
+    }
+    return reinterpret_cast<void*>(static_cast<std::uintptr_t>(address));  // NOLINT(performance-no-int-to-ptr)
 }
 
 WorkplacePtr adopt(const py::object& loader) {
@@ -44,7 +67,7 @@ WorkplacePtr adopt(const py::object& loader) {
     std::exception_ptr failure;  // which must not go through the library's loader, which is C
     const auto address = [&](const char* name) -> void* {
         try {
-            return failure ? nullptr : address_of(py::object(loader(name)));
+            return failure ? nullptr : address_of(name, py::object(loader(name)));
         } catch (...) {
             failure = std::current_exception();
             return nullptr;

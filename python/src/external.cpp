@@ -16,6 +16,7 @@
 #include "context.hpp"
 #include "devices.hpp"
 #include "module.hpp"
+#include "numbers.hpp"
 #include "quadmill/error.hpp"
 
 namespace quadmill::python {
@@ -92,8 +93,8 @@ class Telling {
 
 py::dict terasort(const std::filesystem::path& input, const std::filesystem::path& output, std::size_t record_bytes,
                   const std::vector<py::tuple>& key, bool lines, std::size_t memory, std::vector<std::string> temp,
-                  const std::string& engine, WorkplacePtr context, const DevicesPtr& devices, unsigned threads,
-                  const py::object& progress) {
+                  const std::string& engine, WorkplacePtr context, const DevicesPtr& devices,
+                  Whole<"threads", unsigned> threads, const py::object& progress) {
     if (!progress.is_none() && PyCallable_Check(progress.ptr()) == 0)
         throw py::type_error("terasort: progress must be a function, not " + py::repr(progress).cast<std::string>());
     if (context && devices) throw InvalidArgument("terasort: give a context or devices, not both");

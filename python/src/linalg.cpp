@@ -15,6 +15,7 @@
 #include "arrays.hpp"
 #include "context.hpp"
 #include "module.hpp"
+#include "numbers.hpp"
 #include "quadmill/error.hpp"
 
 namespace quadmill::python {
@@ -193,7 +194,7 @@ py::array solve_all(const py::array& matrices, const py::object& b, Workplace& w
 }
 
 py::array solve(const py::object& a, const py::object& b, const std::string& pivot, const WorkplacePtr& context,
-                unsigned threads) {
+                Whole<"threads", unsigned> threads) {
     const LuOptions options{.pivot = value_for(detail::input::pivot_words, "pivot", pivot), .threads = threads};
     const auto workplace = or_default(context);
     if (array_of("solve", a).ndim() == 3) {
@@ -317,7 +318,8 @@ hardly a correct digit.
         });
     module.def(
         "lu",
-        [](const py::object& a, const std::string& pivot, const WorkplacePtr& context, unsigned threads) {
+        [](const py::object& a, const std::string& pivot, const WorkplacePtr& context,
+           Whole<"threads", unsigned> threads) {
             const LuOptions options{.pivot = value_for(detail::input::pivot_words, "pivot", pivot), .threads = threads};
             return std::make_unique<Factorized>(a, options, context);
         },

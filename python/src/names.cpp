@@ -16,6 +16,7 @@
 #include "arrays.hpp"
 #include "context.hpp"
 #include "module.hpp"
+#include "numbers.hpp"
 #include "quadmill/concurrent.hpp"
 #include "quadmill/error.hpp"
 
@@ -121,7 +122,7 @@ most eps n too low, and never too high.
             "All names with at least support n, and none with less than (support - eps) n, most frequent first: dicts "
             "of value, lower, estimate and upper.")
         .def(
-            "top", [](const Names& self, std::size_t k) { return name_rows(self.top(k)); }, py::arg("k"),
+            "top", [](const Names& self, Whole<"k"> k) { return name_rows(self.top(k)); }, py::arg("k"),
             "The k names with the largest estimates, in the same form.")
         .def(
             "count",

@@ -14,6 +14,7 @@
 #include "arrays.hpp"
 #include "context.hpp"
 #include "module.hpp"
+#include "numbers.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill/pairs.hpp"
 #include "quadmill/picture.hpp"
@@ -22,100 +23,112 @@ namespace quadmill::python {
 
 namespace {
 
-using Counted = std::optional<std::pair<std::uint32_t, std::size_t>>;  // a buffer, and an offset
-using Coefficients = std::optional<std::array<float, 4>>;              // of a plane
+using Coefficients = std::optional<FourReals<"plane">>;
+template <Name name>
+using GlName = Whole<name, std::uint32_t>;
 
-std::optional<CountInBuffer> count_in(const Counted& counted) {
+std::optional<CountInBuffer> count_in(const std::optional<Counted>& counted) {
     if (!counted) return {};
-    return CountInBuffer{counted->first, counted->second};
+    return counted->value;
 }
 
-std::optional<Plane> plane_of(const Coefficients& plane) {
-    if (!plane) return {};
-    return Plane{(*plane)[0], (*plane)[1], (*plane)[2], (*plane)[3]};
+Plane plane_of(const FourReals<"plane">& plane) {
+    const auto& [x, y, z, w] = plane.values;
+    return {x, y, z, w};
 }
 
 SortOptions in_order(const std::string& order) {
     return {.order = value_for(detail::input::order_words, "order", order)};
 }
 
-void sort_texture(Workplace& workplace, const TextureRegion& input, const TextureRegion& output, bool all_as_one,
+void sort_texture(Workplace& workplace, const Texels<"input">& input, const Texels<"output">& output, bool all_as_one,
                   const std::string& order) {
     const auto channels = all_as_one ? TexelChannels::AllAsOne : TexelChannels::EachByItself;
-    in_turn(workplace.turn, [&] { (void)workplace.sorter(in_order(order)).sort_texture(input, output, channels); });
+    in_turn(workplace.turn,
+            [&] { (void)workplace.sorter(in_order(order)).sort_texture(input.value, output.value, channels); });
 }
 
-void argsort_texture(Workplace& workplace, TextureRegion keys, std::uint32_t index, std::optional<std::size_t> count,
-                     int channel, const Coefficients& plane, const std::string& order) {
-    if (count) keys.count = count;
+void argsort_texture(Workplace& workplace, const Texels<"keys">& given, GlName<"index"> index,
+                     std::optional<Whole<"count">> count, int channel, const Coefficients& plane,
+                     const std::string& order) {
+    auto keys = given.value;
+    if (count) keys.count = count->value;
     in_turn(workplace.turn, [&] {
         auto& sorter = workplace.sorter(in_order(order));
         if (plane) {
-            (void)sorter.argsort_texture(keys, *plane_of(plane), index);
+            (void)sorter.argsort_texture(keys, plane_of(*plane), index);
         } else {
             (void)sorter.argsort_texture(keys, index, channel);
         }
     });
 }
 
-void percentiles_texture(Workplace& workplace, const TextureRegion& keys, const std::vector<double>& phi,
-                         std::uint32_t output, int channel) {
-    in_turn(workplace.turn, [&] { (void)workplace.sorter({}).percentiles_texture(keys, phi, output, channel); });
+void percentiles_texture(Workplace& workplace, const Texels<"keys">& keys, const Reals<"phi">& phi,
+                         GlName<"output"> output, int channel) {
+    in_turn(workplace.turn,
+            [&] { (void)workplace.sorter({}).percentiles_texture(keys.value, phi.values, output, channel); });
 }
 
-void argsort_buffer(Workplace& workplace, const BufferKeys& keys, std::size_t count, std::uint32_t index,
-                    std::size_t index_offset, const Coefficients& plane, const std::string& order) {
+void argsort_buffer(Workplace& workplace, const BufferKeys& keys, Whole<"count"> count, GlName<"index"> index,
+                    Whole<"index_offset"> index_offset, const Coefficients& plane, const std::string& order) {
     in_turn(workplace.turn, [&] {
         auto& sorter = workplace.sorter(in_order(order));
         if (plane) {
-            (void)sorter.argsort_buffer(keys, *plane_of(plane), count, index, index_offset);
+            (void)sorter.argsort_buffer(keys, plane_of(*plane), count, index, index_offset);
         } else {
             (void)sorter.argsort_buffer(keys, count, index, index_offset);
         }
     });
 }
 
-void sort_buffer(Workplace& workplace, const BufferKeys& keys, std::size_t count, const std::string& order) {
+void sort_buffer(Workplace& workplace, const BufferKeys& keys, Whole<"count"> count, const std::string& order) {
     in_turn(workplace.turn, [&] { (void)workplace.sorter(in_order(order)).sort_buffer(keys, count); });
 }
 
-using Ends = std::optional<std::vector<std::size_t>>;
+using Ends = Wholes<"ends">;
 
-void argsort_segments(Workplace& workplace, const TextureRegion& keys, const std::vector<std::size_t>& ends,
-                      std::uint32_t index, int channel, const std::string& order) {
+void argsort_segments(Workplace& workplace, const Texels<"keys">& keys, const Ends& ends, GlName<"index"> index,
+                      int channel, const std::string& order) {
     in_turn(workplace.turn,
-            [&] { (void)workplace.pairs(in_order(order)).argsort_segments(keys, ends, index, channel); });
+            [&] { (void)workplace.pairs(in_order(order)).argsort_segments(keys.value, ends.values, index, channel); });
 }
 
-void sort_pairs(Workplace& workplace, const TextureRegion& keys_in, const TextureRegion& keys_out,
-                const TextureRegion& values_in, const TextureRegion& values_out, const Ends& ends,
-                const std::string& order) {
+void sort_pairs(Workplace& workplace, const Texels<"keys_in">& keys_in, const Texels<"keys_out">& keys_out,
+                const Texels<"values_in">& values_in, const Texels<"values_out">& values_out,
+                const std::optional<Ends>& ends, const std::string& order) {
     in_turn(workplace.turn, [&] {
         auto& pairs = workplace.pairs(in_order(order));
         if (ends) {
-            (void)pairs.sort_pairs(keys_in, keys_out, values_in, values_out, *ends);
+            (void)pairs.sort_pairs(keys_in.value, keys_out.value, values_in.value, values_out.value, ends->values);
         } else {
-            (void)pairs.sort_pairs(keys_in, keys_out, values_in, values_out);
+            (void)pairs.sort_pairs(keys_in.value, keys_out.value, values_in.value, values_out.value);
         }
     });
 }
 
-void measure(Workplace& workplace, const TextureRegion& picture, std::uint32_t histogram, std::uint32_t cumulative,
-             std::uint32_t equalization, std::uint32_t range, std::uint32_t percentiles, std::vector<double> phi,
-             std::size_t bins, float low, float high, bool logarithmic, const std::array<float, 4>& weights) {
+void measure(Workplace& workplace, const Texels<"picture">& picture, GlName<"histogram"> histogram,
+             GlName<"cumulative"> cumulative, GlName<"equalization"> equalization, GlName<"range"> range,
+             GlName<"percentiles"> percentiles, const Reals<"phi">& phi, Whole<"bins"> bins, float low, float high,
+             bool logarithmic, const FourReals<"weights">& weights, const std::string& weight, GlName<"mask"> mask,
+             int levels) {
+    static const detail::input::Words<PictureWeight> words{
+        {"once", PictureWeight::Once}, {"alpha", PictureWeight::Alpha}, {"mask", PictureWeight::Mask}};
+    const PictureOptions options{.weights = weights.values,
+                                 .bins = bins,
+                                 .low = low,
+                                 .high = high,
+                                 .scale = logarithmic ? BinScale::Logarithmic : BinScale::Linear,
+                                 .phi = phi.values,
+                                 .weight = value_for(words, "weight", weight),
+                                 .levels = levels,
+                                 .mask = mask};
     in_turn(workplace.turn, [&] {
-        workplace.pictures().measure(picture, {histogram, cumulative, equalization, range, percentiles},
-                                     {.weights = weights,
-                                      .bins = bins,
-                                      .low = low,
-                                      .high = high,
-                                      .scale = logarithmic ? BinScale::Logarithmic : BinScale::Linear,
-                                      .phi = std::move(phi)});
+        workplace.pictures().measure(picture.value, {histogram, cumulative, equalization, range, percentiles}, options);
     });
 }
 
-bool prepare(Workplace& workplace, const std::string& call, const py::object& dtype, std::size_t count,
-             std::optional<std::size_t> programs, const std::string& order) {
+bool prepare(Workplace& workplace, const std::string& call, const py::object& dtype, Whole<"count"> count,
+             std::optional<Whole<"programs">> programs, const std::string& order) {
     static const detail::input::Words<SortCall> calls{{"sort", SortCall::Sort},
                                                       {"sort_with_index", SortCall::SortWithIndex},
                                                       {"argsort", SortCall::Argsort},
@@ -125,7 +138,8 @@ bool prepare(Workplace& workplace, const std::string& call, const py::object& dt
     const auto which = value_for(calls, "call", call);
     const auto type = key_type(dtype);
     return in_turn(workplace.turn, [&] {
-        return workplace.sorter(in_order(order)).prepare(which, type, count, programs.value_or(~std::size_t{0}));
+        return workplace.sorter(in_order(order))
+            .prepare(which, type, count, programs ? programs->value : ~std::size_t{0});
     });
 }
 
@@ -149,17 +163,16 @@ where argsort_texture() finds that number. A call also takes the name alone, for
 >>> quadmill.TextureRegion(7, x=2, width=10).texture
 7
 )")
-        .def(py::init([](std::uint32_t texture, int layer, int x, int y, int width, int height,
-                         std::optional<std::size_t> count, const Counted& counted) {
-                 return TextureRegion{texture, layer, x, y, width, height, count, count_in(counted)};
+        .def(py::init([](GlName<"texture"> texture, int layer, int x, int y, int width, int height,
+                         std::optional<Whole<"count">> count, const std::optional<Counted>& counted) {
+                 return TextureRegion{
+                     texture,          layer, x, y, width, height, count ? std::optional(count->value) : std::nullopt,
+                     count_in(counted)};
              }),
              py::arg("texture"), py::kw_only(), py::arg("layer") = 0, py::arg("x") = 0, py::arg("y") = 0,
              py::arg("width") = 0, py::arg("height") = 0, py::arg("count") = py::none(),
              py::arg("counted") = py::none(), "Describes the texels; they are looked at in a call.")
-        .def(py::init([](std::uint32_t texture) { return TextureRegion{.texture = texture}; }), py::arg("texture"),
-             "All texels.")
         .def_readonly("texture", &TextureRegion::texture, "The OpenGL name.");
-    py::implicitly_convertible<py::int_, TextureRegion>();
     py::class_<BufferKeys>(module, "BufferKeys", R"(
 Keys in the program's buffer, by its OpenGL name: the offset of the first key in bytes, and the bytes from one key to the
 next (0: they follow each other). `counted` is a buffer and an offset in it with the number of keys, if only the GPU
@@ -168,8 +181,8 @@ knows it.
 >>> quadmill.BufferKeys(7, "float32", offset=8, stride=16).buffer
 7
 )")
-        .def(py::init([](std::uint32_t buffer, const py::object& dtype, std::size_t offset, std::size_t stride,
-                         const Counted& counted) {
+        .def(py::init([](GlName<"buffer"> buffer, const py::object& dtype, Whole<"offset"> offset,
+                         Whole<"stride"> stride, const std::optional<Counted>& counted) {
                  return BufferKeys{buffer, key_type(dtype), offset, stride, count_in(counted)};
              }),
              py::arg("buffer"), py::arg("dtype") = "float32", py::kw_only(), py::arg("offset") = 0,
@@ -219,10 +232,13 @@ or in place. With `ends`, within each segment, as in argsort_segments().
              py::arg("cumulative") = 0, py::arg("equalization") = 0, py::arg("range") = 0, py::arg("percentiles") = 0,
              py::arg("phi") = std::vector<double>(), py::arg("bins") = 256, py::arg("low") = 0.0F,
              py::arg("high") = 1.0F, py::arg("logarithmic") = false,
-             py::arg("weights") = std::array<float, 4>{0.2126F, 0.7152F, 0.0722F, 0}, R"(
+             py::arg("weights") = std::array{0.2126, 0.7152, 0.0722, 0.0}, py::arg("weight") = "once",
+             py::arg("mask") = 0, py::arg("levels") = 1, R"(
 Statistics of a picture in a texture, written to textures: `histogram` and `cumulative` (R32UI) and `equalization` (R32F)
 have a texel for each bin, `range` (RGBA32F) minimum, maximum, mean and number, `percentiles` (R32F) a texel for each
-fraction of `phi`. A value is the weighted sum of a texel's channels. Nothing is read back, and it does not wait.
+fraction of `phi`. A value is the weighted sum of a texel's channels. With `weight` "alpha", a texel counts
+round(levels a) times, where a is its alpha; with "mask", a is the red channel of the texture `mask`. `levels` is 1 to
+255. Nothing is read back, and it does not wait.
 )")
         .def("prepare", &prepare, py::arg("call"), py::arg("dtype"), py::arg("count"), py::arg("programs") = py::none(),
              py::kw_only(), order, R"(

@@ -18,6 +18,7 @@
 #include "arrays.hpp"
 #include "context.hpp"
 #include "module.hpp"
+#include "numbers.hpp"
 #include "quadmill/error.hpp"
 #include "query/plan/plan.hpp"
 #include "sql/binder.hpp"
@@ -111,7 +112,7 @@ py::object values_of(const py::object& series) {
         return numpy.attr("where")(missing, py::none(), texts);
     }
     const py::object values =
-        is_nullable ? series.attr("fillna")(0).attr("to_numpy")(py::arg("dtype") = type.attr("numpy_dtype"))
+        is_nullable ? series.attr("to_numpy")(py::arg("dtype") = type.attr("numpy_dtype"), py::arg("na_value") = false)
                     : series.attr("to_numpy")();
     if (!missing.attr("any")().cast<bool>()) return values;
     return numpy.attr("ma").attr("masked_array")(values, missing);
@@ -120,7 +121,15 @@ py::object values_of(const py::object& series) {
 // Columns as a dict of arrays.
 py::dict columns_of(const py::object& frame) {
     py::dict columns;
-    for (const auto& name : frame.attr("columns")) columns[name] = values_of(frame[name]);
+    for (const auto& name : frame.attr("columns")) {
+        if (columns.contains(name))
+            throw InvalidArgument("Table: two columns are called " + py::repr(name).cast<std::string>());
+        columns[name] = py::none();
+    }
+    py::ssize_t i = 0;
+    for (const auto& [name, values] : columns)
+        columns[name] =
+            values_of(frame.attr("iloc")[py::make_tuple(py::slice(py::none(), py::none(), py::none()), i++)]);
     return columns;
 }
 
@@ -211,7 +220,7 @@ struct ResultColumnMaker {
 };
 
 py::dict run_query(const std::string& sql, const py::object& data, const std::string& engine, WorkplacePtr context,
-                   unsigned threads) {
+                   Whole<"threads", unsigned> threads) {
     const auto written = detail::sql::parse_sql(sql);
     const auto tables = tables_of(written, data);
     const auto query = bound(written, tables);

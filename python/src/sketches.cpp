@@ -15,6 +15,7 @@
 #include "arrays.hpp"
 #include "context.hpp"
 #include "module.hpp"
+#include "numbers.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill/sketch.hpp"
 
@@ -85,7 +86,7 @@ std::unique_ptr<AnySketch> made_for(SketchKeys keys, const WorkplacePtr& context
 
 std::unique_ptr<AnySketch> make_sketch(const py::object& dtype, std::uint64_t width, int depth, const std::string& kind,
                                        int fat, std::uint64_t seed, const std::string& engine, WorkplacePtr context,
-                                       unsigned threads) {
+                                       Whole<"threads", unsigned> threads) {
     const SketchOptions options{.kind = value_for(detail::input::sketch_kind_words, "kind", kind),
                                 .width = width,
                                 .depth = depth,
@@ -243,7 +244,7 @@ void add_to_hitters(AnyHitters& self, const py::object& values) {
         self.hitters);
 }
 
-py::tuple top_hitters(AnyHitters& self, std::size_t k) {
+py::tuple top_hitters(AnyHitters& self, Whole<"k"> k) {
     return std::visit(
         [&]<class T>(HeavyHitters<T>& hitters) {
             const auto top = in_turn(self.turn, [&] { return hitters.top(k); });
@@ -281,14 +282,15 @@ array([2, 0], dtype=uint64)
         .def("query", &query_keys, py::arg("keys"), "For each key a record of lower, estimate and upper.")
         .def(
             "insert_texture",
-            [](AnySketch& self, std::uint32_t keys, std::optional<std::size_t> count) {
+            [](AnySketch& self, Whole<"keys", std::uint32_t> keys, std::optional<Whole<"count">> count) {
                 in_textures(self, [&](auto& sketch) { sketch.insert_texture(keys, count); });
             },
             py::arg("keys"), py::arg("count") = py::none(),
             "Counts the first `count` texels of a texture: R32UI, R32F, or RG32UI for uint64.")
         .def(
             "query_texture",
-            [](AnySketch& self, std::uint32_t keys, std::uint32_t estimates, std::optional<std::size_t> count) {
+            [](AnySketch& self, Whole<"keys", std::uint32_t> keys, Whole<"estimates", std::uint32_t> estimates,
+               std::optional<Whole<"count">> count) {
                 in_textures(self, [&](auto& sketch) { sketch.query_texture(keys, estimates, count); });
             },
             py::arg("keys"), py::arg("estimates"), py::arg("count") = py::none(),

@@ -2,9 +2,11 @@
 
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <regex>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,6 +15,7 @@
 #include "context.hpp"
 #include "cpu/sort.hpp"
 #include "module.hpp"
+#include "numbers.hpp"
 #include "quadmill/error.hpp"
 #include "sort/choose.hpp"
 
@@ -20,16 +23,33 @@ namespace quadmill::python {
 
 namespace {
 
+using Threads = Whole<"threads", unsigned>;
+using Ends = Wholes<"ends">;
+
 struct How {
+    const char* function;  // of this module
     SortOptions options{};
     WorkplacePtr workplace{};
 };
 
-How how(const std::string& order, const std::string& engine, WorkplacePtr workplace, unsigned threads) {
-    return {.options = {.order = value_for(detail::input::order_words, "order", order),
+How how(const char* function, const std::string& order, const std::string& engine, WorkplacePtr workplace,
+        unsigned threads) {
+    return {.function = function,
+            .options = {.order = value_for(detail::input::order_words, "order", order),
                         .engine = value_for(detail::input::engine_words, "engine", engine),
                         .threads = threads},
             .workplace = std::move(workplace)};
+}
+
+// Runs work of the library, and gives its errors the name of the module's function that was called.
+template <class Work>
+void under_name(const char* function, const Work& work) {
+    try {
+        work();
+    } catch (const InvalidArgument& error) {
+        static const std::regex name(R"(^[\w:]+: )");
+        throw InvalidArgument(std::string(function) + ": " + std::regex_replace(error.what(), name, ""));
+    }
 }
 
 // The context to sort in; null is the CPU. Auto opens a context only for enough keys that this may pay off.
@@ -48,11 +68,14 @@ WorkplacePtr place_for(const How& how, const detail::sort::SortWork& work) {
 
 template <class BySorter, class OnCpu>
 void sort_by(const How& how, const detail::sort::SortWork& work, const BySorter& by_sorter, const OnCpu& on_cpu) {
-    if (const auto place = place_for(how, work)) {
-        in_turn(place->turn, [&] { by_sorter(place->sorter(how.options)); });
-    } else {
-        released([&] { on_cpu(how.options.order, how.options.threads); });
-    }
+    const auto place = place_for(how, work);
+    under_name(how.function, [&] {
+        if (place) {
+            in_turn(place->turn, [&] { by_sorter(place->sorter(how.options)); });
+        } else {
+            released([&] { on_cpu(how.options.order, how.options.threads); });
+        }
+    });
 }
 
 // Keys to change in place: the array itself, or a copy whose values finish() puts back.
@@ -60,6 +83,7 @@ class InPlace {
   public:
     InPlace(const char* function, const py::object& object, Order order) : order_(order) {
         const auto array = array_of(function, object);
+        if (!py::hasattr(array, "mask")) check_sortable(function, array.dtype());
         if (!is_converted(array.dtype()) || py::hasattr(array, "mask")) {
             work_ = keys_in_place(function, object);
             return;
@@ -99,7 +123,9 @@ py::array with_last(const char* function, const py::array& array, int axis) {
 
 // Its values in one dimension, copied.
 py::array in_a_row(const py::array& array) {
-    return array.attr("reshape")(-1).attr("copy")();
+    py::array row = array.attr("reshape")(-1);
+    if (row.ndim() != 1) row = py::module_::import("numpy").attr("asarray")(array).attr("reshape")(-1);  // of a matrix
+    return row.attr("copy")();
 }
 
 std::size_t last_length(const py::array& array) {
@@ -119,7 +145,8 @@ void sort_keys_in_windows(const How& as, const Keys& keys, std::size_t window) {
         [&](Order by, unsigned many) { (void)sort_windows_on_cpu(keys, window, by, many); });
 }
 
-void sort_along(const char* function, const How& as, const py::array& array, int axis) {
+void sort_along(const How& as, const py::array& array, int axis) {
+    const auto* const function = as.function;
     if (!array.writeable())
         throw InvalidArgument(std::string(function) + ": works in place, and the array is read-only; give a copy");
     auto moved = with_last(function, array, axis);
@@ -131,25 +158,28 @@ void sort_along(const char* function, const How& as, const py::array& array, int
     moved[py::ellipsis()] = row.attr("reshape")(moved.attr("shape"));
 }
 
-void sort_array(const py::object& a, std::optional<int> axis, const std::string& order, const std::string& engine,
-                WorkplacePtr context, unsigned threads) {
-    const auto as = how(order, engine, std::move(context), threads);
-    if (axis) return sort_along("sort", as, array_of("sort", a), *axis);
-    InPlace array("sort", a, as.options.order);
+void sort_array(const How& as, const py::object& a, std::optional<int> axis) {
+    if (axis) return sort_along(as, array_of(as.function, a), *axis);
+    InPlace array(as.function, a, as.options.order);
     sort_keys(as, array.keys());
     array.finish();
 }
 
+void sort_in_place(const py::object& a, std::optional<int> axis, const std::string& order, const std::string& engine,
+                   WorkplacePtr context, Threads threads) {
+    sort_array(how("sort", order, engine, std::move(context), threads), a, axis);
+}
+
 py::object sorted(const py::object& a, std::optional<int> axis, const std::string& order, const std::string& engine,
-                  WorkplacePtr context, unsigned threads) {
+                  WorkplacePtr context, Threads threads) {
     const py::array copy = array_of("sorted", a).attr("copy")();
-    sort_array(copy, axis, order, engine, std::move(context), threads);
+    sort_array(how("sorted", order, engine, std::move(context), threads), copy, axis);
     return copy;
 }
 
 py::array sort_array_with_index(const py::object& a, const std::string& order, const std::string& engine,
-                                WorkplacePtr context, unsigned threads) {
-    const auto as = how(order, engine, std::move(context), threads);
+                                WorkplacePtr context, Threads threads) {
+    const auto as = how("sort_with_index", order, engine, std::move(context), threads);
     InPlace array("sort_with_index", a, as.options.order);
     const auto& keys = array.keys();
     std::vector<std::uint32_t> index(keys.size());
@@ -166,10 +196,12 @@ std::vector<std::uint32_t> argsort_keys_in_segments(const How& as, const Keys& k
                                                     std::span<const std::size_t> ends) {
     std::vector<std::uint32_t> index(keys.size());
     if (const auto place = place_for(as, {.n = keys.size(), .index = true, .type = keys.type()})) {
-        in_turn(place->turn, [&] { (void)place->pairs(as.options).argsort_segments(keys, ends, index); });
+        under_name(as.function, [&] {
+            in_turn(place->turn, [&] { (void)place->pairs(as.options).argsort_segments(keys, ends, index); });
+        });
         return index;
     }
-    detail::cpu::check_segments("argsort_segments", keys.size(), ends);
+    detail::cpu::check_segments(as.function, keys.size(), ends);
     released([&] {
         for_type(keys.type(), [&]<class T>(T) {
             const auto all = span_of<const T>(keys);
@@ -216,22 +248,22 @@ py::object argsort_along(const How& as, const py::array& array, int axis) {
 }
 
 py::object argsort(const py::object& a, std::optional<int> axis, const std::string& order, const std::string& engine,
-                   WorkplacePtr context, unsigned threads) {
-    const auto as = how(order, engine, std::move(context), threads);
+                   WorkplacePtr context, Threads threads) {
+    const auto as = how("argsort", order, engine, std::move(context), threads);
     if (axis) return argsort_along(as, array_of("argsort", a), *axis);
     return made_of(argsort_keys(as, readable("argsort", a, as.options.order).keys));
 }
 
-py::array argsort_segments(const py::object& a, const std::vector<std::size_t>& ends, const std::string& order,
-                           const std::string& engine, WorkplacePtr context, unsigned threads) {
-    const auto as = how(order, engine, std::move(context), threads);
-    return made_of(argsort_keys_in_segments(as, readable("argsort_segments", a, as.options.order).keys, ends));
+py::array argsort_segments(const py::object& a, const Ends& ends, const std::string& order, const std::string& engine,
+                           WorkplacePtr context, Threads threads) {
+    const auto as = how("argsort_segments", order, engine, std::move(context), threads);
+    return made_of(argsort_keys_in_segments(as, readable(as.function, a, as.options.order).keys, ends.values));
 }
 
-void sort_by_key(const py::object& keys, const py::object& values, const std::optional<std::vector<std::size_t>>& ends,
-                 const std::string& order, const std::string& engine, WorkplacePtr context, unsigned threads) {
+void sort_by_key(const py::object& keys, const py::object& values, const std::optional<Ends>& ends,
+                 const std::string& order, const std::string& engine, WorkplacePtr context, Threads threads) {
     constexpr const char* function = "sort_by_key";
-    const auto as = how(order, engine, std::move(context), threads);
+    const auto as = how(function, order, engine, std::move(context), threads);
     const auto array = array_of(function, keys), moved = array_of(function, values);
     const auto from = readable(function, keys, as.options.order);
     if (moved.ndim() < 1 || static_cast<std::size_t>(moved.shape(0)) != from.keys.size()) {
@@ -240,22 +272,25 @@ void sort_by_key(const py::object& keys, const py::object& values, const std::op
     }
     if (!array.writeable() || !moved.writeable())
         throw InvalidArgument(std::string(function) + ": works in place, and an array is read-only; give a copy");
-    const auto index = made_of(ends ? argsort_keys_in_segments(as, from.keys, *ends) : argsort_keys(as, from.keys));
+    if (py::module_::import("numpy").attr("shares_memory")(array, moved).cast<bool>())
+        throw InvalidArgument(std::string(function) + ": keys and values must not share memory; give a copy of one");
+    const auto index =
+        made_of(ends ? argsort_keys_in_segments(as, from.keys, ends->values) : argsort_keys(as, from.keys));
     for (py::object each : {py::object(array), py::object(moved)})
         each[py::ellipsis()] = each.attr("take")(index, py::arg("axis") = 0);
 }
 
-py::tuple top(const py::object& a, std::size_t k, const std::string& order, const std::string& engine,
-              WorkplacePtr context, unsigned threads) {
-    const auto as = how(order, engine, std::move(context), threads);
+py::tuple top(const py::object& a, Whole<"k"> k, const std::string& order, const std::string& engine,
+              WorkplacePtr context, Threads threads) {
+    const auto as = how("top", order, engine, std::move(context), threads);
     const auto type = array_of("top", a).dtype();
     const auto from = readable("top", a, as.options.order);
-    if (k > from.keys.size()) {
+    if (k.value > from.keys.size()) {
         throw InvalidArgument("top: k must be at most the number of values, " + std::to_string(from.keys.size()) +
-                              ", not " + std::to_string(k));
+                              ", not " + std::to_string(k.value));
     }
-    const auto best = keys_in_place("top", py::module_::import("numpy").attr("empty")(k, from.array.dtype()));
-    std::vector<std::uint32_t> index(k);
+    const auto best = keys_in_place("top", py::module_::import("numpy").attr("empty")(k.value, from.array.dtype()));
+    std::vector<std::uint32_t> index(k.value);
     sort_by(
         as, {.n = from.keys.size(), .top = true, .type = from.keys.type()},
         [&](Sorter& sorter) { (void)sorter.top(from.keys, best.keys, index); },
@@ -264,17 +299,18 @@ py::tuple top(const py::object& a, std::size_t k, const std::string& order, cons
                           made_of(std::move(index)));
 }
 
-void sort_windows(const py::object& a, std::size_t window, const std::string& order, const std::string& engine,
-                  WorkplacePtr context, unsigned threads) {
-    const auto as = how(order, engine, std::move(context), threads);
+void sort_windows(const py::object& a, Whole<"window"> window, const std::string& order, const std::string& engine,
+                  WorkplacePtr context, Threads threads) {
+    const auto as = how("sort_windows", order, engine, std::move(context), threads);
     InPlace array("sort_windows", a, as.options.order);
     sort_keys_in_windows(as, array.keys(), window);
     array.finish();
 }
 
-void sort_segments(const py::object& a, const std::vector<std::size_t>& ends, const std::string& order,
-                   const std::string& engine, WorkplacePtr context, unsigned threads) {
-    const auto as = how(order, engine, std::move(context), threads);
+void sort_segments(const py::object& a, const Ends& given, const std::string& order, const std::string& engine,
+                   WorkplacePtr context, Threads threads) {
+    const auto& ends = given.values;
+    const auto as = how("sort_segments", order, engine, std::move(context), threads);
     InPlace array("sort_segments", a, as.options.order);
     const auto& keys = array.keys();
     const auto mean = keys.size() / std::max<std::size_t>(ends.size(), 1);
@@ -292,7 +328,7 @@ void bind_sort(py::module_& module) {
         module.def(name, function, py::arg("a"), parameters..., py::kw_only(), py::arg("order") = "asc",
                    py::arg("engine") = "auto", py::arg("context") = WorkplacePtr(), py::arg("threads") = 0U, says);
     };
-    define("sort", &sort_array, R"(
+    define("sort", &sort_in_place, R"(
 Sorts an array of one dimension in place.
 
 Types are float16, float32, float64, int32, uint32, int64 and uint64. Integers of 8 and 16 bits, bool, datetime64 and
@@ -337,7 +373,7 @@ array([1, 2, 0, 4, 3], dtype=uint32)
                py::arg("ends") = py::none(), py::arg("order") = "asc", py::arg("engine") = "auto",
                py::arg("context") = WorkplacePtr(), py::arg("threads") = 0U, R"(
 Sorts keys in place, stably, and puts values[i] where key i goes. Values may be of any type, and rows of an array of
-several dimensions. With `ends`, within each segment, as in sort_segments(). Engines as in sort_with_index().
+several dimensions; they share no memory with the keys. With `ends`, within each segment, as in sort_segments(). Engines as in sort_with_index().
 
 >>> keys, values = numpy.array([3, 1, 2]), numpy.array(["c", "a", "b"])
 >>> quadmill.sort_by_key(keys, values)

@@ -19,6 +19,7 @@
 #include "arrays.hpp"
 #include "context.hpp"
 #include "module.hpp"
+#include "numbers.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill/sort.hpp"
 #include "quadmill/stream.hpp"
@@ -325,8 +326,8 @@ array([899., 989.])
 >>> again.n
 2000
 )");
-    made.def(py::init([](const py::object& dtype, double eps, std::optional<std::uint64_t> n, std::size_t window,
-                         const std::string& engine, const WorkplacePtr& context, unsigned threads,
+    made.def(py::init([](const py::object& dtype, double eps, std::optional<std::uint64_t> n, Whole<"window"> window,
+                         const std::string& engine, const WorkplacePtr& context, Whole<"threads", unsigned> threads,
                          const std::string& tail, bool moments) {
                  const QuantileOptions options{.eps = eps,
                                                .n = n,
@@ -378,7 +379,7 @@ value's rank certainly is. For a list of phis, an array of records.
             py::arg("value"), "The number of values at or below it: a record of lower, estimate and upper.")
         .def(
             "histogram",
-            [](AnyQuantiles& self, std::size_t bars) {
+            [](AnyQuantiles& self, Whole<"bars"> bars) {
                 return self.visit([&]<class T>(Quantiles<T>& summary) {
                     const auto found = self.alone([&] { return summary.histogram(bars); });
                     return records(found, with_bounds<Count>({{"low", dtype_of<T>(), offsetof(Bar<T>, from)},
@@ -402,8 +403,8 @@ array([80], dtype=uint32)
 >>> ports.count(443).estimate
 1
 )");
-    made.def(py::init([](const py::object& dtype, double eps, std::size_t window, const std::string& engine,
-                         const WorkplacePtr& context, unsigned threads) {
+    made.def(py::init([](const py::object& dtype, double eps, Whole<"window"> window, const std::string& engine,
+                         const WorkplacePtr& context, Whole<"threads", unsigned> threads) {
                  const FrequencyOptions options{.eps = eps, .window = window};
                  return std::make_unique<AnyFrequencies>("Frequencies", key_type(dtype),
                                                          sorter_for(engine, context, threads),
@@ -437,18 +438,19 @@ first: records of value, lower, estimate and upper.
 // The constructor of both sliding summaries.
 template <class AnySummary, template <class> class Summary>
 void define_sliding(py::class_<AnySummary>& made, const char* name) {
-    made.def(py::init([name](std::uint64_t window, const py::object& dtype, double eps, bool any_width,
-                             const std::string& engine, const WorkplacePtr& context, unsigned threads) {
-                 const SlidingOptions options{
-                     .eps = eps, .window = window, .widths = any_width ? Widths::Variable : Widths::Fixed};
-                 return std::make_unique<AnySummary>(name, key_type(dtype), sorter_for(engine, context, threads),
-                                                     [&]<class T>(T, std::unique_ptr<WindowSorter> sorter) {
-                                                         return Summary<T>(options, std::move(sorter));
-                                                     });
-             }),
-             py::arg("window"), py::arg("dtype") = "float32", py::kw_only(), py::arg("eps") = 0.01,
-             py::arg("any_width") = false, py::arg("engine") = "auto", py::arg("context") = WorkplacePtr(),
-             py::arg("threads") = 1U);
+    made.def(
+        py::init([name](std::uint64_t window, const py::object& dtype, double eps, bool any_width,
+                        const std::string& engine, const WorkplacePtr& context, Whole<"threads", unsigned> threads) {
+            const SlidingOptions options{
+                .eps = eps, .window = window, .widths = any_width ? Widths::Variable : Widths::Fixed};
+            return std::make_unique<AnySummary>(name, key_type(dtype), sorter_for(engine, context, threads),
+                                                [&]<class T>(T, std::unique_ptr<WindowSorter> sorter) {
+                                                    return Summary<T>(options, std::move(sorter));
+                                                });
+        }),
+        py::arg("window"), py::arg("dtype") = "float32", py::kw_only(), py::arg("eps") = 0.01,
+        py::arg("any_width") = false, py::arg("engine") = "auto", py::arg("context") = WorkplacePtr(),
+        py::arg("threads") = 1U);
 }
 
 void bind_sliding(py::module_& module) {
@@ -500,7 +502,7 @@ are in bits; `support` is the smallest value for heavy().
 [('0xa000001', 32)]
 )");
     made.def(py::init([](const std::vector<int>& lengths, const py::object& dtype, double eps, double support,
-                         const std::string& engine, const WorkplacePtr& context, unsigned threads) {
+                         const std::string& engine, const WorkplacePtr& context, Whole<"threads", unsigned> threads) {
                  const HeavyPrefixOptions options{.eps = eps, .support = support, .lengths = lengths};
                  return std::make_unique<AnyPrefixes>("HeavyPrefixes", key_type(dtype),
                                                       sorter_for(engine, context, threads),
@@ -546,8 +548,8 @@ SUM(y) over the pairs (x, y) whose x is at most scale * AGG(x) + offset, where A
 >>> sales.sum("quantile", phi=0.75)["sum"]
 60.0
 )");
-    made.def(py::init([](const py::object& dtype, double eps, std::optional<std::uint64_t> n, std::size_t window,
-                         const std::string& engine, const WorkplacePtr& context, unsigned threads) {
+    made.def(py::init([](const py::object& dtype, double eps, std::optional<std::uint64_t> n, Whole<"window"> window,
+                         const std::string& engine, const WorkplacePtr& context, Whole<"threads", unsigned> threads) {
                  const CorrelatedSumOptions options{.eps = eps, .n = n, .window = window};
                  return std::make_unique<AnyCorrelatedSums>("CorrelatedSums", key_type(dtype),
                                                             sorter_for(engine, context, threads),

@@ -52,7 +52,7 @@ void check(const PictureOptions& options) {
         if (!std::isfinite(weight)) refuse("a weight is a finite number, not " + std::to_string(weight));
     }
     if (const bool by_mask = options.weight == PictureWeight::Mask; by_mask != (options.mask != 0))
-        refuse(by_mask ? "PictureWeight::Mask needs a mask" : "a mask is only for PictureWeight::Mask");
+        refuse(by_mask ? "a weight by mask needs a mask" : "a mask is only for a weight by mask");
     if (options.levels < 1 || options.levels > max_levels) {
         refuse("from 1 to " + std::to_string(max_levels) + " levels of weights, not " + std::to_string(options.levels));
     }

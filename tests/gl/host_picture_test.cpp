@@ -571,7 +571,7 @@ TEST_CASE("Wrong calls of statistics are refused with the reason") {
     const Picture four(host.gl, std::vector<float>(4 * 300, 1), forms[0], 30), small(host.gl, {1, 1, 1}, forms[3], 3);
     const TextureRegion pixels{.texture = four.id};
     refused("needs a mask", whole, all, {.bins = 8, .weight = PictureWeight::Mask});
-    refused("only for PictureWeight::Mask", whole, all, {.bins = 8, .mask = four.id});
+    refused("only for a weight by mask", whole, all, {.bins = 8, .mask = four.id});
     refused("from 1 to 255 levels", pixels, all, {.bins = 8, .weight = PictureWeight::Alpha, .levels = 0});
     refused("from 1 to 255 levels", pixels, all, {.bins = 8, .weight = PictureWeight::Alpha, .levels = 256});
     refused("R32F have no alpha", whole, all, {.bins = 8, .weight = PictureWeight::Alpha});

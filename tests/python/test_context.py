@@ -165,6 +165,91 @@ def test_a_loader_of_the_program(host, rng):
         quadmill.Context.adopt(lambda name: None)
 
 
+@pytest.mark.parametrize("answer, error", [("abc", TypeError), (b"abc", TypeError), (1.5, TypeError), ([1], TypeError),
+                                           (ctypes.c_char_p(b"abc"), TypeError), (ctypes.c_int(5), TypeError),
+                                           (1234, ValueError), (4095, ValueError), (-1, ValueError), (True, ValueError),
+                                           (2**64, ValueError), (np.int64(-5), ValueError),
+                                           (ctypes.c_void_p(16), ValueError)])
+def test_what_is_not_an_address_is_refused(host, answer, error):
+    find = loader()
+    for make in (quadmill.Context, quadmill.Context.adopt):
+        for wrong in ("glGetString", "glBindTexture"):
+            with pytest.raises(error, match=rf"must return the address of {wrong}, as a number, a pointer of ctypes"):
+                make(lambda name: answer if name == wrong else find(name))
+
+
+def test_null_pointers_are_as_none(host):
+    for null in (None, 0, ctypes.c_void_p(), ctypes.POINTER(ctypes.c_int)()):
+        with pytest.raises(quadmill.ContextError, match="adopt: the loader does not know glGetString"):
+            quadmill.Context(lambda name: null)
+
+
+def test_wrong_numbers_are_refused_by_the_name_of_the_argument(host):
+    context = quadmill.Context.adopt()
+    keys = host.texture((4, 1), 1, bytes(16), dtype="f4").glo
+    for says, error, call in (
+            ("keys must be a whole number from 0 to 4294967295, not -1", ValueError,
+             lambda: context.argsort_texture(-1, 5)),
+            ("keys must be a whole number, not 'a'", TypeError, lambda: context.argsort_texture("a", 5)),
+            ("index must be a whole number from 0", ValueError, lambda: context.argsort_texture(keys, 2**32)),
+            ("count must be a whole number from 0 on", ValueError, lambda: context.argsort_texture(keys, 5, -1)),
+            (r"plane must have 4 numbers, not 3: \(1, 2, 3\)", ValueError,
+             lambda: context.argsort_texture(keys, 5, plane=(1, 2, 3))),
+            ("plane must have numbers, not 'x'", TypeError,
+             lambda: context.argsort_texture(keys, 5, plane=(1, 2, 3, "x"))),
+            ("plane must be a sequence of numbers, not 5", TypeError,
+             lambda: context.argsort_texture(keys, 5, plane=5)),
+            ("counted must be .buffer, offset., the name of a buffer and bytes, not 5", ValueError,
+             lambda: quadmill.TextureRegion(keys, counted=5)),
+            ("counted must be a whole number from 0 on, not -1", ValueError,
+             lambda: quadmill.BufferKeys(keys, counted=(1, -1))),
+            ("offset must be a whole number from 0 on", ValueError, lambda: quadmill.BufferKeys(keys, offset=-4)),
+            ("texture must be a whole number", TypeError, lambda: quadmill.TextureRegion(None)),
+            ("ends must be a whole number from 0 on", ValueError, lambda: context.argsort_segments(keys, [-1], 5)),
+            ("phi must have numbers, not None", TypeError, lambda: context.percentiles_texture(keys, [None], 5)),
+            ("weights must have 4 numbers, not 2", ValueError, lambda: context.measure(keys, weights=[1, 2])),
+            ("programs must be a whole number", ValueError, lambda: context.prepare("sort", "f4", 5, -1))):
+        with pytest.raises(error, match=f"^{says}"):
+            call()
+
+
+def test_planes_and_outputs_that_cannot_be_are_refused(host):
+    context = quadmill.Context.adopt()
+    positions, index = host.texture((4, 1), 4, bytes(64), dtype="f4"), host.texture((4, 1), 1, bytes(16), dtype="u4")
+    buffer, order = host.buffer(bytes(48)), host.buffer(reserve=16)
+    for wrong in (np.nan, np.inf):
+        with pytest.raises(quadmill.InvalidArgument, match="^argsort_texture: a plane has four finite numbers, not"):
+            context.argsort_texture(positions.glo, index.glo, plane=(1, 2, wrong, 0))
+        with pytest.raises(quadmill.InvalidArgument, match="^argsort_buffer: a plane has four finite numbers, not"):
+            context.argsort_buffer(quadmill.BufferKeys(buffer.glo), 4, order.glo, plane=(0, 0, 1, wrong))
+    keys = host.texture((4, 1), 1, np.array([3, 1, 2, 0], "f4").tobytes(), dtype="f4")
+    with pytest.raises(quadmill.InvalidArgument, match="^percentiles_texture: keys and output must be different"):
+        context.percentiles_texture(keys.glo, [0.5], keys.glo)
+    assert np.frombuffer(keys.read(), "f4").tolist() == [3, 1, 2, 0]
+    values, out = (host.texture((4, 1), 1, np.arange(4, dtype="u4").tobytes(), dtype="u4") for _ in range(2))
+    numbers = host.texture((4, 1), 1, np.array([3, 1, 2, 0], "u4").tobytes(), dtype="u4")
+    with pytest.raises(quadmill.InvalidArgument, match="^sort_pairs: keys must go to another texture or layer than"):
+        context.sort_pairs(numbers.glo, values.glo, values.glo, out.glo)
+    assert np.frombuffer(values.read(), "u4").tolist() == [0, 1, 2, 3]
+
+
+def test_texels_of_a_picture_count_by_alpha_or_by_a_mask(host):
+    context = quadmill.Context.adopt()
+    texels = np.zeros((1, 4, 4), "f4")
+    texels[0, :, 0], texels[0, :, 3] = [0, 0.25, 0.5, 0.75], [1, 0, 0.5, 1]
+    picture, bars = host.texture((4, 1), 4, texels.tobytes(), dtype="f4"), host.texture((4, 1), 1, dtype="u4")
+    red = dict(histogram=bars.glo, bins=4, weights=(1, 0, 0, 0))
+    context.measure(picture.glo, weight="alpha", levels=2, **red)
+    assert np.frombuffer(bars.read(), "u4").tolist() == [2, 0, 1, 2]
+    mask = host.texture((4, 1), 1, np.array([0, 1, 0.6, 1], "f4").tobytes(), dtype="f4")
+    context.measure(picture.glo, weight="mask", mask=mask.glo, levels=10, **red)
+    assert np.frombuffer(bars.read(), "u4").tolist() == [0, 10, 6, 10]
+    with pytest.raises(quadmill.InvalidArgument, match="weight must be one of once, alpha, mask, not 'red'"):
+        context.measure(picture.glo, weight="red", **red)
+    with pytest.raises(quadmill.InvalidArgument, match="a weight by mask needs a mask"):
+        context.measure(picture.glo, weight="mask", **red)
+
+
 def test_rectangles_channels_and_positions(host, rng):
     context = quadmill.Context.adopt()
     values = rng.integers(0, 200, (10, 20, 4)).astype("u1")

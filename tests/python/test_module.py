@@ -142,6 +142,8 @@ def test_signatures_are_known():
         "(self, keys, index, count=None, *, channel=0, plane=None, order='asc')")
     assert str(inspect.signature(quadmill.default_context().sort_texture)) == (
         "(input, output, *, all_as_one=False, order='asc')")
+    assert str(inspect.signature(quadmill.TextureRegion)) == (
+        "(texture, *, layer=0, x=0, y=0, width=0, height=0, count=None, counted=None)")
     assert list(inspect.signature(quadmill.Quantiles).parameters)[:2] == ["dtype", "eps"]
 
 

@@ -125,6 +125,22 @@ def test_small_integers_and_bool_are_columns():
         assert quadmill.query(f"SELECT SUM({name}) AS s FROM t", columns)["s"] == [values.astype(int).sum()]
 
 
+def test_nullable_columns_and_names_of_data_frames():
+    flags = pandas.DataFrame({"flag": pandas.array([True, None, False, True], dtype="boolean"),
+                              "part": pandas.array([0.5, 1.5, None, 2], dtype="Float64"),
+                              "small": pandas.array([1, 2, None, 3], dtype="Int8")})
+    found = quadmill.query("SELECT * FROM t", flags)
+    assert found["flag"].tolist() == [1, None, 0, 1]
+    assert found["part"].tolist() == [0.5, 1.5, None, 2]
+    assert found["small"].tolist() == [1, 2, None, 3]
+    assert quadmill.query("SELECT * FROM t", flags[["flag"]].dropna())["flag"].tolist() == [1, 0, 1]
+    twice = pandas.DataFrame([[1, 2, 3]], columns=["a", "b", "a"])
+    with pytest.raises(quadmill.InvalidArgument, match="^Table: two columns are called 'a'"):
+        quadmill.query("SELECT b FROM t", twice)
+    with pytest.raises(quadmill.InvalidArgument, match="^Table: two columns are called 'a'"):
+        quadmill.Table(twice)
+
+
 def test_data_frames():
     sales = pandas.DataFrame({"city": ["Rome", None, "Rome", "Oslo"], "price": [2.5, 4, np.nan, 3],
                               "units": pandas.array([1, None, 3, 4], dtype="Int64"), "count": [1, 2, 3, 4]})

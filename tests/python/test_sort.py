@@ -162,12 +162,80 @@ def test_wrong_numbers_are_refused(context):
         quadmill.top(a, 4)
     with pytest.raises(ValueError):
         quadmill.sort_segments(a, [1, 2])
-    with pytest.raises(TypeError):
-        quadmill.sort_segments(a, [-1, 3])
     with pytest.raises(ValueError):
         quadmill.sort_windows(a, 0)
     with pytest.raises(ValueError):
         quadmill.sort_with_index(a, engine="pbsn")
+
+
+@pytest.mark.parametrize("call, error, says", [
+    (lambda a: quadmill.sort_segments(a, [-1, 3]), ValueError, "ends must be a whole number from 0 on, not -1"),
+    (lambda a: quadmill.argsort_segments(a, [3.0]), TypeError, "ends must be a whole number, not 3.0"),
+    (lambda a: quadmill.sort_by_key(a, a + 1, ends=3), TypeError, "ends must be a sequence of whole numbers, not 3"),
+    (lambda a: quadmill.sort_segments(a, "3"), TypeError, "ends must be a sequence of whole numbers, not '3'"),
+    (lambda a: quadmill.top(a, -1), ValueError, "k must be a whole number from 0 on, not -1"),
+    (lambda a: quadmill.sort_windows(a, 2.5), TypeError, "window must be a whole number, not 2.5"),
+    (lambda a: quadmill.sort(a, threads=-1), ValueError, "threads must be a whole number from 0 to 4294967295, not -1"),
+    (lambda a: quadmill.query("SELECT a FROM t", {"a": a}, threads=2**32), ValueError, "threads must be a whole"),
+    (lambda a: quadmill.Quantiles(threads=-1), ValueError, "threads must be a whole number"),
+    (lambda a: quadmill.solve(np.eye(3, dtype="f"), a, threads=None), TypeError, "threads must be a whole number"),
+    (lambda a: quadmill.NameFrequencies().top(-1), ValueError, "k must be a whole number"),
+])
+def test_wrong_numbers_are_refused_by_the_name_of_the_argument(call, error, says):
+    a = np.array([3, 1, 2], np.float32)
+    with pytest.raises(error, match=f"^{says}"):
+        call(a)
+    assert a.tolist() == [3, 1, 2]
+
+
+@pytest.mark.parametrize("engine", ["cpu", "merge"])
+def test_keys_and_values_that_share_memory_are_refused(context, engine):
+    z = np.array([5, 3, 9, 1, 7])
+    both = np.arange(12).reshape(3, 4)
+    for keys, values in ((z[:3], z[1:4]), (z, z), (z[::-1], z), (both[:, 1], both), (z[:3], z[2:].view(np.float64))):
+        for ends in (None, [1, len(keys)]):
+            before = keys.copy(), values.copy()
+            with pytest.raises(quadmill.InvalidArgument, match="^sort_by_key: keys and values must not share memory"):
+                quadmill.sort_by_key(keys, values, ends=ends, engine=engine)
+            assert np.array_equal(keys, before[0]) and np.array_equal(values, before[1])
+    quadmill.sort_by_key(z[:4:2], z[1:4:2], order="desc", engine=engine)  # between each other
+    assert z.tolist() == [9, 1, 5, 3, 7]
+
+
+@pytest.mark.parametrize("call, says", [
+    (lambda a: quadmill.sort_by_key(a, a + 1, ends=[1]), "sort_by_key: the ends of segments"),
+    (lambda a: quadmill.sort_by_key(a, a + 1, ends=[1], engine="merge"), "sort_by_key: the ends of segments"),
+    (lambda a: quadmill.sort_by_key(a, a + 1, engine="pbsn"), "sort_by_key: engine='pbsn' cannot carry an index"),
+    (lambda a: quadmill.argsort(a.reshape(1, 3), axis=1, engine="hybrid"), "argsort: engine='hybrid'"),
+    (lambda a: quadmill.sorted(a.reshape(1, 3)), "sorted: the array must have one dimension"),
+    (lambda a: quadmill.sorted(a, axis=1), "sorted: an array of 1 dimensions has no axis 1"),
+    (lambda a: quadmill.sorted(a, engine="pbsn"), "sorted: engine='pbsn'"),
+    (lambda a: quadmill.sort(a.reshape(1, 3), axis=1, engine="pbsn"), "sort: engine='pbsn'"),
+    (lambda a: quadmill.sort_windows(a, 2, engine="pbsn"), "sort_windows: engine='pbsn'"),
+    (lambda a: quadmill.sort_with_index(a, engine="hybrid"), "sort_with_index: engine='hybrid'"),
+    (lambda a: quadmill.top(a, 2, engine="bitonic"), "top: engine='bitonic'"),
+])
+def test_messages_name_the_function_that_was_called(call, says):
+    a = np.array([3, 1, 2], np.int32)
+    with pytest.raises(quadmill.InvalidArgument, match=f"^{says}"):
+        call(a)
+
+
+def test_messages_list_the_types_that_a_call_takes():
+    for call in (quadmill.sort, quadmill.sorted, quadmill.argsort, quadmill.sort_with_index,
+                 lambda a: quadmill.top(a, 1), lambda a: quadmill.sort_by_key(a, np.arange(3)),
+                 lambda a: quadmill.sort(a.reshape(1, 3), axis=1)):
+        with pytest.raises(TypeError, match=r"^\w+: there are no keys of type complex64; bool, integers of 8 to 64 "
+                                            "bits, float16, float32, float64, datetime64 and timedelta64 are taken"):
+            call(np.zeros(3, np.complex64))
+
+
+def test_a_matrix_is_sorted_along_an_axis():
+    rows = np.matrix([[3, 1, 2], [4, 6, 5]])
+    assert quadmill.sorted(rows, axis=1).tolist() == [[1, 2, 3], [4, 5, 6]]
+    assert quadmill.argsort(rows, axis=1).tolist() == [[1, 2, 0], [0, 2, 1]]
+    quadmill.sort(rows, axis=0, order="desc")
+    assert rows.tolist() == [[4, 6, 5], [3, 1, 2]]
 
 
 class Foreign:
