@@ -232,7 +232,7 @@ void add_bench_sort_command(CLI::App& bench, const std::string& command_line) {
                      "bitonic-paper is GPUTeraSort's own form, kipfer and "
                      "purcell are the bitonic sorts that it was compared with")
         ->delimiter(',')
-        ->check(CLI::IsMember(names));
+        ->check(input::one_of(names));
     verb->add_option("--what", work->sorted,
                      "Sort keys, key-pointer pairs, only pointers, or pointers to keys in a texture, without transfers")
         ->transform(input::one_of(sorted_words))

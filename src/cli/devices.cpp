@@ -5,15 +5,14 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <map>
 #include <string>
 #include <utility>
 
 #include "cli/commands.hpp"
 #include "gl/egl.hpp"
 #include "input/checks.hpp"
-#include "input/enum_words.hpp"
 #include "input/text.hpp"
+#include "input/words.hpp"
 #include "quadmill/error.hpp"
 
 namespace quadmill::detail::cli {
@@ -41,9 +40,7 @@ void add_api_option(CLI::App& command, OpenGl& api) {
             "--api", api,
             "Use this version of OpenGL and nothing later (default: QUADMILL_API, or the newest that the driver "
             "has)")
-        ->transform(CLI::CheckedTransformer(std::map<std::string, OpenGl>(gl::api_words.begin(), gl::api_words.end()))
-                        .description(""))
-        ->type_name("gl45|gl41|gl33|es3");
+        ->transform(input::one_of(input::Words<OpenGl>(gl::api_words.begin(), gl::api_words.end())));
 }
 
 void add_device_option(CLI::App& command, int& device) {

@@ -317,7 +317,7 @@ void add_lu_command(CLI::App& app) {
             ->transform(input::one_of(swap_words));
     auto* block =
         verb->add_option("--block", options.block, "Rows that a pass eliminates (default: 32; 1 with --pivot full)")
-            ->check(CLI::IsMember({1, 8, 16, 32}));
+            ->check(input::one_of(std::vector<std::string>{"1", "8", "16", "32"}));
     auto* layout =
         verb->add_option(
                 "--layout", options.layout,

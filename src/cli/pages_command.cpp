@@ -12,6 +12,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/help.hpp"
+#include "input/words.hpp"
 #include "quadmill/version.hpp"
 
 namespace quadmill::detail::cli {
@@ -295,7 +296,7 @@ void add_pages_commands(CLI::App& app) {
     auto shell = std::make_shared<std::string>();
     completion->add_option("SHELL", *shell, "The shell that the completion is for")
         ->required()
-        ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+        ->check(input::one_of(std::vector<std::string>{"bash", "zsh", "fish"}));
     completion->callback([&app, shell] {
         if (*shell == "bash") print_bash(app);
         if (*shell == "zsh") print_zsh(app);

@@ -30,4 +30,12 @@ CLI::Validator one_of(const Words<Value>& words) {
     return {convert, joined(words, "|")};
 }
 
+// Accepts one of the texts. The help lists them.
+inline CLI::Validator one_of(const std::vector<std::string>& texts) {
+    Words<bool> words;
+    for (const auto& text : texts) words.emplace_back(text, true);
+    const auto check = [is_word = one_of(words)](const std::string& text) { return is_word(text); };
+    return {check, joined(words, "|")};
+}
+
 }  // namespace quadmill::detail::input

@@ -203,6 +203,10 @@ class Help(Command):
         self.assertRegex(facts["opengl"], r"^4\.[5-9]")
         self.assertGreaterEqual(facts["max_texture_size"], 1024)
         self.assertIn(facts["renderer"], run("info").stdout.decode())
+        for wrong in "x", "3", "0", "GL33":
+            self.fails(2, f"--api: '{wrong}' is not one of gl45, gl41, gl33, es3", "info", "--api", wrong)
+        self.fails(2, "'csh' is not one of bash, zsh, fish", "completion", "csh")
+        self.fails(2, "'9' is not one of 1, 8, 16, 32", "lu", "--block", "9", "-")
         self.fails(1, "device", "info", "--device", "99")
         # Also if the CPU would do the work.
         for verb in (["sort"], ["sort", "--engine", "cpu"], ["quantiles", "--engine", "cpu"], ["quantiles"],
