@@ -6,7 +6,11 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
+#include <functional>
 #include <limits>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "gl/device.hpp"
@@ -14,10 +18,12 @@
 #include "gl/pixels.hpp"
 #include "gl/versions.hpp"
 #include "quadmill/error.hpp"
+#include "quadmill/linalg.hpp"
 #include "quadmill/picture.hpp"
 #include "quadmill/query.hpp"
 #include "quadmill/sketch.hpp"
 #include "quadmill/sort.hpp"
+#include "quadmill/stream.hpp"
 
 using namespace quadmill;        // NOLINT(google-build-using-namespace)
 using namespace quadmill::test;  // NOLINT(google-build-using-namespace)
@@ -43,9 +49,12 @@ TEST_CASE("In each version of OpenGL, an array texture of one layer is read back
         const std::vector expected(std::size_t{4} * 2 * 16, std::byte{7});
         CHECK(detail::gl::read_texels(device, texture) == expected);
         const detail::gl::Pass pass{.name = "test", .target = &target};
-        CHECK(detail::gl::read_target(
-                  device, {.name = "test", .target = texture.id(), .width = 4, .height = 2, .format = "RGBA32UI",
-                           .pass = &pass}) == expected);
+        CHECK(detail::gl::read_target(device, {.name = "test",
+                                               .target = texture.id(),
+                                               .width = 4,
+                                               .height = 2,
+                                               .format = "RGBA32UI",
+                                               .pass = &pass}) == expected);
         scope.check();
     }
 }
@@ -395,6 +404,131 @@ TEST_CASE("The library's textures have immutable storage if the version or an ex
             CHECK((device.dialect->texture_parameter(texture.id(), target, GL_TEXTURE_IMMUTABLE_FORMAT) != 0) ==
                   expected);
         }
+    }
+}
+
+namespace {
+
+// One cell of the table of docs/limits.md: "x" if the work succeeds, "-" and the reason if it is refused.
+std::string cell_of(const std::function<void()>& work) {
+    try {
+        work();
+        return "x";
+    } catch (const InvalidArgument& error) {
+        return std::string("- (") + error.what() + ")";
+    }
+}
+
+// The first column of the table, and the cell of that version.
+std::vector<std::pair<const char*, std::string>> cells_of(const Version& version) {
+    const OlderHost host(version);
+    const auto context = Context::adopt();
+    const auto& features = detail::Access::of(context)->features;
+    const auto keys = some_keys(3000);
+    auto in_order = keys;
+    std::ranges::sort(in_order);
+    const auto sorts = [&]<class Key>(Key, const SortOptions& options) {
+        std::vector<Key> some(keys.begin(), keys.end()), expected = some;
+        std::ranges::sort(expected);
+        Sorter(context, options).sort(some);
+        CHECK(some == expected);
+    };
+    std::vector<std::pair<const char*, std::string>> cells;
+    const auto row = [&](const char* name, const std::function<void()>& work) {
+        cells.emplace_back(name, cell_of(work));
+    };
+    row("sort, argsort of all types", [&] {
+        for (const auto engine : {Engine::Merge, Engine::Bitonic}) {
+            const auto of_types = [&](auto... key) { (sorts(key, {.engine = engine}), ...); };
+            of_types(float{}, double{}, std::int32_t{}, std::uint32_t{}, std::int64_t{}, std::uint64_t{});
+            std::vector<std::uint32_t> index(keys.size());
+            Sorter(context, {.engine = engine}).argsort(keys, index);
+            CHECK(index == order_of(keys));
+        }
+        Sorter sorter(context, {.engine = Engine::Merge});
+        std::vector<std::uint32_t> best(10);
+        sorter.top(keys, best);
+        CHECK(std::ranges::equal(best, std::span(in_order).first(10)));
+        auto halves = keys;
+        sorter.sort_segments(halves, std::array<std::size_t, 2>{1000, 3000});
+        CHECK(std::is_sorted(halves.begin() + 1000, halves.end()));
+    });
+    row("sort of 32-bit and 16-bit floats with Pbsn", [&] {
+        sorts(float{}, {.engine = Engine::Pbsn});
+        std::vector<Half> halves{Half{0x4200}, Half{0x3c00}, Half{0x4000}};
+        Sorter(context, {.engine = Engine::Pbsn}).sort(halves);
+        CHECK(halves[0].bits == 0x3c00);
+    });
+    cells.emplace_back("PBSN's early stop",
+                       features.conditional_draws ? "on the GPU" : "ES has no conditional rendering");
+    row("`argsort_texture`, `sort_texture`", [&] {
+        const auto from = texture_of(host.gl, 60, 50, keys.data()), index = texture_of(host.gl, 60, 50, nullptr);
+        Sorter sorter(context);
+        sorter.argsort_texture(from, index);
+        sorter.sort_texture(TextureRegion{.texture = from}, TextureRegion{.texture = from});
+        CHECK(texels_of(host.gl, index, 60, 50) == order_of(keys));
+        CHECK(texels_of(host.gl, from, 60, 50) == in_order);
+    });
+    row("your OpenGL state is restored", [&] {
+        const Disturbed disturbed(host.gl);
+        const auto before = state_of(host.gl);
+        sorts(std::uint32_t{}, {.engine = Engine::Merge});
+        CHECK(state_of(host.gl) == before);
+    });
+    Table table;
+    table.add("key", keys);
+    const auto wanted = static_cast<std::uint64_t>(std::ranges::count_if(keys, [](auto key) { return key > 1000; }));
+    const auto counts = [&](QueryEngine engine) {
+        CHECK(QueryProcessor(context, {.engine = engine}).count(table, column("key") > 1000) == wanted);
+    };
+    row("queries, groups and joins with `Bitmap`", [&] { counts(QueryEngine::Bitmap); });
+    row("sketches with every engine", [&] {
+        for (const auto engine :
+             {SketchEngine::BlendCounters, SketchEngine::BlendBuckets, SketchEngine::BlendPacked, SketchEngine::Sort}) {
+            Sketch<std::uint32_t> sketch(context, {.width = 4096, .engine = engine});
+            sketch.insert(keys);
+            CHECK(sketch.query(keys[0]).upper >= 1);
+        }
+    });
+    row("summaries of streams", [&] {
+        Quantiles<std::uint32_t> summary({.eps = 0.01}, window_sorter(context, {.engine = Engine::Merge}));
+        summary.add(keys);
+        CHECK(summary.quantile(0.5).value <= in_order[1600]);
+        CHECK(summary.quantile(0.5).value >= in_order[1400]);
+    });
+    row("LU, sums and extremes of matrices", [&] {
+        const std::vector<float> values{2, 1, 1, 3};
+        const MatrixView matrix{values, 2, 2};
+        Lu lu(context);
+        lu.factor(matrix);
+        const auto x = lu.solve(std::vector<float>{3, 4});
+        CHECK(x == std::vector<float>{1, 1});
+        CHECK(Reducer(context).sums(matrix) == std::vector<float>{7});
+    });
+    row("queries with `Depth`", [&] { counts(QueryEngine::Depth); });
+    cells.emplace_back("render targets that Merge writes", std::to_string(features.color_targets));
+    row("merge kernel with subgroups",
+        [&] { sorts(std::uint32_t{}, {.engine = Engine::Merge, .merge = {.kernel = MergeKernel::Subgroup}}); });
+    PassProfiler profiler(context);
+    sorts(std::uint32_t{}, {.engine = Engine::Merge});
+    double ms = 0;
+    for (const auto& pass : profiler.rows()) ms += pass.gpu_ms;
+    cells.emplace_back("times of passes", ms > 0 ? "from the GPU" : "none");
+    cells.emplace_back("saved programs", context.save_programs().empty() ? "-" : "x");
+    return cells;
+}
+
+}  // namespace
+
+// tests/gl/limits_table.py compares what this prints with the page.
+TEST_CASE("What works in each version of OpenGL") {
+    std::vector<Version> all;
+    if (versions.size() > 1) all.push_back({OpenGl::Desktop45, "gl45"});
+    all.insert(all.end(), versions.begin(), versions.end());
+    for (const auto& version : all) {
+        CAPTURE(version.name);
+        for (const auto& [name, cell] : cells_of(version))
+            std::printf("cell|%s|%s|%s\n", name, version.name, cell.c_str());
     }
 }
 
