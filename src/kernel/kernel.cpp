@@ -54,7 +54,7 @@ qm_status failed(qm_status status, const char* what) noexcept {
 struct Work {
     template <class Function>
     Work(const Function& function)  // NOLINT(google-explicit-constructor): an argument of call()
-        : object(&function), run([](const void* object) { (*static_cast<const Function*>(object))(); }) {}
+        : object(&function), run([](const void* of) { (*static_cast<const Function*>(of))(); }) {}
     const void* object;
     void (*run)(const void*);
 };
