@@ -148,7 +148,8 @@ class QUADMILL_API Quantiles : public StreamSummary {
         add_sample(sorter.template sample_texture<T>(keys, sample_eps(), channel));
     }
 
-    [[nodiscard]] Tail tail() const;  ///< from the options
+    [[nodiscard]] Tail tail() const;        ///< from the options
+    [[nodiscard]] Moments moments() const;  ///< whether stats() may be called; merges may turn them off
 
     /// Count, min, max, mean and variance.
     /// Pre: Moments::Kept; n() > 0; no merge with a summary without moments.
@@ -156,7 +157,7 @@ class QUADMILL_API Quantiles : public StreamSummary {
 
     /// The phi-quantile, within eps n ranks of the requested rank.
     /// Pre: 0 <= phi <= 1; n() > 0.
-    [[nodiscard]] Quantile<T> quantile(double phi) const;
+    [[nodiscard]] Quantile<T> quantile(double phi) const { return quantiles({phi}).front(); }
     /// Answers for all phis, in that order.
     [[nodiscard]] std::vector<Quantile<T>> quantiles(std::span<const double> phis) const;
     /// The same for quantiles({0.5, 0.99}).

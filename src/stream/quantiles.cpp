@@ -140,6 +140,11 @@ Tail Quantiles<T>::tail() const {
 }
 
 template <class T>
+Moments Quantiles<T>::moments() const {
+    return state().sums ? Moments::Kept : Moments::Off;
+}
+
+template <class T>
 Stats<T> Quantiles<T>::stats() const {
     if (!state().sums)
         throw InvalidArgument("Quantiles::stats: no moments were kept; make every merged summary with Moments::Kept");
@@ -147,11 +152,6 @@ Stats<T> Quantiles<T>::stats() const {
     const auto& sums = *state().sums;
     const auto others = static_cast<double>(std::max<std::uint64_t>(sums.n, 2) - 1);
     return {n(), ends[0].value, ends[1].value, sums.mean, sums.squares / others};
-}
-
-template <class T>
-Quantile<T> Quantiles<T>::quantile(double phi) const {
-    return quantiles(std::span<const double>(&phi, 1)).front();
 }
 
 template <class T>
@@ -194,7 +194,8 @@ std::vector<Bar<T>> Quantiles<T>::histogram(std::size_t bars) const {
 
 template <class T>
 void Quantiles<T>::merge(const Quantiles& other) {
-    if (&other == this) return merge(load(save()));
+    if (&other == this)  // the browser's rule of the type is another one than load() takes
+        return merge(Quantiles(State::load(state().intake.rule(), save(), cpu_window_sorter(1))));
     state().merge(std::array{&other.state()});
 }
 

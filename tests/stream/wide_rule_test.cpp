@@ -58,6 +58,13 @@ Wide check_same(Narrow narrow, std::unique_ptr<State> state, const Load& load) {
     const auto saved = narrow.save();
     CHECK(wide.save() == saved);
     CHECK(detail::Access::make<Wide>(load(saved)).save() == saved);
+    if constexpr (requires { wide.merge(wide); }) {
+        narrow.merge(narrow);
+        auto twice = detail::Access::make<Wide>(load(saved));
+        twice.merge(twice);
+        CHECK(twice.n() == 2 * wide.n());
+        CHECK(twice.save() == narrow.save());
+    }
     return wide;
 }
 
