@@ -7,13 +7,26 @@
 #include <array>
 #include <utility>
 
+#include "input/enum_words.hpp"
+#include "input/printable.hpp"
+
 namespace quadmill::detail::cli {
 
 namespace {
 
 // The shortest text; nlohmann writes 1 as 1.0.
 std::string word_of(const Json& value) {
-    if (value.is_string()) return value.get<std::string>();
+    if (value.is_string()) {
+        // On one line, as a row of a table must be.
+        const auto text = value.get<std::string>();
+        std::string word;
+        for (std::size_t at = 0; at < text.size();) {
+            const auto length = input::printable_length(std::string_view(text).substr(at));
+            word += length > 0 ? text.substr(at, length) : input::as_escape(static_cast<unsigned char>(text[at]));
+            at += std::max<std::size_t>(length, 1);
+        }
+        return word;
+    }
     return value.is_number_float() ? input::format_number(value.get<double>()) : value.dump();
 }
 
@@ -104,6 +117,33 @@ std::string prefix_text(const Ipv6& address, int length, int /*value_bits*/, Not
     std::array<char, INET6_ADDRSTRLEN> text{};
     inet_ntop(AF_INET6, address.bytes.data(), text.data(), text.size());
     return fmt::format("{}/{}", text.data(), length);
+}
+
+std::string name_of(const SavedSummary& summary) {
+    using Kind = SavedSummary::Kind;
+    constexpr std::array names{std::pair{Kind::Quantiles, "quantiles"},
+                               std::pair{Kind::Frequencies, "frequencies"},
+                               std::pair{Kind::SlidingQuantiles, "sliding quantiles"},
+                               std::pair{Kind::SlidingFrequencies, "sliding frequencies"},
+                               std::pair{Kind::HeavyPrefixes, "heavy prefixes"},
+                               std::pair{Kind::CorrelatedSums, "correlated sums"},
+                               std::pair{Kind::TailQuantiles, "quantiles with a tail"},
+                               std::pair{Kind::NameFrequencies, "frequencies of names"},
+                               std::pair{Kind::Distinct, "a number of different values"},
+                               std::pair{Kind::Ipv6Prefixes, "prefixes of IPv6 addresses"}};
+    const auto* found =
+        std::ranges::find(names, summary.parts.value_or(summary.kind), [](const auto& name) { return name.first; });
+    const char* before = summary.kind == Kind::Groups        ? "groups of "
+                         : summary.kind == Kind::LastSeconds ? "the last seconds' "
+                                                             : "";
+    return before + std::string(found == names.end() ? "summaries" : found->second);
+}
+
+std::string full_name_of(const SavedSummary& summary) {
+    using Kind = SavedSummary::Kind;
+    const auto kind = summary.parts.value_or(summary.kind);
+    if (kind == Kind::NameFrequencies || kind == Kind::Distinct || kind == Kind::Ipv6Prefixes) return name_of(summary);
+    return name_of(summary) + " of " + input::word_for(input::type_words, summary.type) + " values";
 }
 
 std::string dumped(const Json& json) {

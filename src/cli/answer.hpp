@@ -101,6 +101,16 @@ template <class T>
     return rows;
 }
 
+// The support to ask for. With -k, all that the summary can tell.
+[[nodiscard]] inline double support_of(const Question& asked, double eps) {
+    return asked.top > 0 ? std::max(asked.support, eps) : asked.support;
+}
+
+// What a file has: "groups of quantiles".
+[[nodiscard]] std::string name_of(const SavedSummary& summary);
+// And of which values: "groups of quantiles of f64 values".
+[[nodiscard]] std::string full_name_of(const SavedSummary& summary);
+
 [[nodiscard]] inline Json window_of(const SlidingOptions& options, const Question& asked) {
     return {{"window", options.window}, {"width", asked.width.value_or(options.window)}};
 }
@@ -116,7 +126,7 @@ template <class T>
 [[nodiscard]] Answer answer_of(const Frequencies<T>& summary, const Question& asked) {
     return {.head = head_of(summary.n(), summary.eps(), asked),
             .rows_of = "items",
-            .rows = rows_of(summary.frequent(std::max(asked.support, summary.eps())), asked.top)};
+            .rows = rows_of(summary.frequent(support_of(asked, summary.eps())), asked.top)};
 }
 
 template <class T>
@@ -132,7 +142,7 @@ template <class T>
 [[nodiscard]] Answer answer_of(const SlidingFrequencies<T>& summary, const Question& asked) {
     return {.head = head_of(summary.n(), summary.options().eps, asked),
             .rows_of = "items",
-            .rows = rows_of(summary.frequent(asked.support, asked.width), asked.top),
+            .rows = rows_of(summary.frequent(support_of(asked, summary.options().eps), asked.width), asked.top),
             .tail = window_of(summary.options(), asked)};
 }
 

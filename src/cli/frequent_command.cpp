@@ -34,10 +34,9 @@ void FrequentCommand::run_names() const {
     const Question question{.support = support.support, .top = top};
     const auto make = [this] { return Names({.eps = support.eps()}); };
     const auto ask = [&](const Names& some) { return answer_of(some, question); };
-    if (sliding.seconds > 0) {
-        return run_recent<std::string, Names>(run, stream, sliding.seconds, make, ask);
-    }
-    auto summary = run.resumed([](auto bytes) { return Names::load(bytes); }, make);
+    const auto check = [this](const Names& some) { support.check_resumed(stream, some.eps()); };
+    if (sliding.seconds > 0) return run_recent<std::string, Names>(run, stream, sliding, make, check, ask);
+    auto summary = run.resumed([](auto bytes) { return Names::load(bytes); }, make, check);
     const auto any = any_summary<Names>(summary, ask);
     run.use_cpu();
     if (!stream.weight.empty()) {
@@ -57,8 +56,9 @@ void FrequentCommand::run_as() const {
     const FrequencyOptions options{.eps = support.eps(), .window = stream.window};
     const auto make = [options] { return Frequencies<T>(options); };
     const auto ask = [&](const Frequencies<T>& some) { return answer_of(some, question); };
-    if (!stream.group.empty()) return run_groups<T, Frequencies<T>>(run, stream, max_groups, make, ask);
-    if (sliding.seconds > 0) return run_recent<T, Frequencies<T>>(run, stream, sliding.seconds, make, ask);
+    const auto check = [this](const Frequencies<T>& some) { support.check_resumed(stream, some.eps()); };
+    if (!stream.group.empty()) return run_groups<T, Frequencies<T>>(run, stream, max_groups, make, check, ask);
+    if (sliding.seconds > 0) return run_recent<T, Frequencies<T>>(run, stream, sliding, make, check, ask);
     const auto run_with = [&]<class Summary>(Summary summary) {
         const auto any = any_summary<Summary>(summary, [&](const auto& some) { return answer_of(some, question); });
         if constexpr (std::is_same_v<Summary, Frequencies<T>>) {
@@ -68,13 +68,18 @@ void FrequentCommand::run_as() const {
         run.run<T>(any, [&](std::span<const T> values) { summary.add(values); });
     };
     auto sorter = run.sorter();
-    const auto resumed = [&]<class Summary>(const auto& how) {
+    const auto resumed = [&]<class Summary>(const auto& how, const auto& check_it) {
         return run.resumed([&](auto bytes) { return Summary::load(bytes, std::move(sorter)); },
-                           [&] { return Summary(how, std::move(sorter)); });
+                           [&] { return Summary(how, std::move(sorter)); }, check_it);
     };
-    if (sliding.on())
-        return run_with(resumed.template operator()<SlidingFrequencies<T>>(sliding.options(support.eps())));
-    run_with(resumed.template operator()<Frequencies<T>>(options));
+    if (sliding.on()) {
+        return run_with(resumed.template operator()<SlidingFrequencies<T>>(
+            sliding.options(support.eps()), [this](const SlidingFrequencies<T>& some) {
+                support.check_resumed(stream, some.options().eps);
+                sliding.check_resumed(stream, some.options());
+            }));
+    }
+    run_with(resumed.template operator()<Frequencies<T>>(options, check));
 }
 
 // The k most frequent values are among those that may occur eps n times or more, unless fewer than k do.

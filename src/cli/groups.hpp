@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -19,6 +20,14 @@ namespace quadmill::detail::cli {
 template <class Summary>
 using Ask = std::function<Answer(const Summary&)>;
 
+// The max of all groups: merged ones may have different errors.
+template <class Summary>
+[[nodiscard]] double eps_of_groups(const Grouped<Summary>& all) {
+    double eps = all.empty().eps();
+    for (const auto& [name, summary] : all.groups()) eps = std::max(eps, summary.eps());
+    return eps;
+}
+
 // The rows of all groups, with their names.
 template <class Summary>
 [[nodiscard]] Answer answer_of_groups(const Grouped<Summary>& all, const Ask<Summary>& ask) {
@@ -34,6 +43,7 @@ template <class Summary>
         }
     }
     none.head["n"] = n;
+    none.head["eps"] = eps_of_groups(all);
     none.head["groups"] = all.groups().size();
     return none;
 }
@@ -45,12 +55,16 @@ template <class Summary>
     return nans;
 }
 
-// Passes the values of a column to their groups.
+// Passes the values of a column to their groups. `check` rejects options that resumed ones do not follow.
 template <class T, class Summary>
 void run_groups(StreamRun& run, const StreamOptions& stream, std::uint64_t max, const std::function<Summary()>& make,
-                const Ask<Summary>& ask) {
+                const std::function<void(const Summary&)>& check, const Ask<Summary>& ask) {
     auto groups = run.resumed([&](auto bytes) { return Grouped<Summary>::load(bytes, max); },
-                              [&] { return Grouped<Summary>(make, max); });
+                              [&] { return Grouped<Summary>(make, max); },
+                              [&](const Grouped<Summary>& all) {
+                                  check(all.empty());
+                                  for (const auto& [name, summary] : all.groups()) check(summary);
+                              });
     const AnySummary any{.ask = [&] { return answer_of_groups(groups, ask); },
                          .save = [&] { return groups.save(); },
                          .nans = [&] { return nans_of_groups(groups); },

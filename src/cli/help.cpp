@@ -27,7 +27,7 @@ constexpr const char *common = "Options", *papers = "Reproducing the papers";
 
 const std::set<std::string_view> performance_options{"device",        "engine", "explain-engine", "join",
                                                      "join-block",    "kernel", "layout",         "profile",
-                                                     "profile-steps", "stats",  "swap",           "threads"};
+                                                     "profile-steps", "swap",   "threads"};
 const std::set<std::string_view> paper_options{
     "block",         "channel-merge",   "channels",  "early-stop",     "execution", "max-run",  "max-texels",
     "no-early-stop", "no-exact-window", "precision", "representation", "round",     "run-size", "sorted-levels",

@@ -4,12 +4,14 @@
 #include <array>
 #include <functional>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 
 #include "cli/aggregate.hpp"
 #include "cli/commands.hpp"
 #include "cli/groups.hpp"
+#include "cli/quantile_questions.hpp"
 #include "cli/refusals.hpp"
 #include "cli/stream_run.hpp"
 #include "input/checks.hpp"
@@ -21,38 +23,30 @@ namespace {
 
 using Kind = SavedSummary::Kind;
 
-// The name of a kind, and the options that query it.
-struct KindWords {
-    Kind kind;
-    const char* name;
-    std::vector<std::string> options;
-};
-const std::vector<KindWords> kinds{{Kind::Quantiles, "quantiles", {"--phi"}},
-                                   {Kind::Frequencies, "frequencies", {"--support", "-k"}},
-                                   {Kind::SlidingQuantiles, "sliding quantiles", {"--phi"}},
-                                   {Kind::SlidingFrequencies, "sliding frequencies", {"--support"}},
-                                   {Kind::HeavyPrefixes, "heavy prefixes", {"--support", "--ipv4", "--all-prefixes"}},
-                                   {Kind::CorrelatedSums, "correlated sums", {"--agg", "--scale", "--offset", "--f"}},
-                                   {Kind::TailQuantiles, "quantiles with a tail", {"--phi"}},
-                                   {Kind::NameFrequencies, "frequencies of names", {"--support", "-k"}},
-                                   {Kind::Distinct, "a number of different values", {}},
-                                   {Kind::Ipv6Prefixes, "IPv6 prefixes", {"--support", "--all-prefixes"}}};
+// The options that query a kind.
+const std::vector<std::string> of_quantiles{"--phi", "--rank", "--histogram", "--plot", "--stats"};
+const std::map<Kind, std::vector<std::string>> options_of{
+    {Kind::Quantiles, of_quantiles},
+    {Kind::Frequencies, {"--support", "-k"}},
+    {Kind::SlidingQuantiles, {"--phi", "--rank", "--histogram", "--plot"}},
+    {Kind::SlidingFrequencies, {"--support", "-k"}},
+    {Kind::HeavyPrefixes, {"--support", "--ipv4", "--all-prefixes"}},
+    {Kind::CorrelatedSums, {"--agg", "--scale", "--offset", "--f"}},
+    {Kind::TailQuantiles, of_quantiles},
+    {Kind::NameFrequencies, {"--support", "-k"}},
+    {Kind::Distinct, {}},
+    {Kind::Ipv6Prefixes, {"--support", "--all-prefixes"}}};
 
-// The words for a summary's kind. If it consists of parts, the words for their kind.
-const KindWords& words_of(const SavedSummary& summary) {
-    return *std::ranges::find(kinds, summary.parts.value_or(summary.kind), &KindWords::kind);
-}
-
-std::string name_of(const SavedSummary& summary) {
-    const char* before = summary.kind == Kind::Groups        ? "groups of "
-                         : summary.kind == Kind::LastSeconds ? "the last seconds' "
-                                                             : "";
-    return before + std::string(words_of(summary).name);
+// The options for a summary. If it consists of parts, those for their kind; groups have no --stats and the like.
+std::vector<std::string> options_for(const SavedSummary& summary) {
+    const auto& all = options_of.at(summary.parts.value_or(summary.kind));
+    if (summary.kind == Kind::Groups && all == of_quantiles) return {"--phi"};
+    return all;
 }
 
 struct MergeCommand {
     std::vector<std::string> files;
-    std::vector<double> phis = default_phis;
+    QuantileQuestions questions;
     double support = 0;
     std::size_t top = 0;
     ThresholdChoice threshold;
@@ -77,7 +71,9 @@ struct MergeCommand {
         print(answer_of(summary, question), nans_of(summary), summary);
     }
     template <class Summary>
-    void merge_any(const std::function<Question(const Summary&)>& ask);
+    void merge_any(const std::function<Question(const Summary&, double eps)>& ask);
+    template <class T>
+    void print_quantiles(const Quantiles<T>& summary);
 
     files::Bytes content_;  // of one file at a time
     SavedSummary first_{};
@@ -97,8 +93,7 @@ void MergeCommand::must_be_like_the_first(std::size_t which) const {
     const auto found = saved(which);
     if (found.kind == first_.kind && found.type == first_.type && found.parts == first_.parts) return;
     const auto holds = [&](std::size_t i, const SavedSummary& summary) {
-        return fmt::format("{} holds {} of {} values", files::input_name(files[i]), name_of(summary),
-                           input::word_for(input::type_words, summary.type));
+        return fmt::format("{} holds {}", files::input_name(files[i]), full_name_of(summary));
     };
     const auto is_sliding = [](Kind kind) {
         return kind == Kind::SlidingQuantiles || kind == Kind::SlidingFrequencies || kind == Kind::LastSeconds;
@@ -120,6 +115,11 @@ auto MergeCommand::merged(const Load& load) {
         }
         try {
             auto one = load(content_.span());
+            if constexpr (requires { one.moments(); }) {
+                if (questions.stats() && one.moments() == Moments::Off)
+                    throw CLI::ValidationError(
+                        "--stats", fmt::format("{} was saved without --stats", files::input_name(files[i])));
+            }
             if (all) {
                 all->merge(one);
             } else {
@@ -134,7 +134,7 @@ auto MergeCommand::merged(const Load& load) {
 
 Question MergeCommand::question(double eps, double usual_support) const {
     auto question = threshold.question();
-    question.phis = phis;
+    question.phis = questions.phis;
     question.support = support > 0 ? support : usual_support;
     question.notation = notation;
     question.rule = rule;
@@ -154,12 +154,12 @@ void MergeCommand::print(Answer answer, std::uint64_t nans, const auto& summary)
 
 // Merges summaries, those of the last seconds, or those of groups.
 template <class Summary>
-void MergeCommand::merge_any(const std::function<Question(const Summary&)>& ask) {
+void MergeCommand::merge_any(const std::function<Question(const Summary&, double eps)>& ask) {
     using View = std::span<const std::byte>;
     if (first_.kind == Kind::Groups) {
         const auto all =
             merged([](View b) { return Grouped<Summary>::load(b, std::numeric_limits<std::size_t>::max()); });
-        const auto asked = ask(all.empty());
+        const auto asked = ask(all.empty(), eps_of_groups(all));
         const Ask<Summary> answer = [&](const Summary& one) { return answer_of(one, asked); };
         return print(answer_of_groups(all, answer), nans_of_groups(all), all);
     }
@@ -168,19 +168,28 @@ void MergeCommand::merge_any(const std::function<Question(const Summary&)>& ask)
         const auto recent = Recent<Summary>::load(b);
         return recent.summary(recent.latest().value_or(0));
     });
-    print(all, ask(all));
+    if constexpr (requires { all.moments(); }) return print_quantiles(all);
+    print(all, ask(all, all.eps()));
+}
+
+template <class T>
+void MergeCommand::print_quantiles(const Quantiles<T>& summary) {
+    auto answer = answer_of(summary, question(0, 1));
+    questions.answer(answer, summary, questions.values_to_rank<T>({}));
+    print(std::move(answer), nans_of(summary), summary);
 }
 
 template <class T>
 void MergeCommand::run_as(Kind kind) {
-    const auto ask_quantiles = [this](const auto& /*summary*/) { return question(0, 1); };
-    const auto answer_quantiles = [&](const auto& summary) { print(summary, ask_quantiles(summary)); };
-    const auto ask_frequencies = [this](const auto& summary) {
-        auto asked = question(summary.eps(), std::min(1.0, (top > 0 ? 1 : 10) * summary.eps()));
+    const auto ask_quantiles = [this](const auto& /*summary*/, double /*eps*/) { return question(0, 1); };
+    const auto ask_frequencies = [this](const auto& /*summary*/, double eps) {
+        auto asked = question(eps, std::min(1.0, (top > 0 ? 1 : 10) * eps));
         asked.top = top;
         return asked;
     };
-    const auto answer_frequencies = [&](const auto& summary) { print(summary, ask_frequencies(summary)); };
+    const auto answer_frequencies = [&](const auto& summary) {
+        print(summary, ask_frequencies(summary, summary.eps()));
+    };
     const auto answer_prefixes = [this](const auto& summary) {
         print(summary, question(summary.options().support, summary.options().support));
     };
@@ -190,13 +199,13 @@ void MergeCommand::run_as(Kind kind) {
         case Kind::TailQuantiles:
             return merge_any<Quantiles<T>>(ask_quantiles);
         case Kind::SlidingQuantiles:
-            return answer_quantiles(merged([](View b) { return SlidingQuantiles<T>::load(b).summary(); }));
+            return print_quantiles(merged([](View b) { return SlidingQuantiles<T>::load(b).summary(); }));
         case Kind::Frequencies:
             return merge_any<Frequencies<T>>(ask_frequencies);
         case Kind::SlidingFrequencies:
             return answer_frequencies(merged([](View b) { return SlidingFrequencies<T>::load(b).summary(); }));
         case Kind::CorrelatedSums:
-            return answer_quantiles(merged([](View b) { return CorrelatedSums<T>::load(b); }));
+            return print(merged([](View b) { return CorrelatedSums<T>::load(b); }), question(0, 1));
         case Kind::NameFrequencies:
             return merge_any<Frequencies<std::string>>(ask_frequencies);
         case Kind::Distinct:
@@ -222,14 +231,16 @@ void MergeCommand::run(const std::vector<std::string>& given) {
     first_ = saved(0);
     const auto kind = first_.parts.value_or(first_.kind);
     const auto type = first_.type;
-    const auto& words = words_of(first_);
+    const auto options = options_for(first_);
+    questions.format = format;
+    questions.check(files);
     constexpr std::array with_parts{Kind::Quantiles, Kind::TailQuantiles, Kind::Frequencies, Kind::NameFrequencies};
     if (first_.parts && std::ranges::find(with_parts, kind) == with_parts.end()) {
         throw InvalidArgument(
             fmt::format("{} holds {}, which only programs read", files::input_name(files[0]), name_of(first_)));
     }
     for (const auto& option : given) {
-        if (std::ranges::find(words.options, option) == words.options.end())
+        if (std::ranges::find(options, option) == options.end())
             throw CLI::ValidationError(option, fmt::format("does not go with {}, which {} holds", name_of(first_),
                                                            files::input_name(files[0])));
     }
@@ -252,7 +263,7 @@ void add_merge_command(CLI::App& app) {
             "Summaries of the same kind and type. The summary of a sliding window adds its whole window. Those "
             "of groups (--by) are merged group by group")
         ->required();
-    add_phi_option(*verb, command->phis);
+    command->questions.add_options(*verb);
     add_support_option(*verb, command->support)->default_str("10 * eps, or the value given to hhh");
     verb->add_option("-k", command->top, "For frequencies: instead of --support, the K most frequent values")
         ->transform(input::count_up_to(1'000'000))
@@ -266,8 +277,9 @@ void add_merge_command(CLI::App& app) {
     add_save_option(*verb, command->save);
     add_json_option(*verb, command->format);
     verb->footer(
-        "The options depend on the verb that saved the summaries: --phi for quantiles, --support or -k for frequent, "
-        "--support, --ipv4 and --all-prefixes for hhh, the options \"for correlated sums\" for corrsum.\n"
+        "The options depend on the verb that saved the summaries: --phi, --rank, --histogram, --plot and --stats (if "
+        "all were saved with --stats) for quantiles (--phi alone for groups), --support or -k for frequent, --support, "
+        "--ipv4 and --all-prefixes for hhh, the options \"for correlated sums\" for corrsum.\n"
         "The error eps of the merged summary is the max eps of its inputs.\n"
         "\n"
         "Examples:\n"
@@ -275,8 +287,8 @@ void add_merge_command(CLI::App& app) {
         "  quadmill merge hosts/*.summary --support 0.01 --save all.summary --json");
     verb->callback([command, verb] {
         std::vector<std::string> given;
-        for (const auto& words : kinds) {
-            for (const auto& option : words.options) {
+        for (const auto& [kind, options] : options_of) {
+            for (const auto& option : options) {
                 if (verb->count(option) > 0) given.push_back(option);
             }
         }

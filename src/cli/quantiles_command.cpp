@@ -1,15 +1,14 @@
 #include <fmt/core.h>
 
 #include <cmath>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
+#include <utility>
 
-#include "bench/plot.hpp"
 #include "cli/commands.hpp"
 #include "cli/groups.hpp"
+#include "cli/quantile_questions.hpp"
 #include "cli/recent.hpp"
 #include "cli/stream_run.hpp"
 #include "input/checks.hpp"
@@ -18,179 +17,84 @@ namespace quadmill::detail::cli {
 
 namespace {
 
-double double_of(Half value) {
-    return value.value();
-}
-double double_of(auto value) {
-    return static_cast<double>(value);
-}
-
-template <class T>
-T value_near(double number) {
-    if constexpr (std::is_same_v<T, Half>) {
-        return Half::from_float(static_cast<float>(number));
-    } else {
-        return static_cast<T>(std::is_integral_v<T> ? std::floor(number) : number);
-    }
-}
+const input::Words<Tail> tail_words{{"high", Tail::High}, {"low", Tail::Low}, {"both", Tail::Both}};
 
 struct QuantilesCommand {
     StreamOptions stream;
     SlidingChoice sliding;
-    std::vector<double> phis = default_phis;
+    QuantileQuestions questions;
     double eps = 0.001;
     std::optional<std::uint64_t> n{};
-    std::vector<std::string> ranks{};
-    std::size_t bars = 0;
-    std::string plot{};
-    bool stats = false;
     Tail tail = Tail::Off;
     std::uint64_t max_groups = 10'000;
 
-    void run() const;
+    void run();
     template <class T>
     void run_as() const;
 
   private:
     void check() const;
+    template <class T>
+    void check_resumed(const Quantiles<T>& summary) const;
+    void hint(double own_eps, Tail own_tail) const;
     [[nodiscard]] QuantileOptions options() const {
-        return {
-            .eps = eps, .n = n, .window = stream.window, .tail = tail, .moments = stats ? Moments::Kept : Moments::Off};
+        return {.eps = eps,
+                .n = n,
+                .window = stream.window,
+                .tail = tail,
+                .moments = questions.stats() ? Moments::Kept : Moments::Off};
     }
-    template <class T>
-    [[nodiscard]] std::vector<T> values_to_rank() const;
-    template <class T>
-    void add_rows(Answer& answer, const Quantiles<T>& summary, const std::vector<T>& values) const;
-    void draw(const std::vector<double>& ends, const std::vector<Count>& counts) const;
-    [[nodiscard]] Json bar_row(Json from, Json to, const Count& below, const Count& at_most, std::uint64_t all) const;
+
+    mutable bool hinted_ = false;
 };
 
 template <class T>
-std::vector<T> QuantilesCommand::values_to_rank() const {
-    std::vector<T> values;
-    for (const auto& list : ranks) {
-        for (const auto& word : input::comma_separated(list)) {
-            T value{};
-            auto fault = stream.reading.parse<T>()(word, value);
-            if (!fault && std::isnan(double_of(value))) fault = "has no rank";
-            if (fault) throw CLI::ValidationError("--rank", input::in_quotes(word) + " " + fault);
-            values.push_back(value);
-        }
+void QuantilesCommand::check_resumed(const Quantiles<T>& summary) const {
+    check_resumed_eps(stream, eps, summary.eps());
+    if (stream.verb->count("--tail") > 0 && tail != summary.tail()) {
+        const auto has =
+            summary.tail() == Tail::Off ? "has no tail" : "has --tail " + input::word_for(tail_words, summary.tail());
+        refuse_resumed(stream, "--tail", has);
     }
-    return values;
-}
-
-Json QuantilesCommand::bar_row(Json from, Json to, const Count& below, const Count& at_most, std::uint64_t all) const {
-    const auto minus = [](std::uint64_t a, std::uint64_t b) { return a > b ? a - b : 0; };
-    const Count count{minus(at_most.lower, below.upper), minus(at_most.estimate, below.estimate),
-                      minus(at_most.upper, below.lower)};
-    Json row{{"from", std::move(from)}, {"to", std::move(to)}};
-    row.update(json_of(count));
-    if (stream.format == Format::Table) {
-        constexpr double widest = 50;
-        const auto part = static_cast<double>(count.estimate) / static_cast<double>(std::max<std::uint64_t>(all, 1));
-        std::string bar(static_cast<std::size_t>(std::lround(part * widest)), '#');
-        bar.resize(static_cast<std::size_t>(widest), ' ');
-        row["bar"] = bar;
-    }
-    return row;
-}
-
-// The outline of the bars: bar i is from ends[i] to ends[i + 1] and has the values that are counted between.
-void QuantilesCommand::draw(const std::vector<double>& ends, const std::vector<Count>& counts) const {
-    bench::Series outline{.name = "values in a bar", .line = bench::Line::Unmarked, .points = {{ends.front(), 0}}};
-    for (std::size_t i = 0; i + 1 < ends.size(); ++i) {
-        const auto count = counts[i + 1].estimate - std::min(counts[i + 1].estimate, counts[i].estimate);
-        outline.points.emplace_back(ends[i], static_cast<double>(count));
-        outline.points.emplace_back(ends[i + 1], static_cast<double>(count));
-    }
-    outline.points.emplace_back(ends.back(), 0);
-    for (const auto& [x, count] : outline.points) outline.band.emplace_back(0, count);
-    files::OutputFile file(plot);
-    const auto picture = bench::plot({{.title = stream.column.which.empty() ? "Histogram" : stream.column.which,
-                                       .x_label = "value",
-                                       .y_label = "number of values",
-                                       .series = {std::move(outline)},
-                                       .x_scale = bench::Scale::Fitted,
-                                       .y_scale = bench::Scale::Linear,
-                                       .subtitle = fmt::format("{} values", counts.back().estimate)}});
-    file.write(std::as_bytes(std::span(picture)));
-    file.commit();
-}
-
-template <class T>
-void QuantilesCommand::add_rows(Answer& answer, const Quantiles<T>& summary, const std::vector<T>& values) const {
-    if (summary.n() == 0) return;
-    if (!values.empty()) {
-        answer.rows_of = "ranks";
-        answer.rows = Json::array();
-        for (const auto& value : values) answer.rows.push_back(counted_row(json_of(value), summary.rank(value)));
-    }
-    if (bars == 0) return;
-    const auto min = summary.quantile(0).value, max = summary.quantile(1).value;
-    const double first = double_of(min), last = double_of(max);
-    if (!std::isfinite(first) || !std::isfinite(last))
-        throw InvalidArgument("--histogram: there are infinite values, so bars cannot have the same width");
-    std::vector<T> ends;
-    for (std::size_t i = 1; i < bars; ++i)
-        ends.push_back(value_near<T>(std::lerp(first, last, static_cast<double>(i) / static_cast<double>(bars))));
-    ends.push_back(max);
-    std::vector<Count> counts(1);
-    std::uint64_t most = 0;
-    for (const auto& end : ends) {
-        counts.push_back(summary.rank(end));
-        most = std::max(most, counts.back().estimate - std::min(counts.back().estimate, counts.rbegin()[1].estimate));
-    }
-    if (!plot.empty()) {
-        std::vector<double> corners{first};
-        for (const auto& end : ends) corners.push_back(double_of(end));
-        draw(corners, counts);
-    }
-    answer.rows_of = "bars";
-    answer.rows = Json::array();
-    for (std::size_t i = 0; i < bars; ++i)
-        answer.rows.push_back(
-            bar_row(json_of(i == 0 ? min : ends[i - 1]), json_of(ends[i]), counts[i], counts[i + 1], most));
+    if (questions.stats() && summary.moments() == Moments::Off)
+        refuse_resumed(stream, "--stats", "was made without --stats, so it has no mean,");
+    hint(summary.eps(), summary.tail());
 }
 
 template <class T>
 void QuantilesCommand::run_as() const {
-    const auto values = values_to_rank<T>();
+    const auto values = questions.values_to_rank<T>(stream.reading);
     StreamRun run(stream, sizeof(T));
-    const Question question{.phis = phis, .width = sliding.asked()};
+    const Question question{.phis = questions.phis, .width = sliding.asked()};
     const auto make = [this] { return Quantiles<T>(options()); };
-    if (!stream.group.empty()) {
-        return run_groups<T, Quantiles<T>>(run, stream, max_groups, make,
-                                           [&](const Quantiles<T>& some) { return answer_of(some, question); });
-    }
+    const auto check_one = [this](const Quantiles<T>& some) { check_resumed(some); };
+    const auto ask = [&](const Quantiles<T>& some) {
+        auto answer = answer_of(some, question);
+        questions.answer(answer, some, values);
+        return answer;
+    };
+    if (!stream.group.empty()) return run_groups<T, Quantiles<T>>(run, stream, max_groups, make, check_one, ask);
     if (sliding.on()) {
         auto sorter = run.sorter();
         auto summary = run.resumed([&](auto bytes) { return SlidingQuantiles<T>::load(bytes, std::move(sorter)); },
-                                   [&] { return SlidingQuantiles<T>(sliding.options(eps), std::move(sorter)); });
-        const auto ask = [&](const SlidingQuantiles<T>& some) {
+                                   [&] { return SlidingQuantiles<T>(sliding.options(eps), std::move(sorter)); },
+                                   [&](const SlidingQuantiles<T>& some) {
+                                       check_resumed_eps(stream, eps, some.options().eps);
+                                       sliding.check_resumed(stream, some.options());
+                                       hint(some.options().eps, Tail::Off);
+                                   });
+        const auto ask_window = [&](const SlidingQuantiles<T>& some) {
             auto answer = answer_of(some, question);
-            if (!values.empty() || bars > 0) add_rows(answer, some.summary(question.width), values);
+            if (!questions.of_quantiles()) questions.answer(answer, some.summary(question.width), values);
             return answer;
         };
-        return run.run<T>(any_summary<SlidingQuantiles<T>>(summary, ask),
+        return run.run<T>(any_summary<SlidingQuantiles<T>>(summary, ask_window),
                           [&](std::span<const T> some) { summary.add(some); });
     }
-    const auto ask = [&](const Quantiles<T>& some) {
-        auto answer = answer_of(some, question);
-        add_rows(answer, some, values);
-        if (stats && some.n() > 0) {
-            const auto all = some.stats();
-            answer.head["min"] = json_of(all.min);
-            answer.head["max"] = json_of(all.max);
-            answer.head["mean"] = json_of(all.mean);
-            answer.head["sd"] = json_of(std::sqrt(all.variance));
-        }
-        return answer;
-    };
-    if (sliding.seconds > 0) return run_recent<T, Quantiles<T>>(run, stream, sliding.seconds, make, ask);
+    if (sliding.seconds > 0) return run_recent<T, Quantiles<T>>(run, stream, sliding, make, check_one, ask);
     auto sorter = run.sorter();
     auto summary = run.resumed([&](auto bytes) { return Quantiles<T>::load(bytes, std::move(sorter)); },
-                               [&] { return Quantiles<T>(options(), std::move(sorter)); });
+                               [&] { return Quantiles<T>(options(), std::move(sorter)); }, check_one);
     const auto any = any_summary<Quantiles<T>>(summary, ask);
     if (!stream.weight.empty())
         return run.run_weighted<T>(any, [&](auto some, auto weights) { summary.add(some, weights); });
@@ -198,31 +102,35 @@ void QuantilesCommand::run_as() const {
 }
 
 void QuantilesCommand::check() const {
-    if (!plot.empty()) {
-        if (!plot.ends_with(".svg"))
-            throw CLI::ValidationError("--plot", "makes an SVG picture; let its name end in .svg");
-        input::refuse_inputs("--plot", plot, stream.inputs);
-    }
+    questions.check(stream.inputs);
     sliding.check(eps, stream);
     if (n && (sliding.on() || sliding.seconds > 0)) throw CLI::ValidationError("--n", "does not go with --sliding");
-    if (stats && sliding.on())
+    if (questions.stats() && sliding.on())
         throw CLI::ValidationError("--stats", "does not go with --sliding: its mean is of all values");
     if (tail != Tail::Off && sliding.on()) throw CLI::ValidationError("--tail", "does not go with --sliding");
     if (tail != Tail::Off && n) throw CLI::ValidationError("--n", "does not go with --tail, which does not use it");
     refuse_with(stream, "--by", {"--sliding", "--stats", "--rank", "--histogram", "--n"});
     refuse_with(stream, "--weight", {"--sliding", "--n", "--engine"});
-    if (stream.verb->count("--phi") == 0 || tail != Tail::Off) return;
-    for (const double phi : phis) {
+    if (!stream.resumes()) hint(eps, tail);
+}
+
+// Once, also for groups.
+void QuantilesCommand::hint(double own_eps, Tail own_tail) const {
+    if (stream.verb->count("--phi") == 0 || own_tail != Tail::Off || std::exchange(hinted_, true)) return;
+    for (const double phi : questions.phis) {
         const double part = std::min(phi, 1 - phi);
-        if (part <= 0 || part >= eps * (1 - 1e-9)) continue;
+        if (part <= 0 || part >= own_eps * (1 - 1e-9)) continue;
         fmt::print(stderr,
-                   "quadmill: --eps {} is coarser than the tail at --phi {}; take --eps {:.1g} or less, or --tail\n",
-                   eps, phi, part / 10);
+                   "quadmill: {} {} is coarser than the tail at --phi {}; take --eps {:.1g} or less, or --tail{}\n",
+                   stream.resumes() ? "the summary's eps" : "--eps", own_eps, phi, part / 10,
+                   stream.resumes() ? ", in a new summary" : "");
         break;
     }
 }
 
-void QuantilesCommand::run() const {
+void QuantilesCommand::run() {
+    questions.format = stream.format;
+    if (!stream.column.which.empty()) questions.title = stream.column.which;
     check();
     cpu::visit_key_type(stream.type(), [this]<class T>(const T*) { run_as<T>(); });
 }
@@ -238,29 +146,9 @@ void add_quantiles_command(CLI::App& app) {
             "--tail", command->tail,
             "The end near which quantiles are more exact: high, low, or both. The error of a rank is then at most "
             "E times its distance from that end, instead of E * N (default of E with --tail: 0.01)")
-        ->transform(input::one_of(input::Words<Tail>{{"high", Tail::High}, {"low", Tail::Low}, {"both", Tail::Both}}))
+        ->transform(input::one_of(tail_words))
         ->type_name("high|low|both");
-    add_phi_option(*verb, command->phis);
-    auto* rank =
-        verb->add_option("--rank", command->ranks,
-                         "Instead of quantiles: how many values do not exceed each of these, separated by commas")
-            ->allow_extra_args(false)
-            ->excludes("--phi")
-            ->type_name("X,...");
-    verb->add_option("--histogram", command->bars,
-                     "Instead of quantiles: the number of values in each of BARS bars of equal width")
-        ->transform(input::count_up_to(10'000))
-        ->expected(0, 1)
-        ->default_str("10")
-        ->excludes("--phi")
-        ->excludes(rank)
-        ->type_name("BARS");
-    verb->add_option("--plot", command->plot, "With --histogram: also draw it, as an SVG picture")
-        ->needs("--histogram")
-        ->check(input::file_name())
-        ->type_name("FILE.svg");
-    verb->add_flag("--stats", command->stats,
-                   "Also the min, max and mean, and the standard deviation of a sample (divided by n - 1)");
+    command->questions.add_options(*verb);
     add_n_option(*verb, command->n);
     add_sliding_options(*verb, command->sliding);
     add_stream_options(*verb, command->stream, input::type_words);

@@ -27,9 +27,6 @@ void QueryCommand::parse() {
         sql.assign(text.begin(), text.end());
     }
     statements_ = checked([this] { return sql::parse_statements(sql); });
-    if (delimiter == "\\t" || delimiter == "tab") delimiter = "\t";
-    if (delimiter != "auto" && (delimiter.size() != 1 || delimiter.find_first_of("\"\r\n") == 0))
-        throw CLI::ValidationError("--delimiter", "must be one character that is not a quote or a line end");
     csv_form.delimiter = delimiter == "auto" ? '\0' : delimiter[0];
     csv_form.has_names = !no_header;
     csv_form.before_bytes = [this](std::uint64_t bytes) {
@@ -126,6 +123,7 @@ void add_options(CLI::App& verb, QueryCommand& command) {
             "--delimiter", command.delimiter,
             "Field separator of input and output; \\t or tab is a tab; auto: of , ; tab and | the one that is most "
             "frequent in the first line, and , in the output")
+        ->transform(input::field_delimiter())
         ->type_name("C")
         ->capture_default_str();
     verb.add_flag("--no-header", command.no_header,

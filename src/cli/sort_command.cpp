@@ -140,10 +140,10 @@ void SortCommand::refuse_others(std::string_view content) const {
     const auto look =
         input::look_at(content.substr(0, head), content.size() > head ? input::Head::AndMore : input::Head::IsAll);
     if (look.kind == input::Look::Kind::Text && !is_text())
-        throw InvalidArgument(fmt::format(
-            "{} looks like text, not like raw {}s; --text sorts numbers, one per line, and {} (--raw "
-            "reads it as it is)",
-            name, what, verb_for_lines));
+        throw InvalidArgument(
+            fmt::format("{} looks like text, not like raw {}s; --text sorts numbers, one per line, and {} (--raw "
+                        "reads it as it is)",
+                        name, what, verb_for_lines));
     input::refuse_other_forms(look, reading.form, name, what);
 }
 
@@ -563,7 +563,8 @@ void add_sort_command(CLI::App& app) {
                      "CPU threads for packing, merging and hybrid sorting (default: all)")
         ->check(input::thread_count());
     verb->add_flag("--stats", command->stats,
-                   "Print one line of JSON about the sort on standard error (other verbs have --json)");
+                   "Print one line of JSON about the sort on standard error (other verbs have --json)")
+        ->group(performance_group);
     verb->add_flag("--explain-engine", command->explain_engine,
                    "Print the chosen engine and the reason on standard error");
     verb->add_flag("--profile", command->profile, "A table of GPU time by pass on standard error");

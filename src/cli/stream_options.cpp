@@ -1,6 +1,7 @@
 #include "cli/stream_options.hpp"
 
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -11,6 +12,7 @@
 #include "cli/help.hpp"
 #include "cli/pbsn_options.hpp"
 #include "input/checks.hpp"
+#include "input/csv_cells.hpp"
 
 namespace quadmill::detail::cli {
 
@@ -71,6 +73,14 @@ void add_n_option(CLI::App& verb, std::optional<std::uint64_t>& n) {
 void SupportChoice::check() const {
     if (eps() <= support) return;
     throw CLI::ValidationError("--support", fmt::format("must be at least --eps, {}, not {}", eps(), support));
+}
+
+void SupportChoice::check_resumed(const StreamOptions& options, double eps) const {
+    check_resumed_eps(options, given_eps.value_or(eps), eps);
+    if (options.verb->count("--support") > 0 && support < eps)
+        throw CLI::ValidationError(
+            "--support",
+            fmt::format("must be at least {}, the eps of the summary in '{}', not {}", eps, options.resume, support));
 }
 
 CLI::Option* add_support_option(CLI::App& verb, double& support) {
@@ -135,28 +145,30 @@ CLI::Option* add_column_options(CLI::App& verb, StreamOptions& options) {
         options.column.which = which;
         options.reading.form = input::Form::Text;
     };
+    options.reading.csv_option = "--column";
     auto* column = verb.add_option_function<std::string>(
                            "--column", take,
-                           "Read this column of CSV: its name in the first line, or its number from 1. The rules of "
-                           "quotes are those of `quadmill query`; an empty field is not a value. --header 0: there is "
-                           "no line of names; --header N: it is line N")
+                           "Read this column of CSV: its name in the first line, in upper or lower case, or its "
+                           "number from 1. The rules are those of `quadmill query`: each row has as many fields as "
+                           "the first line. An empty field is not a value. --header N: line N has the names")
                        ->check(input::file_name())
                        ->excludes("--raw")
                        ->type_name("NAME|N");
-    verb.add_option("--delimiter", options.column.delimiter,
-                    "With --column: the character between fields (default: a comma). Write a tab as \\t")
-        ->transform(CLI::Validator(
-            [](std::string& text) -> std::string {
-                if (text == "\\t") text = "\t";
-                return text.size() == 1 && text != "\"" && text != "\n" && text != "\r"
-                           ? ""
-                           : fmt::format("'{}' is not one character that may separate fields", text);
-            },
-            ""))
+    verb.add_option_function<std::string>(
+            "--delimiter",
+            [&options](const std::string& word) { options.column.delimiter = word == "auto" ? '\0' : word[0]; },
+            "With --column: the character between fields; \\t or tab is a tab; auto: of , ; tab and | the one that is "
+            "most frequent in the line of names")
+        ->transform(input::field_delimiter())
         ->needs(column)
-        ->type_name("C");
+        ->type_name("C")
+        ->default_str("auto");
     for (const auto* option : {"--header", "--skip-bad"})
         verb.get_option(option)->remove_needs(verb.get_option("--text"));
+    verb.add_flag("--no-header", options.no_header,
+                  "With --column: the first line is a row; columns are called by their number")
+        ->needs(column)
+        ->excludes("--header");
     return column;
 }
 
@@ -225,9 +237,11 @@ bool has_form(std::string_view text, std::string_view form) {
 }  // namespace
 
 input::Fault parse_time(std::string_view text, double& seconds) {
-    constexpr auto fault = "has a time that is neither a number of seconds nor a date like 2026-11-27T09:30:00Z";
+    constexpr auto fault = "is neither a time in seconds nor a date like 2026-11-27T09:30:00Z";
     constexpr std::string_view form = "dddd-dd-ddTdd:dd:dd";
-    if (input::parse_number(text, seconds) == nullptr) return std::isfinite(seconds) ? nullptr : fault;
+    constexpr double max_seconds = 1e15;  // 30 million years
+    text = input::without_blanks(text);
+    if (input::parse_number(text, seconds) == nullptr) return std::abs(seconds) <= max_seconds ? nullptr : fault;
     if (!has_form(text.substr(0, form.size()), form)) return fault;
     const auto part = [](std::string_view from, std::size_t at, std::size_t digits = 2) {
         unsigned value = 0;
@@ -259,12 +273,30 @@ input::Fault parse_time(std::string_view text, double& seconds) {
 }
 
 input::Fault parse_weight(std::string_view text, std::uint64_t& weight) {
-    return input::parse_number(text, weight) == nullptr ? nullptr : "has a weight that is not a whole number";
+    const bool fits = input::parse_number(input::without_blanks(text), weight) == nullptr && weight <= max_values;
+    return fits ? nullptr : "is not a weight, which is a whole number up to 2^60";
+}
+
+bool StreamOptions::resumes() const {
+    return !resume.empty() && access(resume.c_str(), F_OK) == 0;
+}
+
+void refuse_resumed(const StreamOptions& options, const std::string& option, const std::string& has) {
+    throw CLI::ValidationError(option,
+                               fmt::format("the summary in '{}' {} and goes on as it is; leave out {}, or start "
+                                           "a new summary in another file",
+                                           options.resume, has, option));
+}
+
+void check_resumed_eps(const StreamOptions& options, double given, double eps) {
+    if (options.verb->count("--eps") > 0 && given != eps)
+        refuse_resumed(options, "--eps", fmt::format("has eps {}", eps));
 }
 
 void add_resume_options(CLI::App& verb, StreamOptions& options) {
     verb.add_option("--resume", options.resume,
-                    "Continue the summary in FILE, if the file exists; its eps, window and seconds are kept")
+                    "Continue the summary in FILE, if the file exists. It goes on as it was made: another --eps, "
+                    "--tail or --sliding is refused")
         ->check(input::file_name())
         ->type_name("FILE");
     add_every_option(verb, "--save-every", nullptr, options.save_every.seconds,
@@ -364,6 +396,17 @@ void SlidingChoice::check(double eps, const StreamOptions& stream) const {
         throw CLI::ValidationError("--window", "does not go with --sliding, which sorts in blocks of its own");
     if (on() && asked() < window && form.paper.blocks == SlidingBlocks::Sorted)
         throw CLI::ValidationError("--sorted-levels", "does not go with --width, which takes blocks of one chain");
+}
+
+void SlidingChoice::check_resumed(const StreamOptions& stream, const SlidingOptions& has) const {
+    if (window != has.window) refuse_resumed(stream, "--sliding", fmt::format("has a window of {} values", has.window));
+    if (asked() < window && has.widths == Widths::Fixed)
+        refuse_resumed(stream, "--width", "was made without --width, so it only knows its whole window,");
+}
+
+void SlidingChoice::check_resumed(const StreamOptions& stream, double has_seconds) const {
+    if (seconds != has_seconds)
+        refuse_resumed(stream, "--sliding", fmt::format("has a window of {} seconds", has_seconds));
 }
 
 SlidingOptions SlidingChoice::options(double eps) const {

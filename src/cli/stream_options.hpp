@@ -45,7 +45,10 @@ struct StreamOptions {
     Every every{}, save_every{};
     std::string resume{};
     std::string group{}, time{}, weight{};  // a second column of CSV, which is column.by
-    bool profile = false;
+    bool profile = false, no_header = false;
+
+    // Whether the file of --resume is there.
+    [[nodiscard]] bool resumes() const;
 
     [[nodiscard]] KeyType type() const { return reading.type(); }
 };
@@ -64,6 +67,11 @@ void add_weight_option(CLI::App& verb, StreamOptions& options, CLI::Option* colu
 void refuse_with(const StreamOptions& options, const char* column, std::initializer_list<const char*> refused);
 // --resume and --save-every. Call it after add_stream_options().
 void add_resume_options(CLI::App& verb, StreamOptions& options);
+// A resumed summary goes on as it was made. This rejects an option that asks for something else; `has` says what the
+// summary has, such as "has eps 0.1".
+[[noreturn]] void refuse_resumed(const StreamOptions& options, const std::string& option, const std::string& has);
+// Rejects --eps if the resumed summary has another one.
+void check_resumed_eps(const StreamOptions& options, double given, double eps);
 // Also used by merge.
 void add_json_option(CLI::App& verb, Format& format);
 CLI::Option* add_save_option(CLI::App& verb, std::string& save);
@@ -80,6 +88,8 @@ struct SupportChoice {
 
     [[nodiscard]] double eps() const { return given_eps.value_or(support / 10); }
     void check() const;
+    // Rejects a support below the eps of the resumed summary, which cannot tell such values.
+    void check_resumed(const StreamOptions& options, double eps) const;
 };
 CLI::Option* add_support_option(CLI::App& verb, double& support);
 // Adds the support and --eps, with its range in words.
@@ -100,6 +110,9 @@ struct SlidingChoice {
     void check(double eps, const StreamOptions& stream) const;
     [[nodiscard]] SlidingOptions options(double eps) const;
     [[nodiscard]] std::uint64_t asked() const { return width > 0 ? width : window; }
+    // Rejects another window or width than the resumed summary has.
+    void check_resumed(const StreamOptions& stream, const SlidingOptions& has) const;
+    void check_resumed(const StreamOptions& stream, double has_seconds) const;
 };
 void add_sliding_options(CLI::App& verb, SlidingChoice& sliding);
 // --time. Call it after both.

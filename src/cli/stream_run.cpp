@@ -33,6 +33,15 @@ void commit_part(files::OutputFile& file, const std::string& path) {
                path, partial_suffix);
 }
 
+void refuse_saved(const std::string& file, std::span<const std::byte> bytes, const InvalidArgument& error) {
+    constexpr std::string_view hint = "; saved_summary() tells which";
+    auto words = without_function(error);
+    if (!words.ends_with(hint)) refuse_file(file, error);
+    words.resize(words.size() - hint.size());
+    throw InvalidArgument(
+        fmt::format("{}: {}: {}", files::input_name(file), words, full_name_of(saved_summary(bytes))));
+}
+
 SaveFile::SaveFile(const std::string& path, Format format) : path_(path) {
     if (path.empty()) return;
     if (takes_standard_output() && format == Format::JsonLine)
@@ -96,7 +105,8 @@ StreamRun::StreamRun(const StreamOptions& options, std::size_t record_bytes)
 
 input::Reading StreamRun::reading() const {
     auto reading = options_.reading;
-    if (!options_.column.which.empty() && options_.verb->count("--header") == 0) reading.lines.header = 1;
+    if (!options_.column.which.empty() && options_.verb->count("--header") == 0)
+        reading.lines.header = options_.no_header ? 0 : 1;
     if (shares_[share_].begin > 0) {
         reading.lines.header = 0;
         if (reading.form == input::Form::Unsaid) reading.form = input::Form::Raw;  // the first share was checked
@@ -161,7 +171,7 @@ std::unique_ptr<WindowSorter> StreamRun::sorter() {
 }
 
 std::optional<files::Bytes> StreamRun::saved_bytes() const {
-    if (options_.resume.empty() || access(options_.resume.c_str(), F_OK) != 0) return {};
+    if (!options_.resumes()) return {};
     return files::read_file(options_.resume);
 }
 
@@ -169,7 +179,13 @@ void StreamRun::take_parts(const AnySummary& summary, std::size_t records,
                            const std::function<Taken(std::size_t, std::size_t)>& add) {
     for (std::size_t first = 0; first < records;) {
         const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(records - first, until_answer()));
-        const auto [taken, fault] = add(first, part);
+        Taken added{};
+        try {
+            added = add(first, part);
+        } catch (const InvalidArgument& error) {  // such as too large a sum of weights
+            throw input::BadInput(without_function(error));
+        }
+        const auto& [taken, fault] = added;
         count(taken);
         if (!fault.empty()) throw input::BadInput(fault);
         if (answer_is_due()) static_cast<void>(answer(summary, Mine::GoesOn));
@@ -231,7 +247,7 @@ void StreamRun::run_all(const AnySummary& summary, const std::function<void()>& 
 AnySummary StreamRun::answer(const AnySummary& summary, Mine mine) {
     answered_ms_ = time_.ms();
     if (!ranks_.are_several()) {
-        print(summary);
+        mine == Mine::GoesOn ? print_if_possible(summary) : print(summary);
         return {};
     }
     for (;;) {
@@ -295,13 +311,23 @@ void StreamRun::count(std::size_t values) {
     progress_.show(count_);
 }
 
+void StreamRun::print_if_possible(const AnySummary& summary) {
+    try {
+        print(summary);
+    } catch (const InvalidArgument& error) {
+        progress_.hide();
+        fmt::print(stderr, "quadmill: no answer after {} values: {}\n", count_, without_function(error));
+    }
+}
+
 void StreamRun::print(Answer answer, std::uint64_t nans, std::size_t bytes) {
     progress_.hide();
     if (save_.takes_standard_output()) return;
-    Json tail{{"bytes", bytes},
-              {"engine", engine_},
-              {"values_per_s", std::llround(static_cast<double>(progressed().first) / time_.ms() * 1e3)},
-              {"nans", nans}};
+    Json tail{{"bytes", bytes}, {"engine", engine_}};
+    const double rate = static_cast<double>(progressed().first) / time_.ms() * 1e3;
+    constexpr double slow = 10;
+    if (rate > 0) tail["values_per_s"] = rate < slow ? Json(std::round(rate * 1e3) / 1e3) : Json(std::llround(rate));
+    tail["nans"] = nans;
     tail.update(answer.tail);
     if (options_.reading.lines.bad == input::LineOptions::Bad::Skip) tail["skipped"] = progressed().second;
     if (skipped_.empty > 0) tail["empty"] = skipped_.empty;

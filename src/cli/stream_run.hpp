@@ -57,6 +57,9 @@ class SaveFile {
     std::optional<files::OutputFile> file_;
 };
 
+// Reports that a saved summary is damaged, or of another kind than wanted.
+[[noreturn]] void refuse_saved(const std::string& file, std::span<const std::byte> bytes, const InvalidArgument& error);
+
 // A progress line; only on terminals.
 class Progress {
   public:
@@ -141,15 +144,20 @@ class StreamRun {
     // For summaries with sorters of their own.
     void use_cpu() { engine_ = "cpu"; }
     // The summary to go on with: load(bytes) of --resume, or make() without it, or if there is no such file yet.
-    template <class Load, class Make>
-    [[nodiscard]] auto resumed(const Load& load, const Make& make) const {
+    // `check` rejects options that a loaded one does not follow.
+    template <class Load, class Make, class Check>
+    [[nodiscard]] auto resumed(const Load& load, const Make& make, const Check& check) const {
         const auto saved = saved_bytes();
         if (!saved) return make();
-        try {
-            return load(saved->span());
-        } catch (const InvalidArgument& error) {
-            refuse_file(options_.resume, error);
-        }
+        auto summary = [&] {
+            try {
+                return load(saved->span());
+            } catch (const InvalidArgument& error) {
+                refuse_saved(options_.resume, saved->span(), error);
+            }
+        }();
+        check(summary);
+        return summary;
     }
 
     // The number of records that were taken, and the error of the next record.
@@ -207,9 +215,11 @@ class StreamRun {
                     return Taken{count};
                 });
             };
-            if (options_.column.which.empty())
-                return input::read_text<T>(*input_, parse, reading().lines, skipped_, take);
-            read_values<T>(parse, take);
+            if (!options_.column.which.empty()) return read_values<T>(parse, take);
+            auto lines = reading().lines;
+            // A monitor of names goes on after a blank line. Other values have none.
+            if (std::is_same_v<T, std::string>) lines.blank = input::LineOptions::Blank::Empty;
+            input::read_text<T>(*input_, parse, lines, skipped_, take);
         });
     }
     void run_names(const AnySummary& summary, const std::function<void(std::span<const std::string>)>& add) {
@@ -297,19 +307,21 @@ class StreamRun {
     template <class Record, class T>
     void read_column(input::ParseLine<T> parse, const Keep<Record, T>& keep, const auto& take) {
         std::vector<Record> records;
-        const auto parse_field = [&](std::string_view field, std::string_view second) {
+        const auto parse_field = [&](std::string_view field, std::string_view second) -> input::FieldFault {
             T value{};
             Record record{};
-            auto fault = parse(field, value);
-            if (!fault) fault = keep(std::move(value), second, record);
-            if (!fault) records.push_back(std::move(record));
-            return fault;
+            if (const auto fault = parse(field, value)) return {fault};
+            if (const auto fault = keep(std::move(value), second, record)) return {fault, true};
+            records.push_back(std::move(record));
+            return {};
         };
+        auto column = options_.column;
+        column.is_text = std::is_same_v<T, std::string>;
         const auto deliver = [&] {
             take(std::span(std::as_const(records)));
             records.clear();
         };
-        input::read_column(*input_, options_.column, reading().lines, skipped_, parse_field, deliver);
+        input::read_column(*input_, column, reading().lines, skipped_, parse_field, deliver);
     }
     // Takes records and prints the answers that are due on the way. add(first, count) takes some of them.
     void take_parts(const AnySummary& summary, std::size_t records,
@@ -319,6 +331,8 @@ class StreamRun {
     void count(std::size_t values);
     void print(Answer answer, std::uint64_t nans, std::size_t bytes);
     void print(const AnySummary& summary) { print(summary.ask(), summary.nans(), summary.bytes()); }
+    // The same on the way, where values for which there is no answer do not end the stream.
+    void print_if_possible(const AnySummary& summary);
     void print_profile(const StreamTimes& times);
 
     enum class Mine { GoesOn, HasEnded };  // whether this rank's share goes on

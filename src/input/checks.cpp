@@ -27,14 +27,14 @@ std::string without_commas(std::string_view text) {
     return first != std::string_view::npos && (text.size() - first) % 4 != 0 ? std::string(text) : digits;
 }
 
-// Parses "1000", "10,000", "2^20", "1e6", "10k", "1.5M" or "2G". 0 if it is none of them, or too large.
+// Parses "1000", "10,000", "2^20", "1e6", "10k", "10K", "1.5M" or "2G". 0 if it is none of them, or too large.
 std::uint64_t parse_count(std::string_view given) {
     constexpr double max_exact = 0x1p53;
     const auto text = without_commas(given);
     std::uint64_t value = 0;
-    const auto suffix = text.empty() ? std::string::npos : std::string_view("kMG").find(text.back());
+    const auto suffix = text.empty() ? std::string::npos : std::string_view("kKMG").find(text.back());
     if (suffix != std::string::npos || text.find('e') != std::string::npos) {
-        constexpr std::array scales{"e3", "e6", "e9"};
+        constexpr std::array scales{"e3", "e3", "e6", "e9"};
         const auto digits =
             suffix == std::string::npos ? text : text.substr(0, text.size() - 1) + scales[suffix];  // 1.5e6 is exact
         double number = 0;
@@ -121,6 +121,15 @@ CLI::Validator fraction_from(double min, double max) {
         if (!number(fraction).empty()) return number(text);
         text = fraction;
         return {};
+    };
+    return {convert, ""};
+}
+
+CLI::Validator field_delimiter() {
+    const auto convert = [](std::string& text) -> std::string {
+        if (text == "\\t" || text == "tab") text = "\t";
+        if (text == "auto" || (text.size() == 1 && text.find_first_of("\"\r\n") != 0)) return {};
+        return fmt::format("must be one character that is not a quote or a line end, not '{}'", text);
     };
     return {convert, ""};
 }

@@ -8,7 +8,7 @@
 
 namespace quadmill::detail::input {
 
-// A whole number, at least 1, such as 1000, 10,000, 2^20, 1e6, 10k or 2M.
+// A whole number, at least 1, such as 1000, 10,000, 2^20, 1e6, 10k, 10K or 2M.
 [[nodiscard]] CLI::Validator count_up_to(std::uint64_t max);
 // A whole number in that range, written in digits.
 [[nodiscard]] CLI::Validator whole_number(std::uint64_t min, std::uint64_t max);
@@ -26,6 +26,8 @@ namespace quadmill::detail::input {
 
 // The parts of "0.5,0.99", including empty parts, which CLI11's own delimiter drops.
 [[nodiscard]] std::vector<std::string> comma_separated(const std::string& text);
+// A character between fields. "auto" stays, and "\\t" and "tab" become a tab.
+[[nodiscard]] CLI::Validator field_delimiter();
 // A file name that is not empty.
 [[nodiscard]] CLI::Validator file_name();
 

@@ -26,21 +26,6 @@ namespace quadmill::detail::input {
 namespace {
 
 using cpu::Workers;
-using Blanks = CsvParser<CsvRows>::Blanks;
-
-// Whether a field may begin or end with a blank, which is rare.
-Blanks blanks_in(std::string_view text, char delimiter) {
-    const auto is_edge = [&](std::size_t i) {
-        return i >= text.size() || text[i] == delimiter || text[i] == '"' || text[i] == '\n' || text[i] == '\r';
-    };
-    for (const char blank : {' ', '\t'}) {
-        if (blank == delimiter) continue;
-        for (auto at = text.find(blank); at != std::string_view::npos; at = text.find(blank, at + 1)) {
-            if (at == 0 || is_edge(at - 1) || is_edge(at + 1)) return Blanks::Some;
-        }
-    }
-    return Blanks::None;
-}
 
 std::uint64_t lines_in(std::string_view text) {
     const auto feeds = std::count(text.begin(), text.end(), '\n');
@@ -209,7 +194,7 @@ class BlockReader {
         bool parsed = false;
         try {
             CsvRow row(rows.line());
-            CsvParser<CsvRow> parser(row, form_.delimiter, CsvParser<CsvRow>::Blanks::Some);
+            CsvParser<CsvRow> parser(row, form_.delimiter, Blanks::Some);
             parser.parse(text);
             parser.finish();
             parsed = true;

@@ -18,6 +18,23 @@ const char* words_of(Cells::Kind kind) {
 
 }  // namespace
 
+Blanks blanks_in(std::string_view text, char delimiter) {
+    const auto is_edge = [&](std::size_t i) {
+        return i >= text.size() || text[i] == delimiter || text[i] == '"' || text[i] == '\n' || text[i] == '\r';
+    };
+    for (const char blank : {' ', '\t'}) {
+        if (blank == delimiter) continue;
+        for (auto at = text.find(blank); at != std::string_view::npos; at = text.find(blank, at + 1)) {
+            if (at == 0 || is_edge(at - 1) || is_edge(at + 1)) return Blanks::Some;
+        }
+    }
+    return Blanks::None;
+}
+
+CsvFault wrong_fields(std::uint64_t line, std::size_t fields, std::size_t of_first) {
+    return {line, fmt::format("has {} field{}, and the first line {}", fields, fields == 1 ? "" : "s", of_first)};
+}
+
 void CsvHeader::field(std::optional<std::string_view> field) {
     lines_.pass(field.value_or(""));
     const auto name = without_blanks(field.value_or(""));
@@ -58,8 +75,7 @@ void CsvRows::refuse_field(std::string_view field, Cells::Kind kind) const {
 
 void CsvRows::check_fields(std::size_t fields) const {
     if (fields == names_.size() || (is_ragged_ && fields < names_.size() && fields > 0)) return;
-    throw CsvFault{row_line_,
-                   fmt::format("has {} field{}, and the first line {}", fields, fields == 1 ? "" : "s", names_.size())};
+    throw wrong_fields(row_line_, fields, names_.size());
 }
 
 void CsvRows::odd_line_end() {

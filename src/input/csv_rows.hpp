@@ -24,19 +24,25 @@ struct CsvFault {
     std::string what;
 };
 
+// Whether a field without quotes may begin or end with a blank, which is rare.
+enum class Blanks { None, Some };
+// What the text has.
+[[nodiscard]] Blanks blanks_in(std::string_view text, char delimiter);
+
 // libcsv in strict mode: quotes only around whole fields. A Sink has field(), which gets nothing for an empty field
 // without quotes, and line_end(), which is also called for a blank line. CR LF is one line end. Both may throw.
 template <class Sink>
 class CsvParser {
   public:
-    // `blanks`: whether a field without quotes may begin or end with a blank.
-    enum class Blanks { None, Some };
     CsvParser(Sink& sink, char delimiter, Blanks blanks) : sink_(sink) {
         if (csv_init(&parser_, CSV_STRICT | CSV_STRICT_FINI | CSV_REPALL_NL | CSV_EMPTY_IS_NULL) != 0)
             throw std::bad_alloc();
         csv_set_delim(&parser_, static_cast<unsigned char>(delimiter));
-        // libcsv drops blanks. A callback prevents that, but makes it 1.7 times slower.
-        if (blanks == Blanks::Some) csv_set_space_func(&parser_, [](unsigned char) { return 0; });
+        if (blanks == Blanks::Some) keep_blanks();
+    }
+    // libcsv drops blanks. A callback prevents that, but makes it 1.7 times slower.
+    void keep_blanks() {
+        csv_set_space_func(&parser_, [](unsigned char) { return 0; });
     }
     CsvParser(const CsvParser&) = delete;
     CsvParser& operator=(const CsvParser&) = delete;
@@ -98,6 +104,9 @@ class CsvParser {
     std::exception_ptr error_{};
     bool after_cr_ = false;
 };
+
+// The fault of a row with another number of fields than the first line.
+[[nodiscard]] CsvFault wrong_fields(std::uint64_t line, std::size_t fields, std::size_t of_first);
 
 // Counts lines of fields.
 class CsvLines {

@@ -179,7 +179,7 @@ std::optional<CsvTable> CsvStream::next(const CsvColumns& columns, std::uint64_t
     auto& state = *state_;
     if (!state.rows) {
         state.rows.emplace(state.names, columns, rows, state.line, state.form);
-        state.parser.emplace(*state.rows, state.form.delimiter, CsvParser<BatchRows>::Blanks::Some);
+        state.parser.emplace(*state.rows, state.form.delimiter, Blanks::Some);
     }
     auto& tables = state.rows->tables();
     while (tables.empty() && !state.ended) state.read();

@@ -42,13 +42,14 @@ class HeaderReader {
         try {
             return call();
         } catch (const CsvFault& fault) {
-            refuse(path_, 1, fault);
+            refuse(path_, line_, fault);
         }
     }
 
   public:
-    HeaderReader(std::string path, char delimiter)
-        : path_(std::move(path)), parser_(header_, delimiter, CsvParser<CsvHeader>::Blanks::Some) {}
+    // `line` is that of the names, for messages.
+    HeaderReader(std::string path, char delimiter, std::uint64_t line = 1)
+        : path_(std::move(path)), line_(line), parser_(header_, delimiter, Blanks::Some) {}
 
     // Returns how much of the text it has taken: all of it if the line is not complete.
     [[nodiscard]] std::size_t read(std::string_view text) {
@@ -69,11 +70,12 @@ class HeaderReader {
             return header_.names();
         });
     }
-    // The line number of the first row.
+    // The line number of the first row, counted from the line of names.
     [[nodiscard]] std::uint64_t next_line() const { return header_.line(); }
 
   private:
     std::string path_;
+    std::uint64_t line_;
     CsvHeader header_;
     CsvParser<CsvHeader> parser_;
     bool ends_with_cr_ = false;

@@ -20,15 +20,17 @@ enum class Form {
 
 struct LineOptions {
     enum class Bad { Refuse, Skip };
-    std::uint64_t header = 0;  // lines before the first value
+    enum class Blank { Bad, Empty };  // Bad: except at the end
+    std::uint64_t header = 0;         // lines before the first value
     Bad bad = Bad::Refuse;
+    Blank blank = Blank::Bad;
 };
 
 // Lines that were skipped.
 struct Skipped {
     std::uint64_t lines = 0;
     std::string first{};      // its error
-    std::uint64_t empty = 0;  // fields without a value
+    std::uint64_t empty = 0;  // fields without a value, and blank lines that are not bad
 };
 
 struct Reading {
@@ -37,6 +39,7 @@ struct Reading {
     // The default types. Text is not rounded silently.
     KeyType raw_type = KeyType::F32, text_type = KeyType::F64;
     std::optional<KeyType> given_type{};
+    const char* csv_option = nullptr;  // the verb's option for CSV, if there is one
 
     [[nodiscard]] KeyType type() const { return given_type.value_or(form == Form::Text ? text_type : raw_type); }
     // If the file is NumPy's, its type is that of the values. Throws InvalidArgument if it is not among the types of

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "input/csv_rows.hpp"
+#include "input/csv_table.hpp"
 #include "input/enum_words.hpp"
 #include "input/npy.hpp"
 #include "input/unpack.hpp"
@@ -44,7 +44,8 @@ void StreamInput::drop(std::size_t used) {
     size_ -= used;
 }
 
-void refuse_other_forms(const Look& look, Form form, const std::string& name, const std::string& what) {
+void refuse_other_forms(const Look& look, Form form, const std::string& name, const std::string& what,
+                        const std::string& for_text) {
     if (look.kind == Look::Kind::Format) {
         const auto& [format, to_values, to_text] = look.format;
         const std::string advice = to_values.empty() ? "" : "; " + std::string(to_values);
@@ -54,12 +55,11 @@ void refuse_other_forms(const Look& look, Form form, const std::string& name, co
             fmt::format("{} looks like {}, not like raw {}s{}; --raw reads it as it is", name, format, what, advice));
     }
     if (look.kind == Look::Kind::Text && form != Form::Text)
-        throw InvalidArgument(
-            fmt::format("{} looks like text, not like raw {}s; should it be --text? (--raw reads it as it is)", name,
-                        what));
+        throw InvalidArgument(fmt::format(
+            "{} looks like text, not like raw {}s; should it be {}? (--raw reads it as it is)", name, what, for_text));
 }
 
-void refuse_other_forms(StreamInput& input, Form form, const std::string& what) {
+void refuse_other_forms(StreamInput& input, Form form, const std::string& what, const char* csv_option) {
     if (form == Form::Raw) return;
     // Text is read line by line and must not wait until there is enough of it to be recognized as text.
     const auto look_at_head = form == Form::Text ? look_for_format : look_at;
@@ -70,7 +70,10 @@ void refuse_other_forms(StreamInput& input, Form form, const std::string& what) 
     }
     if (form == Form::Unsaid && is_npy(input.text())) return;
     if (form == Form::Text && !input.is_part() && is_packed(input.text())) return;
-    refuse_other_forms(look, form, input.file().name(), what);
+    const auto line = input.text().substr(0, input.text().find_first_of("\r\n"));
+    const bool is_csv = csv_option != nullptr && line.find_first_of(",;\t|") != std::string_view::npos;
+    const auto for_text = is_csv ? std::string(csv_option) + " for CSV, or --text" : "--text";
+    refuse_other_forms(look, form, input.file().name(), what, for_text);
 }
 
 std::optional<std::uint64_t> take_npy_header(StreamInput& input, KeyType type, std::size_t values) {
@@ -95,81 +98,141 @@ void check_npy_records(const StreamInput& input, std::uint64_t promised, std::ui
 
 namespace {
 
-// The rows of CSV, of which one column is read.
+// What comes before the rows of CSV: a byte order mark, lines to skip, and the line of names.
+class ColumnHead {
+  public:
+    ColumnHead(const std::string& path, char delimiter, std::uint64_t header)
+        : path_(path), delimiter_(delimiter), header_(header) {}
+
+    // Takes it from the text. Returns whether rows begin there; otherwise the rest must come again, with more.
+    [[nodiscard]] bool take(std::string_view& text, const TextPart& part) {
+        const bool is_all = part.full || part.is_last;
+        constexpr std::size_t longest_mark = 3;
+        if (begins_ && text.size() < longest_mark && !is_all) return false;
+        if (std::exchange(begins_, false)) text.remove_prefix(length_of_mark(path_, text));
+        for (; line_ < header_ && !text.empty(); ++line_) {
+            const auto end = text.find('\n');
+            if (end == std::string_view::npos && !part.is_last) {
+                if (is_all) text = {};
+                return false;
+            }
+            text.remove_prefix(std::min(end, text.size() - 1) + 1);
+        }
+        if (delimiter_ == '\0' && text.find_first_of("\r\n") == std::string_view::npos && !is_all) return false;
+        if (delimiter_ == '\0') delimiter_ = delimiter_of(text);
+        return header_ > 0 ? take_names(text, part) : count_columns(text, part);
+    }
+    [[nodiscard]] char delimiter() const { return delimiter_; }
+    [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
+    [[nodiscard]] std::uint64_t line() const { return line_; }
+    // Drops the line feed after a carriage return that ended the line of names.
+    void drop_line_feed(std::string_view& text) {
+        if (text.empty() || !std::exchange(ends_with_cr_, false)) return;
+        if (text.front() == '\n') text.remove_prefix(1);
+    }
+
+  private:
+    bool take_names(std::string_view& text, const TextPart& part) {
+        if (!reader_) reader_.emplace(path_, delimiter_, line_);
+        text.remove_prefix(reader_->read(text));
+        if (!reader_->complete() && !part.is_last) return false;
+        names_ = reader_->names();
+        line_ += reader_->next_line() - 1;
+        ends_with_cr_ = reader_->ends_with_cr();
+        return true;
+    }
+    bool count_columns(std::string_view text, const TextPart& part) {
+        HeaderReader first(path_, delimiter_);
+        static_cast<void>(first.read(text));
+        if (text.empty() || (!first.complete() && !part.is_last && !part.full)) return false;
+        if (!first.complete() && part.full) throw BadInput(line_of(path_, 1) + "is too long");
+        names_ = numbered(first.names().size());
+        return true;
+    }
+
+    std::string path_;
+    char delimiter_;
+    std::uint64_t header_, line_ = 1;
+    bool begins_ = true, ends_with_cr_ = false;
+    std::optional<HeaderReader> reader_;
+    std::vector<std::string> names_;
+};
+
+// The rows of CSV, of which one column is read, or two. The rules are those of CsvRows.
 class ColumnRows {
   public:
     ColumnRows(const std::string& path, const Column& column, const LineOptions& options, Skipped& skipped,
                const ParseField& parse)
-        : path_(path), column_(column), options_(options), skipped_(skipped), parse_(parse) {
-        if (options.header == 0) find_columns();
-    }
+        : path_(path), column_(column), options_(options), skipped_(skipped), parse_(parse) {}
 
+    void begin(const ColumnHead& head) {
+        names_ = head.names();
+        lines_.go_to(head.line());
+        row_line_ = line();
+        index_ = index_of(column_.which);
+        if (!column_.by.empty()) by_ = index_of(column_.by);
+    }
     void field(std::optional<std::string_view> field) {
-        const auto word = without_blanks(field.value_or(""));
-        if (headers_ < options_.header) {
-            if (headers_ + 1 == options_.header) names_.emplace_back(word);
-        } else {
-            if (field_ == index_) value_ = word;
-            if (field_ == by_) group_ = field.value_or("");
-        }
+        if (field_ == index_) value_ = field.value_or("");
+        if (field_ == by_) group_ = field.value_or("");
         if (field) lines_.pass(*field);
         ++field_;
     }
     void line_end() {
-        if (headers_ < options_.header) {
-            if (++headers_ == options_.header) find_columns();
-        } else if (field_ == 0) {
-            if (blank_ == 0) blank_ = line();
+        if (field_ == 0 && names_.size() > 1) {
+            if (blank_ == 0) blank_ = row_line_;
         } else {
             take_row();
         }
         lines_.pass_end();
+        row_line_ = line();
         field_ = 0;
         value_.clear();
+        group_.clear();
     }
     [[nodiscard]] std::uint64_t line() const { return lines_.line(); }
-    [[nodiscard]] std::string about(std::uint64_t line, std::string_view word, const char* what) const {
-        return line_of(path_, line) + (word.empty() ? "" : in_quotes(word) + " ") + what;
-    }
 
   private:
     // Blank lines are only allowed at the end.
     void take_row() {
-        if (blank_ > 0) refuse(std::exchange(blank_, 0), {}, "is blank");
-        if (field_ <= std::max(index_, by_.value_or(0))) {
-            refuse(line(), {}, "has fewer fields than the column's number");
-        } else if (value_.empty()) {
+        if (blank_ > 0) refuse(line_of(path_, std::exchange(blank_, 0)) + "is blank");
+        if (field_ != names_.size() && field_ > 0)
+            return refuse(line_of(path_, row_line_) + wrong_fields(row_line_, field_, names_.size()).what);
+        const auto word = without_blanks(value_);
+        if (word.empty()) {
             ++skipped_.empty;
-        } else if (const auto fault = parse_(value_, group_)) {
-            refuse(line(), value_, fault);
+        } else if (const auto [why, of_second] = parse_(column_.is_text ? value_ : word, group_); why) {
+            refuse(line_of(path_, row_line_) + in_quotes(of_second ? group_ : word) + " " + why, why);
         }
     }
-    void refuse(std::uint64_t line, std::string_view word, Fault why) {
-        if (options_.bad == LineOptions::Bad::Refuse) throw BadInput(about(line, word, why), why);
-        if (skipped_.lines++ == 0) skipped_.first = about(line, word, why);
+    void refuse(const std::string& fault, Fault why = nullptr) {
+        if (options_.bad == LineOptions::Bad::Refuse) throw BadInput(fault, why);
+        if (skipped_.lines++ == 0) skipped_.first = fault;
     }
-    void find_columns() {
-        index_ = index_of(column_.which);
-        if (!column_.by.empty()) by_ = index_of(column_.by);
-    }
+    // A name with the same case goes before one with another case.
     [[nodiscard]] std::size_t index_of(const std::string& which) const {
-        const auto named = std::ranges::find(names_, which);
-        std::uint64_t number = 0;
-        if (named != names_.end()) {
-            if (std::find(named + 1, names_.end(), which) != names_.end())
-                throw InvalidArgument(fmt::format("several columns are called {}; give its number", in_quotes(which)));
-            return static_cast<std::size_t>(named - names_.begin());
+        std::vector<std::size_t> exact, all;
+        for (std::size_t i = 0; i < names_.size(); ++i) {
+            if (names_[i] == which) exact.push_back(i);
+            if (query::same_but_for_case(names_[i], which)) all.push_back(i);
         }
-        if (parse_number(which, number) == nullptr && number > 0 && (options_.header == 0 || number <= names_.size()))
+        const auto& found = exact.empty() ? all : exact;
+        const auto name = files::input_name(path_);
+        if (found.size() > 1)
+            throw InvalidArgument(
+                fmt::format("{}: several columns are called {}; give its number", name, in_quotes(which)));
+        if (found.size() == 1) return found.front();
+        std::uint64_t number = 0;
+        if (parse_number(which, number) == nullptr && number > 0 && number <= names_.size())
             return static_cast<std::size_t>(number - 1);
         if (options_.header == 0)
             throw InvalidArgument(
-                fmt::format("there is no column {}: without a header, columns are called by their number from 1",
-                            in_quotes(which)));
-        std::string all;
-        for (const auto& name : names_) all += (all.empty() ? "" : ", ") + in_quotes(name);
-        throw InvalidArgument(fmt::format("there is no column {}; line {} has {}", in_quotes(which), options_.header,
-                                          all.empty() ? "none" : all));
+                fmt::format("{}: there is no column {}: without a header, columns are called by their number, 1 to {}",
+                            name, in_quotes(which), names_.size()));
+        std::string list;
+        for (const auto& one : names_) list += (list.empty() ? "" : ", ") + in_quotes(one);
+        throw InvalidArgument(
+            fmt::format("{}: there is no column {}; line {} has {}", name, in_quotes(which), options_.header, list));
     }
 
     std::string path_;
@@ -179,7 +242,7 @@ class ColumnRows {
     const ParseField& parse_;
     CsvLines lines_;
     std::vector<std::string> names_;
-    std::uint64_t headers_ = 0, blank_ = 0;  // blank_: the first blank line since the last row
+    std::uint64_t row_line_ = 1, blank_ = 0;  // blank_: the first blank line since the last row
     std::size_t field_ = 0, index_ = 0;
     std::optional<std::size_t> by_;
     std::string value_, group_;
@@ -191,16 +254,16 @@ void read_column(StreamInput& input, const Column& column, const LineOptions& op
                  const ParseField& parse, const std::function<void()>& deliver) {
     refuse_other_forms(input, Form::Text, "value");
     const auto& path = input.file().path();
+    ColumnHead head(path, column.delimiter, options.header);
     ColumnRows rows(path, column, options, skipped, parse);
-    CsvParser<ColumnRows> parser(rows, column.delimiter, CsvParser<ColumnRows>::Blanks::None);
-    bool begins = true;
+    std::optional<CsvParser<ColumnRows>> parser;
     // The values before a fault are delivered.
     const auto guarded = [&](const auto& work) {
         try {
             work();
         } catch (const CsvFault& fault) {
             deliver();
-            throw BadInput(rows.about(fault.line, {}, fault.what.c_str()));
+            throw BadInput(line_of(path, fault.line) + fault.what);
         } catch (const BadInput&) {
             deliver();
             throw;
@@ -208,14 +271,19 @@ void read_column(StreamInput& input, const Column& column, const LineOptions& op
         deliver();
     };
     read_texts(input, [&](const TextPart& part) {
-        constexpr std::string_view mark = "\xef\xbb\xbf";  // of the byte order, in UTF-8
         auto text = part.text;
-        if (begins && !part.is_last && !part.full && text.size() < mark.size() && mark.starts_with(text))
-            return std::size_t{0};
-        if (std::exchange(begins, false) && text.starts_with(mark)) text.remove_prefix(mark.size());
+        if (!parser) {
+            if (!head.take(text, part)) return part.text.size() - text.size();
+            rows.begin(head);
+            parser.emplace(rows, head.delimiter(), Blanks::None);
+        }
+        head.drop_line_feed(text);
+        // Numbers have no blanks, but names and groups may.
+        const bool may_have_blanks = column.is_text || !column.by.empty();
+        if (may_have_blanks && blanks_in(text, head.delimiter()) == Blanks::Some) parser->keep_blanks();
         guarded([&] {
-            parser.parse(text);
-            if (part.is_last) parser.finish();
+            parser->parse(text);
+            if (part.is_last) parser->finish();
         });
         return part.text.size();
     });

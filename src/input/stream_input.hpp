@@ -78,10 +78,12 @@ class StreamInput {
     std::function<int()> while_waiting_ = [] { return -1; };
 };
 
-// Throws InvalidArgument if the input clearly has another form. `what` names a raw value.
-void refuse_other_forms(const Look& look, Form form, const std::string& name, const std::string& what);
-// Reads as much as the check needs, usually once.
-void refuse_other_forms(StreamInput& input, Form form, const std::string& what);
+// Throws InvalidArgument if the input clearly has another form. `what` names a raw value, `for_text` the options for
+// text.
+void refuse_other_forms(const Look& look, Form form, const std::string& name, const std::string& what,
+                        const std::string& for_text = "--text");
+// Reads as much as the check needs, usually once. `csv_option` is as in Reading.
+void refuse_other_forms(StreamInput& input, Form form, const std::string& what, const char* csv_option = nullptr);
 
 // Drops the header of NumPy's file and returns the number of its records; nothing if the file is not NumPy's. `type` is
 // that of the values, `values` the number of them in a record. Throws InvalidArgument if the header says otherwise.
@@ -113,13 +115,19 @@ void read_texts(StreamInput& input, const std::function<std::size_t(const TextPa
 
 // One column of CSV.
 struct Column {
-    std::string which{};  // its name in the header's last line, or its number from 1
-    std::string by{};     // a second column, whose field is the group of the first one's value
-    char delimiter = ',';
+    std::string which{};    // its name in the header's last line, or its number from 1
+    std::string by{};       // a second column, whose field is the group of the first one's value
+    char delimiter = '\0';  // '\0': as CsvForm's
+    bool is_text = false;   // whether blanks around a field belong to it
 };
-// Reads the column of each row; the rules of quotes are those of `query`. `parse` gets a field and its group, and keeps
-// it if it is a value; an empty field is none. `deliver` is called often: what was kept so far is then taken.
-using ParseField = std::function<Fault(std::string_view field, std::string_view group)>;
+// Whether something is wrong with a field, or with that of the second column.
+struct FieldFault {
+    Fault why = nullptr;
+    bool of_second = false;
+};
+// Reads the column of each row, by the rules of `query`. `parse` gets a field and its group, and keeps it if it is a
+// value; an empty field is none. `deliver` is called often: what was kept so far is then taken.
+using ParseField = std::function<FieldFault(std::string_view field, std::string_view group)>;
 void read_column(StreamInput& input, const Column& column, const LineOptions& options, Skipped& skipped,
                  const ParseField& parse, const std::function<void()>& deliver);
 
@@ -151,7 +159,7 @@ void read_raw(StreamInput& input, const RawRecords<Record>& raw, const Take& tak
     if (!input.interrupted() && !input.bytes().empty()) refuse_rest(input, sizeof(Record), raw.what);
 }
 
-// Lines of records. Blank lines are only allowed at the end of the stream.
+// Lines of records. By default, blank lines are only allowed at the end of the stream.
 template <class Record>
 class RecordLines {
   public:
@@ -194,12 +202,16 @@ class RecordLines {
     // Takes the line. Returns true if it is bad and must wait until the records before it are taken.
     bool must_wait(std::string_view word) {
         if (word.empty()) {
-            if (blanks_++ == 0) blank_ = lines_.number();
+            if (options_.blank == LineOptions::Blank::Empty) {
+                ++skipped_.empty;
+            } else if (blanks_++ == 0) {
+                blank_ = lines_.number();
+            }
             return false;
         }
         if (blanks_ > 0) {
             if (!may_refuse()) return true;
-            refuse(blank_, {}, "is not a value", blanks_);
+            refuse(blank_, {}, "is blank; --skip-bad skips blank lines", blanks_);
             blanks_ = 0;
         }
         Record record{};
@@ -256,7 +268,7 @@ void read_text(StreamInput& input, ParseLine<Record> parse, const LineOptions& o
 template <class Raw, class Text, class Take>
 void read_stream(StreamInput& input, const Reading& reading, const RawRecords<Raw>& raw, ParseLine<Text> parse,
                  Skipped& skipped, const Take& take) {
-    refuse_other_forms(input, reading.form, raw.what);
+    refuse_other_forms(input, reading.form, raw.what, reading.csv_option);
     if (reading.form == Form::Text) {
         read_text<Text>(input, parse, reading.lines, skipped, take);
         return;

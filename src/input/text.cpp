@@ -208,7 +208,7 @@ std::uint64_t lines_before(const std::string& path, std::uint64_t end) {
 }  // namespace
 
 std::string Lines::about(std::uint64_t line, std::string_view word, Fault why) const {
-    return line_of(path_, lines_before(path_, begin_) + line) + in_quotes(word) + " " + why;
+    return line_of(path_, lines_before(path_, begin_) + line) + (word.empty() ? "" : in_quotes(word) + " ") + why;
 }
 
 template <class Key>

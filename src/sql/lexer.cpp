@@ -23,15 +23,8 @@ bool is_name_start(char c) {
 bool is_name_part(char c) {
     return is_name_start(c) || is_digit(c) || c == '$';
 }
-char upper(char c) {
-    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-}
 
 }  // namespace
-
-bool same_but_for_case(std::string_view a, std::string_view b) {
-    return std::ranges::equal(a, b, {}, upper, upper);
-}
 
 bool SqlToken::is_word(std::string_view word) const {
     return kind == Kind::Word && same_but_for_case(text, word);
@@ -102,7 +95,7 @@ SqlToken SqlLexer::number() {
         ++end;
         digits();
     }
-    if (end < text_.size() && upper(text_[end]) == 'E') {
+    if (end < text_.size() && same_but_for_case(text_.substr(end, 1), "E")) {
         ++end;
         if (end < text_.size() && (text_[end] == '+' || text_[end] == '-')) ++end;
         if (!digits()) throw SqlError("this number has no digits in its exponent", text_, at_);

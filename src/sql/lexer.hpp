@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "query/table/column_names.hpp"
+
 namespace quadmill::detail::sql {
 
 struct SqlToken {
@@ -25,8 +27,7 @@ struct SqlToken {
     [[nodiscard]] bool is_symbol(std::string_view symbol) const { return kind == Kind::Symbol && text == symbol; }
 };
 
-// Whether they are equal except for the case of ASCII letters.
-[[nodiscard]] bool same_but_for_case(std::string_view a, std::string_view b);
+using query::same_but_for_case;
 
 // All functions throw SqlError.
 class SqlLexer {

@@ -418,7 +418,7 @@ class Columns(Stream):
 
     def test_faults(self):
         for rows, words in ((b"a,b\n1,2\n3,pear\n", "line 3: 'pear' is not a number"),
-                            (b"a,b\n1,2\n3\n", "line 3: has fewer fields"),
+                            (b"a,b\n1,2\n3\n", "line 3: has 1 field, and the first line 2"),
                             (b"a,b\n1,2\n\n3,4\n", "line 3: is blank"),
                             (b'a,b\n1,2\n3,4"5\n', "line 3: has a quote inside a field"),
                             (b'a,b\n1,2\n3,"4\n', "a quote that is not closed")):
@@ -436,7 +436,7 @@ class Columns(Stream):
         self.fails(1, "several columns are called 'a'", "quantiles", "--column", "a", stdin=b"a,a\n1,2\n")
         self.fails(2, "--raw", "quantiles", "--column", "b", "--raw", stdin=b"")
         self.fails(2, "--column", "quantiles", "--delimiter", ";", stdin=b"")
-        self.fails(2, "not one character", "quantiles", "--column", "b", "--delimiter", "ab", stdin=b"")
+        self.fails(2, "must be one character", "quantiles", "--column", "b", "--delimiter", "ab", stdin=b"")
         self.fails(2, "goes with --text or --column", "quantiles", "--header", "1", stdin=b"")
 
     def test_answers_come_before_the_pipe_is_closed(self):
@@ -789,8 +789,7 @@ class Recently(Stream):
                             stdin=b"at,page\n0,/a\n0,/a\n90,/b\n91,/c\n92,/b\n")
         self.assertEqual([(i["value"], i["estimate"]) for i in names["items"]], [("/b", 2), ("/c", 1)])
         self.assertEqual(self.report("merge", saved, "-k", "3")["items"], names["items"])
-        more = self.answer("frequent", "--names", "--column", "page", "--time", "at", "--sliding", "1h", "-k", "3",
-                           "--resume", saved,
+        more = self.answer("frequent", "--names", "--column", "page", "--time", "at", "--sliding", "10s", "-k", "3", "--resume", saved,
                            stdin=b"at,page\n98,/c\n101,/c\n60,/a\n")
         self.assertEqual([(i["value"], i["estimate"]) for i in more["items"]], [("/c", 3), ("/b", 1)])
         self.assertEqual((more["seconds"], more["late"], more["time"]), (10, 1, 101))
@@ -800,22 +799,18 @@ class Recently(Stream):
         self.assertEqual([(i["value"], i["estimate"]) for i in codes["items"]], [(8, 2)])
 
     def test_times(self):
-        for text, seconds in (("1970-01-01T00:00:00Z", 0), ("2026-11-27 09:30:00", 1795771800),
-                              ("2026-11-27T09:30:00.25+02:00", 1795771800.25 - 7200),
-                              ("2024-02-29T23:59:60-00:30", 1709253000),
+        for text, seconds in (("1970-01-01T00:00:00Z", 0), ("2026-11-27 09:30:00", 1795771800), ("2026-11-27T09:30:00 ", 1795771800),
+                              ("2026-11-27T09:30:00.25+02:00", 1795771800.25 - 7200), ("2024-02-29T23:59:60-00:30", 1709253000),
                               ("-5.5", -5.5), ("1e9", 1e9)):
             answer = self.answer("quantiles", "--column", "v", "--time", "t", "--sliding", "1s",
                                  stdin=f"t,v\n{text},1\n".encode())
             self.assertEqual(answer["time"], seconds, text)
-        for text in ("", "soon", "nan", "inf", "2025-02-29T00:00:00", "2026-13-01T00:00:00", "2026-11-27",
-                     "2026-11-27T24:00:00",
-                     "2026-11-27T09:30:00.", "2026-11-27T09:30:00X", "2026-11-27T09:30:00+25:00",
-                     "2026-11-27T09:30:00 "):
+        for text in ("", "soon", "nan", "inf", "2025-02-29T00:00:00", "2026-13-01T00:00:00", "2026-11-27", "2026-11-27T24:00:00",
+                     "2026-11-27T09:30:00.", "2026-11-27T09:30:00X", "2026-11-27T09:30:00+25:00"):
             answer = self.report("quantiles", "--column", "v", "--time", "t", "--sliding", "1s", "--skip-bad",
                                  stdin=f't,v\n"{text}",1\n5,2\n'.encode())
             self.assertEqual((answer["n"], answer["skipped"]), (1, 1), text)
-        self.fails(1, "line 2: '1' has a time that is neither", "quantiles", "--column", "v", "--time", "t",
-                   "--sliding", "1s",
+        self.fails(1, "line 2: 'x' is neither a time in seconds", "quantiles", "--column", "v", "--time", "t", "--sliding", "1s",
                    stdin=b"t,v\nx,1\n")
         for option in (["--width", "5"], ["--sorted-levels"], ["--n", "5"] , ["--by", "k", "--column", "v"]):
             self.fails(2, option[0], "quantiles", "--text", "--sliding", "5s", *option, stdin=b"")
@@ -843,8 +838,7 @@ class Weights(Stream):
                                  stdin=text)
             self.assertEqual(answer["n"], len(everything))
             self.assertEqual({int(row["value"]): row["estimate"] for row in answer["items"]}, dict(exact))
-        self.fails(1, "line 2: '1' has a weight that is not a whole number", "quantiles", "--column", "v", "--weight",
-                   "w",
+        self.fails(1, "is not a weight, which is a whole number up to 2^60", "quantiles", "--column", "v", "--weight", "w",
                    stdin=b"v,w\n1,-2\n")
         for option in (["--sliding", "5"], ["--sliding", "5s"], ["--by", "k"]):
             self.fails(2, option[0], "frequent", "-k", "5", "--column", "v", "--weight", "w", *option, stdin=b"")
@@ -947,7 +941,6 @@ class Words(Stream):
         table = run("quantiles", "--text", "--histogram", "2", stdin=lines([0, 0, 0, 4])).stdout.decode()
         self.assertIn("#" * 50 + "\n", table)
         self.assertIn("#" * 17 + "\n", table)
-        self.fails(1, "infinite", "quantiles", "--text", "--histogram", "2", stdin=b"inf\n1\n")
         picture = self.path("picture.svg")
         for values, ticks in (([-300, -300, 100, 500], ["-300", "0", "500"]), ([7], ["7"]),
                               ([1e6 + 0.25, 1e6 + 0.5], ["1000000.3"])):

@@ -225,10 +225,13 @@ TEST_CASE("Damaged bytes are refused: every byte, every length") {
 }
 
 TEST_CASE("Forged bytes with a right checksum are refused or usable") {
-    std::mt19937_64 random(2005);
+    const auto number = [](const char* name, int usual) {
+        const char* wanted = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): one thread
+        return wanted != nullptr ? std::stoi(wanted) : usual;
+    };
+    const int rounds = number("QUADMILL_FUZZ_ROUNDS", 400);
+    std::mt19937_64 random(static_cast<std::uint64_t>(number("QUADMILL_FUZZ_SEED", 2005)));
     int refusals = 0, uses = 0;
-    const char* wanted = std::getenv("QUADMILL_FUZZ_ROUNDS");  // NOLINT(concurrency-mt-unsafe): one thread
-    const int rounds = wanted != nullptr ? std::stoi(wanted) : 400;
     for (const auto& [name, bytes, use] : one_of_each()) {
         const auto& summary = name;
         CAPTURE(summary);
