@@ -4,7 +4,7 @@
 # `tests/setup.sh web` what the npm package needs.
 set -euo pipefail
 packages=(g++ cmake ninja-build python3 python3-glad # to build
-    libcli11-dev libcsv-dev libfmt-dev libglm-dev libmuparser-dev nlohmann-json3-dev libstb-dev libxxhash-dev zlib1g-dev
+    libcli11-dev libfmt-dev libglm-dev libmuparser-dev nlohmann-json3-dev libstb-dev libxxhash-dev zlib1g-dev
     libzstd-dev libhwy-dev fonts-dejavu-core  # libraries of the command; Highway is optional, but sorts fast
     libegl1 libegl-mesa0 libgl1-mesa-dri)     # OpenGL without a GPU
 case "$*" in

@@ -110,9 +110,10 @@ Json BenchRun::facts(const std::optional<Context>& context, const std::vector<Mi
 }
 
 void BenchRun::print_facts(const std::optional<Context>& context, const std::string& how) const {
-    fmt::print("quadmill {} on {}; {}, {} threads; median of {} (lowest .. highest), {}\n", QUADMILL_VERSION,
+    const auto times = repeat == 1 ? "each run once" : fmt::format("median of {} (lowest .. highest)", repeat);
+    fmt::print("quadmill {} on {}; {}, {} threads; {}, {}\n", QUADMILL_VERSION,
                context ? fmt::format("{} ({})", context->info().renderer, name_of(context->info().api)) : "no GPU",
-               cpu_model(), std::thread::hardware_concurrency(), repeat, how);
+               cpu_model(), std::thread::hardware_concurrency(), times, how);
 }
 
 Json limits_json(const std::vector<bench::Limit>& limits) {

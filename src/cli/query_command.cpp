@@ -1,6 +1,7 @@
 #include "cli/query_command.hpp"
 
 #include <fmt/core.h>
+#include <unistd.h>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
@@ -18,7 +19,9 @@
 #include "cpu/workers.hpp"
 #include "external/plan.hpp"
 #include "input/checks.hpp"
+#include "input/csv_table.hpp"
 #include "input/printable.hpp"
+#include "input/text.hpp"
 #include "input/words.hpp"
 #include "sql/binder.hpp"
 #include "sql/table_maker.hpp"
@@ -60,6 +63,35 @@ bool QueryCommand::takes_first_rows() const {
            !csv_form.is_careful() && !shared_.contains(query_.sources[0].path);
 }
 
+// Tells a person at a terminal which delimiter was found. Remembers the files whose first line has numbers only.
+void QueryCommand::note_first_lines() {
+    if (isatty(STDERR_FILENO) == 0) return;
+    for (std::size_t i = 0; i < sources_.size(); ++i) {
+        const auto& path = query_.sources[i].path;
+        if (sources_[i].binary || !noted_.insert(path).second) continue;
+        const char found = sources_[i].delimiter();
+        if (csv_form.delimiter == '\0' && found != ',')
+            fmt::print(stderr, "quadmill query: {}: the delimiter is {}\n", files::input_name(path),
+                       found == '\t' ? "a tab" : std::string{'\'', found, '\''});
+        const auto is_number = [](const std::string& name) {
+            double value = 0;
+            return input::parse_number(name, value) == nullptr;
+        };
+        if (csv_form.has_names && std::ranges::all_of(sources_[i].names().written, is_number)) like_data_.insert(path);
+    }
+}
+
+// Tells that the first line may be data: it has numbers only, and so do the columns.
+void QueryCommand::note_headers(const std::vector<input::CsvTable>& from) {
+    for (std::size_t i = 0; i < from.size() && !like_data_.empty(); ++i) {
+        const auto is_text = [](const ColumnInfo& info) { return info.type == ColumnType::Text; };
+        if (!from[i].printed.empty() || std::ranges::any_of(from[i].table.columns(), is_text)) continue;
+        if (like_data_.erase(query_.sources[i].path) > 0)
+            fmt::print(stderr, "quadmill query: {}: line 1 is taken as names; use --no-header if it is data\n",
+                       files::input_name(query_.sources[i].path));
+    }
+}
+
 void QueryCommand::open_sources() {
     sources_.clear();
     sources_.resize(query_.sources.size());
@@ -83,6 +115,7 @@ void QueryCommand::open_sources() {
 void QueryCommand::choose_columns() {
     std::vector<ColumnNames> names;
     for (const auto& source : sources_) names.push_back(source.names());
+    note_first_lines();
     query_ = checked([&] { return sql::bind(query_, names); });
     for (std::size_t i = 0; i < sources_.size(); ++i) sources_[i].columns = columns_read(query_, i, names[i]);
 }
@@ -178,7 +211,8 @@ void QueryCommand::make_indexes(const std::vector<Table>& tables) {
 
 void QueryCommand::print_plan(const SqlQuery& query, const std::vector<Table>& tables) {
     const auto made = checked([&] { return sql::plan(query, tables, how); });
-    auto text = explain == Explain::Dot ? made.plan->graphviz() : made.before + made.plan->text() + made.after;
+    auto text =
+        explain == Explain::Dot ? made.plan->graphviz() : made.before + made.plan->text() + made.after + types_text_;
     const bool on_table =
         tables.size() == 1 && std::ranges::none_of(query.computed, [](const auto& one) { return !one.of_groups; });
     if (explain == Explain::Text && !indexes_.empty() && on_table) text += processor_->explain(*made.plan, tables[0]);
@@ -224,7 +258,9 @@ std::vector<Table> QueryCommand::prepared(SqlQuery& query, const std::vector<inp
     const auto known = sql::types_in(query, types);
     checked([&] { check_types(query, known); });
     take_types(query, known);
+    types_text_ = types_text(query, known);
     if (explain == Explain::No) note_texts(query, from);
+    note_headers(from);
     std::vector<Table> tables;
     for (std::size_t i = 0; i < from.size(); ++i) {
         std::vector<std::string> texts;
@@ -242,6 +278,7 @@ std::unique_ptr<AnswerWriter> QueryCommand::begun_answer() {
     auto writer = answer_writer(*output_, form(), delimiter == "auto" ? ',' : delimiter[0], names_);
     std::vector<std::string> names;
     for (const auto& column : query_.outputs) names.push_back(column.name);
+    if (ndjson) names = input::with_unique(std::move(names)).unique;  // keys of an object differ
     writer->begin(names);
     return writer;
 }
@@ -487,8 +524,9 @@ void QueryCommand::statement() {
         answer_in_parts(&why);
     }
     if (profile && explain == Explain::No) print_profile();
-    if (stream && sources_[*stream].stream->interrupted())
-        throw CLI::RuntimeError(sources_[*stream].stream->interrupt_status());
+    if (!stream || !sources_[*stream].stream->interrupted()) return;
+    if (output != "-") output_->commit();
+    throw CLI::RuntimeError(sources_[*stream].stream->interrupt_status());
 }
 
 // Returns the source that is a stream, if there is one.

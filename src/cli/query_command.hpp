@@ -35,6 +35,10 @@ struct Source {
     [[nodiscard]] const query::ColumnNames& names() const {
         return binary ? binary->names : shared ? shared->names() : file ? file->names() : stream->names();
     }
+    // Pre: it is CSV.
+    [[nodiscard]] char delimiter() const {
+        return shared ? shared->delimiter() : file ? file->delimiter() : stream->delimiter();
+    }
 };
 
 // A file that several statements read: all columns that they need.
@@ -82,6 +86,8 @@ struct QueryCommand {
     [[nodiscard]] input::CsvTable read(std::size_t source);
     void open_sources();
     void choose_columns();
+    void note_first_lines();
+    void note_headers(const std::vector<input::CsvTable>& from);
     [[nodiscard]] bool is_stream(std::size_t source) const;
     [[nodiscard]] bool takes_first_rows() const;
     void open_processor(const std::vector<input::CsvTable>& from);
@@ -124,6 +130,8 @@ struct QueryCommand {
     std::vector<NodeStats> nodes_;
     std::vector<std::vector<std::string>> indexes_;  // columns
     std::set<std::size_t> indexes_made_;
+    std::set<std::string> noted_, like_data_;  // paths of CSV; like_data_: the first line has numbers only
+    std::string types_text_;
     bool in_parts_ = false;       // whether the table is read in parts
     Names names_ = Names::Write;  // written once, so that the answers of all batches are one CSV file
 };

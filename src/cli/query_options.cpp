@@ -26,6 +26,7 @@ void QueryCommand::parse() {
         const auto text = bytes.as<const char>();
         sql.assign(text.begin(), text.end());
     }
+    if (sql.starts_with("\xef\xbb\xbf")) sql.erase(0, 3);  // a byte order mark
     statements_ = checked([this] { return sql::parse_statements(sql); });
     csv_form.delimiter = delimiter == "auto" ? '\0' : delimiter[0];
     csv_form.has_names = !no_header;
@@ -98,8 +99,10 @@ void add_options(CLI::App& verb, QueryCommand& command) {
     verb.add_flag("--csv", command.csv, "Print CSV on a terminal, too, instead of an aligned table");
     verb.add_flag("--ndjson", command.ndjson, "Print one JSON object per row");
     add_json_option(verb, command.format);
-    verb.add_flag("--explain{text}", command.explain,
-                  "Print the plan, one node per line, without running it. --explain=dot prints a graph for `dot`")
+    verb.add_flag(
+            "--explain{text}", command.explain,
+            "Print the plan, one node per line, and the types of columns, without running it. --explain=dot prints a "
+            "graph for `dot`")
         ->transform(input::one_of(explain_words));
     verb.add_flag("--profile", command.profile, "Tables on standard error: time by node of the plan, and by pass");
     verb.add_flag("--explain-engine", command.explain_engine,
@@ -132,15 +135,15 @@ void add_options(CLI::App& verb, QueryCommand& command) {
                     "A text that stands for NULL, such as NA. Empty fields are NULL, too")
         ->type_name("TEXT");
     verb.add_option("--types", command.given_types,
-                    "Types of columns, such as id:text,price:f64, instead of inferred ones: text, i64, i128 or f64")
+                    "Types of columns, such as id:text,price:f64, instead of inferred ones: text, i64, i128 or f64, "
+                    "which rounds")
         ->delimiter(',')
         ->type_name("NAME:TYPE,...");
     verb.add_option("--comment", command.csv_form.comment, "Skip lines that begin with this text, such as #")
         ->type_name("TEXT");
-    verb.add_flag(
-        "--skip-bad", command.csv_form.skips_bad,
-        "Skip rows with a wrong number of fields, wrong quotes, or values that --types does not allow, and say "
-        "how many");
+    verb.add_flag("--skip-bad", command.csv_form.skips_bad,
+                  "Skip rows with a wrong number of fields, wrong quotes, or values that --types does not allow in any "
+                  "column, and say how many");
     verb.add_flag("--ragged", command.csv_form.is_ragged, "Fields that are missing at the end of a row are NULL");
     verb.add_option("--engine", command.options.engine,
                     "cpu: CPU threads; depth: depth and stencil tests and occlusion queries on the GPU; bitmap: "
@@ -195,8 +198,8 @@ void add_query_command(CLI::App& app) {
         "..._POP), QUANTILE(c, phi), KTH_LARGEST(c, k), KTH_SMALLEST(c, k)\n"
         "- FROM path, in quotes if it has blanks; - is standard input; 'logs/*.csv' is several files, whose paths are "
         "in "
-        "the column file; data.f32 (or .f64, .i32, .u32, .i64) are raw values in the column value; .npy is an array of "
-        "NumPy\n"
+        "the column file; data.f32 (or .f16, .f64, .i32, .u32, .i64, .u64) are raw values in the column value; .npy is "
+        "an array of NumPy\n"
         "- [LEFT] JOIN path ON x.k = y.k, or USING (k), or ON ABS(x.k - y.k) <= d\n"
         "- WHERE with AND, OR, NOT, =, !=, <, <=, >, >=, BETWEEN, IN, LIKE, ILIKE, IS NULL, and expressions\n"
         "- GROUP BY columns, expressions, names or positions of outputs; HAVING condition\n"
@@ -208,15 +211,19 @@ void add_query_command(CLI::App& app) {
         "ordered by their bytes.\n"
         "The name of a table is its file name without folder and extensions (logs/a.csv.gz: a), or the name after AS. "
         "Texts go in '...', unusual names in \"...\". Names are not case-sensitive.\n"
-        "CSV needs a header line. It may be compressed with gzip or zstd. An empty field is NULL, also in answers.\n"
-        "The type of a column is inferred from all its values. A column is text if a value is not a number, has a "
-        "leading zero (01234) or is an integer beyond 128 bits. A quoted value that is compared with numbers is read "
-        "as a number: a > '5'.\n"
+        "The first line of CSV has the names of the columns, unless --no-header is given. It may be compressed with "
+        "gzip "
+        "or zstd. An empty field is NULL, also in answers.\n"
+        "The type of a column is inferred from all its values. A column is text if a value could not be printed as it "
+        "was written: if it is not a number, has a leading zero (01234), is an integer outside -2^127 to 2^127-1, has "
+        "digits that a double would round among decimal numbers, or has an exponent (1e5) and no value has a point. "
+        "--explain says which value it was. A quoted value that is compared with numbers is read as a number: a > "
+        "'5'.\n"
         "Sums of integers are exact, in 128 bits; a sum beyond 64 bits is refused. Sums of columns with decimal "
-        "numbers are doubles; integers in them that a double cannot represent are refused. In a query, 1e400 is inf "
-        "and 1e-400 is 0.\n"
+        "numbers are doubles. An integer that a double would round is refused where it meets a decimal number or a "
+        "quotient. In a query, 1e400 is inf and 1e-400 is 0.\n"
         "With --batch, a column of integers becomes a column of doubles when its first decimal number arrives. After "
-        "Ctrl-C the command prints the answer for the complete rows.\n"
+        "Ctrl-C the command prints the answer for the complete rows, or writes it to the file of -o.\n"
         "\n"
         "Examples:\n"
         "  quadmill query \"SELECT COUNT(*), SUM(a), MEDIAN(c) FROM data.csv WHERE (a > 3 OR b <= 2.5) "

@@ -153,9 +153,7 @@ void SortCommand::take_npy(const input::NpyHeader& header, std::size_t bytes, st
         const auto& word = input::word_for(input::type_words, header.type);
         throw InvalidArgument(fmt::format("{} has {} values; say --type {}", name, word, word));
     }
-    if (header.bytes % value_bytes != 0 || bytes - header.bytes != header.values() * value_bytes)
-        throw InvalidArgument(fmt::format("{} has {} bytes after its header, which says {} values", name,
-                                          bytes - header.bytes, header.values()));
+    header.check_size(bytes, value_bytes, name);
     begin_ = header.bytes;
 }
 

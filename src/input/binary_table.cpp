@@ -6,9 +6,12 @@
 #include <cstring>
 #include <optional>
 #include <span>
+#include <type_traits>
 #include <utility>
 
+#include "cpu/keys.hpp"
 #include "files/files.hpp"
+#include "input/csv_table.hpp"
 #include "input/enum_words.hpp"
 #include "input/npy.hpp"
 #include "input/text.hpp"
@@ -20,8 +23,8 @@ namespace {
 
 // The type that the name tells.
 std::optional<KeyType> type_of(const std::string& path) {
-    for (const auto type : {KeyType::F32, KeyType::F64, KeyType::I32, KeyType::U32, KeyType::I64}) {
-        if (path.ends_with("." + word_for(type_words, type))) return type;
+    for (const auto& [word, type] : type_words) {
+        if (path.ends_with("." + word)) return type;
     }
     return {};
 }
@@ -40,12 +43,30 @@ void add_columns(BinaryTable& to, std::span<const std::byte> bytes, std::size_t 
     if (bytes.size() % (sizeof(T) * columns) != 0)
         throw InvalidArgument(fmt::format("{} has {} bytes, which is not a multiple of {}", in_quotes(path),
                                           bytes.size(), sizeof(T) * columns));
+    std::vector<std::vector<Cells>> wide(columns);
+    std::vector<Cells::Seen> seen(columns);
+    CsvColumns all;
     for (std::size_t k = 0; k < columns; ++k) {
+        all.push_back(k);
         const auto& name = to.names.written.emplace_back(columns == 1 ? "value" : fmt::format("column{}", k + 1));
-        to.rows.table.add(name, column_of<T>(bytes, k, columns));
+        auto values = column_of<T>(bytes, k, columns);
+        if constexpr (std::is_same_v<T, std::uint64_t>) {  // as in CSV, because values may be beyond 63 bits
+            auto& cells = wide[k].emplace_back();
+            for (const auto value : values) static_cast<void>(cells.add(std::to_string(value), 0));
+            seen[k].add(cells.seen(), 0);
+        } else if constexpr (std::is_same_v<T, Half>) {
+            std::vector<float> floats;
+            for (const auto value : values) floats.push_back(value.value());
+            to.rows.table.add(name, std::move(floats));
+        } else {
+            to.rows.table.add(name, std::move(values));
+        }
     }
     to.names.unique = to.names.written;
-    to.rows.rows = to.rows.table.rows();
+    query::SharedTexts shared;
+    if (std::is_same_v<T, std::uint64_t>)
+        to.rows = table_of(to.names, all, wide, seen, Widths::Narrow, shared, cpu::Workers(1));
+    to.rows.rows = bytes.size() / sizeof(T) / columns;
 }
 
 }  // namespace
@@ -55,41 +76,29 @@ bool is_binary_name(const std::string& path) {
 }
 
 BinaryTable read_binary_table(const std::string& path) {
+    if (is_pattern(path)) throw InvalidArgument(in_quotes(path) + " is a pattern, which FROM takes for CSV only");
     const auto file = files::read_file(path);
     auto bytes = std::span<const std::byte>(file.span());
     auto type = type_of(path);
     std::size_t columns = 1;
+    std::optional<NpyHeader> header;
     if (is_npy_name(path)) {
         const std::string_view head(file.as<const char>().data(), std::min(file.size(), max_npy_header));
-        const auto header = npy_header(head, in_quotes(path));
+        header = npy_header(head, in_quotes(path));
         if (!header) throw InvalidArgument(in_quotes(path) + " is not a file of NumPy");
         if (header->shape.size() > 2 || (header->shape.size() == 2 && header->shape[1] == 0))
             throw InvalidArgument(in_quotes(path) + " is not a list or a matrix, which a table can be");
         type = header->type;
         if (header->shape.size() == 2) columns = static_cast<std::size_t>(header->shape[1]);
-        bytes = bytes.subspan(header->bytes);
     }
     BinaryTable made;
-    switch (*type) {
-        case KeyType::F32:
-            add_columns<float>(made, bytes, columns, path);
-            break;
-        case KeyType::F64:
-            add_columns<double>(made, bytes, columns, path);
-            break;
-        case KeyType::I32:
-            add_columns<std::int32_t>(made, bytes, columns, path);
-            break;
-        case KeyType::U32:
-            add_columns<std::uint32_t>(made, bytes, columns, path);
-            break;
-        case KeyType::I64:
-            add_columns<std::int64_t>(made, bytes, columns, path);
-            break;
-        default:
-            throw InvalidArgument(in_quotes(path) + " has values of type " + word_for(type_words, *type) +
-                                  "; a table has f32, f64, i32, u32 or i64");
-    }
+    cpu::visit_key_type(*type, [&]<class T>(const T* /*type*/) {
+        if (header) {
+            header->check_size(bytes.size(), sizeof(T), in_quotes(path));
+            bytes = bytes.subspan(header->bytes);
+        }
+        add_columns<T>(made, bytes, columns, path);
+    });
     return made;
 }
 

@@ -7,7 +7,7 @@
 
 namespace quadmill::detail::input {
 
-// Whether a file of that name is one: .f32, .f64, .i32, .u32, .i64, .npy.
+// Whether a file of that name is one: .npy, or the name of a type of values, such as .f32.
 [[nodiscard]] bool is_binary_name(const std::string& path);
 
 struct BinaryTable {

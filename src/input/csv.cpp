@@ -166,8 +166,9 @@ class BlockReader {
         }
         return rows;
     }
-    void parse(CsvRows& rows, std::string_view text) {
-        CsvParser<CsvRows> parser(rows, form_.delimiter, blanks_in(text, form_.delimiter));
+    template <class Sink>
+    void parse(Sink& sink, std::string_view text) const {
+        CsvParser<Sink> parser(sink, form_.delimiter);
         parser.parse(text);
         parser.finish();
     }
@@ -193,16 +194,11 @@ class BlockReader {
     [[nodiscard]] bool take_row(CsvRows& rows, std::string_view text) {
         bool parsed = false;
         try {
-            CsvRow row(rows.line());
-            CsvParser<CsvRow> parser(row, form_.delimiter, Blanks::Some);
-            parser.parse(text);
-            parser.finish();
+            CsvRow row{rows.line()};
+            parse(row, text);
             parsed = true;
-            if (row.fields().empty() && !form_.skips_bad) {
-                rows.line_end();
-            } else {
-                rows.row(row);
-            }
+            if (row.fields > 0 || form_.skips_bad) rows.check_fields(row.fields);  // before anything is kept
+            parse(rows, text);
         } catch (const CsvFault& fault) {
             if (!form_.skips_bad) throw;
             rows.drop_unfinished();
@@ -355,6 +351,10 @@ class CsvFile::Columns {
         : file_(file), columns_(columns), workers_(threads), printed_(printed), kinds_(kinds), wanted_(columns) {
         // The column with the file's path is not in the file.
         if (!wanted_.empty() && wanted_.back() == file.in_file_.size()) wanted_.pop_back();
+        for (std::size_t i = 0; i < file.in_file_.size() && file.form_.skips_bad; ++i) {
+            if (file.form_.types.contains(file.names_.unique[i]) && std::ranges::find(wanted_, i) == wanted_.end())
+                checked_.push_back(i);
+        }
     }
 
     [[nodiscard]] CsvTable table(Blocks& blocks) {
@@ -362,7 +362,7 @@ class CsvFile::Columns {
         auto cells = cells_of_parts();
         if (const auto& before = file_.form_.before_bytes)
             before(shared_->size() * query::SharedTexts::dictionary_bytes);
-        return table(cells, Widths::Narrow);
+        return table(cells, seen_in(cells), Widths::Narrow);
     }
     // As CsvFile::parts().
     [[nodiscard]] bool parts(Blocks& blocks, const std::function<bool(const CsvTable&)>& take);
@@ -379,12 +379,14 @@ class CsvFile::Columns {
         return !parts_.empty();
     }
     // Makes a table of what was read, and consumes it.
-    [[nodiscard]] CsvTable table(std::vector<std::vector<Cells>>& cells, Widths widths);
-    [[nodiscard]] bool widen_kinds(const std::vector<std::vector<Cells>>& cells);
+    [[nodiscard]] CsvTable table(std::vector<std::vector<Cells>>& cells, const std::vector<Cells::Seen>& seen,
+                                 Widths widths);
+    [[nodiscard]] bool widen_kinds(const std::vector<Cells::Seen>& seen);
     void read_blocks(Blocks& blocks, std::size_t most);
+    void add_checked(CsvColumns& columns, std::vector<Cells>& cells, const CsvColumns& of) const;
     [[nodiscard]] Cells cells_of(std::size_t column, Cells::Kind kind) const;
     [[nodiscard]] std::vector<std::vector<Cells>> cells_of_parts();
-    [[nodiscard]] Cells::Kind checked_kind(std::size_t column, std::span<const Cells> cells) const;
+    [[nodiscard]] std::vector<Cells::Seen> seen_in(const std::vector<std::vector<Cells>>& cells);
     void read_texts_again(std::vector<std::vector<Cells>>& cells, const std::vector<std::vector<std::size_t>>& again);
     void count_skipped(CsvTable& table) const;
 
@@ -393,8 +395,7 @@ class CsvFile::Columns {
     Workers workers_;
     const std::set<std::size_t>& printed_;
     CsvKinds& kinds_;
-    std::set<std::string> blank_{};  // columns with blank fields and no values
-    CsvColumns wanted_;
+    CsvColumns wanted_, checked_;  // checked: further ones, whose values decide which rows are bad
     Values values_ = Values::Kept;
     std::deque<BlockReader> parts_;
     LineCount count_;
@@ -412,10 +413,20 @@ Cells CsvFile::Columns::cells_of(std::size_t column, Cells::Kind kind) const {
     if (type != types.end() && kind == Cells::Kind::Nothing) kind = type->second;
     Cells cells(kind, printed_.contains(column) ? Cells::Texts::Printed : Cells::Texts::Numbered);
     cells.expect(expected_);
-    if (kind == Cells::Kind::Integers) cells.be_strict();
+    if (type != types.end()) cells.be_given();
     const auto known = kinds_.find(name);
     if (known != kinds_.end() && kind == Cells::Kind::Nothing) cells.begin_as(known->second.kind);
     return cells;
+}
+
+// Adds those of the columns with given types that decide which rows are bad.
+void CsvFile::Columns::add_checked(CsvColumns& columns, std::vector<Cells>& cells, const CsvColumns& of) const {
+    for (const auto column : of) {
+        const bool is_given = file_.form_.skips_bad && file_.form_.types.contains(file_.names_.unique[column]);
+        if (!is_given || std::ranges::find(columns, column) != columns.end()) continue;
+        columns.push_back(column);
+        cells.push_back(cells_of(column, Cells::Kind::Nothing));
+    }
 }
 
 void CsvFile::Columns::read_blocks(Blocks& blocks, std::size_t most) {
@@ -428,8 +439,11 @@ void CsvFile::Columns::read_blocks(Blocks& blocks, std::size_t most) {
         auto& reader = parts_.emplace_back(file_.in_file_, file_.form_, next->block);
         const auto read = [&] {
             std::vector<Cells> cells;
+            auto columns = wanted_;
             for (const auto column : wanted_) cells.push_back(cells_of(column, Cells::Kind::Nothing));
-            reader.read(wanted_, std::move(cells), next->text, next->ends);
+            add_checked(columns, cells, checked_);
+            reader.read(columns, std::move(cells), next->text, next->ends);
+            reader.rows().cells().resize(wanted_.size());
         };
         // Only reading finds where a careful block ends.
         const bool careful = file_.form_.is_careful();
@@ -461,14 +475,14 @@ std::vector<std::vector<Cells>> CsvFile::Columns::cells_of_parts() {
     return cells;
 }
 
-// The kind that fits all cells of a column. Refuses integers that a column of floats would round.
-Cells::Kind CsvFile::Columns::checked_kind(std::size_t column, std::span<const Cells> cells) const {
-    const auto kind = Cells::common_kind(cells);
-    for (std::size_t k = 0; k < cells.size() && kind == Cells::Kind::Floats; ++k) {
-        if (const auto fault = rounding(cells[k], file_.names_.written[column]))
-            refuse(parts_[k].block().piece->path(), lines_[k] + 1, *fault);
+// What is known of each column: of these cells, and of what was read before.
+std::vector<Cells::Seen> CsvFile::Columns::seen_in(const std::vector<std::vector<Cells>>& cells) {
+    std::vector<Cells::Seen> all;
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+        auto& known = all.emplace_back(kinds_[file_.names_.unique[columns_[i]]]);
+        for (std::size_t k = 0; k < cells[i].size(); ++k) known.add(cells[i][k].seen(), lines_[k]);
     }
-    return kind;
+    return all;
 }
 
 void CsvFile::Columns::read_texts_again(std::vector<std::vector<Cells>>& cells,
@@ -481,10 +495,12 @@ void CsvFile::Columns::read_texts_again(std::vector<std::vector<Cells>>& cells,
             positions.push_back(columns_[i]);
             fresh.push_back(cells_of(columns_[i], Cells::Kind::Texts));
         }
+        add_checked(positions, fresh, wanted_);
+        add_checked(positions, fresh, checked_);
         auto texts = parts_[k].texts(positions, std::move(fresh));
-        for (std::size_t j = 0; j < texts.size(); ++j) {
+        for (std::size_t j = 0; j < again[k].size(); ++j) {
             auto& old = cells[again[k][j]][k];
-            texts[j].keep_mark(old);
+            texts[j].keep(old.seen());
             texts[j].pack(*shared_);
             old = std::move(texts[j]);
         }
@@ -499,40 +515,26 @@ void CsvFile::Columns::count_skipped(CsvTable& table) const {
     }
 }
 
-CsvTable CsvFile::Columns::table(std::vector<std::vector<Cells>>& cells, Widths widths) {
+CsvTable CsvFile::Columns::table(std::vector<std::vector<Cells>>& cells, const std::vector<Cells::Seen>& seen,
+                                 Widths widths) {
     std::vector<std::vector<std::size_t>> again(parts_.size());  // indices of these columns
     for (std::size_t i = 0; i < columns_.size(); ++i) {
-        const auto kind = checked_kind(columns_[i], cells[i]);
         for (std::size_t k = 0; k < parts_.size(); ++k) {
-            if (kind == Cells::Kind::Texts && cells[i][k].forgets_texts()) again[k].push_back(i);
+            if (seen[i].column() == Cells::Kind::Texts && cells[i][k].forgets_texts()) again[k].push_back(i);
         }
     }
     read_texts_again(cells, again);
-    auto made = table_of(file_.names_, columns_, cells, lines_, widths, *shared_, workers_);
+    auto made = table_of(file_.names_, columns_, cells, seen, widths, *shared_, workers_);
     count_skipped(made);
-    for (const auto& [name, known] : kinds_) {
-        if (!known.why_text.empty()) made.why_text.emplace(name, known.why_text);
-    }
     return made;
 }
 
-// Adds the kinds of what was read. False if columns of earlier parts had another one.
-bool CsvFile::Columns::widen_kinds(const std::vector<std::vector<Cells>>& cells) {
-    using Kind = Cells::Kind;
+// Keeps what is known. False if columns of earlier parts had another kind.
+bool CsvFile::Columns::widen_kinds(const std::vector<Cells::Seen>& seen) {
     bool same = true;
     for (std::size_t i = 0; i < columns_.size(); ++i) {
-        const auto& name = file_.names_.unique[columns_[i]];
-        const auto kind = checked_kind(columns_[i], cells[i]);
-        auto& known = kinds_[name];
-        if (kind == known.kind) continue;
-        if (std::ranges::max(cells[i], {}, &Cells::kind).kind() == Kind::Nothing) {
-            blank_.insert(name);  // a column of text, unless there are numbers
-            continue;
-        }
-        same = same && known.kind == Kind::Nothing && (!blank_.contains(name) || kind == Kind::Texts);
-        known.kind = kind;
-        for (std::size_t k = 0; k < cells[i].size() && known.why_text.empty(); ++k)
-            known.why_text = why_text(cells[i][k], lines_[k]);
+        const auto before = std::exchange(kinds_[file_.names_.unique[columns_[i]]], seen[i]).column();
+        same = same && (before == Cells::Kind::Nothing || before == seen[i].column());
     }
     return same;
 }
@@ -542,10 +544,11 @@ bool CsvFile::Columns::parts(Blocks& blocks, const std::function<bool(const CsvT
     std::exception_ptr fault;
     while (read(blocks, workers_.threads())) {
         auto cells = cells_of_parts();
-        same = widen_kinds(cells) && same;
+        const auto seen = seen_in(cells);
+        same = widen_kinds(seen) && same;
         if (!same) values_ = Values::Dropped;
         if (values_ == Values::Dropped) continue;
-        const auto some = table(cells, Widths::Wide);
+        const auto some = table(cells, seen, Widths::Wide);
         parts_.clear();
         try {
             if (!take(some)) return true;
@@ -553,10 +556,6 @@ bool CsvFile::Columns::parts(Blocks& blocks, const std::function<bool(const CsvT
             fault = std::current_exception();
             values_ = Values::Dropped;  // the rest is read for its kinds
         }
-    }
-    for (const auto& name : blank_) {
-        auto& kind = kinds_[name].kind;
-        if (kind == Cells::Kind::Nothing) kind = Cells::Kind::Texts;
     }
     if (same && fault) std::rethrow_exception(fault);
     return same;

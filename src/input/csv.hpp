@@ -4,9 +4,9 @@
 // A column's type is the narrowest that holds all its values: I32, U32, I64, F32 (if exact), F64, otherwise Text.
 // Integers of 65 to 128 bits are Text, too, as query::ordered_text() has them.
 // Numbers may be in quotes and have blanks around them; nan and inf are numbers. No value becomes another one: a column
-// is Text if it has codes (a leading zero as in 01234, an exponent as in 12E12 and 1E05), integers beyond 128 bits or
-// numbers beyond a double's range (1e999, 1e-999). Fractions are rounded to the nearest double; integers beyond 2^53 in
-// a column of floats are refused. An empty field is NULL; "" is an empty text, and NULL in a column of numbers. A blank
+// is Text if it has codes (a leading zero as in 01234, an exponent as in 12E12 and 1E05), exponents but no point, nan
+// or inf, integers beyond 128 bits, or, among floats, numbers whose digits a double does not have or that are beyond
+// its range (1e999, 1e-999). An empty field is NULL; "" is an empty text, and NULL in a column of numbers. A blank
 // line is refused, except at the end; in a CSV of one column it is a NULL. Blanks around names and a byte order mark
 // are dropped. A column without a name is called by its number, as column2.
 //
@@ -53,11 +53,7 @@ struct CsvForm {
 // Indices of the wanted columns, ascending. The others are checked but not kept.
 using CsvColumns = std::vector<std::size_t>;
 // What is known of columns that are read in parts, by name.
-struct CsvKind {
-    Cells::Kind kind = Cells::Kind::Nothing;
-    std::string why_text{};  // as in CsvTable
-};
-using CsvKinds = std::map<std::string, CsvKind>;
+using CsvKinds = std::map<std::string, Cells::Seen>;
 
 // Rows as a table. Columns that have no value yet are listed in `empty`: they can become numbers or text.
 struct CsvTable {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -42,6 +43,8 @@ bool is_code(std::string_view word) {
     const bool whole = std::ranges::all_of(mantissa, is_digit) && std::ranges::all_of(exponent, is_digit);
     return whole && (mantissa.size() > 1 || has_leading_zero(exponent));
 }
+
+}  // namespace
 
 // A number with at most 15 digits, perhaps with a point between them, and no other form: no sign +, no leading zero.
 struct ShortNumber {
@@ -81,6 +84,8 @@ struct ShortNumber {
     }
 };
 
+namespace {
+
 // The nearest double. Nothing for a number that would become infinity or 0, such as 1e999 and 1e-999.
 std::optional<double> number_of(std::string_view word) {
     double value = 0;
@@ -88,6 +93,44 @@ std::optional<double> number_of(std::string_view word) {
     const auto mantissa = word.substr(0, word.find_first_of("eE"));
     if (value == 0 && mantissa.find_first_of("123456789") != std::string_view::npos) return {};
     return value;
+}
+
+// Writes the digits before the exponent, without zeros before and after them, and returns their number.
+std::size_t put_digits(std::string_view word, char* to) {
+    std::size_t n = 0, end = 0;
+    for (const char c : word) {
+        if (c == 'e' || c == 'E') break;
+        if (!is_digit(c) || (n == 0 && c == '0')) continue;
+        to[n++] = c;
+        if (c != '0') end = n;
+    }
+    return end;
+}
+
+// Whether the double is printed with the digits of the word: the fewest that tell it from others, or as many as the
+// word has.
+bool comes_back(std::string_view word, double value) {
+    constexpr std::size_t always = 15, most = 800;  // digits: of any decimal number; of any double
+    if (word.size() <= always || !std::isfinite(value)) return true;
+    if (word.size() > most) return false;
+    std::array<char, most> digits, found;
+    std::array<char, most + 16> shown;
+    const auto n = put_digits(word, digits.data());
+    const auto same = [&](auto... precision) {
+        const auto* const end =
+            std::to_chars(shown.data(), shown.data() + shown.size(), value, std::chars_format::scientific, precision...)
+                .ptr;
+        const auto m = put_digits({shown.data(), static_cast<std::size_t>(end - shown.data())}, found.data());
+        return std::string_view(digits.data(), n) == std::string_view(found.data(), m);
+    };
+    return n <= always || same() || same(static_cast<int>(n) - 1);
+}
+
+// A number of more than 15 digits, which may be no value of a column of numbers.
+bool is_long_number(std::string_view field) {
+    const auto digits = digits_of(field);
+    return digits.size() > 15 && digits.find_first_not_of("0123456789.") == std::string_view::npos &&
+           !has_leading_zero(digits);
 }
 
 // Also gives the memory back, which `= {}` would keep.
@@ -115,13 +158,13 @@ std::string_view without_blanks(std::string_view text) {
 
 void Cells::add_null() {
     count(false);
-    if (kind_ == Kind::Integers) integers_.push_back(0);
-    if (kind_ == Kind::Floats) floats_.push_back(0);
-    if (kind_ >= Kind::WideIntegers && !forgot_) put_empty(1);
+    if (seen_.kind == Kind::Integers) integers_.push_back(0);
+    if (seen_.kind == Kind::Floats) floats_.push_back(0);
+    if (seen_.kind >= Kind::WideIntegers && !forgot_) put_empty(1);
 }
 
 bool Cells::add_integer(std::int64_t value) {
-    if (kind_ == Kind::WideIntegers) return add_wide(value);
+    if (seen_.kind == Kind::WideIntegers) return add_wide(value);
     widen(Kind::Integers);
     integers_.push_back(value);
     count(true);
@@ -136,7 +179,7 @@ bool Cells::add_wide(query::Integer value) {
 }
 
 bool Cells::add_float(double value) {
-    if ((is_strict_ && kind_ == Kind::Integers) || kind_ == Kind::WideIntegers) return false;
+    if ((seen_.is_given && seen_.kind == Kind::Integers) || seen_.kind == Kind::WideIntegers) return false;
     widen(Kind::Floats);
     floats_.push_back(value);
     count(true);
@@ -144,53 +187,75 @@ bool Cells::add_float(double value) {
 }
 
 bool Cells::add(std::string_view field, std::uint64_t line) {
-    if (kind_ == Kind::Texts) {
-        if (ShortNumber(field).is_good) ++numbers_;
+    if (seen_.kind == Kind::Texts) {
+        if (ShortNumber(field).is_good || is_long_number(field)) ++seen_.numbers;
         if (!forgot_) put_text(field);
         count(true);
         return true;
     }
-    if (const ShortNumber number(field); number.is_good) {
-        if (number.has_point || kind_ == Kind::Floats ? add_float(number.value()) : add_integer(number.integer()))
-            return true;
-    }
+    if (const ShortNumber number(field); number.is_good && add_short(number)) return true;
     const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
     const bool has_blanks = field.empty() || is_blank(field.front()) || is_blank(field.back());
     const auto word = has_blanks ? without_blanks(field) : field;
     if (word.empty()) {
-        has_blanks_ = true;
+        seen_.has_blanks = true;
         add_null();
         return true;
     }
     if (add_number(word, line)) return true;
     if (is_fixed_) return false;
-    text_ = {line, std::string(word)};
-    forgot_ = has_blanks_ || values_ > 0;
-    numbers_ = values_;
+    // A fraction does not take the mark of the wide integer that it meets.
+    double value = 0;
+    if (seen_.text.line == 0 || is_code(word) || parse_number(word, value) != nullptr)
+        seen_.text = {line, std::string(word)};
+    forgot_ = seen_.has_blanks || seen_.values > 0;
+    seen_.numbers = seen_.values;
     widen(Kind::Texts);
     return add(field, line);
 }
 
+bool Cells::add_short(const ShortNumber& number) {
+    seen_.has_fractions |= number.has_point;
+    return number.has_point || seen_.kind == Kind::Floats ? add_float(number.value()) : add_integer(number.integer());
+}
+
 bool Cells::add_number(std::string_view word, std::uint64_t line) {
-    // Blanks are around it.
-    if (const ShortNumber number(word); number.is_good)
-        return number.has_point || kind_ == Kind::Floats ? add_float(number.value()) : add_integer(number.integer());
+    if (const ShortNumber number(word); number.is_good) return add_short(number);  // blanks are around it
     if (is_code(word)) return false;
-    std::int64_t integer = 0;
-    const bool is_integer = parse_number(word, integer) == nullptr;
-    if (is_integer && (integer > query::exact_doubles || integer < -query::exact_doubles)) {
-        if (is_fixed_ && kind_ == Kind::Floats) return false;
-        if (long_integer_.line == 0) long_integer_ = {line, std::string(word)};
+    const auto mark = [&](Mark& first) {
+        if (first.line == 0) first = {line, std::string(word)};
+    };
+    const bool is_float = seen_.kind == Kind::Floats, may_round = is_float && seen_.is_given;
+    if (std::int64_t integer = 0; parse_number(word, integer) == nullptr) {
+        const auto value = static_cast<double>(integer);
+        if (!query::is_exact_double(query::Integer{integer})) {
+            if (is_float && is_fixed_ && !may_round) return false;
+            mark(seen_.rounded);
+        }
+        return is_float ? add_float(value) : add_integer(integer);
     }
-    if (is_integer && kind_ != Kind::Floats) return add_integer(integer);
-    if (!is_integer && std::ranges::all_of(digits_of(word), is_digit)) {
-        const auto wide = query::integer_of(word);  // otherwise it is a code, too
-        if (!wide || kind_ == Kind::Floats || (is_fixed_ && kind_ != Kind::WideIntegers)) return false;
-        if (text_.line == 0) text_ = {line, std::string(word)};
+    const bool digits_only = std::ranges::all_of(digits_of(word), is_digit);
+    if (digits_only && !may_round) {
+        const auto wide = query::integer_of(word);
+        if (!wide || is_float || (is_fixed_ && seen_.kind != Kind::WideIntegers)) return false;
+        mark(seen_.text);
         return add_wide(*wide);
     }
     const auto value = number_of(word);
-    return value && add_float(*value);
+    if (!value || (!may_round && !comes_back(word, *value))) return false;
+    const bool whole = std::isfinite(*value) && word.find('.') == std::string_view::npos;
+    if (whole && is_fixed_ && !is_float) return false;
+    if (whole) mark(seen_.exponent);
+    seen_.has_fractions |= !whole;
+    return add_float(*value);
+}
+
+void Cells::keep(const Seen& before) {
+    const auto values = seen_.values;  // with blank fields
+    seen_ = {.kind = Kind::Nothing};
+    seen_.add(before, 0);
+    seen_.kind = Kind::Texts;
+    seen_.values = values;
 }
 
 void Cells::drop_values() {
@@ -204,7 +269,7 @@ void Cells::drop_values() {
 void Cells::shorten(std::uint64_t rows) {
     if (rows_ <= rows) return;
     rows_ = rows;
-    if (valid_.empty() || valid_.back()) --values_;
+    if (valid_.empty() || valid_.back()) --seen_.values;
     const auto drop = [&](auto& list) {
         if (list.size() > rows) list.resize(rows);
     };
@@ -216,8 +281,8 @@ void Cells::shorten(std::uint64_t rows) {
 }
 
 void Cells::widen(Kind kind) {
-    if (kind_ == kind) return;
-    kind_ = kind;
+    if (seen_.kind == kind) return;
+    seen_.kind = kind;
     if (kind == Kind::Integers) {
         integers_.reserve(expected_);
         integers_.resize(rows_);
@@ -255,20 +320,47 @@ void Cells::pack(query::SharedTexts& texts) {
     release(integers_);
 }
 
-Cells::Kind Cells::common_kind(std::span<const Cells> parts) {
-    auto kind = Kind::Nothing;
-    bool blanks = false, floats = false;
-    for (const auto& part : parts) {
-        kind = std::max(kind, part.kind_);
-        floats |= part.kind_ == Kind::Floats;
-        blanks |= part.has_blanks_;
-    }
-    if (kind == Kind::WideIntegers && floats) return Kind::Texts;
-    return kind == Kind::Nothing && blanks ? Kind::Texts : kind;
+void Cells::Seen::add(const Seen& part, std::uint64_t lines) {
+    kind = std::max(kind, part.kind);
+    is_given |= part.is_given;
+    has_blanks |= part.has_blanks;
+    has_fractions |= part.has_fractions;
+    values += part.values;
+    numbers += part.kind == Kind::Texts ? part.numbers : part.values;
+    const auto take = [&](Mark& mark, const Mark& from) {
+        if (mark.line == 0 && from.line != 0) mark = {lines + from.line, from.word};
+    };
+    take(text, part.text);
+    take(rounded, part.rounded);
+    take(exponent, part.exponent);
+}
+
+Cells::Kind Cells::Seen::column() const {
+    if (kind == Kind::Nothing && has_blanks) return Kind::Texts;
+    const bool has_exponents = exponent.line != 0, has_floats = has_fractions || has_exponents;
+    if (kind == Kind::WideIntegers && has_floats) return Kind::Texts;
+    const bool is_odd = rounded.line != 0 || (has_exponents && !has_fractions);
+    return kind == Kind::Floats && is_odd && !is_given ? Kind::Texts : kind;
+}
+
+std::string Cells::Seen::why() const {
+    const auto found = column();
+    const auto& [line, word] = text.line != 0 ? text : rounded.line != 0 && has_fractions ? rounded : exponent;
+    if (found < Kind::WideIntegers || line == 0) return {};
+    double value = 0;
+    const bool is_wide = std::ranges::all_of(digits_of(word), is_digit);
+    const auto* reason = ", which a double would round";
+    if (found != Kind::Texts || is_code(word) || (!is_wide && parse_number(word, value) != nullptr))
+        reason = "";
+    else if (is_wide && !query::integer_of(word))
+        reason = ", which is beyond 128 bits";
+    else if (&word == &exponent.word)
+        reason = ", and no number has a point";
+    return "line " + std::to_string(line) + " has " + in_quotes(word) + reason;
 }
 
 bool Cells::forgets_texts() const {
-    return forgot_ || has_blanks_ || (kind_ != Kind::Texts && values_ > 0);
+    return forgot_ || seen_.has_blanks || (seen_.kind != Kind::Texts && seen_.values > 0);
 }
 
 Cells Cells::narrowed(std::span<const std::uint64_t> lines) const {
@@ -280,9 +372,9 @@ Cells Cells::narrowed(std::span<const std::uint64_t> lines) const {
             found.add_null();
         }
     }
-    if (common_kind({&found, 1}) != Kind::Texts) return found;
+    if (found.seen_.column() != Kind::Texts) return found;
     auto texts = *this;
-    texts.text_ = found.text_;
+    texts.keep(found.seen_);
     return texts;
 }
 
@@ -312,12 +404,11 @@ std::vector<T> Cells::all_of(std::span<Cells> parts, std::uint64_t rows) {
     return all;
 }
 
-void Cells::add_to(Table& table, TextParts& texts, std::string name, std::span<Cells> parts, Widths widths) {
-    const auto kind = common_kind(parts);
+void Cells::add_to(Table& table, TextParts& texts, std::string name, std::span<Cells> parts, Kind kind, Widths widths) {
     std::uint64_t rows = 0, values = 0;
     for (const auto& part : parts) {
         rows += part.rows_;
-        values += part.values_;
+        values += part.seen_.values;
     }
     std::vector<query::TextNumbers> numbers;
     std::vector<bool> valid;

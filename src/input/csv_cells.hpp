@@ -18,19 +18,47 @@ namespace quadmill::detail::input {
 // Narrow: the narrowest type that holds all values. Wide: a 64-bit type, for a stream, whose later values are unknown.
 enum class Widths { Narrow, Wide };
 
+struct ShortNumber;
+
 class Cells {
   public:
     // A column widens in this order, except that no float becomes a wide integer. Those are beyond 64 bits.
     enum class Kind { Nothing, Integers, Floats, WideIntegers, Texts };
 
+    struct Mark {
+        std::uint64_t line = 0;  // 0 if there is none
+        std::string word{};
+    };
+    // What is known of the values of a column, or of a part of it.
+    struct Seen {
+        Kind kind = Kind::Nothing;   // the narrowest one for each value alone
+        bool is_given = false;       // by --types
+        bool has_blanks = false;     // blank fields, which are texts in a column of text and NULL in one of numbers
+        bool has_fractions = false;  // numbers with a point, nan or inf
+        std::uint64_t values = 0, numbers = 0;
+        // The first value that is text or a wide integer; the first integer that a double would round; the first whole
+        // number with an exponent.
+        Mark text{}, rounded{}, exponent{};
+
+        // Adds those of a further part, which comes after that many lines.
+        void add(const Seen& part, std::uint64_t lines);
+        // The kind of the column: text if numbers could not be printed as they were written.
+        [[nodiscard]] Kind column() const;
+        // The reason that the column is text or has wide integers: "line 3 has 'x'". Empty if there is none.
+        [[nodiscard]] std::string why() const;
+        [[nodiscard]] bool mostly_numbers() const { return 2 * numbers > values; }
+    };
+
     // Takes all values. The type widens if needed.
     Cells() = default;
-    // Takes only values of that kind. Integers widen to floats.
-    explicit Cells(Kind kind) : kind_(kind), is_fixed_(true) {}
     // What becomes of texts: they are numbered, or kept as they are.
     enum class Texts { Numbered, Printed };
-    Cells(Kind kind, Texts texts)
-        : kind_(kind), is_fixed_(kind != Kind::Nothing), is_printed_(texts == Texts::Printed) {}
+    // Takes only values of that kind, unless it is Nothing. Integers widen to floats.
+    explicit Cells(Kind kind, Texts texts = Texts::Numbered)
+        : is_fixed_(kind != Kind::Nothing), is_printed_(texts == Texts::Printed) {
+        seen_.kind = kind;
+        seen_.has_fractions = kind == Kind::Floats;
+    }
 
     // Starts the column with this kind instead of the narrowest one. Pre: the column has no values.
     void begin_as(Kind kind) { widen(kind); }
@@ -39,38 +67,21 @@ class Cells {
     // Makes integers narrow if all of them are, and texts those of `texts`. Pre: all values are there.
     void pack(query::SharedTexts& texts);
 
-    [[nodiscard]] Kind kind() const { return kind_; }
+    [[nodiscard]] const Seen& seen() const { return seen_; }
     [[nodiscard]] std::uint64_t rows() const { return rows_; }
     void add_null();
     // Adds a field that is not empty or is in quotes. False if it does not fit the kind.
     [[nodiscard]] bool add(std::string_view field, std::uint64_t line);
     [[nodiscard]] bool is_printed() const { return is_printed_; }
-    // The number of values that are numbers. Numbers of more than 15 digits after the first text do not count.
-    [[nodiscard]] std::uint64_t numbers() const { return kind_ == Kind::Texts ? numbers_ : values_; }
-    [[nodiscard]] std::uint64_t values() const { return values_; }
-    // Refuses fractions in a column of integers.
-    void be_strict() { is_strict_ = true; }
-    struct Mark {
-        std::uint64_t line = 0;  // 0 if there is none
-        std::string word{};
-    };
-    // The first integer beyond 2^53, which doubles may not represent; and the first value that made the column text or
-    // wide integers.
-    [[nodiscard]] const Mark& long_integer() const { return long_integer_; }
-    [[nodiscard]] const Mark& text() const { return text_; }
-
-    // For cells that are read again as texts: keeps the mark of the first value that is not a number.
-    void keep_mark(const Cells& before) {
-        text_ = before.text_;
-        numbers_ = before.numbers();
-    }
+    // The kind is that of --types: integers do not widen, and floats may be rounded.
+    void be_given() { seen_.is_given = true; }
+    // For cells that are read again as texts: keeps what was known.
+    void keep(const Seen& before);
     // Drops all values; what is known of them stays.
     void drop_values();
     // Drops rows beyond that number. Pre: at most one.
     void shorten(std::uint64_t rows);
 
-    // The kind that fits all parts.
-    [[nodiscard]] static Kind common_kind(std::span<const Cells> parts);
     // Whether the cells must be read again if the column becomes text: numbers do not keep their spelling.
     [[nodiscard]] bool forgets_texts() const;
     // Texts as the narrowest kind that fits them all. Pre: the kind is Texts. `lines` has the line of each.
@@ -80,11 +91,13 @@ class Cells {
         std::vector<query::NumberedTexts> numbered{};  // so that they can be added together
         std::vector<query::TextMemory> printed{};      // memory of printed texts
     };
-    // Makes a column of all parts and consumes them. Pre: there are values; if one part has Texts, all keep their
+    // Makes a column of all parts and consumes them. Pre: there are values; if `kind` is Texts, all keep their
     // spelling.
-    static void add_to(Table& table, TextParts& texts, std::string name, std::span<Cells> parts, Widths widths);
+    static void add_to(Table& table, TextParts& texts, std::string name, std::span<Cells> parts, Kind kind,
+                       Widths widths);
 
   private:
+    [[nodiscard]] bool add_short(const ShortNumber& number);
     [[nodiscard]] bool add_number(std::string_view field, std::uint64_t line);
     bool add_integer(std::int64_t value);
     bool add_wide(query::Integer value);
@@ -97,15 +110,14 @@ class Cells {
         if (!valid && valid_.empty()) valid_.assign(rows_, true);
         if (!valid || !valid_.empty()) valid_.push_back(valid);
         ++rows_;
-        values_ += valid ? 1 : 0;
+        seen_.values += valid ? 1 : 0;
     }
     template <class T>
     [[nodiscard]] static std::vector<T> all_of(std::span<Cells> parts, std::uint64_t rows);
 
-    Kind kind_ = Kind::Nothing;
-    bool is_fixed_ = false, is_strict_ = false, is_printed_ = false, forgot_ = false;
-    bool has_blanks_ = false;  // blank fields, which are texts in a column of text and NULL in one of numbers
-    std::uint64_t rows_ = 0, values_ = 0, numbers_ = 0;
+    Seen seen_{};
+    bool is_fixed_ = false, is_printed_ = false, forgot_ = false;
+    std::uint64_t rows_ = 0;
     std::size_t expected_ = 0;
     std::vector<std::int64_t> integers_{};  // one of these vectors has the rows
     std::vector<std::int32_t> narrow_{};
@@ -113,7 +125,6 @@ class Cells {
     query::TextNumbers texts_{};
     query::PrintedTexts printed_{};
     std::vector<bool> valid_{};  // empty: all are valid
-    Mark long_integer_{}, text_{};
 };
 
 }  // namespace quadmill::detail::input

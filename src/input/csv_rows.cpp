@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "input/text.hpp"
+#include "query/table/column_names.hpp"
 
 namespace quadmill::detail::input {
 
@@ -18,21 +19,9 @@ const char* words_of(Cells::Kind kind) {
 
 }  // namespace
 
-Blanks blanks_in(std::string_view text, char delimiter) {
-    const auto is_edge = [&](std::size_t i) {
-        return i >= text.size() || text[i] == delimiter || text[i] == '"' || text[i] == '\n' || text[i] == '\r';
-    };
-    for (const char blank : {' ', '\t'}) {
-        if (blank == delimiter) continue;
-        for (auto at = text.find(blank); at != std::string_view::npos; at = text.find(blank, at + 1)) {
-            if (at == 0 || is_edge(at - 1) || is_edge(at + 1)) return Blanks::Some;
-        }
-    }
-    return Blanks::None;
-}
-
-CsvFault wrong_fields(std::uint64_t line, std::size_t fields, std::size_t of_first) {
-    return {line, fmt::format("has {} field{}, and the first line {}", fields, fields == 1 ? "" : "s", of_first)};
+CsvFault wrong_fields(std::uint64_t line, std::size_t fields, const std::vector<std::string>& names) {
+    return {line, fmt::format("has {} field{}, and the first line {}{}", fields, fields == 1 ? "" : "s", names.size(),
+                              query::hint_for(names, fields == 1 || names.size() == 1))};
 }
 
 void CsvHeader::field(std::optional<std::string_view> field) {
@@ -62,20 +51,24 @@ void CsvRows::keep(std::optional<std::string_view> field) {
     if (!field || (!null_.empty() && *field == null_)) {
         cells.add_null();
     } else if (!cells.add(*field, line())) {
-        refuse_field(*field, cells.kind());
+        refuse_field(*field, cells.seen());
     }
 }
 
-void CsvRows::refuse_field(std::string_view field, Cells::Kind kind) const {
+void CsvRows::refuse_field(std::string_view field, const Cells::Seen& seen) const {
     // A number's text may not be a number of the column: 01234, or 9007199254740993 among fractions.
-    throw CsvFault{
-        line(), fmt::format("{} is not {}{}, as all earlier values of column {} are", in_quotes(field), words_of(kind),
-                            kind == Cells::Kind::Floats ? " that a double has" : "", in_quotes(names_[field_]))};
+    const bool of_double = seen.kind == Cells::Kind::Floats && !seen.is_given;
+    throw CsvFault{line(), fmt::format("{} is not {}{}, as {} column {}{}", in_quotes(field), words_of(seen.kind),
+                                       of_double ? " that a double has" : "",
+                                       seen.is_given ? "--types says of" : "all earlier values of",
+                                       in_quotes(names_[field_]), seen.is_given ? "" : " are")};
 }
 
 void CsvRows::check_fields(std::size_t fields) const {
     if (fields == names_.size() || (is_ragged_ && fields < names_.size() && fields > 0)) return;
-    throw wrong_fields(row_line_, fields, names_.size());
+    auto fault = wrong_fields(row_line_, fields, names_);
+    if (is_ragged_ && fields > names_.size()) fault.what += "; --skip-bad skips such rows";
+    throw fault;
 }
 
 void CsvRows::odd_line_end() {

@@ -1,17 +1,13 @@
-// Parses rows with libcsv and counts lines.
+// Parses rows of CSV and counts lines.
 #pragma once
-
-#include <csv.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <exception>
-#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "input/csv_cells.hpp"
@@ -24,89 +20,73 @@ struct CsvFault {
     std::string what;
 };
 
-// Whether a field without quotes may begin or end with a blank, which is rare.
-enum class Blanks { None, Some };
-// What the text has.
-[[nodiscard]] Blanks blanks_in(std::string_view text, char delimiter);
-
-// libcsv in strict mode: quotes only around whole fields. A Sink has field(), which gets nothing for an empty field
-// without quotes, and line_end(), which is also called for a blank line. CR LF is one line end. Both may throw.
+// Splits text that arrives in pieces, by all rules: quotes only around whole fields, CR LF as one line end. A Sink has
+// field(), which gets nothing for an empty field without quotes, and line_end(), which is also called for a blank line.
 template <class Sink>
 class CsvParser {
   public:
-    CsvParser(Sink& sink, char delimiter, Blanks blanks) : sink_(sink) {
-        if (csv_init(&parser_, CSV_STRICT | CSV_STRICT_FINI | CSV_REPALL_NL | CSV_EMPTY_IS_NULL) != 0)
-            throw std::bad_alloc();
-        csv_set_delim(&parser_, static_cast<unsigned char>(delimiter));
-        if (blanks == Blanks::Some) keep_blanks();
-    }
-    // libcsv drops blanks. A callback prevents that, but makes it 1.7 times slower.
-    void keep_blanks() {
-        csv_set_space_func(&parser_, [](unsigned char) { return 0; });
-    }
-    CsvParser(const CsvParser&) = delete;
-    CsvParser& operator=(const CsvParser&) = delete;
-    ~CsvParser() { csv_free(&parser_); }
+    CsvParser(Sink& sink, char delimiter) : sink_(sink), delimiter_(delimiter) {}
 
     void parse(std::string_view text) {
-        // Parses in pieces, so that errors are found early.
-        constexpr std::size_t piece = std::size_t{1} << 16U;
-        for (; !text.empty(); text.remove_prefix(std::min(piece, text.size()))) {
-            const auto part = text.substr(0, piece);
-            const auto used = csv_parse(&parser_, part.data(), part.size(), on_field, on_line_end, this);
-            if (error_) std::rethrow_exception(error_);
-            if (used < part.size()) {
+        for (std::size_t at = 0; at < text.size(); ++at) {
+            const char c = text[at];
+            const bool after_cr = std::exchange(after_cr_, false), ends = c == '\n' || c == '\r';
+            if (state_ == State::Inside) {
+                const auto end = std::min(text.find('"', at), text.size());
+                field_ += text.substr(at, end - at);
+                if ((at = end) < text.size()) state_ = State::Quote;
+            } else if (c == delimiter_) {
+                end_field(State::Field);
+            } else if (ends) {
+                if (state_ != State::Row) end_field(State::Row);
+                if (!after_cr || c == '\r') sink_.line_end();
+                after_cr_ = c == '\r';
+            } else if (c == '"' && state_ < State::Plain) {
+                if (state_ == State::Quote) field_ += c;
+                state_ = State::Inside;
+            } else if (c == '"' || state_ == State::Quote) {
                 fail("has a quote inside a field; put the field in quotes, and write each quote in it twice");
+            } else {
+                state_ = State::Plain;
+                auto end = at + 1;
+                while (end < text.size() && !ends_plain(text[end])) ++end;
+                field_ += text.substr(at, end - at);
+                at = end - 1;
             }
         }
     }
     void finish() {
-        const auto result = csv_fini(&parser_, on_field, on_line_end, this);
-        if (error_) std::rethrow_exception(error_);
-        if (result != 0) fail("has a quote that is not closed");
+        if (state_ == State::Inside) fail("has a quote that is not closed");
+        if (state_ == State::Row) return;
+        end_field(State::Row);
+        sink_.line_end();
     }
 
   private:
-    [[noreturn]] void fail(const char* what) {
-        if (csv_error(&parser_) == CSV_ENOMEM) throw std::bad_alloc();
-        throw CsvFault{sink_.line(), what};
-    }
-    // Exceptions must not pass through C.
-    template <class Call>
-    void guarded(const Call& call) noexcept {
-        if (error_) return;
-        try {
-            call();
-        } catch (...) {
-            error_ = std::current_exception();
-        }
-    }
-    static void on_field(void* data, std::size_t size, void* self) {
-        auto& parser = *static_cast<CsvParser*>(self);
-        parser.after_cr_ = false;
-        parser.guarded([&] {
-            if (data) {
-                parser.sink_.field(std::string_view(static_cast<const char*>(data), size));
-            } else {
-                parser.sink_.field(std::nullopt);
-            }
-        });
-    }
-    static void on_line_end(int end, void* self) {
-        auto& parser = *static_cast<CsvParser*>(self);
-        const bool second = parser.after_cr_ && end == '\n';
-        parser.after_cr_ = end == '\r';
-        if (!second) parser.guarded([&] { parser.sink_.line_end(); });
+    // At the beginning of a row or of a further field; in quotes; after what may be the closing quote; in a field
+    // without quotes.
+    enum class State { Row, Field, Inside, Quote, Plain };
+
+    [[nodiscard]] bool ends_plain(char c) const { return c == delimiter_ || c == '\n' || c == '\r' || c == '"'; }
+    [[noreturn]] void fail(const char* what) const { throw CsvFault{sink_.line(), what}; }
+    void end_field(State next) {
+        sink_.field(state_ > State::Inside ? std::optional<std::string_view>(field_) : std::nullopt);
+        field_.clear();
+        state_ = next;
     }
 
     Sink& sink_;
-    csv_parser parser_{};
-    std::exception_ptr error_{};
+    char delimiter_;
+    State state_ = State::Row;
     bool after_cr_ = false;
+    std::string field_{};
 };
 
 // The fault of a row with another number of fields than the first line.
 [[nodiscard]] CsvFault wrong_fields(std::uint64_t line, std::size_t fields, std::size_t of_first);
+
+// The fault of a row with another number of fields than the first line.
+[[nodiscard]] CsvFault wrong_fields(std::uint64_t line, std::size_t fields, const std::vector<std::string>& names);
 
 // Counts lines of fields.
 class CsvLines {
@@ -140,18 +120,13 @@ class CsvHeader {
     bool complete_ = false;
 };
 
-// The fields of one row.
-class CsvRow {
-  public:
-    explicit CsvRow(std::uint64_t line) : line_(line) {}
-    void field(std::optional<std::string_view> field) { fields_.emplace_back(field); }
+// Counts the fields of one row.
+struct CsvRow {
+    std::uint64_t at;  // its line
+    std::size_t fields = 0;
+    void field(std::optional<std::string_view> /*field*/) { ++fields; }
     void line_end() {}
-    [[nodiscard]] std::uint64_t line() const { return line_; }
-    [[nodiscard]] const std::vector<std::optional<std::string>>& fields() const { return fields_; }
-
-  private:
-    std::uint64_t line_;
-    std::vector<std::optional<std::string>> fields_;
+    [[nodiscard]] std::uint64_t line() const { return at; }
 };
 
 // The rows after the line of names.
@@ -179,12 +154,8 @@ class CsvRows {
         if (kept()) keep(text.empty() ? std::nullopt : std::optional(text));
         ++field_;
     }
-    // Adds a whole row. Before anything is kept, throws a fault if it has another number of fields.
-    void row(const CsvRow& row) {
-        check_fields(row.fields().size());
-        for (const auto& field : row.fields()) this->field(field);
-        line_end();
-    }
+    // Throws a fault if the row that begins here must not have that many fields.
+    void check_fields(std::size_t fields) const;
     // Whether the next field is the first of a row.
     [[nodiscard]] bool at_row_end() const { return field_ == 0; }
     void line_end() {
@@ -210,8 +181,7 @@ class CsvRows {
     [[nodiscard]] bool kept() const { return field_ < kept_.size() && kept_[field_] != none; }
     void keep(std::optional<std::string_view> field);
     void odd_line_end();
-    void check_fields(std::size_t fields) const;
-    [[noreturn]] void refuse_field(std::string_view field, Cells::Kind kind) const;
+    [[noreturn]] void refuse_field(std::string_view field, const Cells::Seen& seen) const;
 
     CsvLines lines_;
     std::vector<std::string> names_;

@@ -1,4 +1,4 @@
-// Splits plain CSV text into fields, 64 bytes at a time. Anything odd is left to libcsv, which knows all rules.
+// Splits plain CSV text into fields, 64 bytes at a time. Anything odd is left to CsvParser.
 #pragma once
 
 #include <bit>

@@ -4,6 +4,7 @@
 
 #include "input/csv_table.hpp"
 #include "input/stream_input.hpp"
+#include "input/text.hpp"
 #include "input/unpack.hpp"
 #include "quadmill/error.hpp"
 
@@ -21,10 +22,12 @@ class BatchRows {
           batch_(batch),
           first_line_(first_line),
           kinds_(columns_.size(), Cells::Kind::Nothing),
+          given_(columns_.size(), false),
           rows_(names_.written, columns_, {}, form.null) {
         for (std::size_t i = 0; i < columns_.size(); ++i) {
             const auto type = form.types.find(names_.unique[columns_[i]]);
-            if (type != form.types.end()) kinds_[i] = type->second;
+            given_[i] = type != form.types.end();
+            if (given_[i]) kinds_[i] = type->second;
         }
         if (form.is_ragged) rows_.be_ragged();
         rows_.restart(fresh());
@@ -50,21 +53,30 @@ class BatchRows {
     // While a column has no kind, its cells are texts; at the end of the batch it gets a kind.
     std::vector<Cells> fresh() const {
         std::vector<Cells> cells;
-        for (const auto kind : kinds_) cells.emplace_back(kind == Cells::Kind::Nothing ? Cells::Kind::Texts : kind);
+        for (std::size_t i = 0; i < kinds_.size(); ++i) {
+            cells.emplace_back(kinds_[i] == Cells::Kind::Nothing ? Cells::Kind::Texts : kinds_[i]);
+            if (given_[i]) cells.back().be_given();
+        }
         return cells;
     }
     void finish_batch() {
         std::vector<std::vector<Cells>> parts;
+        std::vector<Cells::Seen> seen;
         for (std::size_t i = 0; i < columns_.size(); ++i) {
             auto& cells = rows_.cells()[i];
             if (kinds_[i] == Cells::Kind::Nothing) cells = cells.narrowed(lines_);
-            kinds_[i] = cells.kind();
-            const auto fault = rounding(cells, names_.written[columns_[i]]);
-            if (fault && kinds_[i] == Cells::Kind::Floats) throw CsvFault(*fault);
+            kinds_[i] = cells.seen().column();
+            const auto& rounded = cells.seen().rounded;
+            if (kinds_[i] == Cells::Kind::Texts && cells.seen().kind == Cells::Kind::Floats)
+                throw CsvFault{rounded.line, in_quotes(rounded.word) +
+                                                 " in a column of integers, to which fractions came"
+                                                 ", would be rounded; --types " +
+                                                 names_.unique[columns_[i]] + ":f64 allows that"};
+            seen.emplace_back().add(cells.seen(), first_line_ - 1);
             parts.push_back({std::move(cells)});
         }
         query::SharedTexts shared;
-        tables_.push_back(table_of(names_, columns_, parts, {first_line_ - 1}, Widths::Wide, shared, Workers(1)));
+        tables_.push_back(table_of(names_, columns_, parts, seen, Widths::Wide, shared, Workers(1)));
         any_ = true;
         rows_.restart(fresh());
         lines_.clear();
@@ -74,6 +86,7 @@ class BatchRows {
     CsvColumns columns_;
     std::uint64_t batch_, first_line_;
     std::vector<Cells::Kind> kinds_;
+    std::vector<bool> given_;  // whether --types says the kind
     CsvRows rows_;
     std::vector<std::uint64_t> lines_;  // line at which each row ends
     std::deque<CsvTable> tables_;
@@ -179,7 +192,7 @@ std::optional<CsvTable> CsvStream::next(const CsvColumns& columns, std::uint64_t
     auto& state = *state_;
     if (!state.rows) {
         state.rows.emplace(state.names, columns, rows, state.line, state.form);
-        state.parser.emplace(*state.rows, state.form.delimiter, Blanks::Some);
+        state.parser.emplace(*state.rows, state.form.delimiter);
     }
     auto& tables = state.rows->tables();
     while (tables.empty() && !state.ended) state.read();

@@ -30,44 +30,23 @@ ColumnNames with_unique(std::vector<std::string> written) {
     return names;
 }
 
-std::optional<CsvFault> rounding(const Cells& cells, const std::string& name) {
-    const auto& [line, word] = cells.long_integer();
-    if (line == 0) return {};
-    return CsvFault{
-        line, fmt::format("{} is an integer beyond 2^53, which column {} would round, as not all of its numbers are "
-                          "integers; write {}.0 if it may be rounded",
-                          in_quotes(word), in_quotes(name), word)};
-}
-
-std::string why_text(const Cells& cells, std::uint64_t lines) {
-    const auto& [line, word] = cells.text();
-    return line == 0 ? std::string() : fmt::format("line {} has {}", lines + line, in_quotes(word));
-}
-
 CsvTable table_of(const ColumnNames& names, const CsvColumns& columns, std::vector<std::vector<Cells>>& parts,
-                  const std::vector<std::uint64_t>& lines, Widths widths, query::SharedTexts& shared,
+                  const std::vector<Cells::Seen>& seen, Widths widths, query::SharedTexts& shared,
                   const Workers& workers) {
     CsvTable all;
     Cells::TextParts texts;
     for (const auto& part : parts.front()) all.rows += part.rows();
     for (std::size_t i = 0; i < columns.size(); ++i) {
         const auto& name = names.unique[columns[i]];
-        for (std::size_t k = 0; k < parts[i].size(); ++k) {
-            if (auto why = why_text(parts[i][k], lines[k]); !why.empty()) all.why_text.emplace(name, std::move(why));
-        }
-        const auto kind = Cells::common_kind(parts[i]);
-        std::uint64_t numbers = 0, values = 0;
-        for (const auto& part : parts[i]) {
-            numbers += part.numbers();
-            values += part.values();
-        }
-        if (kind == Cells::Kind::Texts && 2 * numbers > values) all.mostly_numbers.insert(name);
+        const auto kind = seen[i].column();
+        if (auto why = seen[i].why(); !why.empty()) all.why_text.emplace(name, std::move(why));
+        if (kind == Cells::Kind::Texts && seen[i].mostly_numbers()) all.mostly_numbers.insert(name);
         if (kind == Cells::Kind::Nothing) {
             all.empty.push_back(name);
         } else {
             if (kind >= Cells::Kind::WideIntegers && parts[i].front().is_printed()) all.printed.insert(name);
             if (kind == Cells::Kind::WideIntegers) all.wide.insert(name);
-            Cells::add_to(all.table, texts, name, parts[i], widths);
+            Cells::add_to(all.table, texts, name, parts[i], kind, widths);
         }
         parts[i].clear();
     }
@@ -77,7 +56,7 @@ CsvTable table_of(const ColumnNames& names, const CsvColumns& columns, std::vect
 }
 
 std::size_t length_of_mark(const std::string& path, std::string_view text) {
-    const bool is_utf32 = text.starts_with(std::string_view("\xff\xfe\0\0", 4));  // require_text() reports it
+    const bool is_utf32 = text.starts_with(std::string_view("\xff\xfe\0\0", 4));
     if ((text.starts_with("\xff\xfe") && !is_utf32) || text.starts_with("\xfe\xff"))
         refuse(path, 1, {1, "looks like UTF-16; `iconv -f UTF-16 -t UTF-8` makes it readable"});
     constexpr std::string_view mark = "\xef\xbb\xbf";

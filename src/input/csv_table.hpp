@@ -25,14 +25,10 @@ namespace quadmill::detail::input {
 [[nodiscard]] char delimiter_of(std::string_view text);
 // The bytes of a byte order mark, if the text begins with one. Throws InvalidArgument for UTF-16.
 [[nodiscard]] std::size_t length_of_mark(const std::string& path, std::string_view text);
-// The error for a column of floats with an integer that they do not represent exactly.
-[[nodiscard]] std::optional<CsvFault> rounding(const Cells& cells, const std::string& name);
-// The reason that cells, which come after that many lines, are text; nothing if they are not.
-[[nodiscard]] std::string why_text(const Cells& cells, std::uint64_t lines);
-// Makes columns, except for those without values. `parts[i]` belongs to columns[i]. `lines` has the number of lines
-// before each part. `shared` has taken some of the texts.
+// Makes columns, except for those without values. `parts[i]` belongs to columns[i], of which seen[i] is known. `shared`
+// has taken some of the texts.
 [[nodiscard]] CsvTable table_of(const query::ColumnNames& names, const CsvColumns& columns,
-                                std::vector<std::vector<Cells>>& parts, const std::vector<std::uint64_t>& lines,
+                                std::vector<std::vector<Cells>>& parts, const std::vector<Cells::Seen>& seen,
                                 Widths widths, query::SharedTexts& shared, const cpu::Workers& workers);
 
 // Reads the line of names from text that arrives in pieces. It takes one byte at a time to find where the rows begin.
@@ -49,7 +45,7 @@ class HeaderReader {
   public:
     // `line` is that of the names, for messages.
     HeaderReader(std::string path, char delimiter, std::uint64_t line = 1)
-        : path_(std::move(path)), line_(line), parser_(header_, delimiter, Blanks::Some) {}
+        : path_(std::move(path)), line_(line), parser_(header_, delimiter) {}
 
     // Returns how much of the text it has taken: all of it if the line is not complete.
     [[nodiscard]] std::size_t read(std::string_view text) {

@@ -11,24 +11,13 @@ namespace {
 
 using namespace std::string_view_literals;
 
-// Tells: such bytes are unlikely in raw values. Happens: they are short and may be the beginning of values, or they are
-// printable and may be text, which has no zero bytes.
-enum class AmongValues { Tells, Happens };
-enum class InText { Tells, TellsWithZeros };
-
-// `pattern` has the bytes at `at`, with ? for any byte.
 struct Signature {
-    std::string_view pattern;
+    std::string_view pattern;  // the first bytes, with ? for any byte
     KnownFormat format;
-    AmongValues values = AmongValues::Tells;
-    InText text = InText::Tells;
-    std::size_t at = 0;
 };
 
 constexpr auto as_csv = "save it as CSV (UTF-8)"sv, write_csv = "write it as CSV first"sv,
-               packed_twice = "it is packed more than once"sv,
-               from_utf32 = "`iconv -f UTF-32 -t UTF-8` makes it readable"sv;
-// The first one that matches is taken.
+               packed_twice = "it is packed more than once"sv;
 constexpr std::array signatures{
     Signature{"\x1f\x8b\x08"sv, {"a gzip file", "`gzip -dc` unpacks it", packed_twice}},
     Signature{"\x28\xb5\x2f\xfd"sv, {"a zstd file", "`zstd -dc` unpacks it", packed_twice}},
@@ -36,39 +25,12 @@ constexpr std::array signatures{
               "7zXZ\0"sv,
               {"an xz file", "`xz -dc` unpacks it", "`xz -dc` unpacks it, for FROM -"}},
     Signature{"BZh?1AY&SY"sv, {"a bzip2 file", "`bzip2 -dc` unpacks it", "`bzip2 -dc` unpacks it, for FROM -"}},
-    Signature{"\x04\x22\x4d\x18"sv, {"an lz4 file", "`lz4 -dc` unpacks it", "`lz4 -dc` unpacks it, for FROM -"}},
     Signature{"PK\x03\x04"sv,
               {"a zip archive", "`unzip -p` unpacks it", "`unzip -p` unpacks a file of it, for FROM -"}},
-    Signature{"PK\x05\x06"sv, {"an empty zip archive", {}, {}}, AmongValues::Happens},
-    Signature{"7z\xbc\xaf\x27\x1c"sv, {"a 7z archive", "unpack it first", "unpack it first"}},
-    Signature{"Rar!\x1a\x07"sv, {"a RAR archive", "unpack it first", "unpack it first"}},
-    Signature{"ustar"sv,
-              {"a tar archive", {}, "`tar -xO` unpacks a file of it, for FROM -"},
-              AmongValues::Happens,
-              InText::TellsWithZeros,
-              257},
-    Signature{"QMSM?"sv,
-              {"a summary that was saved with --save", "`quadmill merge` reads it", {}},
-              AmongValues::Tells,
-              InText::TellsWithZeros},
-    Signature{"\x93NUMPY"sv, {"a NumPy file", "without --text its values are read", write_csv}},
+    Signature{"QMSM\2"sv, {"a summary that was saved with --save", "`quadmill merge` reads it", {}}},
+    Signature{"\x93NUMPY"sv, {"a NumPy file", "without --text its values are read", "let its name end in .npy"}},
     Signature{"PAR1\x15"sv, {"a Parquet file", {}, write_csv}},
-    Signature{"ARROW1\0"sv, {"an Arrow (Feather) file", {}, write_csv}},
-    Signature{"ORC\x08"sv, {"an ORC file", {}, write_csv}, AmongValues::Happens},
-    Signature{"Obj\x01"sv, {"an Avro file", {}, write_csv}, AmongValues::Happens},
-    Signature{"\x89HDF\r\n\x1a\n"sv, {"an HDF5 file", {}, write_csv}},
     Signature{"SQLite format 3\0"sv, {"an SQLite database", {}, "`sqlite3 -csv -header FILE 'SELECT ...'` writes CSV"}},
-    Signature{"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"sv, {"an old Office file (.xls, .doc)", {}, as_csv}},
-    Signature{"\x89PNG\r\n\x1a\n"sv, {"a PNG picture", {}, {}}},
-    Signature{"\xff\xd8\xff"sv, {"a JPEG picture", {}, {}}, AmongValues::Happens},
-    Signature{"GIF8"sv, {"a GIF picture", {}, {}}, AmongValues::Happens, InText::TellsWithZeros},
-    Signature{"%PDF-"sv, {"a PDF file", {}, {}}},
-    Signature{"\x7f"
-              "ELF"sv,
-              {"an ELF program", {}, {}}},
-    Signature{"MZ"sv, {"a Windows program", {}, {}}, AmongValues::Happens, InText::TellsWithZeros},
-    Signature{"\xff\xfe\0\0"sv, {"UTF-32", {}, from_utf32}, AmongValues::Happens},
-    Signature{"\0\0\xfe\xff"sv, {"UTF-32", {}, from_utf32}, AmongValues::Happens},
 };
 
 // Compares as far as both go.
@@ -76,16 +38,6 @@ bool agree(std::string_view pattern, std::string_view head) {
     const auto same = [](char wanted, char found) { return wanted == '?' || wanted == found; };
     const auto both = std::min(pattern.size(), head.size());
     return std::equal(pattern.begin(), pattern.begin() + static_cast<std::ptrdiff_t>(both), head.begin(), same);
-}
-
-bool has_zeros(std::string_view text) {
-    return text.find('\0') != std::string_view::npos;
-}
-
-bool fits(const Signature& signature, std::string_view begin) {
-    return begin.size() >= signature.at + signature.pattern.size() &&
-           agree(signature.pattern, begin.substr(signature.at)) &&
-           (signature.text == InText::Tells || has_zeros(begin));
 }
 
 // The format of the files in a zip archive.
@@ -139,8 +91,8 @@ Look look_for_text(std::string_view head, Head is_all) {
 
 Look look_for_format(std::string_view head, Head is_all) {
     auto kind = Look::Kind::Other;
-    for (const auto& [pattern, format, values, text, at] : signatures) {
-        if (values == AmongValues::Happens || !agree(pattern, head)) continue;
+    for (const auto& [pattern, format] : signatures) {
+        if (!agree(pattern, head)) continue;
         if (head.size() >= pattern.size()) return {Look::Kind::Format, format};
         if (is_all == Head::AndMore) kind = Look::Kind::Unsure;
     }
@@ -153,12 +105,14 @@ Look look_at(std::string_view head, Head is_all) {
 }
 
 std::optional<KnownFormat> look_for_no_text(std::string_view begin) {
-    const auto* found = std::ranges::find_if(signatures, [&](const auto& known) { return fits(known, begin); });
-    if (found != signatures.end())
-        return found->pattern.starts_with("PK") ? zip_of(begin, found->format) : found->format;
-    if (!has_zeros(begin)) return {};
+    const auto look = look_for_format(begin, Head::IsAll);
+    if (look.kind == Look::Kind::Format) return begin.starts_with("PK") ? zip_of(begin, look.format) : look.format;
+    if (begin.find('\0') == std::string_view::npos) return {};
     const auto utf16 = utf16_of(begin);
-    return utf16 ? *utf16 : KnownFormat{"binary data: it has zero bytes", {}, {}};
+    return utf16 ? *utf16
+                 : KnownFormat{"binary data: it has zero bytes",
+                               {},
+                               "raw values are read if the name ends in .f16, .f32, .f64, .i32, .u32, .i64 or .u64"};
 }
 
 }  // namespace quadmill::detail::input

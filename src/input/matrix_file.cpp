@@ -122,8 +122,7 @@ class MatrixMarket {
         if (words.size() != (dense_ ? 2U : 3U))
             fail(line_, dense_ ? "is not 'ROWS COLUMNS'" : "is not 'ROWS COLUMNS ENTRIES'");
         const auto rows = whole(words[0]), columns = whole(words[1]);
-        if (columns > max_elements_ / std::max<std::uint64_t>(rows, 1))
-            fail(line_, "is more than 2^30 elements");
+        if (columns > max_elements_ / std::max<std::uint64_t>(rows, 1)) fail(line_, "is more than 2^30 elements");
         if (symmetry_ != Symmetry::General && rows != columns)
             fail(line_, "is not square, which symmetric matrices are");
         made_.rows = rows;

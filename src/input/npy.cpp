@@ -150,6 +150,12 @@ std::uint64_t NpyHeader::values() const {
     return count;
 }
 
+void NpyHeader::check_size(std::uint64_t file_bytes, std::size_t value_bytes, const std::string& name) const {
+    if (bytes % value_bytes != 0 || file_bytes - bytes != values() * value_bytes)
+        throw InvalidArgument(
+            fmt::format("{} has {} bytes after its header, which says {} values", name, file_bytes - bytes, values()));
+}
+
 bool is_npy(std::string_view head) {
     return head.starts_with(npy_magic);
 }

@@ -20,6 +20,9 @@ struct NpyHeader {
 
     // Throws InvalidArgument if 64 bits cannot count the values.
     [[nodiscard]] std::uint64_t values() const;
+    // Throws InvalidArgument if a file of that many bytes does not have just the values of the shape. `name` is for
+    // messages.
+    void check_size(std::uint64_t file_bytes, std::size_t value_bytes, const std::string& name) const;
 };
 
 // Enough bytes of a file for its header.

@@ -197,7 +197,7 @@ class ColumnRows {
     void take_row() {
         if (blank_ > 0) refuse(line_of(path_, std::exchange(blank_, 0)) + "is blank");
         if (field_ != names_.size() && field_ > 0)
-            return refuse(line_of(path_, row_line_) + wrong_fields(row_line_, field_, names_.size()).what);
+            return refuse(line_of(path_, row_line_) + wrong_fields(row_line_, field_, names_).what);
         const auto word = without_blanks(value_);
         if (word.empty()) {
             ++skipped_.empty;
@@ -275,12 +275,9 @@ void read_column(StreamInput& input, const Column& column, const LineOptions& op
         if (!parser) {
             if (!head.take(text, part)) return part.text.size() - text.size();
             rows.begin(head);
-            parser.emplace(rows, head.delimiter(), Blanks::None);
+            parser.emplace(rows, head.delimiter());
         }
         head.drop_line_feed(text);
-        // Numbers have no blanks, but names and groups may.
-        const bool may_have_blanks = column.is_text || !column.by.empty();
-        if (may_have_blanks && blanks_in(text, head.delimiter()) == Blanks::Some) parser->keep_blanks();
         guarded([&] {
             parser->parse(text);
             if (part.is_last) parser->finish();

@@ -185,12 +185,15 @@ void Binder::find(const SqlReference& written, SqlColumn& found) {
 
 void Binder::refuse_unknown(const SqlReference& written) {
     std::string there;
+    const auto& first = tables_[0].written;
+    const bool is_one_field = first.size() == 1 && first[0].find_first_of(",;\t|") != std::string::npos;
     for (std::size_t i = 0; i < tables_.size(); ++i) {
         if (!written.qualifier.empty() && source_of(written) != i) continue;
         there += (there.empty() ? "" : "; ") + out_.sources[i].name + " has " + list_of(tables_[i].written);
     }
     fail("there is no column " + written.name + ": " + there +
-             (written.in_double_quotes ? ". A text is written in single quotes: '" + written.name + "'" : ""),
+             (written.in_double_quotes ? ". A text is written in single quotes: '" + written.name + "'" : "") +
+             query::hint_for(tables_[0].written, is_one_field),
          written.offset);
 }
 

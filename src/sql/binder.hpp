@@ -34,6 +34,7 @@ struct SqlTypes {
     std::vector<std::string> why{};  // why it is text; empty if that is not known
     std::vector<bool> printed{};     // whether it has query::PrintedTexts
     std::vector<bool> wide{};        // whether it has query::ordered_text()
+    std::vector<bool> empty{};       // whether it has no value
 };
 // What is known about the columns of a source that have values, and the reason why a column is text.
 struct SourceTypes {
@@ -44,6 +45,8 @@ struct SourceTypes {
 };
 // A column without a value is text if it is compared with text, otherwise an integer.
 [[nodiscard]] SqlTypes types_in(const SqlQuery& query, std::span<const SourceTypes> sources);
+// The types of the columns, one per line, for --explain.
+[[nodiscard]] std::string types_text(const SqlQuery& query, const SqlTypes& known);
 // Throws SqlError.
 void check_types(const SqlQuery& query, const SqlTypes& known);
 // Gives constants the types of the columns that they are compared with, and marks printed and wide columns. Throws

@@ -25,11 +25,6 @@ struct Block {
     std::array<std::int64_t, block_rows> integers;
     std::array<double, block_rows> doubles;
     std::array<bool, block_rows> valid;
-
-    void make_double(std::size_t n) {
-        if (!std::exchange(is_integer, false)) return;
-        for (std::size_t i = 0; i < n; ++i) doubles[i] = static_cast<double>(integers[i]);
-    }
 };
 
 class Computer {
@@ -73,9 +68,22 @@ class Computer {
         if (step.op != Op::Divide && a.is_integer && b.is_integer) {
             integers(step.op, a, b);
         } else {
-            a.make_double(n_);
-            stack_[size_]->make_double(n_);
+            const bool is_mean = step.constant == rounding_mean;
+            make_double(a, a, is_mean);
+            make_double(*stack_[size_], a, is_mean);
             doubles(step.op, a, b);
+        }
+    }
+
+    void make_double(Block& block, const Block& of_valid, bool may_round) const {
+        if (!std::exchange(block.is_integer, false)) return;
+        for (std::size_t i = 0; i < n_; ++i) {
+            const auto integer = block.integers[i];
+            block.doubles[i] = static_cast<double>(integer);
+            if (may_round || std::abs(block.doubles[i]) < 0x1p53 || !of_valid.valid[i]) continue;
+            if (!query::is_exact_double(query::Integer{integer}))
+                throw InvalidArgument("the integer " + std::to_string(integer) + " in " + text_of(steps_) +
+                                      " meets a fraction, and a double would round it; --types NAME:f64 allows that");
         }
     }
 

@@ -44,7 +44,8 @@ struct Numbers {
 };
 
 // The values of an expression, one per row. A quotient is a double. Dividing by zero gives NULL, and so does any NULL.
-// Throws InvalidArgument for an integer beyond 64 bits.
+// Throws InvalidArgument for an integer beyond 64 bits, and for one that a double would round where it meets a
+// fraction.
 [[nodiscard]] Numbers computed(const SqlSteps& steps, const query::TableData& table, const RowList& rows);
 
 // 1 for each row whose text has the pattern of LIKE, 0 for others, NULL for NULL.

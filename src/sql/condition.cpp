@@ -535,7 +535,7 @@ Sum Parser::median(const Sum& argument) {
         quantile.argument = argument.steps;
         auto value = aggregate(std::move(quantile), {});
         value.steps.push_back({.op = Op::Constant, .constant = query::Integer{2}});
-        value.steps.push_back({.op = Op::Divide});
+        value.steps.push_back({.op = Op::Divide, .constant = rounding_mean});
         return value;
     };
     auto low = half(0.5);

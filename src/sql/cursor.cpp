@@ -20,8 +20,7 @@ struct Advice {
 };
 constexpr std::string_view out_of_scope =
     "is not supported: quadmill query answers conditions, groups, orders and joins; use a full SQL engine for the rest";
-constexpr std::string_view joins = "is not supported; a join is FROM x.csv [LEFT] JOIN y.csv ON x.k = y.k";
-constexpr std::array<Advice, 23> not_offered{{{"GLOB", "is not supported; use LIKE"},
+constexpr std::array<Advice, 27> not_offered{{{"GLOB", "is not supported; use LIKE"},
                                               {"REGEXP", "is not supported; use LIKE"},
                                               {"SIMILAR", "is not supported; use LIKE"},
                                               {"UNION", out_of_scope},
@@ -29,10 +28,14 @@ constexpr std::array<Advice, 23> not_offered{{{"GLOB", "is not supported; use LI
                                               {"EXCEPT", out_of_scope},
                                               {"WITH", out_of_scope},
                                               {"EXISTS", out_of_scope},
-                                              {"RIGHT", joins},
-                                              {"FULL", joins},
+                                              {"RIGHT", out_of_scope},
+                                              {"FULL", out_of_scope},
                                               {"OUTER", "goes after LEFT"},
-                                              {"CROSS", joins},
+                                              {"CROSS", out_of_scope},
+                                              {"COLLATE", out_of_scope},
+                                              {"CURRENT_DATE", out_of_scope},
+                                              {"CURRENT_TIME", out_of_scope},
+                                              {"CURRENT_TIMESTAMP", out_of_scope},
                                               {"NATURAL", "is not supported; write USING (k)"},
                                               {"INNER", "is only allowed before JOIN"},
                                               {"CASE", out_of_scope},
@@ -116,7 +119,7 @@ query::Numeral SqlCursor::number(Sign sign) {
     text += take().text;
     if (text.find_first_not_of("-0123456789") == std::string::npos) {
         if (const auto integer = query::integer_of(text)) return *integer;
-        fail("an integer has at most 128 bits; write " + text + ".0 if it may be rounded", begin);
+        fail("an integer is from -2^127 to 2^127-1; write " + text + ".0 if it may be rounded", begin);
     }
     double value = 0;
     if (std::from_chars(text.data(), text.data() + text.size(), value).ec == std::errc()) return value;
@@ -159,7 +162,8 @@ void SqlCursor::check_function(const SqlToken& name) const {
     for (const auto* word :
          {"CAST",   "TRY_CAST", "EXTRACT",  "COALESCE",   "IF",     "IIF",       "NULLIF", "ROW_NUMBER",
           "RANK",   "DATE",     "STRFTIME", "DATE_TRUNC", "SUBSTR", "SUBSTRING", "LOWER",  "UPPER",
-          "LENGTH", "ROUND",    "ABS",      "CONCAT",     "TRIM",   "REPLACE",   "ROLLUP", "CUBE"}) {
+          "LENGTH", "ROUND",    "ABS",      "CONCAT",     "TRIM",   "REPLACE",   "ROLLUP", "CUBE",
+          "RANDOM", "NOW",      "IFNULL",   "STRING_AGG", "FLOOR",  "CEIL",      "TOTAL",  "GROUP_CONCAT"}) {
         if (name.is_word(word)) fail(name.text + "() " + std::string(out_of_scope), name.begin);
     }
 }

@@ -75,9 +75,21 @@ bool at_join(SqlCursor& at) {
     return at.token().is_word("JOIN") || at.token().is_word("INNER") || at.token().is_word("LEFT");
 }
 
+// Also takes the semicolons before and after it.
 SqlQuery StatementParser::run() {
+    const auto pass_ends = [this] {
+        while (at_.accept_symbol(";")) {
+        }
+    };
+    pass_ends();
     if (!at_.token().is_word("SELECT")) {
         if (at_.token().is_word("WITH")) at_.check_offered();
+        if (at_.token().is_word("EXPLAIN"))
+            at_.fail(
+                "EXPLAIN is not supported, but the option --explain prints the plan; use a full SQL engine for the "
+                "rest",
+                at_.token().begin);
+        if (at_.token().kind == SqlToken::Kind::End) at_.fail("there is no statement", at_.token().begin);
         at_.fail("a query begins with SELECT", at_.token().begin);
     }
     at_.take();
@@ -97,7 +109,9 @@ SqlQuery StatementParser::run() {
     if (at_.accept_word("HAVING")) out_.having = parse_condition(at_, out_, SqlClause::Having);
     order();
     limit();
-    if (at_.token().is_symbol(";") || at_.token().kind == SqlToken::Kind::End) return std::move(out_);
+    const bool ends = at_.token().is_symbol(";") || at_.token().kind == SqlToken::Kind::End;
+    pass_ends();
+    if (ends) return std::move(out_);
     if (at_.token().is_word("JOIN")) at_.fail("only one JOIN is supported, before WHERE", at_.token().begin);
     at_.refuse("an operator or the end of the query");
 }
@@ -263,8 +277,6 @@ std::vector<SqlQuery> parse_statements(std::string_view text) {
     std::vector<SqlQuery> all;
     do {
         all.push_back(StatementParser(at).run());
-        while (at.accept_symbol(";")) {
-        }
     } while (at.token().kind != SqlToken::Kind::End);
     return all;
 }
@@ -272,8 +284,6 @@ std::vector<SqlQuery> parse_statements(std::string_view text) {
 SqlQuery parse_sql(std::string_view text) {
     SqlCursor at(text);
     auto query = StatementParser(at).run();
-    while (at.accept_symbol(";")) {
-    }
     if (at.token().kind != SqlToken::Kind::End) at.refuse("the end of the query");
     return query;
 }

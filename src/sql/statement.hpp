@@ -63,6 +63,8 @@ struct SqlColumn {
 // A step of an expression in postfix order. Leaf: a column, an aggregate, or a computed column.
 using SqlStep = query::NamedStep;
 using SqlSteps = std::vector<SqlStep>;
+// The constant of a quotient that is a mean: as in AVG, its integers may be rounded.
+inline const query::Numeral rounding_mean = query::Integer{1};
 
 // The name of a leaf until it is bound: c for columns, a for aggregates, x for computed columns.
 [[nodiscard]] inline std::string leaf_name(char kind, std::size_t number) {

@@ -93,32 +93,43 @@ SqlTypes types_in(const SqlQuery& query, std::span<const SourceTypes> sources) {
     }
     spread(query, empty, text);
     spread(query, empty, known.wide);
+    known.empty = std::move(empty);
     for (std::size_t i = 0; i < text.size(); ++i) {
         if (text[i]) known.types[i] = ColumnType::Text;
     }
     return known;
 }
 
+// "a is text (line 3 has 'x')"
+static std::string type_words(const SqlQuery& query, const SqlTypes& known, std::size_t i) {
+    const auto& one = query.columns[i];
+    const bool is_text = known.types[i] == ColumnType::Text;
+    const auto words = (one.source && query.sources.size() > 1 ? query.sources[*one.source].name + "." : "") +
+                       one.name + " is " + (known.wide[i] ? "an integer beyond 64 bits" : words_of(known.types[i]));
+    if (!is_text) return words;
+    if (!known.why[i].empty()) return words + " (" + known.why[i] + ")";
+    const auto chosen = [&](const SqlColumn& c) {
+        return same_column(c, one) && (c.use == SqlUse::WithText || c.use == SqlUse::Pattern);
+    };
+    const bool empty = known.empty[i] && std::ranges::any_of(query.columns, chosen);
+    return words + (empty ? " (it has no value and is compared with text)" : "");
+}
+
+std::string types_text(const SqlQuery& query, const SqlTypes& known) {
+    std::set<std::string> lines;
+    std::string text;
+    for (std::size_t i = 0; i < query.columns.size(); ++i) {
+        const auto line = "column " + type_words(query, known, i) + "\n";
+        if (query.columns[i].source && lines.insert(line).second) text += line;
+    }
+    return text;
+}
+
 void check_types(const SqlQuery& query, const SqlTypes& known) {
     const auto& text = query.text;
     const auto& columns = query.columns;
     const auto is_text = [&](std::size_t i) { return known.types[i] == ColumnType::Text; };
-    const auto whole_name = [&](std::size_t i) {
-        const auto& sources = query.sources;
-        const auto& source = columns[i].source;
-        return (source && sources.size() > 1 ? sources[*source].name + "." : "") + columns[i].name;
-    };
-    // "a is text (line 3 has 'x')"
-    const auto has_type = [&](std::size_t i) {
-        const auto words =
-            whole_name(i) + " is " + (known.wide[i] ? "an integer beyond 64 bits" : words_of(known.types[i]));
-        if (!is_text(i)) return words;
-        if (!known.why[i].empty()) return words + " (" + known.why[i] + ")";
-        const auto chosen = [&](const SqlColumn& c) {
-            return same_column(c, columns[i]) && (c.use == SqlUse::WithText || c.use == SqlUse::Pattern);
-        };
-        return words + (std::ranges::any_of(columns, chosen) ? " (it has no value and is compared with text)" : "");
-    };
+    const auto has_type = [&](std::size_t i) { return type_words(query, known, i); };
     for (std::size_t i = 0; i < columns.size(); ++i) {
         const auto& [written, leaf, name, source, use, beside, texts, alias, printed, wide] = columns[i];
         if (!source) continue;
@@ -130,7 +141,7 @@ void check_types(const SqlQuery& query, const SqlTypes& known) {
             return known.wide[i] ? !query::integer_of(without_blanks(word)) : !number_of(word);
         });
         if (known.wide[i] && odd != texts.end())
-            throw SqlError(has_type(i) + ", and '" + *odd + "' is not an integer of at most 128 bits", text, offset);
+            throw SqlError(has_type(i) + ", and '" + *odd + "' is not an integer from -2^127 to 2^127-1", text, offset);
         if (!is_text(i) && odd != texts.end()) {
             throw SqlError(has_type(i) + ", and '" + *odd + "' is " +
                                (is_whole(without_blanks(*odd)) ? "beyond 64 bits; write it with .0 if it may be rounded"

@@ -6,6 +6,7 @@ import csv
 import io
 import math
 import random
+import re
 import sqlite3
 import unittest
 
@@ -152,6 +153,7 @@ class Answers(Query):
         text = self.output(query, "--explain").decode()
         self.assertIn("a > 3", text)
         self.assertIn("sum(a)", text)
+        self.assertEqual(len(re.findall(r"(?m)^column [ab] is (?:integer|real)$", text)), 2)
         self.assertTrue(self.output(query, "--explain=dot").startswith(b"digraph"))
         result = run("query", query, "--profile", cwd=self.folder)
         self.assertIn(b"a > 3", result.stderr)
@@ -162,6 +164,11 @@ class Answers(Query):
         self.assertIn(b"b > 7", result.stderr.split(b"no passes")[1])
         self.refuses(2, "--explain", query, "--explain", "--json")
         self.refuses(2, "--explain", query, "--explain=svg")
+
+    def test_bench_csv_says_that_each_statement_runs_once(self):
+        result = run("bench", "csv", self.folder, "--rows", "100", cwd=self.folder)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn(b"; each run once, ", result.stdout.splitlines()[0])
 
     def test_indexes(self):
         chance = random.Random(46)

@@ -285,7 +285,7 @@ TEST_CASE("numbers") {
     CHECK(where("a > 9223372036854775807 + 1") == "a>double 9.2233720368547758e+18");
     CHECK(where("a > 9223372036854775807 + 2") == "[a > 9223372036854775809]");
     CHECK(where("a < -170141183460469231731687303715884105728") == "a<double -1.7014118346046923e+38");
-    fails("SELECT a FROM t WHERE a > @170141183460469231731687303715884105728", "an integer has at most 128 bits");
+    fails("SELECT a FROM t WHERE a > @170141183460469231731687303715884105728", "an integer is from -2^127 to 2^127-1");
     fails("SELECT a FROM t WHERE a > 9223372036854775807 * 9223372036854775807 * @4",
           "the result is an integer beyond 128 bits");
     fails("SELECT a FROM t WHERE a > 0.5 + @9007199254740993",
@@ -352,7 +352,10 @@ TEST_CASE("spellings of other dialects") {
 }
 
 TEST_CASE("errors point at the character") {
-    fails("@", "a query begins with SELECT");
+    fails("@", "there is no statement");
+    fails("-- a comment\n;;@", "there is no statement");
+    CHECK(parse_sql(";;SELECT a FROM t").outputs.size() == 1);
+    fails("@EXPLAIN SELECT a FROM t", "EXPLAIN is not supported, but the option --explain");
     fails("@DELETE FROM t", "a query begins with SELECT");
     fails("SELECT @FROM t", "a column or an aggregate is expected here, not FROM");
     fails("SELECT a,  @FROM t", "a column or an aggregate is expected here, not FROM");
@@ -439,7 +442,12 @@ TEST_CASE("unsupported SQL is named in the error") {
     fails("SELECT a FROM t@, u", "two tables are FROM x.csv JOIN y.csv ON x.k = y.k");
     fails("SELECT u.b FROM t@, u WHERE t.a = u.a", "two tables are FROM x.csv JOIN y.csv ON x.k = y.k");
     // Even if the columns belong to a table that follows.
-    fails("SELECT t.a, u.b FROM t @RIGHT JOIN u ON t.a = u.a", "RIGHT is not supported");
+    fails("SELECT t.a, u.b FROM t @RIGHT JOIN u ON t.a = u.a", "RIGHT is not supported: quadmill query answers");
+    fails("SELECT a FROM t @FULL JOIN u ON t.a = u.a", "FULL is not supported: quadmill query answers");
+    fails("SELECT @RANDOM() FROM t", "RANDOM() is not supported: quadmill query answers");
+    fails("SELECT @GROUP_CONCAT(a) FROM t", "GROUP_CONCAT() is not supported: quadmill query answers");
+    fails("SELECT @CURRENT_DATE FROM t", "CURRENT_DATE is not supported: quadmill query answers");
+    fails("SELECT a FROM t ORDER BY a @COLLATE nocase", "COLLATE is not supported: quadmill query answers");
     fails("SELECT v.b FROM t JOIN u ON t.a = u.a @CROSS JOIN v", "CROSS is not supported");
     fails("SELECT a FROM t JOIN u ON t.a = u.a @LEFT JOIN v ON v.a = u.a", "only one JOIN is supported");
     fails("SELECT a FROM t JOIN u ON t.a = u.a @AND t.b = u.b", "ON takes one comparison");

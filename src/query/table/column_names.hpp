@@ -18,4 +18,10 @@ struct ColumnNames {
     std::vector<std::string> written{}, unique{};
 };
 
+// For messages about a CSV whose names or fields are not as expected: which option may help.
+[[nodiscard]] inline std::string hint_for(const std::vector<std::string>& names, bool one_field) {
+    if (!names.empty() && names[0].starts_with('#')) return "; with --comment '#' lines that begin with # are skipped";
+    return one_field ? "; --delimiter says what separates fields" : "";
+}
+
 }  // namespace quadmill::detail::query
