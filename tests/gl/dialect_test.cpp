@@ -7,9 +7,12 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <functional>
 #include <limits>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -479,7 +482,8 @@ std::vector<std::pair<const char*, std::string>> cells_of(const Version& version
     table.add("key", keys);
     const auto wanted = static_cast<std::uint64_t>(std::ranges::count_if(keys, [](auto key) { return key > 1000; }));
     const auto counts = [&](QueryEngine engine) {
-        CHECK(QueryProcessor(context, {.engine = engine}).count(table, column("key") > 1000) == wanted);
+        QueryProcessor processor(context, {.engine = engine});  // may refuse
+        CHECK(processor.count(table, column("key") > 1000) == wanted);
     };
     row("queries, groups and joins with `Bitmap`", [&] { counts(QueryEngine::Bitmap); });
     row("sketches with every engine", [&] {
@@ -520,12 +524,12 @@ std::vector<std::pair<const char*, std::string>> cells_of(const Version& version
 
 }  // namespace
 
-// tests/gl/limits_table.py compares what this prints with the page.
+// tests/gl/limits_table.py compares what this prints with the page. Adopted contexts are of the version of QUADMILL_API.
 TEST_CASE("What works in each version of OpenGL") {
-    std::vector<Version> all;
-    if (versions.size() > 1) all.push_back({OpenGl::Desktop45, "gl45"});
-    all.insert(all.end(), versions.begin(), versions.end());
-    for (const auto& version : all) {
+    const char* const one = std::getenv("QUADMILL_API");  // NOLINT(concurrency-mt-unsafe): no thread sets any
+    const Version newest{OpenGl::Desktop45, "gl45"};
+    const bool is_newest = one && std::string_view(one) == newest.name;
+    for (const auto& version : is_newest ? std::span(&newest, 1) : versions) {
         CAPTURE(version.name);
         for (const auto& [name, cell] : cells_of(version))
             std::printf("cell|%s|%s|%s\n", name, version.name, cell.c_str());
