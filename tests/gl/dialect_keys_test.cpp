@@ -214,7 +214,7 @@ TEST_CASE("In each version of OpenGL, positions are ordered by their distance fr
         const auto refused = [&](const char* part, const auto& call) {
             CHECK_THROWS_WITH_AS(call(), doctest::Contains(part), InvalidArgument);
         };
-        refused("KeyType::F32",
+        refused("floats of 32 bits",
                 [&] { sorter.argsort_buffer({.buffer = buffers[0], .type = KeyType::U32}, plane, 10, buffers[1]); });
         refused("not less than a key",
                 [&] { sorter.argsort_buffer({.buffer = buffers[0], .stride = 8}, plane, 10, buffers[1]); });
