@@ -78,13 +78,15 @@ class Csv(Query):
         """1e5 and 100000 may be two ids. A number with a point in any part of the file makes the column floats."""
         ids = ["1e5", "7", "100000", "2e3"]
         self.path("i.csv", csv_of(["id"], [[one] for one in ids]))
-        self.assertEqual(sorted(self.rows("SELECT id, COUNT(*) FROM i.csv GROUP BY id")), [[one, 1] for one in sorted(ids)])
+        self.assertEqual(sorted(self.rows("SELECT id, COUNT(*) FROM i.csv GROUP BY id")),
+                         [[one, 1] for one in sorted(ids)])
         self.assertEqual(self.rows("SELECT id FROM i.csv LIMIT 9"), [[one] for one in ids])
         self.refuses(2, "id is text (line 2 has '1e5', and no number has a point)", "SELECT SUM(id) FROM i.csv")
         said = run("query", "SELECT MAX(id) FROM i.csv", "--csv", cwd=self.folder)
         self.assertIn(b"most values are numbers: line 2 has '1e5', and no number has a point", said.stderr)
         self.assertEqual(self.rows("SELECT SUM(id) FROM i.csv", "--types", "id:f64"), [[202007]])
-        self.assertEqual(self.rows("SELECT id FROM - WHERE id = '1e5'", "--batch", "9", stdin=b"id\n1e5\n100000\n"), [["1e5"]])
+        self.assertEqual(self.rows("SELECT id FROM - WHERE id = '1e5'", "--batch", "9", stdin=b"id\n1e5\n100000\n"),
+                         [["1e5"]])
         self.assertEqual(self.rows("SELECT SUM(a) FROM -", "--batch", "9", stdin=b"a\n1e5\ninf\n"), [["inf"]])
         said = run("query", "SELECT a FROM -", "--batch", "1", stdin=b"a\n7\n1e5\n")
         self.assertEqual((said.returncode, said.stdout), (1, b"a\n7\n"))
@@ -94,11 +96,14 @@ class Csv(Query):
             self.path("m.csv", csv_of(["a", "i"], [*many, [last, -1]]))
             for limit in ("", " LIMIT 1"):  # in memory, and from parts
                 self.assertEqual(self.rows(f"SELECT a FROM m.csv ORDER BY a, i{limit or ' LIMIT 100000'}")[0], [found])
-            self.assertEqual(self.rows("SELECT a FROM m.csv ORDER BY i LIMIT 2"), [[0.5 if last == "0.5" else "7"], [1e5 if last == "0.5" else "1e5"]])
+            self.assertEqual(self.rows("SELECT a FROM m.csv ORDER BY i LIMIT 2"),
+                             [[0.5 if last == "0.5" else "7"], [1e5 if last == "0.5" else "1e5"]])
 
     def test_digits_that_a_double_has_not_are_text(self):
-        for odd, reason in (("123456789012345678.99", "which a double would round"), ("9007199254740993", "which a double would round"),
-                            (str(2**64 + 1), "which a double would round"), (str(2**128 - 1), "which is beyond 128 bits")):
+        for odd, reason in (("123456789012345678.99", "which a double would round"),
+                            ("9007199254740993", "which a double would round"),
+                            (str(2**64 + 1), "which a double would round"),
+                            (str(2**128 - 1), "which is beyond 128 bits")):
             for texts in ([odd, "1.25"], ["1.25", odd]):
                 self.assertEqual(self.rows_of(csv_of(["a"], [[text] for text in texts])), [[text] for text in texts])
                 self.refuses(2, f"has '{odd}', {reason}", "SELECT SUM(a) FROM t.csv")
@@ -122,7 +127,8 @@ class Csv(Query):
         self.path("k.csv", b"k,n\n9007199254740993,1\n5,2\n,3\n")
         for sum_ in ("k + 0.5", "k / 1", "k * 0.5", "0.5 - k", "1.5 % k", "SUM(k) / 2"):
             self.refuses(1, "meets a fraction, and a double would round it", f"SELECT {sum_} FROM k.csv WHERE n = 1")
-            self.refuses(1, "meets a fraction, and a double would round it", f"SELECT n FROM k.csv GROUP BY n HAVING SUM(k) / 1 > 0")
+            self.refuses(1, "meets a fraction, and a double would round it",
+                         f"SELECT n FROM k.csv GROUP BY n HAVING SUM(k) / 1 > 0")
         self.assertEqual(self.rows("SELECT k + 0.5, k / 2 FROM k.csv WHERE n > 1"), [[5.5, 2.5], [None, None]])
         self.assertEqual(self.rows("SELECT k + n, MEDIAN(k), AVG(k) FROM k.csv WHERE n = 1 GROUP BY k, n"),
                          [[9007199254740994, 9007199254740992.0, 9007199254740992.0]])
@@ -222,9 +228,11 @@ class Csv(Query):
         for content, words in (
                 (local + b"[Content_Types].xml" + bytes(40), "an Excel workbook"), (local + b"x.csv", "a zip archive"),
                 (b"PAR1\x15\x04\x15", "a Parquet file"), (b"SQLite format 3\0\x10", "an SQLite database"),
-                (b"\xfd7zXZ\0\0", "an xz file"), (b"BZh91AY&SY", "a bzip2 file"), (npy("'<i8'", (1,), bytes(8)), "a NumPy file"),
+                (b"\xfd7zXZ\0\0", "an xz file"), (b"BZh91AY&SY", "a bzip2 file"),
+                (npy("'<i8'", (1,), bytes(8)), "a NumPy file"),
                 ("a,b\n1,2\n".encode("utf-16-le"), "UTF-16 without a mark"),
-                (b"a\0\1\2\n" * 9, "binary data: it has zero bytes; raw values are read if the name ends in .f16, .f32"),
+                (b"a\0\1\2\n" * 9, "binary data: it has zero bytes; raw values are read if the name ends in .f16, "
+                                        ".f32"),
                 ("a,b\n1,2\n".encode("utf-32"), "binary data")):
             with self.subTest(words):
                 self.path("x.csv", content)
@@ -327,7 +335,8 @@ class Csv(Query):
 
     def said_on_a_terminal(self, query, *args):
         main, side = pty.openpty()
-        with subprocess.Popen([QUADMILL, "query", query, *args], cwd=self.folder, stdout=subprocess.DEVNULL, stderr=side) as process:
+        with subprocess.Popen([QUADMILL, "query", query, *args], cwd=self.folder, stdout=subprocess.DEVNULL,
+                              stderr=side) as process:
             self.assertEqual(process.wait(20), 0)
         os.write(side, b"\0")
         said = b""
@@ -409,7 +418,8 @@ class Csv(Query):
                          [["12E1", 1.0, 3], ["7", 2.0, 4]])
         self.assertEqual(self.rows("SELECT MIN(n), MAX(n) FROM a.csv", "--types", "n:text"), [["3", "4"]])
         self.assertEqual(self.rows("SELECT n FROM a.csv LIMIT 1", "--types", "n:text"), [["3"]])
-        self.refuses(1, "a.csv, line 2: '12E1' is not an integer, as --types says of column 'id'", "SELECT id FROM a.csv",
+        self.refuses(1, "a.csv, line 2: '12E1' is not an integer, as --types says of column 'id'",
+                     "SELECT id FROM a.csv",
                      "--types", "id:i64")
         self.path("b.csv", b"a\n1\n2.5\n")
         for rest in ("", " LIMIT 5"):  # the whole file, and its first rows
@@ -417,8 +427,10 @@ class Csv(Query):
         # Which rows are bad does not depend on the columns that a statement names.
         self.path("c.csv", b"code,b,t\n1,1,1\nx,2,2\n3,3,y\n4.5,4,4\n")
         skips = ("--types", "code:i64", "--skip-bad", "--csv")
-        for query, answer in (("SELECT COUNT(*) FROM c.csv", b"COUNT(*)\n2\n"), ("SELECT SUM(code) FROM c.csv", b"SUM(code)\n4\n"),
-                              ("SELECT b FROM c.csv ORDER BY b LIMIT 5", b"b\n1\n3\n"), ("SELECT t FROM c.csv", b"t\n1\ny\n"),
+        for query, answer in (("SELECT COUNT(*) FROM c.csv", b"COUNT(*)\n2\n"),
+                              ("SELECT SUM(code) FROM c.csv", b"SUM(code)\n4\n"),
+                              ("SELECT b FROM c.csv ORDER BY b LIMIT 5", b"b\n1\n3\n"),
+                              ("SELECT t FROM c.csv", b"t\n1\ny\n"),
                               ("SELECT t, code FROM c.csv WHERE t <> '2'", b"t,code\n1,1\ny,3\n")):
             result = run("query", query, *skips, cwd=self.folder)
             self.assertEqual((result.returncode, result.stdout), (0, answer), query)
@@ -440,7 +452,8 @@ class Csv(Query):
         self.assertEqual(self.rows("SELECT * FROM b.csv LIMIT 5", "--ragged"), [[1, 2], [3, None]])
         self.refuses(1, "b.csv, line 3: has 1 field", "SELECT * FROM b.csv")
         self.path("c.csv", b"a,b\n1,2,3\n")
-        self.refuses(1, "c.csv, line 2: has 3 fields, and the first line 2; --skip-bad skips such rows", "SELECT * FROM c.csv", "--ragged")
+        self.refuses(1, "c.csv, line 2: has 3 fields, and the first line 2; --skip-bad skips such rows",
+                     "SELECT * FROM c.csv", "--ragged")
 
     def test_binary_tables(self):
         self.path("a.f32", floats([1.5, -2, 4]))
@@ -453,7 +466,8 @@ class Csv(Query):
         self.path("b.i64", b"123456789")
         self.refuses(1, "b.i64' has 9 bytes, which is not a multiple of 8", "SELECT value FROM b.i64")
         self.path("c.npy", npy("'<u8'", (3,), struct.pack("<3Q", 1, 2**64 - 1, 2**63)))
-        self.assertEqual(self.rows("SELECT value FROM c.npy WHERE value > 1 ORDER BY value"), [[str(2**63)], [str(2**64 - 1)]])
+        self.assertEqual(self.rows("SELECT value FROM c.npy WHERE value > 1 ORDER BY value"),
+                         [[str(2**63)], [str(2**64 - 1)]])
         self.path("d.u64", struct.pack("<2Q", 7, 2**40))
         self.assertEqual(self.rows("SELECT SUM(value), MAX(value) FROM d.u64"), [[7 + 2**40, 2**40]])
         self.path("d.f16", struct.pack("<3e", 0.5, -2, 65504))
@@ -548,8 +562,10 @@ class Csv(Query):
             self.refuses(2, "sums need numbers, but a is an integer beyond 64 bits", f"SELECT {query} FROM t.csv")
         self.refuses(2, "LIKE needs text, and a is an integer", "SELECT k FROM t.csv WHERE a LIKE '1%'")
         self.refuses(2, "'x' is not an integer from -2^127 to 2^127-1", "SELECT k FROM t.csv WHERE a = 'x'")
-        self.refuses(1, "a is an integer beyond 64 bits, which is compared with integers only", "SELECT k FROM t.csv WHERE a > 1.5")
-        self.refuses(1, "a is an integer beyond 64 bits, which expressions do not take", "SELECT k FROM t.csv WHERE a + 1 > 2")
+        self.refuses(1, "a is an integer beyond 64 bits, which is compared with integers only",
+                     "SELECT k FROM t.csv WHERE a > 1.5")
+        self.refuses(1, "a is an integer beyond 64 bits, which expressions do not take",
+                     "SELECT k FROM t.csv WHERE a + 1 > 2")
         self.refuses(2, "--types k:i128 reads it as such an integer, too", "SELECT k FROM t.csv WHERE a = k")
         self.assertEqual(self.rows("SELECT k FROM t.csv WHERE a = k", "--types", "k:i128"),
                          [[str(k)] for k, a, _ in rows if a == k])
@@ -880,7 +896,8 @@ class Batches(Query):
                          [[[2, 3]], [[2, 5.5]], [[1, 7]]])
         result = run("query", query, "--batch", "2", stdin=b"a,b\n1,1\n2,1\n9007199254740993,1\n2.5,1\n")
         self.assertEqual((result.returncode, result.stdout), (1, b"COUNT(a),SUM(a)\n2,3\n"))
-        self.assertIn(b"standard input, line 4: '9007199254740993' in a column of integers, to which fractions came, would be "
+        self.assertIn(b"standard input, line 4: '9007199254740993' in a column of integers, to which fractions came, "
+                      b"would be "
                       b"rounded; --types a:f64 allows that", result.stderr)
         result = run("query", query, "--batch", "2", stdin=b"a,b\n1,1\n2,1\n3,1\nx,1\n")
         self.assertEqual((result.returncode, result.stdout), (1, b"COUNT(a),SUM(a)\n2,3\n"))

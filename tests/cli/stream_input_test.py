@@ -789,7 +789,8 @@ class Recently(Stream):
                             stdin=b"at,page\n0,/a\n0,/a\n90,/b\n91,/c\n92,/b\n")
         self.assertEqual([(i["value"], i["estimate"]) for i in names["items"]], [("/b", 2), ("/c", 1)])
         self.assertEqual(self.report("merge", saved, "-k", "3")["items"], names["items"])
-        more = self.answer("frequent", "--names", "--column", "page", "--time", "at", "--sliding", "10s", "-k", "3", "--resume", saved,
+        more = self.answer("frequent", "--names", "--column", "page", "--time", "at", "--sliding", "10s", "-k", "3",
+                           "--resume", saved,
                            stdin=b"at,page\n98,/c\n101,/c\n60,/a\n")
         self.assertEqual([(i["value"], i["estimate"]) for i in more["items"]], [("/c", 3), ("/b", 1)])
         self.assertEqual((more["seconds"], more["late"], more["time"]), (10, 1, 101))
@@ -799,18 +800,22 @@ class Recently(Stream):
         self.assertEqual([(i["value"], i["estimate"]) for i in codes["items"]], [(8, 2)])
 
     def test_times(self):
-        for text, seconds in (("1970-01-01T00:00:00Z", 0), ("2026-11-27 09:30:00", 1795771800), ("2026-11-27T09:30:00 ", 1795771800),
-                              ("2026-11-27T09:30:00.25+02:00", 1795771800.25 - 7200), ("2024-02-29T23:59:60-00:30", 1709253000),
+        for text, seconds in (("1970-01-01T00:00:00Z", 0), ("2026-11-27 09:30:00", 1795771800),
+                              ("2026-11-27T09:30:00 ", 1795771800),
+                              ("2026-11-27T09:30:00.25+02:00", 1795771800.25 - 7200),
+                              ("2024-02-29T23:59:60-00:30", 1709253000),
                               ("-5.5", -5.5), ("1e9", 1e9)):
             answer = self.answer("quantiles", "--column", "v", "--time", "t", "--sliding", "1s",
                                  stdin=f"t,v\n{text},1\n".encode())
             self.assertEqual(answer["time"], seconds, text)
-        for text in ("", "soon", "nan", "inf", "2025-02-29T00:00:00", "2026-13-01T00:00:00", "2026-11-27", "2026-11-27T24:00:00",
+        for text in ("", "soon", "nan", "inf", "2025-02-29T00:00:00", "2026-13-01T00:00:00", "2026-11-27",
+                     "2026-11-27T24:00:00",
                      "2026-11-27T09:30:00.", "2026-11-27T09:30:00X", "2026-11-27T09:30:00+25:00"):
             answer = self.report("quantiles", "--column", "v", "--time", "t", "--sliding", "1s", "--skip-bad",
                                  stdin=f't,v\n"{text}",1\n5,2\n'.encode())
             self.assertEqual((answer["n"], answer["skipped"]), (1, 1), text)
-        self.fails(1, "line 2: 'x' is neither a time in seconds", "quantiles", "--column", "v", "--time", "t", "--sliding", "1s",
+        self.fails(1, "line 2: 'x' is neither a time in seconds", "quantiles", "--column", "v", "--time", "t",
+                   "--sliding", "1s",
                    stdin=b"t,v\nx,1\n")
         for option in (["--width", "5"], ["--sorted-levels"], ["--n", "5"] , ["--by", "k", "--column", "v"]):
             self.fails(2, option[0], "quantiles", "--text", "--sliding", "5s", *option, stdin=b"")
@@ -838,7 +843,8 @@ class Weights(Stream):
                                  stdin=text)
             self.assertEqual(answer["n"], len(everything))
             self.assertEqual({int(row["value"]): row["estimate"] for row in answer["items"]}, dict(exact))
-        self.fails(1, "is not a weight, which is a whole number up to 2^60", "quantiles", "--column", "v", "--weight", "w",
+        self.fails(1, "is not a weight, which is a whole number up to 2^60", "quantiles", "--column", "v", "--weight",
+                   "w",
                    stdin=b"v,w\n1,-2\n")
         for option in (["--sliding", "5"], ["--sliding", "5s"], ["--by", "k"]):
             self.fails(2, option[0], "frequent", "-k", "5", "--column", "v", "--weight", "w", *option, stdin=b"")

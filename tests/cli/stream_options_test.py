@@ -28,7 +28,8 @@ class Resumed(Stream):
 
     def refused(self, words, *call):
         save = self.path("not-made")
-        result = subprocess.run([QUADMILL, *call, "--save", save, "--every", "10", "--engine", "cpu"], stdin=self.silent, capture_output=True,
+        result = subprocess.run([QUADMILL, *call, "--save", save, "--every", "10", "--engine", "cpu"],
+                                stdin=self.silent, capture_output=True,
                                 timeout=20)
         self.assertEqual((result.returncode, result.stdout), (2, b""), (call, result.stderr))
         text = result.stderr.decode()
@@ -46,7 +47,8 @@ class Resumed(Stream):
         names = b"".join(b"common\n" * 6 + b"%d\n" % i * 10 for i in range(50))
         rows = b"v,k,t\n" + b"".join(b"%d,g,5\n" % (i % 10) for i in range(500))
         numbers = rows.replace(b",g,5", b"")
-        for name, form, window, text in (("plain", ["--text"], [], numbers[6:]), ("names", ["--text", "--names"], [], names),
+        for name, form, window, text in (("plain", ["--text"], [], numbers[6:]),
+                                         ("names", ["--text", "--names"], [], names),
                                          ("sliding", ["--text"], ["--sliding", "100"], numbers[6:]),
                                          ("recent", ["--text"], ["--sliding", "1d"], numbers[6:]),
                                          ("last names", ["--text", "--names"], ["--sliding", "1d"], names),
@@ -56,7 +58,8 @@ class Resumed(Stream):
                 call = ["frequent", *form, *window]
                 saved = self.saved(name, *call, "--support", "0.5", "--eps", "0.1", stdin=text)
                 for support in ("0.05", "0.0999"):
-                    self.refused(f"--support: must be at least 0.1, the eps of the summary in '{saved}', not {support}", *call,
+                    self.refused(f"--support: must be at least 0.1, the eps of the summary in '{saved}', not {support}",
+                                 *call,
                                  "--support", support, "--resume", saved)
                 self.refused("has eps 0.1", *call, "--support", "0.5", "--eps", "0.01", "--resume", saved)
                 self.assertEqual(self.answer(*call, "--support", "0.1", "--resume", saved, stdin=text)["eps"], 0.1)
@@ -67,7 +70,8 @@ class Resumed(Stream):
     def test_groups_with_different_errors_are_merged_with_the_larger_one(self):
         call = ["frequent", "--column", "v", "--by", "k", "--support", "0.5"]
         fine = self.saved("fine", *call, "--eps", "0.001", stdin=b"v,k\n1,a\n")
-        coarse = self.saved("coarse", *call, "--eps", "0.1", stdin=b"v,k\n" + b"".join(b"%d,b\n" % i for i in range(500)))
+        coarse = self.saved("coarse", *call, "--eps", "0.1",
+                            stdin=b"v,k\n" + b"".join(b"%d,b\n" % i for i in range(500)))
         for files in ([fine, coarse], [coarse, fine]):
             self.fails(2, "must be at least 0.1", "merge", *files, "--support", "0.05")
             self.assertEqual(self.report("merge", *files, "--support", "0.2")["eps"], 0.1)
@@ -117,9 +121,11 @@ class Resumed(Stream):
         names = self.saved("names", "frequent", "--text", "--names", "-k", "1", stdin=b"x\n")
         wide = self.saved("wide", "quantiles", "--text", stdin=b"1\n")
         for words, call in ((f"'{names}': the bytes hold another kind of summary: frequencies of names\n", [names]),
-                            (f"'{wide}': the summary is of values of another type: quantiles of f64 values\n", [wide, "--type", "u32"])):
+                            (f"'{wide}': the summary is of values of another type: quantiles of f64 values\n",
+                             [wide, "--type", "u32"])):
             self.assertIn(words, self.fails(1, "another", "quantiles", "--text", "--resume", *call, stdin=b"1\n"))
-        self.assertIn("holds frequencies of names;", self.fails(2, "holds quantiles of f64 values, and", "merge", wide, names))
+        self.assertIn("holds frequencies of names;",
+                      self.fails(2, "holds quantiles of f64 values, and", "merge", wide, names))
 
 
 class Merged(Stream):
@@ -135,7 +141,8 @@ class Merged(Stream):
         for key in ("mean", "sd"):
             self.assertAlmostEqual(merged[key], whole[key], places=9)
         bars = self.report("merge", *files, "--histogram", "4", "--plot", self.path("bars.svg"))["bars"]
-        self.assertEqual(bars, self.answer("quantiles", "--text", "--histogram", "4", stdin=lines(parts[0] + parts[1]))["bars"])
+        self.assertEqual(bars, self.answer("quantiles", "--text", "--histogram", "4",
+                                           stdin=lines(parts[0] + parts[1]))["bars"])
         self.assertTrue(self.read(self.path("bars.svg")).startswith(b"<"))
         plain = self.path("plain")
         self.answer("quantiles", "--text", "--save", plain, stdin=b"1\n")
@@ -145,8 +152,10 @@ class Merged(Stream):
     def test_options_go_with_kinds(self):
         text = lines(range(100))
         files = {}
-        for name, call in (("sliding", ["quantiles", "--sliding", "50"]), ("recent", ["quantiles", "--sliding", "1h", "--stats"]),
-                           ("frequent", ["frequent", "--support", "0.1"]), ("slidingf", ["frequent", "--support", "0.1", "--sliding", "50"])):
+        for name, call in (("sliding", ["quantiles", "--sliding", "50"]),
+                           ("recent", ["quantiles", "--sliding", "1h", "--stats"]),
+                           ("frequent", ["frequent", "--support", "0.1"]),
+                           ("slidingf", ["frequent", "--support", "0.1", "--sliding", "50"])):
             files[name] = self.path(name)
             self.answer(*call, "--text", "--save", files[name], stdin=text)
         files["groups"] = self.path("groups")
@@ -185,9 +194,11 @@ class Monitors(Stream):
         self.assertEqual([(b["from"], b["to"], b["estimate"]) for b in answer["bars"]],
                          [("-inf", "-inf", 1), (1, 2, 1), (2, 3, 1), ("inf", "inf", 2)])
         for kind in ("f16", "f32", "f64"):
-            bars = self.answer("quantiles", "--text", "--type", kind, "--histogram", "2", stdin=b"inf\n1\n2\n5\n")["bars"]
+            bars = self.answer("quantiles", "--text", "--type", kind, "--histogram", "2",
+                               stdin=b"inf\n1\n2\n5\n")["bars"]
             self.assertEqual([(b["to"], b["estimate"]) for b in bars], [(3, 2), (5, 1), ("inf", 1)])
-        bars = self.answer("quantiles", "--text", "--histogram", "2", "--plot", self.path("x.svg"), stdin=b"inf\ninf\n")["bars"]
+        bars = self.answer("quantiles", "--text", "--histogram", "2", "--plot", self.path("x.svg"),
+                           stdin=b"inf\ninf\n")["bars"]
         self.assertEqual([(b["from"], b["to"], b["estimate"]) for b in bars], [("inf", "inf", 2)])
 
     def test_an_answer_that_is_not_possible_does_not_end_a_stream(self):
@@ -205,7 +216,8 @@ class Monitors(Stream):
         self.assertIn(f"line 3: '{2**61}' is not a weight".encode(), result.stderr)
         saved = self.path("saved")
         rows = b"v,w\n" + b"1,%d\n" % 2**59 * 3
-        result = run("quantiles", "--column", "v", "--weight", "w", "--every", "1", "--json", "--save", saved, stdin=rows)
+        result = run("quantiles", "--column", "v", "--weight", "w", "--every", "1", "--json", "--save", saved,
+                     stdin=rows)
         self.assertEqual(result.returncode, 3)
         self.assertIn(b"counts more than", result.stderr)
         self.assertEqual(self.report("merge", saved)["n"], 2**60)
@@ -214,7 +226,8 @@ class Monitors(Stream):
         call = ["quantiles", "--column", "v", "--time", "t", "--sliding", "5min", "--json"]
         result = run(*call, stdin=b"v,t\n" + b"1,1764235800500\n" * 3)
         self.assertEqual(result.returncode, 0)
-        self.assertEqual(result.stderr, b"quadmill: the time 1764235800500 looks like milliseconds, but --time reads seconds\n")
+        self.assertEqual(result.stderr, b"quadmill: the time 1764235800500 looks like milliseconds, but --time reads "
+                                        b"seconds\n")
         self.assertEqual(run(*call, stdin=b"v,t\n1,1764235800\n").stderr, b"")
         self.fails(1, "line 2: '1764235800500000000' is neither a time in seconds nor a date", *call,
                    stdin=b"v,t\n1,1764235800500000000\n")
@@ -236,7 +249,8 @@ class Monitors(Stream):
 class Words(Stream):
     def test_names_stay_on_one_line(self):
         rows = b'k,v\n"a\nb",1\n"a\nb",1\n"\x1b[31m\xff\xc3\xa9",2\n'
-        for call in (["frequent", "--column", "k", "--names", "-k", "2"], ["quantiles", "--column", "v", "--by", "k", "--phi", "1"]):
+        for call in (["frequent", "--column", "k", "--names", "-k", "2"],
+                     ["quantiles", "--column", "v", "--by", "k", "--phi", "1"]):
             table = run(*call, "--engine", "cpu", stdin=rows).stdout.decode()
             self.assertEqual(len(table.splitlines()), 4, table)
             self.assertIn(r"a\x0ab", table)
@@ -276,8 +290,10 @@ class LikeQuery(Stream):
 
     def test_the_same_fields(self):
         for number, (content, column, *options) in enumerate((
-                (b"a;b\n1;x\n2;y\n", "b"), (b"a\tb\n1\tx\n", "b"), (b"a|b\n1|x\n", "B"), (b"Path,n\n x ,1\n'y',2\n", "path"),
-                (b"a,A\nx,y\n", "A"), (b"a,\nx,y\n", "column2"), (b"a,b\r\nx,y\r\nz,w\r\n", "b"), (b"a,b\rx,y\rz,w\r", "b"),
+                (b"a;b\n1;x\n2;y\n", "b"), (b"a\tb\n1\tx\n", "b"), (b"a|b\n1|x\n", "B"),
+                (b"Path,n\n x ,1\n'y',2\n", "path"),
+                (b"a,A\nx,y\n", "A"), (b"a,\nx,y\n", "column2"), (b"a,b\r\nx,y\r\nz,w\r\n", "b"),
+                (b"a,b\rx,y\rz,w\r", "b"),
                 (b"x,y\nz,w\n", "column2", "--no-header"), (b"a;b\nx,1;y\n", "a", "--delimiter", ";"),
                 (b"a b\tc\n1\tz\n", "c", "--delimiter", "tab"), (b"\xef\xbb\xbfa,b\nx,y\n", "a"),
                 (b'a,b\n"x\ny",1\n" z ",2\n', "a"))):
@@ -291,7 +307,8 @@ class LikeQuery(Stream):
         for number, (content, column, words, *options) in enumerate((
                 (b"a,b\n1,2\n3,4,5\n", "b", "line 3: has 3 fields, and the first line 2"),
                 (b"a,b\n1,2\n3\n", "b", "line 3: has 1 field, and the first line 2"),
-                (b"a,b\n1,2\n\n3,4\n", "b", "line 3: is blank"), (b"", "b", "line 1: must have the names of the columns"),
+                (b"a,b\n1,2\n\n3,4\n", "b", "line 3: is blank"),
+                (b"", "b", "line 1: must have the names of the columns"),
                 (b"1,2\n3\n", "1", "line 2: has 1 field, and the first line 2", "--no-header"),
                 (b"\xff\xfea\0,\0b\0\n\0", "b", "looks like UTF-16"))):
             with self.subTest(content):
@@ -307,7 +324,8 @@ class LikeQuery(Stream):
     def test_numbers_may_have_blanks(self):
         for rows in (b"a,w,t\n 5 , 2 , 9 \n", b'a,w,t\n" 5 "," 2 "," 9 "\n'):
             self.assertEqual(self.report("quantiles", "--column", "a", "--weight", "w", stdin=rows)["n"], 2)
-            self.assertEqual(self.answer("quantiles", "--column", "a", "--time", "t", "--sliding", "1h", stdin=rows)["time"], 9)
+            self.assertEqual(self.answer("quantiles", "--column", "a", "--time", "t", "--sliding", "1h",
+                                         stdin=rows)["time"], 9)
 
     def test_other_forms(self):
         value = lambda *args, stdin: self.answer("quantiles", "--phi", "1", *args, stdin=stdin)["quantiles"][0]["value"]
@@ -323,16 +341,20 @@ class LikeQuery(Stream):
         self.assertEqual((skipped["n"], skipped["skipped"]), (1, 2))
 
     def test_names_that_differ_in_case(self):
-        value = lambda column: self.answer("quantiles", "--column", column, stdin=b"A,a,Bc\n1,2,3\n")["quantiles"][0]["value"]
+        value = lambda column: self.answer("quantiles", "--column", column,
+                                           stdin=b"A,a,Bc\n1,2,3\n")["quantiles"][0]["value"]
         self.assertEqual([value("A"), value("a"), value("bC"), value("3")], [1, 2, 3, 3])
         self.fails(1, "several columns are called 'x'", "quantiles", "--column", "x", stdin=b"X,X\n1,2\n")
-        self.fails(1, "standard input: there is no column 'c'; line 1 has 'a', 'b'", "quantiles", "--column", "c", stdin=b"a,b\n1,2\n")
+        self.fails(1, "standard input: there is no column 'c'; line 1 has 'a', 'b'", "quantiles", "--column", "c",
+                   stdin=b"a,b\n1,2\n")
 
     def test_the_word_of_a_message_is_the_wrong_one(self):
-        for option, words in (("--weight", "line 2: '/a' is not a weight"), ("--time", "line 2: '/a' is neither a time")):
+        for option, words in (("--weight", "line 2: '/a' is not a weight"),
+                              ("--time", "line 2: '/a' is neither a time")):
             more = ["--sliding", "5min"] if option == "--time" else []
             self.fails(1, words, "quantiles", "--column", "v", option, "k", *more, stdin=b"v,k\n1.348,/a\n")
-        self.fails(1, "line 2: 'pear' is not a number", "quantiles", "--column", "v", "--weight", "k", stdin=b"v,k\npear,1\n")
+        self.fails(1, "line 2: 'pear' is not a number", "quantiles", "--column", "v", "--weight", "k",
+                   stdin=b"v,k\npear,1\n")
 
 
 if __name__ == "__main__":

@@ -290,7 +290,8 @@ class Calls(unittest.TestCase):
         short = Texture(keys.glo)
         short.size = 8
         self.refused("->size is 8; begin with QM_KEYS_IN_TEXTURE", argsort(self.context, short, index.glo, 0))
-        self.refused("from 0 to 1, not 2", kernel.qm_percentiles_texture(self.context, given, ctypes.c_double(2), 1, few.glo))
+        self.refused("from 0 to 1, not 2", kernel.qm_percentiles_texture(self.context, given, ctypes.c_double(2), 1,
+                                                                         few.glo))
         self.refused("there is no type 9", kernel.qm_sort_buffer(self.context, Buffer(1, 9, 5), 0))
         self.refused("there is no call 0", kernel.qm_prepare(self.context, 0, 1, 5, 1, ctypes.c_int()))
         self.refused("load and context", kernel.qm_adopt(Load(), None, None))

@@ -11,7 +11,8 @@ import threading
 from pathlib import Path
 
 PAGE = b'<!doctype html><meta charset="utf-8"><title>test</title><script type="module" src="/tests/%s"></script>'
-TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".wasm": "application/wasm", ".json": "application/json"}
+TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".wasm": "application/wasm",
+         ".json": "application/json"}
 FLAGS = "--use-gl=angle --use-angle=swiftshader --enable-unsafe-swiftshader"
 
 
