@@ -370,7 +370,7 @@ TEST_CASE("Pairs of rectangles go to other rectangles, and wrong ones are refuse
     refused("as many values as keys, 4096, not 200", whole(0), whole(1), part(2, 0, 0, 10, 20), part(3, 0, 0, 10, 20));
     refused("the same width", whole(0), part(1, 0, 0, 32, 64), whole(2), whole(3));
     refused("R32I", whole(0), whole(2), whole(3), whole(3));
-    refused("different textures", whole(2), whole(3), whole(2), whole(3));
+    refused("another texture or layer", whole(2), whole(3), whole(2), whole(3));
     auto counted = whole(0);
     counted.counted = CountInBuffer{1, 0};
     refused("not taken from a buffer", counted, whole(1), whole(2), whole(3));
