@@ -157,7 +157,7 @@ class QUADMILL_API Quantiles : public StreamSummary {
 
     /// The phi-quantile, within eps n ranks of the requested rank.
     /// Pre: 0 <= phi <= 1; n() > 0.
-    [[nodiscard]] Quantile<T> quantile(double phi) const { return quantiles({phi}).front(); }
+    [[nodiscard]] Quantile<T> quantile(double phi) const;
     /// Answers for all phis, in that order.
     [[nodiscard]] std::vector<Quantile<T>> quantiles(std::span<const double> phis) const;
     /// The same for quantiles({0.5, 0.99}).

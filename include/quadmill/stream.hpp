@@ -148,9 +148,7 @@ class QUADMILL_API SlidingQuantiles : public StreamSummary {
 
     /// A quantile of the last `width` values, by default the whole window; bounds of ranks are among these.
     /// Pre: 0 <= phi <= 1; 1 <= width <= window, and width = window unless widths are variable; n() > 0.
-    [[nodiscard]] Quantile<T> quantile(double phi, std::optional<std::uint64_t> width = {}) const {
-        return quantiles(std::span<const double>(&phi, 1), width).front();
-    }
+    [[nodiscard]] Quantile<T> quantile(double phi, std::optional<std::uint64_t> width = {}) const;
     /// Answers for all phis, in that order.
     [[nodiscard]] std::vector<Quantile<T>> quantiles(std::span<const double> phis,
                                                      std::optional<std::uint64_t> width = {}) const;

@@ -43,6 +43,13 @@ void check_weights(const char* function, std::span<const T> keys, std::span<cons
 
 }  // namespace
 
+namespace {
+
+// Keys that came one at a time and are not counted yet. They stay in a CPU's first-level cache.
+constexpr std::size_t most_waiting = 4096;
+
+}  // namespace
+
 template <class T>
 struct Sketch<T>::State {
     explicit State(Core counters) : core(std::move(counters)) {}
@@ -64,7 +71,6 @@ struct Sketch<T>::State {
     }
 
   private:
-    static constexpr std::size_t most_waiting = 4096;  // they stay in a CPU's first-level cache
     Core core;
     std::vector<Key> waiting;
 };

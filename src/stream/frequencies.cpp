@@ -33,8 +33,7 @@ Count Frequencies<T>::count(T value) const {
 
 template <class T>
 void Frequencies<T>::merge(const Frequencies& other) {
-    if (&other == this)  // as in Quantiles::merge()
-        return merge(Frequencies(State::load(state().intake.rule(), save(), cpu_window_sorter(1))));
+    if (&other == this) return merge(Frequencies(State::load(state().intake.rule(), save(), cpu_window_sorter(1))));
     state().merge("Frequencies::merge", other.state(), std::max(eps(), other.eps()));
 }
 

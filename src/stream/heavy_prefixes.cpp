@@ -25,8 +25,7 @@ std::vector<HeavyPrefix<T>> HeavyPrefixes<T>::heavy(double support, HeavyRule ru
 
 template <class T>
 void HeavyPrefixes<T>::merge(const HeavyPrefixes& other) {
-    if (&other == this)  // as in Quantiles::merge()
-        return merge(HeavyPrefixes(State::load(state().intake.rule(), save(), cpu_window_sorter(1))));
+    if (&other == this) return merge(HeavyPrefixes(State::load(state().intake.rule(), save(), cpu_window_sorter(1))));
     state().merge(other.state());
 }
 

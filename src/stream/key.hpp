@@ -15,10 +15,7 @@
 
 namespace quadmill::detail::stream {
 
-using cpu::Key;
-using cpu::KeyOf;
-using cpu::rank_of;
-using cpu::saturating_sub;
+using cpu::Key, cpu::KeyOf, cpu::rank_of, cpu::saturating_sub;
 
 // Bounds of a rank or of a count of values, both inclusive.
 struct Bounds {

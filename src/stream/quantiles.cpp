@@ -155,6 +155,11 @@ Stats<T> Quantiles<T>::stats() const {
 }
 
 template <class T>
+Quantile<T> Quantiles<T>::quantile(double phi) const {
+    return quantiles(std::span<const double>(&phi, 1)).front();
+}
+
+template <class T>
 std::vector<Quantile<T>> Quantiles<T>::quantiles(std::span<const double> phis) const {
     for (const double phi : phis) check_part("Quantiles::quantiles", "phi", phi);
     if (n() == 0) throw InvalidArgument("Quantiles::quantiles: there are no values yet");

@@ -20,6 +20,11 @@ SlidingQuantiles<T> SlidingQuantiles<T>::load(std::span<const std::byte> bytes, 
     return SlidingQuantiles(State::load(rule_of<T>, "SlidingQuantiles::load", bytes, std::move(sorter)));
 }
 
+template <class T>
+Quantile<T> SlidingQuantiles<T>::quantile(double phi, std::optional<std::uint64_t> width) const {
+    return quantiles(std::span<const double>(&phi, 1), width).front();
+}
+
 // If values are missing, a rank may be higher by their number.
 template <class T>
 std::vector<Quantile<T>> SlidingQuantiles<T>::quantiles(std::span<const double> phis,
