@@ -52,9 +52,10 @@ void run_recent(StreamRun& run, const StreamOptions& stream, const SlidingChoice
         return run.run_pairs<T, double>(any, input_parser<T>(stream), parse_time, [&](auto records) {
             for (const auto& [value, time] : records) {
                 constexpr double year_5138 = 1e11;
-                if (time > year_5138 && !std::exchange(hinted, true))
+                if (time > year_5138 && !std::exchange(hinted, true)) {
                     fmt::print(stderr, "quadmill: the time {} looks like milliseconds, but --time reads seconds\n",
                                input::format_number(time));
+                }
                 run.answer_before(any, time);
                 recent.add(time, value);
             }

@@ -25,8 +25,8 @@ namespace quadmill::detail::gl {
 
 // Looks up OpenGL's functions.
 struct Loader {
-    void (*(*load)(void* user, const char* name))();
-    void* user;
+    void (*(*load)(void* user, const char* name))() = nullptr;
+    void* user = nullptr;
     const char* function = "Context::adopt";  // which wants them, for messages
 };
 

@@ -122,7 +122,7 @@ class CsvHeader {
 
 // Counts the fields of one row.
 struct CsvRow {
-    std::uint64_t at;  // its line
+    std::uint64_t at = 0;  // its line
     std::size_t fields = 0;
     void field(std::optional<std::string_view> /*field*/) { ++fields; }
     void line_end() {}

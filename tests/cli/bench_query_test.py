@@ -69,7 +69,7 @@ class BenchQuery(Command):
                      "--engines", "depth,cpu", "--threads", "1")
         text = result.stdout.decode()
         self.assertEqual(result.returncode, 0, result.stderr)
-        for words in ("median of 1", "predicate: a <= x, 4096 rows", "copy: copy c to depth, 4096 rows",
+        for words in ("each run once", "predicate: a <= x, 4096 rows", "copy: copy c to depth, 4096 rows",
                       "without std::nth_element: finds ranks only", "% of limit:", "depth test and occlusion count",
                       "x scan", "GB/s"):
             self.assertIn(words, text)

@@ -34,7 +34,7 @@ class Record(demo.AnyDemo, demo.Demo):
         self.assertEqual(first, demo.digests_of(self.record("b", *FEW, "--frames", "1", "--programs", file)))
         self.assertRegex(self.said, r"in 1 slices, with [1-9]")
         os.truncate(file, 1000)
-        self.refused("save_programs", "--record", os.path.join(self.folder, "c"), *FEW, "--programs", file)
+        self.refused("not saved programs", "--record", os.path.join(self.folder, "c"), *FEW, "--programs", file)
 
     def test_wrong_calls(self):
         self.refused("--sprites", "--record", "x", "--sprites", "0")
