@@ -27,7 +27,7 @@ test('The modules import little else', () => {
 });
 
 test('The modules are no larger than docs/browser.md says', () => {
-  for (const [name, most] of [['quadmill.wasm', 69], ['streams.wasm', 80], ['table.wasm', 103]]) {
+  for (const [name, most] of [['quadmill.wasm', 70], ['streams.wasm', 80], ['table.wasm', 104]]) {
     const bytes = zipped(name);
     console.log(`${name}: ${bytes} bytes gzipped`);
     assert.ok(bytes <= most * 1024, name);
