@@ -67,10 +67,6 @@ py::array plain(const py::array& array) {
     return is_plain(array) ? array : py::array(array.attr("copy")("C"));
 }
 
-}  // namespace
-
-namespace {
-
 std::optional<KeyType> known_type(const py::dtype& type) {
     const auto name = text(type.attr("kind")) + std::to_string(8 * type.attr("itemsize").cast<std::size_t>());
     for (const auto& [word, key] : detail::input::type_words)

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <regex>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,6 +13,7 @@
 #include "arrays.hpp"
 #include "context.hpp"
 #include "cpu/sort.hpp"
+#include "input/printable.hpp"
 #include "module.hpp"
 #include "numbers.hpp"
 #include "quadmill/error.hpp"
@@ -47,8 +47,7 @@ void under_name(const char* function, const Work& work) {
     try {
         work();
     } catch (const InvalidArgument& error) {
-        static const std::regex name(R"(^[\w:]+: )");
-        throw InvalidArgument(std::string(function) + ": " + std::regex_replace(error.what(), name, ""));
+        throw InvalidArgument(std::string(function) + ": " + detail::input::without_function(error));
     }
 }
 
@@ -373,7 +372,8 @@ array([1, 2, 0, 4, 3], dtype=uint32)
                py::arg("ends") = py::none(), py::arg("order") = "asc", py::arg("engine") = "auto",
                py::arg("context") = WorkplacePtr(), py::arg("threads") = 0U, R"(
 Sorts keys in place, stably, and puts values[i] where key i goes. Values may be of any type, and rows of an array of
-several dimensions; they share no memory with the keys. With `ends`, within each segment, as in sort_segments(). Engines as in sort_with_index().
+several dimensions; they share no memory with the keys. With `ends`, within each segment, as in sort_segments().
+Engines as in sort_with_index().
 
 >>> keys, values = numpy.array([3, 1, 2]), numpy.array(["c", "a", "b"])
 >>> quadmill.sort_by_key(keys, values)

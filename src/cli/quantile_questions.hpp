@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -43,7 +44,7 @@ template <class T>
     return std::numeric_limits<T>::max();
 }
 
-// Of the values in a bar.
+// The estimated number of values in a bar, from those below it and those up to its end.
 [[nodiscard]] inline std::uint64_t estimate_of(const Count& below, const Count& at_most) {
     return at_most.estimate - std::min(at_most.estimate, below.estimate);
 }
@@ -140,9 +141,12 @@ void QuantileQuestions::add_bars(Answer& answer, const Quantiles<T>& summary) co
         all.push_back({min, min, {}, below});
         min = at_rank(below.upper + 1);
     }
-    const bool is_open = std::isinf(double_of(max)) && (all.empty() || max != all.front().to);
-    const Bar open{max, max, at_most = is_open ? summary.rank(greatest_finite<T>()) : at_most, everything};
-    if (is_open) max = at_rank(at_most.lower);
+    std::optional<Bar> infinite;
+    if (std::isinf(double_of(max)) && (all.empty() || max != all.front().to)) {
+        at_most = summary.rank(greatest_finite<T>());
+        infinite = Bar{max, max, at_most, everything};
+        max = at_rank(at_most.lower);
+    }
     const double first = double_of(min), last = double_of(max);
     if (std::isfinite(first) && std::isfinite(last)) {
         const auto of_finite = all.size();
@@ -162,7 +166,7 @@ void QuantileQuestions::add_bars(Answer& answer, const Quantiles<T>& summary) co
             draw(ends, counts);
         }
     }
-    if (is_open) all.push_back(open);
+    if (infinite) all.push_back(*infinite);
     std::uint64_t most = 0;
     for (const auto& bar : all) most = std::max(most, estimate_of(bar.below, bar.at_most));
     answer.rows_of = "bars";

@@ -4,19 +4,14 @@
 #include <CLI/CLI.hpp>
 #include <initializer_list>
 #include <string>
-#include <string_view>
 
 #include "files/files.hpp"
+#include "input/printable.hpp"
 #include "quadmill/error.hpp"
 
 namespace quadmill::detail::cli {
 
-// The library's messages begin with the name of a function, which means nothing to users of the command.
-inline std::string without_function(const InvalidArgument& error) {
-    const std::string_view what = error.what();
-    const auto colon = what.find(": ");
-    return std::string(colon < what.find(' ') ? what.substr(colon + 2) : what);
-}
+using input::without_function;
 
 // Reports InvalidArgument as a wrong call.
 template <class Work>

@@ -18,8 +18,11 @@ class Core {
     void add(const char* function, const Batch& batch, Sign sign);
     void add_texture(const char* function, std::uint32_t keys, std::optional<std::size_t> count, Sign sign);
     void query(const Batch& batch, std::span<SketchCount> counts);
-    // Throws InvalidArgument if so many more weights are too many.
-    void require_room(std::uint64_t more) const { static_cast<void>(n_after("Sketch::insert", more, Sign::Plus)); }
+    // Throws as an insert of keys with that sum of weights would before any work.
+    void require_room(std::uint64_t more) const {
+        require_intact();
+        static_cast<void>(n_after("Sketch::insert", more, Sign::Plus));
+    }
     void query_texture(std::uint32_t keys, std::uint32_t estimates, std::optional<std::size_t> count);
     void merge(Core& other);
     [[nodiscard]] std::vector<std::byte> save();

@@ -41,10 +41,6 @@ void check_weights(const char* function, std::span<const T> keys, std::span<cons
                           " keys need the same number of weights, not " + std::to_string(weights.size()));
 }
 
-}  // namespace
-
-namespace {
-
 // Keys that came one at a time and are not counted yet. They stay in a CPU's first-level cache.
 constexpr std::size_t most_waiting = 4096;
 
