@@ -11,9 +11,11 @@ namespace quadmill::detail::cli {
 
 namespace {
 
-using Kind = Aggregate::Kind;
-const input::Words<Kind> whole_words{
-    {"min", Kind::Min}, {"max", Kind::Max}, {"avg", Kind::Average}, {"count", Kind::Count}, {"sum", Kind::Sum}};
+const input::Words<Aggregate::Kind> whole_words{{"min", Aggregate::Kind::Min},
+                                                {"max", Aggregate::Kind::Max},
+                                                {"avg", Aggregate::Kind::Average},
+                                                {"count", Aggregate::Kind::Count},
+                                                {"sum", Aggregate::Kind::Sum}};
 
 std::optional<Aggregate> aggregate_of(std::string_view text) {
     for (const auto& [word, kind] : whole_words) {

@@ -22,7 +22,7 @@ const char* const exit_statuses =
 
 namespace {
 
-constexpr std::size_t columns = 80, description_column = 26;
+constexpr std::size_t page_width = 80, description_column = 26;
 constexpr const char *common = "Options", *papers = "Reproducing the papers";
 
 const std::set<std::string_view> performance_options{"device",        "engine", "explain-engine", "join",
@@ -42,7 +42,7 @@ std::string wrapped(std::string_view line, std::size_t begin, std::size_t hangin
         size = std::min(line.find(' ', size == line.npos ? line.size() : size), line.size());
         auto word = line.substr(0, size);
         line.remove_prefix(size);
-        if (!first && column + word.size() + (line.empty() ? 0 : more.size()) > columns) {
+        if (!first && column + word.size() + (line.empty() ? 0 : more.size()) > page_width) {
             out.append(more).append("\n").append(hanging, ' ');
             word.remove_prefix(std::min(word.find_first_not_of(' '), word.size()));
             column = hanging;
@@ -111,7 +111,7 @@ class HelpText : public CLI::Formatter {
                 names = names.substr(0, brace) + "[=" + type + "]";
                 type.clear();
             }
-            if (names.size() + type.size() + 3 > columns) {  // too many words to list
+            if (names.size() + type.size() + 3 > page_width) {  // too many words to list
                 std::string words;
                 for (const auto& word : CLI::detail::split(type, '|')) words += (words.empty() ? "" : ", ") + word;
                 description += ": " + words;
