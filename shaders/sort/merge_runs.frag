@@ -7,7 +7,7 @@
 // rotated in its registers. The two parts of a cut add up to a multiple of KEYS, so a, rotated by s, meets the reversed
 // b rotated by the same s. The result is a rotated bitonic sequence, which the network sorts as well.
 // SEARCH: the pass searches the cut of each block itself.
-uniform int last;  // 1: write the keys as bits of their type
+// The last pass writes keys as bits of their type. The uniforms of the others keep them as numbers.
 layout(location = 0) out uvec4 block[LAYERS];
 
 // Loads keys [start, start + KEYS) of the run of blocks [begin, end).
@@ -53,8 +53,6 @@ void main() {
     KEY v[KEYS];
     for (int k = 0; k < KEYS; ++k) v[k] = ONE_OF(!upper, a[k], b[KEYS - 1 - k]);
     BITONIC_NETWORK(v)
-    if (last != 0) {
-        for (int k = 0; k < KEYS; ++k) v[k] = to_bits(v[k]);
-    }
+    for (int k = 0; k < KEYS; ++k) v[k] = to_bits(v[k]);
     WRITE_BLOCK(block, v)
 }

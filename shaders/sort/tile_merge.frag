@@ -9,12 +9,12 @@
 //              may do, it is merged the other way.
 //     else     loads a tile's keys of each run. The smaller keys of run 0 and of the reversed run 1, key by key, are
 //              the lowest of both and a bitonic sequence.
+// The last level writes keys as bits of their type. The uniforms of the others keep them as numbers.
 //     texture0   the runs, in tiles
 //     texture1   the cuts
 uniform highp usampler2DArray texture0;
 uniform highp usampler2DArray texture1;
 uniform int fill_row;  // row with the smallest and the largest key
-uniform int last;      // 1: write the keys as bits of their type
 layout(location = 0) out uvec4 block[8];
 
 struct Part {
@@ -195,8 +195,6 @@ void main() {
 #else
     merge_lowest(part, v);
 #endif
-    if (last != 0) {
-        for (int k = 0; k < KEYS; ++k) v[k] = to_bits(v[k]);
-    }
+    for (int k = 0; k < KEYS; ++k) v[k] = to_bits(v[k]);
     WRITE_BLOCK(block, v)
 }

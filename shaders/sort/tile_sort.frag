@@ -36,8 +36,9 @@ void main() {
     if (RUN_LANES > 2) merge_runs(v, 2);
     if (RUN_LANES > 3) merge_runs(v, 3);
     if (RUN_LANES > 4) merge_runs(v, 4);
-    if (last != 0) {
-        for (int k = 0; k < KEYS; ++k) v[k] = to_bits(v[k]);
+    for (int k = 0; k < KEYS; ++k) {  // with no branch around it (docs/notes/hardware.md, 'NVIDIA's compiler')
+        KEY bits = to_bits(v[k]);
+        v[k] = last != 0 ? bits : v[k];
     }
     WRITE_BLOCK(block, v)
 }

@@ -44,4 +44,8 @@ gl::Uniforms order_uniforms(const KeyForm& form) {
     });
 }
 
+gl::Uniforms number_uniforms() {
+    return {{"flip_low", 0U}, {"flip_high", 0U}, {"sign_bit", 0U}, {"ones", 0U}, {"nans", 0U}};
+}
+
 }  // namespace quadmill::detail::sort

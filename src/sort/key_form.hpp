@@ -28,5 +28,8 @@ struct KeyForm {
 
 // The constants of TotalOrder, as uniforms for shaders/sort/key_order.glsl.
 [[nodiscard]] gl::Uniforms order_uniforms(const KeyForm& form);
+// Those with which decode() changes nothing, for the passes before the last one. A branch around decode() would do, too,
+// but NVIDIA compiled it wrongly (docs/notes/hardware.md).
+[[nodiscard]] gl::Uniforms number_uniforms();
 
 }  // namespace quadmill::detail::sort

@@ -218,7 +218,7 @@ void MergePasses::merge(const Job& job, const Level& level, const Slice& slice) 
                 {.name = "merge",
                  .stage = level.index,
                  .inputs = inputs(job, job.one_pass ? nullptr : &find_cuts(job, level, slice)),
-                 .uniforms = uniforms(job, level).set("last", level.last ? 1 : 0).set(order_uniforms(job.form)),
+                 .uniforms = uniforms(job, level).set(level.last ? order_uniforms(job.form) : number_uniforms()),
                  .target = &textures.keys.next.framebuffer});
     textures.keys.swap();
 }

@@ -210,8 +210,7 @@ SortedTiles SubgroupPasses::merge(TileTextures& textures, const KeyForm& form, c
         variant.kind = Kind::Merge;
         variant.wide = level.exact && form.words() == 1 && form.key_bytes() == 4;
         uniforms.set("fill_row", textures.shape.fill_row())
-            .set("last", &level == &levels.back() ? 1 : 0)
-            .set(order_uniforms(form));
+            .set(&level == &levels.back() ? order_uniforms(form) : number_uniforms());
         textures.keys.swap();
         sorted = {{head, level.step(), level.segment_blocks()},
                   level.blocks(),
