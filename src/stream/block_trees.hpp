@@ -10,55 +10,74 @@
 #include <vector>
 
 #include "cpu/merge.hpp"
+#include "quadmill/sort.hpp"
+#include "stream/intake.hpp"
+#include "stream/parts.hpp"
 #include "stream/share.hpp"
 #include "stream/sliding_window.hpp"
 
 namespace quadmill::detail::stream {
 
-// A tree has 2^height base blocks and all blocks that consist of them. Its values arrive as sorted base blocks and are
-// merged level by level. Each level's blocks are samples of their own values, so merging summaries, which takes time on
-// one thread and adds error, only begins above the tree. If an answer is requested before a tree is complete, its
-// values are added as single blocks, and so are later values until the next tree can begin.
+// A tree has 2^height base blocks and all blocks that consist of them. Its values arrive as sorted base blocks. Blocks of
+// each next level are sorted, or merged of two if all levels have blocks. Each level's blocks are samples of their own
+// values, so merging summaries, which takes time on one thread and adds error, only begins above the tree. If an answer
+// is requested before a tree is complete, its values are sorted for the answer if few levels have blocks. Otherwise they
+// are added as single blocks, and so are later values until the next tree can begin.
 template <class Summary>
 class BlockTrees {
   public:
-    BlockTrees(const KeyRule& rule, const SlidingPlan& plan)
-        : rule_(rule), of_order_(rule_of_order(rule)), plan_(plan), values_(rule.width), merged_(rule.width) {}
+    // Makes that many trees at the same time.
+    BlockTrees(const KeyRule& rule, const SlidingPlan& plan, std::size_t at_once)
+        : rule_(rule),
+          of_tree_(plan.few ? rule : rule_of_order(rule)),
+          plan_(plan),
+          at_once_(std::max(at_once, (std::size_t{1} << 17U) / tree_values())),
+          values_(rule.width),
+          merged_(rule.width) {}
 
     // Takes the next base block of the stream, sorted.
     void add(const Window& sorted, SlidingWindow<Summary>& window, const Share& share, StreamTimes& times) {
-        const auto blocks = window.n() / plan_.block;
-        if (plan_.tree_height() == 0 || (values_.empty() && blocks % leaves() != 0))
+        if (plan_.tree_height() == 0 || (values_.empty() && window.n() / plan_.block % leaves() != 0))
             return add_single(sorted, window, times);
-        values_.reserve(tree_values());
+        values_.reserve(at_once_ * tree_values());
         const auto before = values_.size();
-        values_.resize(before + sorted.size());
-        with_width(rule_.width, [&, rule = rule_]<class Bits>(Bits /*width*/) {
-            const auto* from = sorted.values().template as<Bits>();
-            const auto to = values_.template as<Bits>().subspan(before);
-            for (std::size_t i = 0; i < to.size(); ++i) to[i] = rule.order(bits_at(from + i));
-        });
-        if (values_.size() < tree_values()) return;
-        try {
-            window.add(timed(times.merge, [&] { return grow(blocks, window, share); }));
-        } catch (...) {
-            values_.clear();  // without memory it is lost like a single block: half merged values are not a block
-            throw;
+        values_.append(sorted.values());
+        if (!plan_.few) {
+            with_width(rule_.width, [&, rule = rule_]<class Bits>(Bits /*width*/) {
+                for (auto& bits : values_.as<Bits>().subspan(before)) bits = rule.order(bits_at(&bits));
+            });
         }
-        values_.clear();
+        if (values_.size() == at_once_ * tree_values()) grow(window, share, times);
     }
-    // Afterwards no values wait. A block for which there is no memory is lost, like a single block, but no other.
-    void flush(SlidingWindow<Summary>& window, StreamTimes& times) {
+    // Afterwards no values wait, or less than a tree's if few levels have blocks. A block for which there is no memory
+    // is lost, like a single block, but no other.
+    void flush(SlidingWindow<Summary>& window, const Share& share, StreamTimes& times) {
         std::exception_ptr failure;
-        for (std::size_t at = 0; at < values_.size(); at += block()) {
+        const auto keep = [&](const auto& work) {
             try {
-                add_single(Window(values_.values().subspan(at, block()), of_order_), window, times);
+                work();
             } catch (...) {
                 failure = std::current_exception();
             }
-        }
-        values_.clear();
+        };
+        keep([&] { grow(window, share, times); });
+        for (std::size_t at = 0; !plan_.few && at < values_.size(); at += block())
+            keep([&] { add_single(Window(values_.values().subspan(at, block()), of_tree_), window, times); });
+        if (!plan_.few) values_.clear();
         if (failure) std::rethrow_exception(failure);
+    }
+    // The summary of the waiting values and the values after them.
+    [[nodiscard]] Summary rest(const Window& sorted) const {
+        if (values_.empty()) return Summary::of(sorted, 0);
+        Buffer all(values_.values());
+        all.append(sorted.values());
+        sort_windows_on_cpu(rule_.keys(all.data(), all.size()), all.size(), Order::Ascending, 1);
+        return Summary::of(Window(all.values(), rule_), 0);
+    }
+    // Writes the waiting blocks. Pre: flush() was called last.
+    void write(Writer& to) const {
+        for (std::size_t at = 0; at < values_.size(); at += block())
+            write_sorted(to, Window(values_.values().subspan(at, block()), rule_));
     }
     // Number of waiting values.
     [[nodiscard]] std::uint64_t n() const { return values_.size(); }
@@ -73,98 +92,72 @@ class BlockTrees {
         window.add(
             timed(times.sample, [&] { return Summary::of(sorted, window.chain().max_error(1, sorted.size())); }));
     }
-
-    // The blocks of a level, and their positions in the stream.
-    struct Level {
-        std::size_t length;            // values per block
-        std::uint64_t begin, needed;   // positions of the first block of all, and of the first needed one
-        double error;                  // of a block, in values
-        std::vector<Summary>& blocks;  // from the first needed one on
-    };
-    // Samples the sorted blocks that begin at these positions.
-    void sample(const Level& level, const Values& values, std::size_t first, std::size_t last) const {
-        for (auto b = (first + level.length - 1) / level.length; b * level.length < last; ++b) {
-            if (level.begin + b < level.needed) continue;
-            auto& block = level.blocks[static_cast<std::size_t>(level.begin + b - level.needed)];
-            block = Summary::of(Window(values.subspan(b * level.length, level.length), of_order_), level.error);
-            block.pack();
-        }
-    }
     // The rule of values that were replaced by their order, which is compared faster.
     static KeyRule rule_of_order(KeyRule rule) {
         rule.minus_zero = rule.order(rule.minus_zero);
         rule.if_negative = rule.if_positive = rule.minus = 0;
         return rule;
     }
-    // Merges all pairs of sorted runs of that length between the two positions.
-    static void merge_pairs(Buffer& from, Buffer& to, std::size_t length, std::size_t first, std::size_t last) {
-        with_width(from.values().width(), [&]<class Bits>(Bits /*width*/) {
-            merge_pairs(from.as<Bits>().data(), to.as<Bits>().data(), length, first, last);
-        });
+    // Makes trees of the waiting values. Each thread makes whole trees. Without memory their values are lost like a
+    // single block: half merged values are not a block.
+    void grow(SlidingWindow<Summary>& window, const Share& share, StreamTimes& times) {
+        const auto trees = values_.size() / tree_values();
+        if (trees == 0) return;
+        const auto make = [&] {
+            std::vector<BlockTree<Summary>> made(trees);
+            if (!plan_.few) merged_.resize(values_.size());
+            timed(times.merge, [&] { share(trees, [&](std::size_t i) { made[i] = tree(i, window); }); });
+            for (auto& tree : made) window.add(std::move(tree));
+        };
+        whether_or_not(make, [&] { values_.erase_first(trees * tree_values()); });
     }
-    template <class Bits>
-    static void merge_pairs(const Bits* from, Bits* to, std::size_t length, std::size_t first, std::size_t last) {
-        const std::less<Bits> less;
-        while (first < last) {
-            const auto pair = first / (2 * length) * (2 * length), until = std::min(last, pair + 2 * length);
-            const cpu::Run<Bits> a{from + pair, length}, b{from + pair + length, length};
-            const auto a_first = cpu::merge_path(a, b, first - pair, less),
-                       a_last = cpu::merge_path(a, b, until - pair, less);
-            const auto b_first = first - pair - a_first, b_last = until - pair - a_last;
-            cpu::merge_two(cpu::Run<Bits>{a.data + a_first, a_last - a_first},
-                           cpu::Run<Bits>{b.data + b_first, b_last - b_first}, to + first, less);
-            first = until;
-        }
-    }
-
-    // The tree of all waiting values, after that many earlier base blocks. First each thread takes subtrees that fit
-    // into its cache; then threads share each level.
-    BlockTree<Summary> grow(std::uint64_t before, const SlidingWindow<Summary>& window, const Share& share) {
-        constexpr std::size_t piece = std::size_t{1} << 14U;  // in values
-        const auto after = before + leaves();
+    BlockTree<Summary> tree(std::size_t i, const SlidingWindow<Summary>& window) {
+        const auto before = window.n() / plan_.block + i * leaves(), after = before + leaves();
+        const auto first = i * tree_values();
         const int height = plan_.tree_height();
         BlockTree<Summary> tree;
         tree.levels.resize(static_cast<std::size_t>(height) + 1);
-        std::vector<Level> levels;
-        for (int l = 0; l <= height; ++l) {
-            const auto begin = before >> l, end = after >> l,
-                       needed = std::clamp(plan_.first_needed(l, after), begin, end);
-            auto& blocks = tree.levels[static_cast<std::size_t>(l)];
-            blocks.resize(static_cast<std::size_t>(end - needed));
-            levels.push_back({block() << l, begin, needed, window.new_block_error(l, after), blocks});
+        auto *from = &values_, *to = &merged_;
+        for (int l = 0;; l += plan_.stride) {
+            const auto length = block() << l;
+            const auto begin = before >> l, end = after >> l;
+            for (auto b = std::clamp(plan_.first_needed(l, after), begin, end); b < end; ++b) {
+                const auto values =
+                    from->values().subspan(first + static_cast<std::size_t>(b - begin) * length, length);
+                auto& blocks = tree.levels[static_cast<std::size_t>(l)];
+                blocks.push_back(Summary::of(Window(values, of_tree_), window.new_block_error(l, after)));
+                blocks.back().pack();
+            }
+            if (l == height) break;
+            if (plan_.few) {
+                const auto keys = rule_.keys(from->data(first), tree_values());
+                sort_windows_on_cpu(keys, length << plan_.stride, Order::Ascending, 1);
+            } else {
+                merge_pairs(*from, *to, length, first, first + tree_values());
+                std::swap(from, to);
+            }
         }
-        merged_.resize(values_.size());
-        std::size_t by_one = 0;
-        while (by_one + 1 < levels.size() && levels[by_one + 1].length <= piece) ++by_one;
-        const auto subtree = levels[by_one].length;
-        share(values_.size() / subtree, [&](std::size_t i) {
-            const auto first = i * subtree, last = first + subtree;
-            auto *from = &values_, *to = &merged_;
-            for (std::size_t l = 0;; ++l, std::swap(from, to)) {
-                sample(levels[l], from->values(), first, last);
-                if (l == by_one) break;
-                merge_pairs(*from, *to, levels[l].length, first, last);
+        if (plan_.few) return tree;
+        const auto error = window.chain().max_error(tree.levels.size(), tree_values());
+        tree.root = Summary::of(Window(from->values().subspan(first, tree_values()), of_tree_), error);
+        return tree;
+    }
+    // Merges all pairs of sorted runs of that length between the two positions.
+    static void merge_pairs(Buffer& from, Buffer& to, std::size_t length, std::size_t first, std::size_t last) {
+        with_width(from.values().width(), [&]<class Bits>(Bits /*width*/) {
+            for (; first < last; first += 2 * length) {
+                const auto* a = from.as<Bits>().data() + first;
+                cpu::merge_two(cpu::Run<Bits>{a, length}, cpu::Run<Bits>{a + length, length},
+                               to.as<Bits>().data() + first, std::less<Bits>());
             }
         });
-        if (by_one % 2 != 0) values_.swap(merged_);
-        for (auto l = by_one; l + 1 < levels.size(); ++l) {
-            share((values_.size() + piece - 1) / piece, [&](std::size_t i) {
-                const auto first = i * piece, last = std::min(first + piece, values_.size());
-                if (l > by_one) sample(levels[l], values_.values(), first, last);
-                merge_pairs(values_, merged_, levels[l].length, first, last);
-            });
-            values_.swap(merged_);
-        }
-        if (levels.size() > by_one + 1) sample(levels.back(), values_.values(), 0, values_.size());
-        const double error = window.chain().max_error(levels.size(), values_.size());
-        tree.root = Summary::of(Window(values_.values(), of_order_), error, share);
-        return tree;
     }
 
     const KeyRule& rule_;
-    KeyRule of_order_;
+    KeyRule of_tree_;  // of waiting values: by their order if they are merged
     SlidingPlan plan_;
-    Buffer values_, merged_;  // by their order
+    std::size_t at_once_;
+    Buffer values_, merged_;
 };
 
 }  // namespace quadmill::detail::stream

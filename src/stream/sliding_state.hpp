@@ -146,15 +146,15 @@ class SlidingState final : public WindowedState {
   public:
     // Messages begin with `name`.
     SlidingState(const KeyRule& rule, const std::string& name, const SlidingOptions& options,
-                 std::unique_ptr<WindowSorter> sorter)
-        : WindowedState(rule, SlidingPlan(checked(name, options, rule.width)).intake_window(),
+                 std::unique_ptr<WindowSorter> sorter, SlidingPlan::Levels levels = SlidingPlan::Levels::FewIfPossible)
+        : WindowedState(rule, SlidingPlan(checked(name, options, rule.width), levels).intake_window(),
                         with_min(std::move(sorter), options)),
           name_(name),
           options_(options),
-          plan_(options),
+          plan_(options, levels),
           last_(rule, plan_.exact + plan_.exact / 8),
           blocks_(plan_),
-          trees_(rule, plan_),
+          trees_(rule, plan_, intake.sorter().batch_windows()),
           sorts_(rule, plan_) {}
 
     void take(const Windows& sorted) override {
@@ -205,7 +205,8 @@ class SlidingState final : public WindowedState {
     [[nodiscard]] const SlidingOptions& options() const { return options_; }
     [[nodiscard]] std::size_t summary_bytes() override {
         settle();
-        return blocks_.bytes() + last_.bytes() + sorts_.bytes();
+        return blocks_.bytes() + last_.bytes() + sorts_.bytes() +
+               static_cast<std::size_t>(trees_.n()) * intake.rule().width;
     }
     [[nodiscard]] std::size_t bytes() override {
         return sizeof *this + blocks_.memory() + trees_.bytes() + last_.bytes() + sorts_.bytes() + intake.bytes() +
@@ -221,13 +222,15 @@ class SlidingState final : public WindowedState {
         to.u64(options_.window);
         to.u64((options_.widths == Widths::Variable ? variable : 0) |
                (options_.paper.raw == RawValues::Never ? never_raw : 0) |
-               (options_.paper.blocks == SlidingBlocks::Sorted ? level_sorts : 0));
+               (options_.paper.blocks == SlidingBlocks::Sorted ? level_sorts : 0) | (plan_.few ? few_levels : 0));
         to.u64(n());
         to.u64(nans());
         to.values(last_.last(std::min(n(), plan_.exact)), intake.rule());
         if (plan_.is_exact()) return to.take();
         blocks_.write(to);
-        plan_.sorted ? sorts_.write(to) : write_sorted(to, rest);
+        if (plan_.sorted) return sorts_.write(to), to.take();
+        trees_.write(to);
+        write_sorted(to, rest);
         return to.take();
     }
     static std::unique_ptr<SlidingState> load(const KeyRule& rule, const char* function,
@@ -236,8 +239,7 @@ class SlidingState final : public WindowedState {
         SlidingOptions options{.eps = read_eps(from, SlidingPlan::min_eps)};
         options.window = from.u64();
         const auto forms = from.u64();
-        from.require(options.window >= 1 && options.window <= SlidingPlan::max_window &&
-                         forms <= (variable | never_raw | level_sorts) &&
+        from.require(options.window >= 1 && options.window <= SlidingPlan::max_window && forms <= few_levels &&
                          (forms & (variable | level_sorts)) != (variable | level_sorts),
                      "the window");
         if ((forms & variable) != 0) options.widths = Widths::Variable;
@@ -246,8 +248,11 @@ class SlidingState final : public WindowedState {
         options.max_bytes = std::numeric_limits<std::uint64_t>::max();  // was checked when it was made
         const auto n = from.u64(), nans = from.u64();
         from.require(n <= max_values && nans <= max_values, "the number of values");
-        auto state = std::make_unique<SlidingState>(rule, function, options, std::move(sorter));
+        using Levels = SlidingPlan::Levels;
+        auto state = std::make_unique<SlidingState>(rule, function, options, std::move(sorter),
+                                                    forms == few_levels ? Levels::FewIfPossible : Levels::All);
         const auto& plan = state->plan_;
+        from.require(plan.few == (forms == few_levels), "the window");
         const auto last = from.values(plan.exact, rule);
         from.require(last.size() == std::min(n, plan.exact), "the last values");
         state->last_.add(last.values());
@@ -258,8 +263,15 @@ class SlidingState final : public WindowedState {
                 from.require(state->blocks_.n() <= n && n - state->blocks_.n() < plan.block, "the number of values");
                 state->sorts_.read(from, n);
             } else {
-                rest = read_sorted(from, plan.block - 1, rule);
-                from.require(state->blocks_.n() + rest.size() == n, "the number of values");
+                for (bool is_last = false; !is_last;) {
+                    const auto part = read_sorted(from, plan.block - (plan.few ? 0 : 1), rule);
+                    is_last = part.size() < plan.block;
+                    from.require(part.size() <= n - std::min(n, state->blocks_.n() + rest.size()),
+                                 "the number of values");
+                    rest.append(part.values());
+                }
+                from.require(state->blocks_.n() + rest.size() == n && rest.size() < plan.max_rest(),
+                             "the number of values");
             }
         }
         from.end();
@@ -272,7 +284,7 @@ class SlidingState final : public WindowedState {
     static constexpr Kind kind =
         std::is_same_v<Summary, QuantileSummary> ? Kind::SlidingQuantiles : Kind::SlidingFrequencies;
     // The saved options, as bits of a number.
-    static constexpr std::uint64_t variable = 1, never_raw = 2, level_sorts = 4;
+    static constexpr std::uint64_t variable = 1, never_raw = 2, level_sorts = 4, few_levels = 8;
 
     // Like Intake::settle_all(). Afterwards all complete blocks exist.
     Window settle_all() {
@@ -281,7 +293,7 @@ class SlidingState final : public WindowedState {
         return rest;
     }
     void flush() {
-        intake.counted([this] { trees_.flush(blocks_, own_times); });
+        intake.counted([this] { trees_.flush(blocks_, intake.share(), own_times); });
     }
     static std::unique_ptr<WindowSorter> with_min(std::unique_ptr<WindowSorter> sorter, const SlidingOptions& options) {
         constexpr std::size_t worth_a_call = std::size_t{1} << 12U;
@@ -319,7 +331,7 @@ class SlidingState final : public WindowedState {
             return sorts_.rest(intake.sorter(), own_times);
         }
         const auto values = settle_all();
-        return timed(own_times.sample, [&] { return Summary::of(values, 0); });
+        return timed(own_times.sample, [&] { return trees_.rest(values); });
     }
     [[nodiscard]] bool is_kept(std::uint64_t width) const { return std::min(width, intake.n()) <= plan_.exact; }
     Window sorted(std::uint64_t width) {

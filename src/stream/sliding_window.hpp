@@ -9,6 +9,7 @@
 #include <deque>
 #include <new>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -26,10 +27,16 @@ namespace quadmill::detail::stream {
 // length of the block. At its old end a window may lack a part of a block of the lowest kept level, which is a quarter
 // of eps W. Its new end comes from the chain of merges, and from the values of an incomplete base block, which are
 // exact.
+//
+// Few levels (`few`) suffice for windows of fixed width, unless they are very long. Only every stride-th level up to
+// `top` has blocks, each sorted by itself. A window has whole blocks of the level `top`, which may be off by eps / 2 of
+// their values, and the end of one more block, in blocks of lower levels, which may be off by eps W / 4 values together.
+// With one lower level, W / `length(top)` blocks of 1 / eps entries and as many entries of the lower level are kept.
 struct SlidingPlan {
     static constexpr double min_eps = 1e-6;
     static constexpr std::uint64_t max_window = std::uint64_t{1} << 40U;
-    explicit SlidingPlan(const SlidingOptions& options)
+    enum class Levels { All, FewIfPossible };
+    explicit SlidingPlan(const SlidingOptions& options, Levels wanted = Levels::FewIfPossible)
         : eps(options.eps),
           window(options.window),
           fixed(options.widths == Widths::Fixed),
@@ -50,14 +57,20 @@ struct SlidingPlan {
         } else {
             exact = std::min(exact, window);
         }
+        if (fixed && !sorted && !never && !is_exact() && wanted == Levels::FewIfPossible) choose_few();
     }
     // The max memory in bytes, for values of that many bytes.
     [[nodiscard]] double max_bytes(std::size_t value_bytes) const {
         constexpr double entry_bytes = 24;
         const double bytes = static_cast<double>(value_bytes), all = levels + 1.0, w = static_cast<double>(window);
         if (is_exact()) return w * (3 * bytes + entry_bytes);  // the last values, and as many for an answer
-        const double blocks = fixed ? std::min(6 * all * all / eps, (all + 2) * w)
-                                    : 6 * all * std::log(8 / eps) * std::log2(w * eps) / eps;
+        double blocks = fixed ? std::min(6 * all * all / eps, (all + 2) * w)
+                              : 6 * all * std::log(8 / eps) * std::log2(w * eps) / eps;
+        if (few) blocks = 0;
+        for (int l = 0; few && l <= top; l += stride) {
+            const auto values = static_cast<double>(length(l));
+            blocks += (w / values + 2) * (values / std::max(own_error(l), 1.0) + 8);
+        }
         if (sorted) return blocks * entry_bytes + 2 * std::min(4 * all / eps, w) * (2 * bytes + entry_bytes);
         const double waiting = tree_height() > 0 ? static_cast<double>(length(tree_height())) : 0;
         return blocks * entry_bytes + 4 * static_cast<double>(block + exact) * bytes + 2 * waiting * bytes;
@@ -74,6 +87,8 @@ struct SlidingPlan {
     }
     // Number of values in a block.
     [[nodiscard]] std::uint64_t length(int level) const { return block << static_cast<unsigned>(level); }
+    // A bound of the number of values after the last block.
+    [[nodiscard]] std::uint64_t max_rest() const { return few ? length(top) : block; }
     // Values in a window of the intake.
     [[nodiscard]] std::size_t intake_window() const { return sorted ? 1 : static_cast<std::size_t>(block); }
     // The height of trees of blocks (block_trees.hpp): large enough that a sample of the highest block is small
@@ -81,12 +96,19 @@ struct SlidingPlan {
     [[nodiscard]] int tree_height() const {
         constexpr std::uint64_t enough = std::uint64_t{1} << 17U;
         const int height = block < enough ? log2_floor((enough + block - 1) / block - 1) + 1 : 0;
-        return sorted ? 0 : std::min(height, top);
+        return sorted ? 0 : few ? top : std::min(height, top);
     }
     // In values, for a block that is only used by windows of at least that width.
     [[nodiscard]] double max_error(double width) const {
         return eps * std::min(static_cast<double>(window), width) / (4 * (levels + 1));
     }
+    // In values, for a block of one of the few levels.
+    [[nodiscard]] double own_error(int level) const {
+        if (level == top) return eps * static_cast<double>(length(top)) / 2;
+        const auto blocks = static_cast<double>(top / stride * ((1 << stride) - 1));  // at the old end of a window
+        return eps * static_cast<double>(window) / 4 / blocks;
+    }
+    [[nodiscard]] bool has_blocks(int level) const { return level >= lowest && level % stride == 0; }
     // The error plan of the chain that makes blocks. Its errors are as small as the smallest block error.
     [[nodiscard]] ErrorPlan chain() const { return {eps / (4 * (levels + 1)), static_cast<std::uint64_t>(top) + 1}; }
     // The level of the blocks that a window of that width begins with. Their length is at most a quarter of eps W.
@@ -98,7 +120,7 @@ struct SlidingPlan {
     // The first block of a level that a window can still use after that many base blocks.
     [[nodiscard]] std::uint64_t first_needed(int level, std::uint64_t blocks) const {
         const double length = std::ldexp(1, level);
-        if (level < lowest) return blocks >> static_cast<unsigned>(level);  // no block is needed
+        if (!has_blocks(level)) return blocks >> static_cast<unsigned>(level);  // no block is needed
         double reach = static_cast<double>(window) / static_cast<double>(block) * (1 + eps / 4) + 2;
         if (!fixed) reach = std::min(reach, 10 * length / eps + 2);
         const double first = (static_cast<double>(blocks) - reach) / length;
@@ -108,9 +130,11 @@ struct SlidingPlan {
     double eps;
     std::uint64_t window;
     bool fixed, sorted;                  // levels have their own sorts, so there is no chain
+    bool few = false;                    // few levels have blocks; there is no chain, either
     std::uint64_t block = 1, exact = 0;  // values per base block; number of last values that are kept unchanged
     int levels = 0, top = 0;             // L; level of the longest block
     int lowest = 0;                      // level of the shortest block that is kept
+    int stride = 1;                      // blocks are kept of levels that are multiples of it
 
   private:
     // Makes base blocks only as long as good samples need: all values in flight are in memory.
@@ -120,6 +144,23 @@ struct SlidingPlan {
         const double enough = std::max(32 * (levels + 1) / eps, 0x1p14);
         for (; static_cast<double>(block) > enough; block = grain >> static_cast<unsigned>(lowest)) ++lowest;
     }
+    // As many blocks of the level `top` as keeps the number of entries small, if their values are not too much memory.
+    void choose_few() {
+        const double enough = std::max(0x1p18, 32 / eps), max_blocks = 512, w = static_cast<double>(window);
+        const int lower_levels = eps < 1e-4 ? 2 : 1;
+        const auto grain = static_cast<std::uint64_t>(eps * w / 4);
+        for (auto by = static_cast<int>(std::lround(std::log2(2 / eps) / (lower_levels + 1))); by > 0; --by) {
+            const double values = std::ldexp(static_cast<double>(grain), lower_levels * by);
+            if (values > enough) continue;
+            if (w / values > max_blocks) return;
+            few = true;
+            block = grain;
+            lowest = 0;
+            stride = by;
+            top = lower_levels * by;
+            return;
+        }
+    }
 };
 
 // A window's summary, and the number of its oldest values that are missing from it.
@@ -128,6 +169,15 @@ struct Covered {
     Summary summary;
     std::uint64_t missing = 0;
 };
+
+// The summary of all parts together. Pre: there is one.
+template <class Summary>
+[[nodiscard]] Summary sum_of(std::span<const Summary* const> parts) {
+    if (parts.size() == 1) return *parts.front();
+    if constexpr (requires { Summary::merged(parts, 0.0); }) return Summary::merged(parts, 0);
+    const auto half = parts.size() / 2;
+    return Summary::merged(sum_of(parts.first(half)), sum_of(parts.subspan(half)), {});
+}
 
 // A tree: for each level, the blocks that a window still needs, in the order of the stream; and the root. It covers up
 // to 2^height base blocks.
@@ -169,11 +219,12 @@ class SlidingWindow {
             }
             for (auto& block : blocks) level.blocks.push_back(std::move(block));
         }
-        go_on(std::move(tree.root), height + 1);
+        if (!plan_.few) go_on(std::move(tree.root), height + 1);
         make_room(undo.drop());
     }
     // The permitted error, in values, of a block of that level after that many base blocks.
     [[nodiscard]] double new_block_error(int level, std::uint64_t blocks) const {
+        if (plan_.few) return plan_.own_error(level);
         return plan_.max_error(static_cast<double>(plan_.fixed ? blocks * plan_.block : plan_.length(level)));
     }
     // For levels with their own sorts: adds their blocks, of blocks with the same end longer ones first. Each is as
@@ -195,24 +246,22 @@ class SlidingWindow {
         auto at = std::min((start + grain - 1) / grain * length, blocks_);  // in base blocks
         Covered<Summary> out;
         out.missing = at * plan_.block - std::min(start, at * plan_.block);
-        std::vector<Summary> parts{rest};
+        std::vector<const Summary*> parts;
+        if (rest.n() > 0 || at == blocks_) parts.push_back(&rest);
         while (at < blocks_) {
             const auto fits = static_cast<unsigned>(log2_floor(blocks_ - at));
             const auto aligned = at == 0 ? fits : static_cast<unsigned>(std::countr_zero(at));
-            const auto level = std::min({fits, aligned, static_cast<unsigned>(plan_.top)});
+            auto level = std::min({fits, aligned, static_cast<unsigned>(plan_.top)});
+            level -= level % static_cast<unsigned>(plan_.stride);
             if (level < lowest) {
-                parts.push_back(*chain_.bucket(level + 1));  // it stands for a bit of the number of blocks
+                parts.push_back(chain_.bucket(level + 1));  // it stands for a bit of the number of blocks
             } else {
                 const auto& from = levels_[level];
-                parts.push_back(from.blocks[static_cast<std::size_t>((at >> level) - from.first)]);
+                parts.push_back(&from.blocks[static_cast<std::size_t>((at >> level) - from.first)]);
             }
             at += std::uint64_t{1} << level;
         }
-        for (; parts.size() > 1; parts.resize((parts.size() + 1) / 2)) {
-            for (std::size_t i = 0; i < parts.size() / 2; ++i)
-                parts[i] = Summary::merged(parts[i], parts[parts.size() - 1 - i], {});
-        }
-        out.summary = std::move(parts.front());
+        out.summary = sum_of<Summary>(parts);
         return out;
     }
 
@@ -239,7 +288,9 @@ class SlidingWindow {
     static SlidingWindow read(Reader& from, const SlidingPlan& plan) {
         SlidingWindow window(plan);
         window.blocks_ = from.u64();
-        from.require(window.blocks_ <= (std::uint64_t{1} << 60U) / plan.block, "the number of values");
+        from.require(window.blocks_ <= (std::uint64_t{1} << 60U) / plan.block &&
+                         (!plan.few || window.blocks_ % (std::uint64_t{1} << static_cast<unsigned>(plan.top)) == 0),
+                     "the number of values");
         for (std::size_t l = 0; l < window.levels_.size(); ++l) {
             auto& level = window.levels_[l];
             const auto end = window.blocks_ >> l;
@@ -259,7 +310,8 @@ class SlidingWindow {
         const auto in_chain = window.blocks_ % (std::uint64_t{1} << window.levels_.size());
         for (std::size_t l = 0; l < ErrorPlan::max_ids; ++l) {
             const auto* bucket = window.chain_.bucket(l + 1);
-            const bool is_there = !plan.sorted && l + 1 < window.levels_.size() && (in_chain >> l & 1U) != 0;
+            const bool is_there =
+                !plan.sorted && !plan.few && l + 1 < window.levels_.size() && (in_chain >> l & 1U) != 0;
             from.require((bucket != nullptr) == is_there && (!is_there || bucket->n() == plan.block << l),
                          "the chain of blocks");
         }
@@ -338,6 +390,7 @@ class SlidingWindow {
         return plan_.fixed ? static_cast<double>(n()) : length * static_cast<double>(std::bit_floor(age));
     }
     [[nodiscard]] double most_error(std::size_t l, std::uint64_t age) const {
+        if (plan_.few) return plan_.own_error(static_cast<int>(l));
         return plan_.max_error(min_width(std::ldexp(static_cast<double>(plan_.block), static_cast<int>(l)), age));
     }
 
@@ -370,7 +423,7 @@ class SlidingWindow {
     }
     // At the start, a window of fixed width has the length of the stream.
     void grow() {
-        if (!plan_.fixed || !std::has_single_bit(blocks_) || n() / 2 >= plan_.window) return;
+        if (!plan_.fixed || plan_.few || !std::has_single_bit(blocks_) || n() / 2 >= plan_.window) return;
         const cpu::Stopwatch time;
         for (std::size_t l = 0; l < levels_.size(); ++l) {
             auto& level = levels_[l];

@@ -113,19 +113,20 @@ struct Unlucky : detail::stream::QuantileSummary {
 }  // namespace
 
 TEST_CASE("Blocks that wait for a tree are counted once, even if there is no memory for one of them") {
-    const detail::stream::SlidingPlan plan({.eps = 0.01, .window = 10'000'000});
+    const detail::stream::SlidingPlan plan({.eps = 0.01, .window = 10'000'000},
+                                           detail::stream::SlidingPlan::Levels::All);
     REQUIRE(plan.tree_height() > 1);
     const auto block = static_cast<std::size_t>(plan.block);
     const auto values = counted_up(block);
     detail::stream::SlidingWindow<Unlucky> window(plan);
-    detail::stream::BlockTrees<Unlucky> trees(detail::stream::rule_of<float>, plan);
+    detail::stream::BlockTrees<Unlucky> trees(detail::stream::rule_of<float>, plan, 1);
     StreamTimes times;
     for (int i = 0; i < 3; ++i) trees.add(detail::stream::window_of(values), window, detail::stream::alone, times);
     CHECK(window.n() == 0);
     Unlucky::windows_left = 2;
-    CHECK_THROWS_AS(trees.flush(window, times), std::bad_alloc);
+    CHECK_THROWS_AS(trees.flush(window, detail::stream::alone, times), std::bad_alloc);
     CHECK(window.n() == 2 * block);
-    trees.flush(window, times);
+    trees.flush(window, detail::stream::alone, times);
     CHECK(window.n() == 2 * block);
 }
 
