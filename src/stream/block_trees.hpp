@@ -6,11 +6,12 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "cpu/merge.hpp"
-#include "quadmill/sort.hpp"
+#include "cpu/numbers.hpp"
 #include "stream/intake.hpp"
 #include "stream/parts.hpp"
 #include "stream/share.hpp"
@@ -26,12 +27,12 @@ namespace quadmill::detail::stream {
 template <class Summary>
 class BlockTrees {
   public:
-    // Makes that many trees at the same time.
-    BlockTrees(const KeyRule& rule, const SlidingPlan& plan, std::size_t at_once)
+    // Makes as many trees at the same time as fill a batch of the sorter.
+    BlockTrees(const KeyRule& rule, const SlidingPlan& plan, const WindowSorter& sorter)
         : rule_(rule),
-          of_tree_(plan.few ? rule : rule_of_order(rule)),
+          of_order_(rule_of_order(rule)),
           plan_(plan),
-          at_once_(std::max(at_once, (std::size_t{1} << 17U) / tree_values())),
+          at_once_(std::max(sorter.batch_bytes() / rule.width / tree_values(), sorter.batch_windows())),
           values_(rule.width),
           merged_(rule.width) {}
 
@@ -40,13 +41,7 @@ class BlockTrees {
         if (plan_.tree_height() == 0 || (values_.empty() && window.n() / plan_.block % leaves() != 0))
             return add_single(sorted, window, times);
         values_.reserve(at_once_ * tree_values());
-        const auto before = values_.size();
-        values_.append(sorted.values());
-        if (!plan_.few) {
-            with_width(rule_.width, [&, rule = rule_]<class Bits>(Bits /*width*/) {
-                for (auto& bits : values_.as<Bits>().subspan(before)) bits = rule.order(bits_at(&bits));
-            });
-        }
+        append(values_, sorted);
         if (values_.size() == at_once_ * tree_values()) grow(window, share, times);
     }
     // Afterwards no values wait, or less than a tree's if few levels have blocks. A block for which there is no memory
@@ -62,7 +57,7 @@ class BlockTrees {
         };
         keep([&] { grow(window, share, times); });
         for (std::size_t at = 0; !plan_.few && at < values_.size(); at += block())
-            keep([&] { add_single(Window(values_.values().subspan(at, block()), of_tree_), window, times); });
+            keep([&] { add_single(Window(values_.values().subspan(at, block()), of_order_), window, times); });
         if (!plan_.few) values_.clear();
         if (failure) std::rethrow_exception(failure);
     }
@@ -70,14 +65,14 @@ class BlockTrees {
     [[nodiscard]] Summary rest(const Window& sorted) const {
         if (values_.empty()) return Summary::of(sorted, 0);
         Buffer all(values_.values());
-        all.append(sorted.values());
-        sort_windows_on_cpu(rule_.keys(all.data(), all.size()), all.size(), Order::Ascending, 1);
-        return Summary::of(Window(all.values(), rule_), 0);
+        append(all, sorted);
+        sort(all, 0, all.size());
+        return Summary::of(Window(all.values(), of_order_), 0);
     }
     // Writes the waiting blocks. Pre: flush() was called last.
     void write(Writer& to) const {
         for (std::size_t at = 0; at < values_.size(); at += block())
-            write_sorted(to, Window(values_.values().subspan(at, block()), rule_));
+            write_sorted(to, Window(values_.values().subspan(at, block()), of_order_));
     }
     // Number of waiting values.
     [[nodiscard]] std::uint64_t n() const { return values_.size(); }
@@ -98,6 +93,18 @@ class BlockTrees {
         rule.if_negative = rule.if_positive = rule.minus = 0;
         return rule;
     }
+    void append(Buffer& to, const Window& sorted) const {
+        to.resize(to.size() + sorted.size());
+        with_width(rule_.width, [&, rule = rule_]<class Bits>(Bits /*width*/) {
+            auto out = to.as<Bits>().last(sorted.size());
+            const auto* from = sorted.values().as<Bits>();
+            for (std::size_t i = 0; i < out.size(); ++i) out[i] = rule.order(bits_at(from + i));
+        });
+    }
+    static void sort(Buffer& values, std::size_t first, std::size_t size) {
+        with_width(values.values().width(),
+                   [&]<class Bits>(Bits /*width*/) { cpu::sort_numbers(values.as<Bits>().subspan(first, size)); });
+    }
     // Makes trees of the waiting values. Each thread makes whole trees. Without memory their values are lost like a
     // single block: half merged values are not a block.
     void grow(SlidingWindow<Summary>& window, const Share& share, StreamTimes& times) {
@@ -105,7 +112,7 @@ class BlockTrees {
         if (trees == 0) return;
         const auto make = [&] {
             std::vector<BlockTree<Summary>> made(trees);
-            if (!plan_.few) merged_.resize(values_.size());
+            if (step_ == 1) merged_.resize(values_.size());
             timed(times.merge, [&] { share(trees, [&](std::size_t i) { made[i] = tree(i, window); }); });
             for (auto& tree : made) window.add(std::move(tree));
         };
@@ -118,20 +125,20 @@ class BlockTrees {
         BlockTree<Summary> tree;
         tree.levels.resize(static_cast<std::size_t>(height) + 1);
         auto *from = &values_, *to = &merged_;
-        for (int l = 0;; l += plan_.stride) {
+        for (int l = 0;; l += step_) {
             const auto length = block() << l;
             const auto begin = before >> l, end = after >> l;
             for (auto b = std::clamp(plan_.first_needed(l, after), begin, end); b < end; ++b) {
                 const auto values =
                     from->values().subspan(first + static_cast<std::size_t>(b - begin) * length, length);
                 auto& blocks = tree.levels[static_cast<std::size_t>(l)];
-                blocks.push_back(Summary::of(Window(values, of_tree_), window.new_block_error(l, after)));
+                blocks.push_back(Summary::of(Window(values, of_order_), window.new_block_error(l, after)));
                 blocks.back().pack();
             }
             if (l == height) break;
-            if (plan_.few) {
-                const auto keys = rule_.keys(from->data(first), tree_values());
-                sort_windows_on_cpu(keys, length << plan_.stride, Order::Ascending, 1);
+            if (step_ > 1) {
+                const auto next = length << step_;
+                for (auto at = first; at < first + tree_values(); at += next) sort(values_, at, next);
             } else {
                 merge_pairs(*from, *to, length, first, first + tree_values());
                 std::swap(from, to);
@@ -139,7 +146,7 @@ class BlockTrees {
         }
         if (plan_.few) return tree;
         const auto error = window.chain().max_error(tree.levels.size(), tree_values());
-        tree.root = Summary::of(Window(from->values().subspan(first, tree_values()), of_tree_), error);
+        tree.root = Summary::of(Window(from->values().subspan(first, tree_values()), of_order_), error);
         return tree;
     }
     // Merges all pairs of sorted runs of that length between the two positions.
@@ -154,10 +161,12 @@ class BlockTrees {
     }
 
     const KeyRule& rule_;
-    KeyRule of_tree_;  // of waiting values: by their order if they are merged
+    KeyRule of_order_;  // of waiting values: by their order if they are merged
     SlidingPlan plan_;
     std::size_t at_once_;
-    Buffer values_, merged_;
+    // In levels. Sorting is faster than merging runs of many levels two at a time, if it uses vector instructions.
+    int step_ = plan_.few && std::string_view(cpu::number_sort_name()) == "vqsort" ? plan_.stride : 1;
+    Buffer values_, merged_;  // by their order
 };
 
 }  // namespace quadmill::detail::stream

@@ -57,18 +57,20 @@ QuantileParts::Entry QuantileParts::entry(const Places& at, std::size_t part) co
     return entry;
 }
 
-// By bisection: finds the first key with an entry that reaches the rank, then the first part that has such an entry,
-// then the first such entry in that part.
+// By bisection: finds the first key with such an entry, then the first part that has such an entry, then the first one
+// in that part.
 QuantileParts::Places QuantileParts::places_at(std::uint64_t rank) const {
     const auto parts = parts_.size();
     Places from(parts, 0), to(parts);  // the range of positions that is left
     for (std::size_t i = 0; i < parts; ++i) to[i] = parts_[i]->size();
-    const auto reaches = [&](const Places& at) {
-        auto before = at;
+    const auto passes = [rank](const Entry& e) { return e.rank_min + e.rank_max > 2 * rank; };
+    const auto reaches = [&](Places& at) {
         const auto part = last(at);
         if (part == parts) return false;
-        --before[part];
-        return entry(before, part).rank_max > rank;
+        --at[part];
+        const bool is_passed = passes(entry(at, part));
+        ++at[part];
+        return is_passed;
     };
     if (!reaches(to)) return to;
     auto low = min(), high = greatest();
@@ -95,31 +97,23 @@ QuantileParts::Places QuantileParts::places_at(std::uint64_t rank) const {
         }
         at[part] = first_not(from[part], to[part] - 1, [&](std::size_t index) {
             at[part] = index;
-            return entry(at, part).rank_max <= rank;
+            return !passes(entry(at, part));
         });
         return at;
     }
     return to;
 }
 
+// Both bounds ascend. So the lower bound is further from the rank before that position, the upper one after it.
 QuantileParts::Entry QuantileParts::at_rank(std::uint64_t rank) const {
-    const auto error = [rank](const Entry& e) {
-        return std::max(rank > e.rank_min ? rank - e.rank_min : 0, e.rank_max > rank ? e.rank_max - rank : 0);
-    };
     auto at = places_at(rank);
-    std::optional<Entry> best;
-    if (const auto part = last(at); part < parts_.size()) {
-        --at[part];
-        best = entry(at, part);
-        ++at[part];
-    }
-    for (auto part = next(at); part < parts_.size(); part = next(at)) {
-        const auto candidate = entry(at, part);
-        if (best && candidate.rank_max > rank && candidate.rank_max - rank >= error(*best)) break;
-        if (!best || error(candidate) < error(*best)) best = candidate;
-        ++at[part];
-    }
-    return *best;
+    std::optional<Entry> after;
+    if (const auto part = next(at); part < parts_.size()) after = entry(at, part);
+    const auto part = last(at);
+    if (part == parts_.size()) return *after;
+    --at[part];
+    const auto before = entry(at, part);
+    return after && after->rank_max - rank < rank - before.rank_min ? *after : before;
 }
 
 }  // namespace quadmill::detail::stream

@@ -41,7 +41,7 @@ class QuantileParts {
   private:
     using Places = std::vector<std::size_t>;  // for each part, the index of its first entry after a position of the sum
 
-    // A position before the first entry whose rank_max is above that rank.
+    // The position before the first entry whose bounds' mean is above that rank.
     [[nodiscard]] Places places_at(std::uint64_t rank) const;
     [[nodiscard]] std::uint64_t ranks_after(std::size_t part, std::size_t index) const;
     // The part that has the next (or the previous) entry; none at the end (or the beginning).

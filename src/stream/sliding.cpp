@@ -41,7 +41,7 @@ std::vector<Quantile<T>> SlidingQuantiles<T>::quantiles(std::span<const double> 
         return out;
     };
     return values_of<T>(state().ask(wanted, of_values, [&](const auto& covered) {
-        auto out = answers(QuantileParts({&covered.summary}), phis);
+        auto out = answers(QuantileParts(covered.parts), phis);
         for (auto& q : out) {
             q.rank = rank_of(q.phi, w);
             q.rank_upper += covered.missing;
@@ -56,8 +56,9 @@ Quantiles<T> SlidingQuantiles<T>::summary(std::optional<std::uint64_t> width) co
     Quantiles<T> out({.eps = options().eps});
     if (n() == 0) return out;
     state().ask(wanted, [&](const auto& covered) {
-        out.state().histogram.add(covered.summary, ErrorPlan::max_ids);
-        out.state().intake.add_counted(covered.summary.n(), 0);
+        auto sum = covered.sum();
+        out.state().intake.add_counted(sum.n(), 0);
+        out.state().histogram.add(std::move(sum), ErrorPlan::max_ids);
     });
     return out;
 }
@@ -89,8 +90,9 @@ std::vector<Frequent<T>> SlidingFrequencies<T>::frequent(double support, std::op
     const auto of_values = [&](const auto& sorted) {
         return frequent_in(FrequencySummary::of(sorted, static_cast<double>(min)), min);
     };
-    return values_of<T>(state().ask(
-        wanted, of_values, [&](const auto& covered) { return frequent_in(covered.summary, min, covered.missing); }));
+    return values_of<T>(state().ask(wanted, of_values, [&](const auto& covered) {
+        return frequent_in(*covered.parts.front(), min, covered.missing);
+    }));
 }
 
 template <class T>
@@ -99,7 +101,7 @@ Frequencies<T> SlidingFrequencies<T>::summary(std::optional<std::uint64_t> width
     Frequencies<T> out({.eps = options().eps});
     if (n() == 0) return out;
     auto& counts = out.state().counts;
-    counts = Counts(counts.eps(), state().ask(wanted, [](const auto& covered) { return covered.summary; }));
+    counts = Counts(counts.eps(), state().ask(wanted, [](const auto& covered) { return covered.sum(); }));
     out.state().intake.add_counted(counts.n(), 0);
     return out;
 }

@@ -154,7 +154,7 @@ class SlidingState final : public WindowedState {
           plan_(options, levels),
           last_(rule, plan_.exact + plan_.exact / 8),
           blocks_(plan_),
-          trees_(rule, plan_, intake.sorter().batch_windows()),
+          trees_(rule, plan_, intake.sorter()),
           sorts_(rule, plan_) {}
 
     void take(const Windows& sorted) override {
@@ -210,7 +210,7 @@ class SlidingState final : public WindowedState {
     }
     [[nodiscard]] std::size_t bytes() override {
         return sizeof *this + blocks_.memory() + trees_.bytes() + last_.bytes() + sorts_.bytes() + intake.bytes() +
-               last_.sorted_bytes() + (answer_ ? answer_->summary.bytes() : 0);
+               last_.sorted_bytes() + rest_.bytes();
     }
     [[nodiscard]] StreamTimes times() override { return times_of(intake.sorter(), own_times, blocks_); }
 
@@ -350,10 +350,16 @@ class SlidingState final : public WindowedState {
         answer_.reset();
         if (is_kept(width)) {
             const auto values = sorted(width);
-            answer_ = {timed(own_times.sample, [&] { return Summary::of(values, 0); })};
+            rest_ = timed(own_times.sample, [&] { return Summary::of(values, 0); });
+            answer_ = {{&rest_}};
         } else {
-            const auto last = rest();
-            answer_ = timed(own_times.merge, [&] { return blocks_.last(std::min(width, intake.n()), last); });
+            rest_ = rest();
+            auto found = blocks_.last(std::min(width, intake.n()), rest_);
+            if constexpr (std::is_same_v<Summary, FrequencySummary>) {
+                rest_ = timed(own_times.merge, [&] { return found.sum(); });
+                found.parts = {&rest_};
+            }
+            answer_ = std::move(found);
         }
         answered_ = now;
         return *answer_;
@@ -366,6 +372,7 @@ class SlidingState final : public WindowedState {
     SlidingWindow<Summary> blocks_;
     BlockTrees<Summary> trees_;  // collects values for blocks
     LevelSorts<Summary> sorts_;
+    Summary rest_;  // part of the answer
     std::optional<Covered<Summary>> answer_;
     std::pair<std::uint64_t, std::uint64_t> answered_;  // the n and the width for which answer_ was made
 };

@@ -163,13 +163,6 @@ struct SlidingPlan {
     }
 };
 
-// A window's summary, and the number of its oldest values that are missing from it.
-template <class Summary>
-struct Covered {
-    Summary summary;
-    std::uint64_t missing = 0;
-};
-
 // The summary of all parts together. Pre: there is one.
 template <class Summary>
 [[nodiscard]] Summary sum_of(std::span<const Summary* const> parts) {
@@ -178,6 +171,14 @@ template <class Summary>
     const auto half = parts.size() / 2;
     return Summary::merged(sum_of(parts.first(half)), sum_of(parts.subspan(half)), {});
 }
+
+// Summaries that cover a window, and the number of its oldest values that are missing from them.
+template <class Summary>
+struct Covered {
+    std::vector<const Summary*> parts;
+    std::uint64_t missing = 0;
+    [[nodiscard]] Summary sum() const { return sum_of<Summary>(parts); }
+};
 
 // A tree: for each level, the blocks that a window still needs, in the order of the stream; and the root. It covers up
 // to 2^height base blocks.
@@ -237,7 +238,7 @@ class SlidingWindow {
         make_room({});
     }
 
-    // The last `width` values. `rest` summarizes the values after the last block. Pre: rest < width.
+    // The last `width` values, until others are added. `rest` summarizes the values after the last block. Pre: rest < width.
     [[nodiscard]] Covered<Summary> last(std::uint64_t width, const Summary& rest) const {
         const auto n = blocks_ * plan_.block + rest.n(), start = n - std::min(width, n);
         const auto lowest = static_cast<unsigned>(plan_.lowest);
@@ -246,7 +247,7 @@ class SlidingWindow {
         auto at = std::min((start + grain - 1) / grain * length, blocks_);  // in base blocks
         Covered<Summary> out;
         out.missing = at * plan_.block - std::min(start, at * plan_.block);
-        std::vector<const Summary*> parts;
+        auto& parts = out.parts;
         if (rest.n() > 0 || at == blocks_) parts.push_back(&rest);
         while (at < blocks_) {
             const auto fits = static_cast<unsigned>(log2_floor(blocks_ - at));
@@ -261,7 +262,6 @@ class SlidingWindow {
             }
             at += std::uint64_t{1} << level;
         }
-        out.summary = sum_of<Summary>(parts);
         return out;
     }
 

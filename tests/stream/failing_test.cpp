@@ -119,7 +119,7 @@ TEST_CASE("Blocks that wait for a tree are counted once, even if there is no mem
     const auto block = static_cast<std::size_t>(plan.block);
     const auto values = counted_up(block);
     detail::stream::SlidingWindow<Unlucky> window(plan);
-    detail::stream::BlockTrees<Unlucky> trees(detail::stream::rule_of<float>, plan, 1);
+    detail::stream::BlockTrees<Unlucky> trees(detail::stream::rule_of<float>, plan, *cpu_window_sorter(1));
     StreamTimes times;
     for (int i = 0; i < 3; ++i) trees.add(detail::stream::window_of(values), window, detail::stream::alone, times);
     CHECK(window.n() == 0);
