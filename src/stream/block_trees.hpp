@@ -41,7 +41,12 @@ class BlockTrees {
         if (plan_.tree_height() == 0 || (values_.empty() && window.n() / plan_.block % leaves() != 0))
             return add_single(sorted, window, times);
         values_.reserve(at_once_ * tree_values());
-        append(values_, sorted);
+        values_.resize(values_.size() + sorted.size());
+        with_width(rule_.width, [&, rule = rule_]<class Bits>(Bits /*width*/) {
+            const auto to = values_.as<Bits>().last(sorted.size());
+            const auto* from = sorted.values().as<Bits>();
+            for (std::size_t i = 0; i < to.size(); ++i) to[i] = rule.order(bits_at(from + i));
+        });
         if (values_.size() == at_once_ * tree_values()) grow(window, share, times);
     }
     // Afterwards no values wait, or less than a tree's if few levels have blocks. A block for which there is no memory
@@ -57,22 +62,19 @@ class BlockTrees {
         };
         keep([&] { grow(window, share, times); });
         for (std::size_t at = 0; !plan_.few && at < values_.size(); at += block())
-            keep([&] { add_single(Window(values_.values().subspan(at, block()), of_order_), window, times); });
+            keep([&] { add_single(waiting(at), window, times); });
         if (!plan_.few) values_.clear();
         if (failure) std::rethrow_exception(failure);
     }
-    // The summary of the waiting values and the values after them.
-    [[nodiscard]] Summary rest(const Window& sorted) const {
-        if (values_.empty()) return Summary::of(sorted, 0);
-        Buffer all(values_.values());
-        append(all, sorted);
-        sort(all, 0, all.size());
-        return Summary::of(Window(all.values(), of_order_), 0);
+    // Summarizes the waiting values and the values after them. Pre: flush() was called last.
+    void rest(const Window& sorted, std::vector<Summary>& to) const {
+        to.push_back(Summary::of(sorted, plan_.rest_error(sorted.size())));
+        for (std::size_t at = 0; at < values_.size(); at += block())
+            to.push_back(Summary::of(waiting(at), plan_.rest_error(block())));
     }
     // Writes the waiting blocks. Pre: flush() was called last.
     void write(Writer& to) const {
-        for (std::size_t at = 0; at < values_.size(); at += block())
-            write_sorted(to, Window(values_.values().subspan(at, block()), of_order_));
+        for (std::size_t at = 0; at < values_.size(); at += block()) write_sorted(to, waiting(at));
     }
     // Number of waiting values.
     [[nodiscard]] std::uint64_t n() const { return values_.size(); }
@@ -80,6 +82,7 @@ class BlockTrees {
 
   private:
     [[nodiscard]] std::size_t block() const { return static_cast<std::size_t>(plan_.block); }
+    [[nodiscard]] Window waiting(std::size_t at) const { return {values_.values().subspan(at, block()), of_order_}; }
     [[nodiscard]] std::size_t leaves() const { return std::size_t{1} << plan_.tree_height(); }
     [[nodiscard]] std::size_t tree_values() const { return block() << plan_.tree_height(); }
 
@@ -92,18 +95,6 @@ class BlockTrees {
         rule.minus_zero = rule.order(rule.minus_zero);
         rule.if_negative = rule.if_positive = rule.minus = 0;
         return rule;
-    }
-    void append(Buffer& to, const Window& sorted) const {
-        to.resize(to.size() + sorted.size());
-        with_width(rule_.width, [&, rule = rule_]<class Bits>(Bits /*width*/) {
-            auto out = to.as<Bits>().last(sorted.size());
-            const auto* from = sorted.values().as<Bits>();
-            for (std::size_t i = 0; i < out.size(); ++i) out[i] = rule.order(bits_at(from + i));
-        });
-    }
-    static void sort(Buffer& values, std::size_t first, std::size_t size) {
-        with_width(values.values().width(),
-                   [&]<class Bits>(Bits /*width*/) { cpu::sort_numbers(values.as<Bits>().subspan(first, size)); });
     }
     // Makes trees of the waiting values. Each thread makes whole trees. Without memory their values are lost like a
     // single block: half merged values are not a block.
@@ -137,8 +128,10 @@ class BlockTrees {
             }
             if (l == height) break;
             if (step_ > 1) {
-                const auto next = length << step_;
-                for (auto at = first; at < first + tree_values(); at += next) sort(values_, at, next);
+                with_width(rule_.width, [&, next = length << step_]<class Bits>(Bits /*width*/) {
+                    for (auto at = first; at < first + tree_values(); at += next)
+                        cpu::sort_numbers(values_.as<Bits>().subspan(at, next));
+                });
             } else {
                 merge_pairs(*from, *to, length, first, first + tree_values());
                 std::swap(from, to);

@@ -209,8 +209,10 @@ class SlidingState final : public WindowedState {
                static_cast<std::size_t>(trees_.n()) * intake.rule().width;
     }
     [[nodiscard]] std::size_t bytes() override {
-        return sizeof *this + blocks_.memory() + trees_.bytes() + last_.bytes() + sorts_.bytes() + intake.bytes() +
-               last_.sorted_bytes() + rest_.bytes();
+        auto bytes = sizeof *this + blocks_.memory() + trees_.bytes() + last_.bytes() + sorts_.bytes() +
+                     intake.bytes() + last_.sorted_bytes();
+        for (const auto& part : rest_) bytes += part.bytes();
+        return bytes;
     }
     [[nodiscard]] StreamTimes times() override { return times_of(intake.sorter(), own_times, blocks_); }
 
@@ -324,14 +326,14 @@ class SlidingState final : public WindowedState {
         intake.settle();
         flush();
     }
-    // Summary of the values after the last block.
-    Summary rest() {
-        if (plan_.sorted) {
-            settle();
-            return sorts_.rest(intake.sorter(), own_times);
+    // Summarizes the values after the last block.
+    void find_rest() {
+        if (!plan_.sorted) {
+            const auto values = settle_all();
+            return timed(own_times.sample, [&] { trees_.rest(values, rest_); });
         }
-        const auto values = settle_all();
-        return timed(own_times.sample, [&] { return trees_.rest(values); });
+        settle();
+        rest_.push_back(sorts_.rest(intake.sorter(), own_times));
     }
     [[nodiscard]] bool is_kept(std::uint64_t width) const { return std::min(width, intake.n()) <= plan_.exact; }
     Window sorted(std::uint64_t width) {
@@ -348,16 +350,17 @@ class SlidingState final : public WindowedState {
         const auto now = std::pair(intake.n(), width);
         if (answer_ && answered_ == now) return *answer_;
         answer_.reset();
+        rest_.clear();
         if (is_kept(width)) {
             const auto values = sorted(width);
-            rest_ = timed(own_times.sample, [&] { return Summary::of(values, 0); });
-            answer_ = {{&rest_}};
+            rest_.push_back(timed(own_times.sample, [&] { return Summary::of(values, 0); }));
+            answer_ = {{rest_.data()}};
         } else {
-            rest_ = rest();
-            auto found = blocks_.last(std::min(width, intake.n()), rest_);
+            find_rest();
+            auto found = blocks_.last(std::min(width, intake.n()), intake.n(), rest_);
             if constexpr (std::is_same_v<Summary, FrequencySummary>) {
-                rest_ = timed(own_times.merge, [&] { return found.sum(); });
-                found.parts = {&rest_};
+                rest_.front() = timed(own_times.merge, [&] { return found.sum(); });
+                found.parts = {rest_.data()};
             }
             answer_ = std::move(found);
         }
@@ -372,8 +375,8 @@ class SlidingState final : public WindowedState {
     SlidingWindow<Summary> blocks_;
     BlockTrees<Summary> trees_;  // collects values for blocks
     LevelSorts<Summary> sorts_;
-    Summary rest_;  // part of the answer
     std::optional<Covered<Summary>> answer_;
+    std::vector<Summary> rest_;                         // some of its parts
     std::pair<std::uint64_t, std::uint64_t> answered_;  // the n and the width for which answer_ was made
 };
 

@@ -102,9 +102,13 @@ struct SlidingPlan {
     [[nodiscard]] double max_error(double width) const {
         return eps * std::min(static_cast<double>(window), width) / (4 * (levels + 1));
     }
+    // The error of that many values after the last block.
+    [[nodiscard]] double rest_error(std::uint64_t values) const {
+        return few ? eps * static_cast<double>(values) / 2 : 0;
+    }
     // In values, for a block of one of the few levels.
     [[nodiscard]] double own_error(int level) const {
-        if (level == top) return eps * static_cast<double>(length(top)) / 2;
+        if (level == top) return rest_error(length(top));
         const auto blocks = static_cast<double>(top / stride * ((1 << stride) - 1));  // at the old end of a window
         return eps * static_cast<double>(window) / 4 / blocks;
     }
@@ -163,9 +167,10 @@ struct SlidingPlan {
     }
 };
 
-// The summary of all parts together. Pre: there is one.
+// The summary of all parts together. Pre: each has values.
 template <class Summary>
 [[nodiscard]] Summary sum_of(std::span<const Summary* const> parts) {
+    if (parts.empty()) return {};
     if (parts.size() == 1) return *parts.front();
     if constexpr (requires { Summary::merged(parts, 0.0); }) return Summary::merged(parts, 0);
     const auto half = parts.size() / 2;
@@ -238,9 +243,10 @@ class SlidingWindow {
         make_room({});
     }
 
-    // The last `width` values, until others are added. `rest` summarizes the values after the last block. Pre: rest < width.
-    [[nodiscard]] Covered<Summary> last(std::uint64_t width, const Summary& rest) const {
-        const auto n = blocks_ * plan_.block + rest.n(), start = n - std::min(width, n);
+    // The last `width` of n values, until others are added. `rest` summarizes those after the last block. Pre: they are
+    // fewer than `width`.
+    [[nodiscard]] Covered<Summary> last(std::uint64_t width, std::uint64_t n, const std::vector<Summary>& rest) const {
+        const auto start = n - width;
         const auto lowest = static_cast<unsigned>(plan_.lowest);
         const auto length = std::uint64_t{1} << static_cast<unsigned>(plan_.first_level(width));
         const auto grain = length * plan_.block;
@@ -248,7 +254,9 @@ class SlidingWindow {
         Covered<Summary> out;
         out.missing = at * plan_.block - std::min(start, at * plan_.block);
         auto& parts = out.parts;
-        if (rest.n() > 0 || at == blocks_) parts.push_back(&rest);
+        for (const auto& part : rest) {
+            if (part.n() > 0) parts.push_back(&part);
+        }
         while (at < blocks_) {
             const auto fits = static_cast<unsigned>(log2_floor(blocks_ - at));
             const auto aligned = at == 0 ? fits : static_cast<unsigned>(std::countr_zero(at));
