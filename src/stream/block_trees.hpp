@@ -118,12 +118,12 @@ class BlockTrees {
         auto *from = &values_, *to = &merged_;
         for (int l = 0;; l += step_) {
             const auto length = block() << l;
-            const auto begin = before >> l, end = after >> l;
-            for (auto b = std::clamp(plan_.first_needed(l, after), begin, end); b < end; ++b) {
-                const auto values =
-                    from->values().subspan(first + static_cast<std::size_t>(b - begin) * length, length);
-                auto& blocks = tree.levels[static_cast<std::size_t>(l)];
-                blocks.push_back(Summary::of(Window(values, of_order_), window.new_block_error(l, after)));
+            auto& blocks = tree.levels[static_cast<std::size_t>(l)];
+            for (auto at = first; at < first + tree_values(); at += length) {
+                blocks.emplace_back();
+                if ((before >> l) + blocks.size() <= plan_.first_needed(l, after)) continue;
+                const Window values(from->values().subspan(at, length), of_order_);
+                blocks.back() = Summary::of(values, plan_.age_error(l, after * plan_.block));
                 blocks.back().pack();
             }
             if (l == height) break;

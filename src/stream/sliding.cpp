@@ -40,7 +40,7 @@ std::vector<Quantile<T>> SlidingQuantiles<T>::quantiles(std::span<const double> 
         }
         return out;
     };
-    return values_of<T>(state().ask(wanted, of_values, [&](const auto& covered) {
+    return values_of<T>(state().ask(wanted, phis.size(), of_values, [&](const auto& covered) {
         auto out = answers(QuantileParts(covered.parts), phis);
         for (auto& q : out) {
             q.rank = rank_of(q.phi, w);
@@ -56,9 +56,8 @@ Quantiles<T> SlidingQuantiles<T>::summary(std::optional<std::uint64_t> width) co
     Quantiles<T> out({.eps = options().eps});
     if (n() == 0) return out;
     state().ask(wanted, [&](const auto& covered) {
-        auto sum = covered.sum();
-        out.state().intake.add_counted(sum.n(), 0);
-        out.state().histogram.add(std::move(sum), ErrorPlan::max_ids);
+        out.state().histogram.add(*covered.parts.front(), ErrorPlan::max_ids);
+        out.state().intake.add_counted(covered.parts.front()->n(), 0);
     });
     return out;
 }
@@ -90,7 +89,7 @@ std::vector<Frequent<T>> SlidingFrequencies<T>::frequent(double support, std::op
     const auto of_values = [&](const auto& sorted) {
         return frequent_in(FrequencySummary::of(sorted, static_cast<double>(min)), min);
     };
-    return values_of<T>(state().ask(wanted, of_values, [&](const auto& covered) {
+    return values_of<T>(state().ask(wanted, State::merged, of_values, [&](const auto& covered) {
         return frequent_in(*covered.parts.front(), min, covered.missing);
     }));
 }
@@ -101,7 +100,7 @@ Frequencies<T> SlidingFrequencies<T>::summary(std::optional<std::uint64_t> width
     Frequencies<T> out({.eps = options().eps});
     if (n() == 0) return out;
     auto& counts = out.state().counts;
-    counts = Counts(counts.eps(), state().ask(wanted, [](const auto& covered) { return covered.sum(); }));
+    counts = Counts(counts.eps(), state().ask(wanted, [](const auto& covered) { return *covered.parts.front(); }));
     out.state().intake.add_counted(counts.n(), 0);
     return out;
 }

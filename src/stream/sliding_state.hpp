@@ -180,17 +180,19 @@ class SlidingState final : public WindowedState {
                        });
     }
 
+    static constexpr std::size_t merged = ~std::size_t{0} / 2;  // so many ranks that the parts are merged
     // Calls `work` with a summary of the last `width` values, or of all values if there are fewer.
     template <class Use>
     auto ask(std::uint64_t width, Use use) {
         const std::lock_guard lock(mutex);
-        return use(std::as_const(covered(width)));
+        return use(std::as_const(covered(width, merged)));
     }
-    // Like ask() above. But if the values themselves are kept, calls use_values with the sorted values.
+    // Like ask() above, for a query of that many ranks. But if the values themselves are kept, calls use_values with the
+    // sorted values.
     template <class UseValues, class Use>
-    auto ask(std::uint64_t width, UseValues use_values, Use use) {
+    auto ask(std::uint64_t width, std::size_t ranks, UseValues use_values, Use use) {
         const std::lock_guard lock(mutex);
-        return is_kept(width) ? use_values(sorted(width)) : use(std::as_const(covered(width)));
+        return is_kept(width) ? use_values(sorted(width)) : use(std::as_const(covered(width, ranks)));
     }
     [[nodiscard]] std::uint64_t width(std::optional<std::uint64_t> wanted) const {
         const auto width = wanted.value_or(options_.window);
@@ -345,26 +347,32 @@ class SlidingState final : public WindowedState {
         own_times.merge += time.ms() - sort_ms;
         return all;
     }
-    // The summary of the last `width` values, or of all values if there are fewer.
-    const Covered<Summary>& covered(std::uint64_t width) {
+    // The last `width` values, or all values if there are fewer. A few ranks are found in the parts themselves. For more
+    // it is faster to merge the parts first.
+    const Covered<Summary>& covered(std::uint64_t width, std::size_t ranks) {
         const auto now = std::pair(intake.n(), width);
-        if (answer_ && answered_ == now) return *answer_;
-        answer_.reset();
-        rest_.clear();
-        if (is_kept(width)) {
-            const auto values = sorted(width);
-            rest_.push_back(timed(own_times.sample, [&] { return Summary::of(values, 0); }));
-            answer_ = {{rest_.data()}};
-        } else {
-            find_rest();
-            auto found = blocks_.last(std::min(width, intake.n()), intake.n(), rest_);
-            if constexpr (std::is_same_v<Summary, FrequencySummary>) {
-                rest_.front() = timed(own_times.merge, [&] { return found.sum(); });
-                found.parts = {rest_.data()};
+        if (!answer_ || answered_ != now) {
+            answer_.reset();
+            rest_.clear();
+            ranks_ = 0;
+            if (is_kept(width)) {
+                const auto values = sorted(width);
+                rest_.push_back(timed(own_times.sample, [&] { return Summary::of(values, 0); }));
+                answer_ = {{rest_.data()}};
+            } else {
+                find_rest();
+                answer_ = blocks_.last(std::min(width, intake.n()), intake.n(), rest_);
             }
-            answer_ = std::move(found);
+            answered_ = now;
         }
-        answered_ = now;
+        constexpr std::size_t few = 32;
+        ranks_ = std::min(ranks_, merged) + ranks;
+        if (auto& parts = answer_->parts; parts.size() != 1 && ranks_ > few) {
+            auto sum = timed(own_times.merge, [&] { return sum_of<Summary>(parts); });
+            rest_.clear();
+            rest_.push_back(std::move(sum));
+            parts = {rest_.data()};
+        }
         return *answer_;
     }
 
@@ -377,6 +385,7 @@ class SlidingState final : public WindowedState {
     LevelSorts<Summary> sorts_;
     std::optional<Covered<Summary>> answer_;
     std::vector<Summary> rest_;                         // some of its parts
+    std::size_t ranks_ = 0;                             // that it was asked for
     std::pair<std::uint64_t, std::uint64_t> answered_;  // the n and the width for which answer_ was made
 };
 

@@ -66,10 +66,9 @@ struct SlidingPlan {
         if (is_exact()) return w * (3 * bytes + entry_bytes);  // the last values, and as many for an answer
         double blocks = fixed ? std::min(6 * all * all / eps, (all + 2) * w)
                               : 6 * all * std::log(8 / eps) * std::log2(w * eps) / eps;
-        if (few) blocks = 0;
-        for (int l = 0; few && l <= top; l += stride) {
-            const auto values = static_cast<double>(length(l));
-            blocks += (w / values + 2) * (values / std::max(own_error(l), 1.0) + 8);
+        if (few) {
+            blocks = w / static_cast<double>(length(top)) * 2 / eps +
+                     top / stride * (w / std::max(own_error(0), 1.0) + 32 / eps);
         }
         if (sorted) return blocks * entry_bytes + 2 * std::min(4 * all / eps, w) * (2 * bytes + entry_bytes);
         const double waiting = tree_height() > 0 ? static_cast<double>(length(tree_height())) : 0;
@@ -111,6 +110,10 @@ struct SlidingPlan {
         if (level == top) return rest_error(length(top));
         const auto blocks = static_cast<double>(top / stride * ((1 << stride) - 1));  // at the old end of a window
         return eps * static_cast<double>(window) / 4 / blocks;
+    }
+    // In values, for a block of that age after n values. The newest block of its level has age 1.
+    [[nodiscard]] double age_error(int level, std::uint64_t n, std::uint64_t age = 1) const {
+        return few ? own_error(level) : max_error(static_cast<double>(fixed ? n : length(level) * std::bit_floor(age)));
     }
     [[nodiscard]] bool has_blocks(int level) const { return level >= lowest && level % stride == 0; }
     // The error plan of the chain that makes blocks. Its errors are as small as the smallest block error.
@@ -182,11 +185,10 @@ template <class Summary>
 struct Covered {
     std::vector<const Summary*> parts;
     std::uint64_t missing = 0;
-    [[nodiscard]] Summary sum() const { return sum_of<Summary>(parts); }
 };
 
-// A tree: for each level, the blocks that a window still needs, in the order of the stream; and the root. It covers up
-// to 2^height base blocks.
+// A tree of 2^height base blocks: for each level, its blocks in the order of the stream, which are empty if no window
+// needs them any more; and the root.
 template <class Summary>
 struct BlockTree {
     std::vector<std::vector<Summary>> levels;
@@ -204,34 +206,21 @@ class SlidingWindow {
     // If an add function throws, the block or tree was not added.
     // Pre: the block has plan.block values and an error of at most chain().max_error(1, block).
     void add(Summary block) {
-        Undo undo(*this);
-        ++blocks_;
-        store(0, block);
-        go_on(std::move(block), 1);
-        make_room(undo.drop());
+        all_or_none(1, [&] {
+            store(0, block);
+            go_on(std::move(block), 1);
+        });
     }
-    // Pre: n() is a multiple of the tree's values; its blocks are packed, their errors are at most new_block_error(),
+    // Pre: n() is a multiple of the tree's values; its blocks are packed, their errors are at most age_error(),
     // and the root's error is within the chain's limit.
     void add(BlockTree<Summary> tree) {
         const auto height = tree.levels.size() - 1;
-        Undo undo(*this);
-        blocks_ += std::uint64_t{1} << height;
-        for (std::size_t l = 0; l <= height; ++l) {
-            auto& blocks = tree.levels[l];
-            auto& level = levels_[l];
-            if (blocks.size() < std::size_t{1} << (height - l)) {  // none of the earlier blocks is needed
-                undo.keep(l);
-                level.first = (blocks_ >> l) - blocks.size();
+        all_or_none(std::uint64_t{1} << height, [&] {
+            for (std::size_t l = 0; l <= height; ++l) {
+                for (auto& block : tree.levels[l]) levels_[l].blocks.push_back(std::move(block));
             }
-            for (auto& block : blocks) level.blocks.push_back(std::move(block));
-        }
-        if (!plan_.few) go_on(std::move(tree.root), height + 1);
-        make_room(undo.drop());
-    }
-    // The permitted error, in values, of a block of that level after that many base blocks.
-    [[nodiscard]] double new_block_error(int level, std::uint64_t blocks) const {
-        if (plan_.few) return plan_.own_error(level);
-        return plan_.max_error(static_cast<double>(plan_.fixed ? blocks * plan_.block : plan_.length(level)));
+            if (!plan_.few) go_on(std::move(tree.root), height + 1);
+        });
     }
     // For levels with their own sorts: adds their blocks, of blocks with the same end longer ones first. Each is as
     // accurate as the windows at its completion need.
@@ -307,7 +296,8 @@ class SlidingWindow {
             for (auto i = level.first; i < end; ++i) {
                 auto block = Summary::read(from);
                 from.require(block.n() == plan.block << l &&
-                                 static_cast<double>(block.max_error()) <= window.most_error(l, end - i) * (1 + 1e-9),
+                                 static_cast<double>(block.max_error()) <=
+                                     plan.age_error(static_cast<int>(l), window.n(), end - i) * (1 + 1e-9),
                              "a block");
                 block.pack();
                 level.blocks.push_back(std::move(block));
@@ -330,51 +320,23 @@ class SlidingWindow {
     struct Level {
         std::uint64_t first = 0;  // index of the first block that is kept
         std::deque<Summary> blocks;
-
-        void swap(Level& other) noexcept {
-            std::swap(first, other.first);
-            blocks.swap(other.blocks);
-        }
     };
-    // Its destructor undoes what was stored since its construction, unless it is dismissed.
-    class Undo {
-      public:
-        explicit Undo(SlidingWindow& window) : window_(window), blocks_(window.blocks_), kept_(window.levels_.size()) {
-            for (const auto& level : window.levels_) still_there_.push_back(level.blocks.size());
-        }
-        Undo(const Undo&) = delete;
-        Undo& operator=(const Undo&) = delete;
-        ~Undo() {
-            if (is_dropped_) return;
-            for (std::size_t l = 0; l < kept_.size(); ++l) {
-                auto& level = window_.levels_[l];
-                if (kept_[l]) {
-                    level.swap(*kept_[l]);
-                } else {
-                    while (level.blocks.size() > still_there_[l]) level.blocks.pop_back();
-                }
+    // Adds that many base blocks and the blocks that consist of them.
+    void all_or_none(std::uint64_t blocks, const auto& work) {
+        std::vector<std::size_t> before;
+        for (const auto& level : levels_) before.push_back(level.blocks.size());
+        blocks_ += blocks;
+        try {
+            work();
+        } catch (...) {
+            for (std::size_t l = 0; l < before.size(); ++l) {
+                while (levels_[l].blocks.size() > before[l]) levels_[l].blocks.pop_back();
             }
-            window_.blocks_ = blocks_;
+            blocks_ -= blocks;
+            throw;
         }
-        // Makes an empty level.
-        void keep(std::size_t l) {
-            kept_[l].emplace().swap(window_.levels_[l]);
-            still_there_[l] = 0;
-        }
-        // Drops blocks that are no longer needed. Returns for each level the number of old blocks that still exist.
-        const std::vector<std::size_t>& drop() {
-            is_dropped_ = true;
-            return still_there_;
-        }
-
-      private:
-        SlidingWindow& window_;
-        std::uint64_t blocks_;
-        std::vector<std::optional<Level>> kept_;
-        std::vector<std::size_t> still_there_;
-        bool is_dropped_ = false;
-    };
-
+        make_room(before);
+    }
     // Adds a block with its id to the chain.
     void go_on(Summary block, std::size_t id) {
         chain_.combine(std::move(block), id,
@@ -382,46 +344,31 @@ class SlidingWindow {
         chain_.drop(levels_.size());  // longer blocks are not needed
     }
     // The blocks exist already. If memory runs out, some stay finer than necessary, which is harmless. `before` has the
-    // number of old blocks of each level.
+    // number of old blocks of each level. Each new block doubles the age of some: from now on only windows twice as wide
+    // use them.
     void make_room(const std::vector<std::size_t>& before) {
         try {
             grow();
-            for (std::size_t l = 0; l < before.size(); ++l) {
-                for (auto count = before[l] + 1; count <= levels_[l].blocks.size(); ++count) prune_old(l, count);
+            for (std::size_t l = 0; l < before.size() && !plan_.fixed; ++l) {
+                for (auto count = before[l] + 1; count <= levels_[l].blocks.size(); ++count) {
+                    for (std::size_t age = 2; age <= count; age *= 2) prune(levels_[l].blocks[count - age], l, age);
+                }
             }
         } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch)
         }
-        drop_old();
-    }
-    // Min length of the windows that use a block of that age. The newest block of its level has age 1.
-    [[nodiscard]] double min_width(double length, std::uint64_t age) const {
-        return plan_.fixed ? static_cast<double>(n()) : length * static_cast<double>(std::bit_floor(age));
-    }
-    [[nodiscard]] double most_error(std::size_t l, std::uint64_t age) const {
-        if (plan_.few) return plan_.own_error(static_cast<int>(l));
-        return plan_.max_error(min_width(std::ldexp(static_cast<double>(plan_.block), static_cast<int>(l)), age));
-    }
-
-    void drop_old() {
         for (std::size_t l = 0; l < levels_.size(); ++l) {
-            auto& level = levels_[l];
-            for (const auto first = plan_.first_needed(static_cast<int>(l), blocks_);
-                 level.first < first && !level.blocks.empty(); ++level.first)
-                level.blocks.pop_front();
+            auto& [first, blocks] = levels_[l];
+            const auto needed = plan_.first_needed(static_cast<int>(l), blocks_);
+            for (; first < needed && !blocks.empty(); ++first) blocks.pop_front();
         }
     }
-
     // Prunes a block of that age to the accuracy that windows need from now on.
     void prune(Summary& block, std::size_t l, std::size_t age) {
+        if (block.n() == 0) return;
         const cpu::Stopwatch time;
-        block.prune(most_error(l, age));
+        block.prune(plan_.age_error(static_cast<int>(l), n(), age));
         block.pack();
         prune_ms_ += time.ms();
-    }
-    // Prunes blocks among the first `count` whose age has doubled with the last of these: from now on only windows
-    // twice as wide use them.
-    void prune_old(std::size_t l, std::size_t count) {
-        for (std::size_t age = 2; !plan_.fixed && age <= count; age *= 2) prune(levels_[l].blocks[count - age], l, age);
     }
     void store(std::size_t l, Summary block) {
         if (l < static_cast<std::size_t>(plan_.lowest)) return;

@@ -267,7 +267,7 @@ TEST_CASE("Forged bytes with a right checksum are refused or usable") {
 
 TEST_CASE("A chain of blocks that does not follow from their number is refused") {
     using namespace quadmill::detail::stream;  // NOLINT(google-build-using-namespace)
-    const SlidingPlan plan({.eps = 0.2, .window = 20'000});
+    const SlidingPlan plan({.eps = 0.2, .window = 20'000}, SlidingPlan::Levels::All);
     std::vector<float> values(static_cast<std::size_t>(plan.block), 1.0F);
     const auto block = QuantileSummary::of(window_of(values), 0);
     const auto bytes = [&](std::size_t id, std::uint64_t blocks) {
