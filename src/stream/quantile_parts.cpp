@@ -29,15 +29,6 @@ Bounds QuantileParts::count_at_most(Key key) const {
     return sum;
 }
 
-std::size_t QuantileParts::next(const Places& at) const {
-    std::size_t best = parts_.size();
-    for (std::size_t i = 0; i < parts_.size(); ++i) {
-        if (at[i] == parts_[i]->size()) continue;
-        if (best == parts_.size() || parts_[i]->key(at[i]) < parts_[best]->key(at[best])) best = i;
-    }
-    return best;
-}
-
 std::size_t QuantileParts::last(const Places& at) const {
     std::size_t best = parts_.size();
     for (std::size_t i = 0; i < parts_.size(); ++i) {
@@ -57,14 +48,15 @@ QuantileParts::Entry QuantileParts::entry(const Places& at, std::size_t part) co
     return entry;
 }
 
-// By bisection: finds the first key with such an entry, then the first part that has such an entry, then the first one
-// in that part.
-QuantileParts::Places QuantileParts::places_at(std::uint64_t rank) const {
+// Both bounds ascend. So the rank is nearest to the last entry whose bounds' mean is at most the rank, or to the next
+// one. Bisection finds the first key with an entry that passes the rank, then the first part that has such an entry,
+// then the first such entry in that part.
+QuantileParts::Entry QuantileParts::at_rank(std::uint64_t rank) const {
     const auto parts = parts_.size();
     Places from(parts, 0), to(parts);  // the range of positions that is left
     for (std::size_t i = 0; i < parts; ++i) to[i] = parts_[i]->size();
     const auto passes = [rank](const Entry& e) { return e.rank_min + e.rank_max > 2 * rank; };
-    const auto reaches = [&](Places& at) {
+    const auto last_passes = [&](Places& at) {
         const auto part = last(at);
         if (part == parts) return false;
         --at[part];
@@ -72,13 +64,14 @@ QuantileParts::Places QuantileParts::places_at(std::uint64_t rank) const {
         ++at[part];
         return is_passed;
     };
-    if (!reaches(to)) return to;
+    std::optional<Entry> after;
+    if (!last_passes(to)) from = to;
     auto low = min(), high = greatest();
     Places up_to(parts);
     while (low < high) {
         const auto middle = low + (high - low) / 2;
         for (std::size_t i = 0; i < parts; ++i) up_to[i] = parts_[i]->above(middle, from[i], to[i]);
-        if (reaches(up_to)) {
+        if (last_passes(up_to)) {
             high = middle;
             std::swap(to, up_to);
         } else {
@@ -86,33 +79,24 @@ QuantileParts::Places QuantileParts::places_at(std::uint64_t rank) const {
             std::swap(from, up_to);
         }
     }
-    // Positions below the key do not reach the rank, positions up to the key do.
-    for (std::size_t part = 0; part < parts; ++part) {
+    // Entries below the key do not pass.
+    for (std::size_t part = 0; part < parts && !after; ++part) {
+        if (to[part] == from[part]) continue;
         auto at = from;
         at[part] = to[part];
-        if (at[part] == from[part]) continue;
-        if (!reaches(at)) {
-            from = at;
-            continue;
+        if (last_passes(at)) {
+            at[part] = first_not(from[part], to[part] - 1, [&](std::size_t index) {
+                at[part] = index;
+                return !passes(entry(at, part));
+            });
+            after = entry(at, part);
         }
-        at[part] = first_not(from[part], to[part] - 1, [&](std::size_t index) {
-            at[part] = index;
-            return !passes(entry(at, part));
-        });
-        return at;
+        from = at;
     }
-    return to;
-}
-
-// Both bounds ascend. So the lower bound is further from the rank before that position, the upper one after it.
-QuantileParts::Entry QuantileParts::at_rank(std::uint64_t rank) const {
-    auto at = places_at(rank);
-    std::optional<Entry> after;
-    if (const auto part = next(at); part < parts_.size()) after = entry(at, part);
-    const auto part = last(at);
-    if (part == parts_.size()) return *after;
-    --at[part];
-    const auto before = entry(at, part);
+    const auto part = last(from);
+    if (part == parts) return *after;
+    --from[part];
+    const auto before = entry(from, part);
     return after && after->rank_max - rank < rank - before.rank_min ? *after : before;
 }
 

@@ -41,11 +41,8 @@ class QuantileParts {
   private:
     using Places = std::vector<std::size_t>;  // for each part, the index of its first entry after a position of the sum
 
-    // The position before the first entry whose bounds' mean is above that rank.
-    [[nodiscard]] Places places_at(std::uint64_t rank) const;
     [[nodiscard]] std::uint64_t ranks_after(std::size_t part, std::size_t index) const;
-    // The part that has the next (or the previous) entry; none at the end (or the beginning).
-    [[nodiscard]] std::size_t next(const Places& at) const;
+    // The part that has the previous entry; none at the beginning.
     [[nodiscard]] std::size_t last(const Places& at) const;
     // The next entry of that part, with its rank bounds among all values.
     [[nodiscard]] Entry entry(const Places& at, std::size_t part) const;

@@ -55,10 +55,11 @@ Quantiles<T> SlidingQuantiles<T>::summary(std::optional<std::uint64_t> width) co
     const auto wanted = state().width(width);
     Quantiles<T> out({.eps = options().eps});
     if (n() == 0) return out;
-    state().ask(wanted, [&](const auto& covered) {
-        out.state().histogram.add(*covered.parts.front(), ErrorPlan::max_ids);
-        out.state().intake.add_counted(covered.parts.front()->n(), 0);
-    });
+    auto sum = state().ask(
+        wanted, State::merged, [](const auto& sorted) { return QuantileSummary::of(sorted, 0); },
+        [](const auto& covered) { return *covered.parts.front(); });
+    out.state().intake.add_counted(sum.n(), 0);
+    out.state().histogram.add(std::move(sum), ErrorPlan::max_ids);
     return out;
 }
 
@@ -100,7 +101,10 @@ Frequencies<T> SlidingFrequencies<T>::summary(std::optional<std::uint64_t> width
     Frequencies<T> out({.eps = options().eps});
     if (n() == 0) return out;
     auto& counts = out.state().counts;
-    counts = Counts(counts.eps(), state().ask(wanted, [](const auto& covered) { return *covered.parts.front(); }));
+    counts = Counts(counts.eps(),
+                    state().ask(
+                        wanted, State::merged, [](const auto& sorted) { return FrequencySummary::of(sorted, 0); },
+                        [](const auto& covered) { return *covered.parts.front(); }));
     out.state().intake.add_counted(counts.n(), 0);
     return out;
 }

@@ -180,19 +180,14 @@ class SlidingState final : public WindowedState {
                        });
     }
 
-    static constexpr std::size_t merged = ~std::size_t{0} / 2;  // so many ranks that the parts are merged
-    // Calls `work` with a summary of the last `width` values, or of all values if there are fewer.
-    template <class Use>
-    auto ask(std::uint64_t width, Use use) {
-        const std::lock_guard lock(mutex);
-        return use(std::as_const(covered(width, merged)));
-    }
-    // Like ask() above, for a query of that many ranks. But if the values themselves are kept, calls use_values with the
-    // sorted values.
+    static constexpr std::size_t merged = ~std::size_t{0} / 2;  // so many ranks that there is one part
+    // Calls use_values with the sorted last `width` values, or all values if there are fewer. If they are not kept, calls
+    // `use` with their summaries, for a query of that many ranks.
     template <class UseValues, class Use>
     auto ask(std::uint64_t width, std::size_t ranks, UseValues use_values, Use use) {
         const std::lock_guard lock(mutex);
-        return is_kept(width) ? use_values(sorted(width)) : use(std::as_const(covered(width, ranks)));
+        return std::min(width, intake.n()) <= plan_.exact ? use_values(sorted(width))
+                                                          : use(std::as_const(covered(width, ranks)));
     }
     [[nodiscard]] std::uint64_t width(std::optional<std::uint64_t> wanted) const {
         const auto width = wanted.value_or(options_.window);
@@ -328,16 +323,6 @@ class SlidingState final : public WindowedState {
         intake.settle();
         flush();
     }
-    // Summarizes the values after the last block.
-    void find_rest() {
-        if (!plan_.sorted) {
-            const auto values = settle_all();
-            return timed(own_times.sample, [&] { trees_.rest(values, rest_); });
-        }
-        settle();
-        rest_.push_back(sorts_.rest(intake.sorter(), own_times));
-    }
-    [[nodiscard]] bool is_kept(std::uint64_t width) const { return std::min(width, intake.n()) <= plan_.exact; }
     Window sorted(std::uint64_t width) {
         settle();
         const cpu::Stopwatch time;
@@ -355,14 +340,14 @@ class SlidingState final : public WindowedState {
             answer_.reset();
             rest_.clear();
             ranks_ = 0;
-            if (is_kept(width)) {
-                const auto values = sorted(width);
-                rest_.push_back(timed(own_times.sample, [&] { return Summary::of(values, 0); }));
-                answer_ = {{rest_.data()}};
+            if (plan_.sorted) {
+                settle();
+                rest_.push_back(sorts_.rest(intake.sorter(), own_times));
             } else {
-                find_rest();
-                answer_ = blocks_.last(std::min(width, intake.n()), intake.n(), rest_);
+                const auto values = settle_all();
+                timed(own_times.sample, [&] { trees_.rest(values, rest_); });
             }
+            answer_ = blocks_.last(std::min(width, intake.n()), intake.n(), rest_);
             answered_ = now;
         }
         constexpr std::size_t few = 32;

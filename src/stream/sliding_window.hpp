@@ -109,7 +109,7 @@ struct SlidingPlan {
     [[nodiscard]] double own_error(int level) const {
         if (level == top) return rest_error(length(top));
         const auto blocks = static_cast<double>(top / stride * ((1 << stride) - 1));  // at the old end of a window
-        return eps * static_cast<double>(window) / 4 / blocks;
+        return std::min(eps * static_cast<double>(window) / 4 / blocks, static_cast<double>(length(level)));
     }
     // In values, for a block of that age after n values. The newest block of its level has age 1.
     [[nodiscard]] double age_error(int level, std::uint64_t n, std::uint64_t age = 1) const {
@@ -335,7 +335,7 @@ class SlidingWindow {
             blocks_ -= blocks;
             throw;
         }
-        make_room(before);
+        make_room(std::move(before));
     }
     // Adds a block with its id to the chain.
     void go_on(Summary block, std::size_t id) {
@@ -343,28 +343,30 @@ class SlidingWindow {
                        [this](const Summary& formed, std::size_t formed_id) { store(formed_id - 1, formed); });
         chain_.drop(levels_.size());  // longer blocks are not needed
     }
-    // The blocks exist already. If memory runs out, some stay finer than necessary, which is harmless. `before` has the
+    // The blocks exist already. If memory runs out, some stay finer than necessary, which is harmless. `old` has the
     // number of old blocks of each level. Each new block doubles the age of some: from now on only windows twice as wide
     // use them.
-    void make_room(const std::vector<std::size_t>& before) {
+    void make_room(std::vector<std::size_t> old) {
+        for (std::size_t l = 0; l < levels_.size(); ++l) {
+            auto& [first, blocks] = levels_[l];
+            for (const auto needed = plan_.first_needed(static_cast<int>(l), blocks_); first < needed; ++first) {
+                if (blocks.empty()) break;
+                blocks.pop_front();
+                if (l < old.size() && old[l] > 0) --old[l];
+            }
+        }
         try {
             grow();
-            for (std::size_t l = 0; l < before.size() && !plan_.fixed; ++l) {
-                for (auto count = before[l] + 1; count <= levels_[l].blocks.size(); ++count) {
+            for (std::size_t l = 0; l < old.size() && !plan_.fixed; ++l) {
+                for (auto count = old[l] + 1; count <= levels_[l].blocks.size(); ++count) {
                     for (std::size_t age = 2; age <= count; age *= 2) prune(levels_[l].blocks[count - age], l, age);
                 }
             }
         } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch)
         }
-        for (std::size_t l = 0; l < levels_.size(); ++l) {
-            auto& [first, blocks] = levels_[l];
-            const auto needed = plan_.first_needed(static_cast<int>(l), blocks_);
-            for (; first < needed && !blocks.empty(); ++first) blocks.pop_front();
-        }
     }
     // Prunes a block of that age to the accuracy that windows need from now on.
     void prune(Summary& block, std::size_t l, std::size_t age) {
-        if (block.n() == 0) return;
         const cpu::Stopwatch time;
         block.prune(plan_.age_error(static_cast<int>(l), n(), age));
         block.pack();

@@ -103,6 +103,7 @@ std::vector<Saved> one_of_each() {
     for (const auto& options :
          {SlidingOptions{.eps = 0.2, .window = 2'000},
           SlidingOptions{.eps = 0.2, .window = 2'000, .widths = Widths::Variable},
+          SlidingOptions{.eps = 0.2, .window = 2'000, .paper = {.raw = RawValues::Never}},
           SlidingOptions{
               .eps = 0.2, .window = 2'000, .paper = {.raw = RawValues::Never, .blocks = SlidingBlocks::Sorted}}}) {
         SlidingQuantiles<float> sliding(options);

@@ -314,6 +314,7 @@ TEST_CASE("With any failures of the sorter, answers equal those of a working sor
         for (const auto& sliding :
              {SlidingOptions{.eps = 0.2, .window = 5000},
               SlidingOptions{.eps = 0.2, .window = 5000, .widths = Widths::Variable},
+              SlidingOptions{.eps = 0.2, .window = 5000, .paper = {.raw = RawValues::Never}},
               SlidingOptions{.eps = 0.02,
               .window = 5000,
               .paper = {.raw = RawValues::Never, .blocks = SlidingBlocks::Sorted, .sorter_min = 100}}}) {

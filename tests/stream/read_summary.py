@@ -126,13 +126,19 @@ class Reader:
         summary = self.quantile_summary if self.kind == 3 else self.frequency_summary
         s = dict(eps=self.real(), window=self.number(), flags=self.number(), n=self.number(), nans=self.number(),
                  last=self.raw_values())
-        eps, window, fixed, own = s["eps"], s["window"], not s["flags"] & 1, bool(s["flags"] & 4)
+        eps, window, fixed, own, few = s["eps"], s["window"], not s["flags"] & 1, s["flags"] & 4, s["flags"] & 8
         levels, kept = math.ceil(math.log2(4 / eps)), math.ceil(128 / eps)
         grain, lowest = max(int(eps * window / 4), 1), 0
-        while fixed and not own and grain >> lowest > max(32 * (levels + 1) / eps, 2**14):
+        while fixed and not own and not few and grain >> lowest > max(32 * (levels + 1) / eps, 2**14):
             lowest += 1
         block = grain >> lowest if fixed else 32
-        top = max(window // block, 1).bit_length() - 1
+        top, stride = max(window // block, 1).bit_length() - 1, 1
+        if few:
+            lower = 2 if eps < 1e-4 else 1
+            stride = math.floor(math.log2(2 / eps) / (lower + 1) + 0.5)
+            while grain << lower * stride > max(2**18, 32 / eps):
+                stride -= 1
+            top = lower * stride
         never = s["flags"] & 2
         exact = 0 if fixed else min(kept, window)
         if not never and window <= max(4 * (levels + 1)**2 / eps, kept):
@@ -140,7 +146,7 @@ class Reader:
         if exact < window:
             b = s["base_blocks"] = self.number()
             s["block"], s["blocks"] = block, []
-            for level in range(lowest, top + 1):
+            for level in range(lowest, top + 1, stride):
                 reach = window / block * (1 + eps / 4) + 2
                 reach = reach if fixed else min(reach, 10 * 2**level / eps + 2)
                 first = min(max(0, math.ceil((b - reach) / 2**level)), b >> level)
@@ -151,6 +157,7 @@ class Reader:
                 part = (lambda: self.buckets(summary)) if self.kind == 3 else summary
                 s["levels"] = [(self.number(), part()) for _ in range(top + 1)]
             else:
+                s["whole"] = [self.sorted_values() for _ in range((s["n"] - b * block) // block)]
                 s["rest"] = self.sorted_values()
         return s
 

@@ -99,6 +99,9 @@ TEST_CASE_TEMPLATE("Numbers of 64 bits that stand for values of 32 bits: the sam
         SUBCASE("in blocks") {
             options.window = 15000;
         }
+        SUBCASE("in blocks of few levels") {
+            options = {.eps = 0.1, .window = 5000};
+        }
         SUBCASE("of any width") {
             options.widths = Widths::Variable;
         }
