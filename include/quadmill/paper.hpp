@@ -81,7 +81,7 @@ enum class RawValues { WhereSmaller, Never };
 
 /// How the blocks of a sliding window are made.
 enum class SlidingBlocks {
-    Merged,  ///< from one chain of merges, so that each value is sorted once
+    Merged,  ///< from one chain of merges, so that each value is sorted once; or of few levels, see SlidingQuantiles
     /// as in SIGMOD'05, section 5.3: each of the L + 1 levels sorts all values again and makes its blocks of them. It
     /// sorts sets of 1 / e values, where e is the error of its blocks, or whole blocks if these are smaller. For fixed
     /// widths only

@@ -122,15 +122,17 @@ struct SlidingOptions {
 ///
 /// Guarantee: not counting NaNs, the rank of every answer among the last W values (W = window, or fewer at the start of
 /// the stream) is within eps W of the requested rank, and the answer is one of these values.
-/// Memory: let L = log2(4 / eps), the number of levels of blocks. A window of up to 4 (L + 1)^2 / eps values is kept as
-/// it is, and answers are exact, except with RawValues::Never. (An answer then merges the values since the last answer
-/// into the sorted window.) Longer windows, Widths::Fixed: all blocks together have 2 (L + 1)^2 / eps entries of 12 to
-/// 24 bytes. At most 4 (L + 1)^2 / eps more are being merged, and half of that again while the stream is shorter than
-/// the window. The sorter has four batches of max(32 (L + 1) / eps, 2^14) values, for any window. Widths::Variable:
-/// about 6 (L + 1) ln(8 / eps) log2(window eps) / eps entries, and the last 128 / eps values.
+/// Memory: let L = log2(4 / eps). A window of up to 4 (L + 1)^2 / eps values is kept as it is, and answers are exact,
+/// except with RawValues::Never. (An answer then merges the values since the last answer into the sorted window.) Longer
+/// windows, Widths::Fixed: blocks of few levels have about 6 / eps^1.5 entries of 4 or 8 bytes, or 13 / eps^(4/3) if eps
+/// < 1e-4; up to max(2^18, 32 / eps) values wait for each of the sorter's threads. Windows of more than about 10^8
+/// values (2^19 / eps if that is less), and those with RawValues::Never, have L + 1 levels: 2 (L + 1)^2 / eps entries of
+/// 12 to 24 bytes. At most 4 (L + 1)^2 / eps more are being merged, and half of that again while the stream is shorter
+/// than the window. The sorter has four batches of max(32 (L + 1) / eps, 2^14) values. Widths::Variable: about 6 (L + 1)
+/// ln(8 / eps) log2(window eps) / eps entries, and the last 128 / eps values.
 /// Throws: InvalidArgument if all this may exceed max_bytes; otherwise as Quantiles.
-/// Source: SIGMOD'05 section 5.3; Arasu and Manku, PODS 2004: the error of a block on level l is eps / (2 (2 L + 2))
-/// 2^(L - l) of its values.
+/// Source: SIGMOD'05 section 5.3; Arasu and Manku, PODS 2004: with L + 1 levels, the error of a block on level l is eps
+/// / (2 (2 L + 2)) 2^(L - l) of its values.
 template <class T>
 class QUADMILL_API SlidingQuantiles : public StreamSummary {
     static_assert(SortableKey<T>, "values are Half, float, double, std::int32_t, uint32_t, int64_t or uint64_t");

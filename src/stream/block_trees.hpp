@@ -19,11 +19,11 @@
 
 namespace quadmill::detail::stream {
 
-// A tree has 2^height base blocks and all blocks that consist of them. Its values arrive as sorted base blocks. Blocks of
-// each next level are sorted, or merged of two if all levels have blocks. Each level's blocks are samples of their own
-// values, so merging summaries, which takes time on one thread and adds error, only begins above the tree. If an answer
-// is requested before a tree is complete, its values are sorted for the answer if few levels have blocks. Otherwise they
-// are added as single blocks, and so are later values until the next tree can begin.
+// A tree has 2^height base blocks and all blocks that consist of them. Its values arrive as sorted base blocks. Blocks
+// of the next level are sorted again, or merged from two. Each level's blocks are samples of their own values, so
+// merging summaries, which takes time on one thread and adds error, only begins above the tree. If few levels have
+// blocks, nothing is above it, and incomplete trees wait. Otherwise, if an answer is requested before a tree is
+// complete, its values are added as single blocks, and so are later values until the next tree can begin.
 template <class Summary>
 class BlockTrees {
   public:

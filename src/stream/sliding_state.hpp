@@ -181,8 +181,8 @@ class SlidingState final : public WindowedState {
     }
 
     static constexpr std::size_t merged = ~std::size_t{0} / 2;  // so many ranks that there is one part
-    // Calls use_values with the sorted last `width` values, or all values if there are fewer. If they are not kept, calls
-    // `use` with their summaries, for a query of that many ranks.
+    // Calls use_values with the sorted last `width` values, or all values if there are fewer. If they are not kept,
+    // calls `use` with their summaries, for a query of that many ranks.
     template <class UseValues, class Use>
     auto ask(std::uint64_t width, std::size_t ranks, UseValues use_values, Use use) {
         const std::lock_guard lock(mutex);
@@ -332,8 +332,8 @@ class SlidingState final : public WindowedState {
         own_times.merge += time.ms() - sort_ms;
         return all;
     }
-    // The last `width` values, or all values if there are fewer. A few ranks are found in the parts themselves. For more
-    // it is faster to merge the parts first.
+    // The last `width` values, or all values if there are fewer. A few ranks are found in the parts themselves. For
+    // more it is faster to merge the parts first.
     const Covered<Summary>& covered(std::uint64_t width, std::size_t ranks) {
         const auto now = std::pair(intake.n(), width);
         if (!answer_ || answered_ != now) {

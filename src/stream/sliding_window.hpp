@@ -30,8 +30,8 @@ namespace quadmill::detail::stream {
 //
 // Few levels (`few`) suffice for windows of fixed width, unless they are very long. Only every stride-th level up to
 // `top` has blocks, each sorted by itself. A window has whole blocks of the level `top`, which may be off by eps / 2 of
-// their values, and the end of one more block, in blocks of lower levels, which may be off by eps W / 4 values together.
-// With one lower level, W / `length(top)` blocks of 1 / eps entries and as many entries of the lower level are kept.
+// their values, and the end of one more block, in blocks of lower levels, which may be off by eps W / 4 together. With
+// one lower level there are W / length(top) blocks of 1 / eps entries, and about as many entries of the lower level.
 struct SlidingPlan {
     static constexpr double min_eps = 1e-6;
     static constexpr std::uint64_t max_window = std::uint64_t{1} << 40U;
@@ -344,8 +344,8 @@ class SlidingWindow {
         chain_.drop(levels_.size());  // longer blocks are not needed
     }
     // The blocks exist already. If memory runs out, some stay finer than necessary, which is harmless. `old` has the
-    // number of old blocks of each level. Each new block doubles the age of some: from now on only windows twice as wide
-    // use them.
+    // number of old blocks of each level. Each new block doubles the age of some, which from now on only windows twice
+    // as wide use.
     void make_room(std::vector<std::size_t> old) {
         for (std::size_t l = 0; l < levels_.size(); ++l) {
             auto& [first, blocks] = levels_[l];

@@ -1,4 +1,4 @@
-// Sliding windows that keep blocks of few levels: compares every answer with the exact window, for every type of values.
+// Sliding windows that keep blocks of few levels: compares every answer with the exact window, for all types.
 #include <doctest/doctest.h>
 
 #include <array>
