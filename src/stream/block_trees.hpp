@@ -27,12 +27,14 @@ namespace quadmill::detail::stream {
 template <class Summary>
 class BlockTrees {
   public:
-    // Makes as many trees at the same time as fill a batch of the sorter.
+    // Makes as many trees at the same time as fill a batch of the sorter, or the window.
     BlockTrees(const KeyRule& rule, const SlidingPlan& plan, const WindowSorter& sorter)
         : rule_(rule),
           of_order_(rule_of_order(rule)),
           plan_(plan),
-          at_once_(std::max(sorter.batch_bytes() / rule.width / tree_values(), sorter.batch_windows())),
+          at_once_(std::clamp<std::size_t>(
+              plan.window / tree_values(), 1,
+              std::max({sorter.batch_bytes() / rule.width / tree_values(), sorter.batch_windows(), std::size_t{1}}))),
           values_(rule.width),
           merged_(rule.width) {}
 

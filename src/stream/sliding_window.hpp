@@ -64,12 +64,10 @@ struct SlidingPlan {
         constexpr double entry_bytes = 24;
         const double bytes = static_cast<double>(value_bytes), all = levels + 1.0, w = static_cast<double>(window);
         if (is_exact()) return w * (3 * bytes + entry_bytes);  // the last values, and as many for an answer
-        double blocks = fixed ? std::min(6 * all * all / eps, (all + 2) * w)
-                              : 6 * all * std::log(8 / eps) * std::log2(w * eps) / eps;
-        if (few) {
-            blocks = w / static_cast<double>(length(top)) * 2 / eps +
-                     top / stride * (w / std::max(own_error(0), 1.0) + 32 / eps);
-        }
+        const double blocks = few ? w / static_cast<double>(length(top)) * 2 / eps +
+                                        top / stride * (w / std::max(own_error(0), 1.0) + 32 / eps)
+                              : fixed ? std::min(6 * all * all / eps, (all + 2) * w)
+                                      : 6 * all * std::log(8 / eps) * std::log2(w * eps) / eps;
         if (sorted) return blocks * entry_bytes + 2 * std::min(4 * all / eps, w) * (2 * bytes + entry_bytes);
         const double waiting = tree_height() > 0 ? static_cast<double>(length(tree_height())) : 0;
         return blocks * entry_bytes + 4 * static_cast<double>(block + exact) * bytes + 2 * waiting * bytes;
