@@ -34,7 +34,7 @@ void check_quantiles(const SlidingQuantiles<T>& sliding, std::vector<Key> window
     for (std::size_t i = 0; i <= ranks; ++i) phis.push_back(static_cast<double>(i) / static_cast<double>(ranks));
     bool right = true;
     for (const auto& q : sliding.quantiles(phis)) {
-        const auto [from, to] = std::ranges::equal_range(window, key_of(q.value));
+        const auto [from, to] = std::equal_range(window.begin(), window.end(), key_of(q.value));
         const auto first = static_cast<double>(from - window.begin() + 1),
                    last = static_cast<double>(to - window.begin());
         const double rank = static_cast<double>(q.rank), max = sliding.options().eps * n;
@@ -116,12 +116,15 @@ TEST_CASE("Few levels keep eps in every order, at any moment") {
     auto all = orders;
     all.insert(all.end(), {"sorted", "reversed", "organ pipe", "all equal"});
     for (const auto& order : all) {
-        for (const auto& [eps, window] : {std::pair(0.5, 300U), std::pair(0.3, 1'000U), std::pair(0.1, 2'500U),
-                                          std::pair(0.1, 9'999U), std::pair(0.03, 14'000U)}) {
+        for (const auto& options :
+             {SlidingOptions{.eps = 0.5, .window = 300}, SlidingOptions{.eps = 0.3, .window = 1'000},
+              SlidingOptions{.eps = 0.1, .window = 2'500}, SlidingOptions{.eps = 0.1, .window = 9'999},
+              SlidingOptions{.eps = 0.03, .window = 14'000}}) {
             CAPTURE(order);
-            CAPTURE(eps);
-            CAPTURE(window);
-            check_stream(in_order(order, 3 * window + 7), {.eps = eps, .window = window}, window);
+            CAPTURE(options.eps);
+            CAPTURE(options.window);
+            const auto values = in_order(order, 3 * static_cast<std::size_t>(options.window) + 7);
+            check_stream(values, options, static_cast<unsigned>(options.window));
         }
     }
 }
