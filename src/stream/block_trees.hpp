@@ -78,8 +78,7 @@ class BlockTrees {
     void write(Writer& to) const {
         for (std::size_t at = 0; at < values_.size(); at += block()) write_sorted(to, waiting(at));
     }
-    // Number of waiting values.
-    [[nodiscard]] std::uint64_t n() const { return values_.size(); }
+    [[nodiscard]] std::uint64_t n() const { return values_.size(); }  // waiting values
     [[nodiscard]] std::size_t bytes() const { return values_.bytes() + merged_.bytes(); }
 
   private:
@@ -129,20 +128,26 @@ class BlockTrees {
                 blocks.back().pack();
             }
             if (l == height) break;
-            if (step_ > 1) {
+            if (step_ == 1) {
+                merge_pairs(*from, *to, length, first, first + tree_values());
+                std::swap(from, to);
+            } else if constexpr (!for_size) {
                 with_width(rule_.width, [&, next = length << step_]<class Bits>(Bits /*width*/) {
                     for (auto at = first; at < first + tree_values(); at += next)
                         cpu::sort_numbers(values_.as<Bits>().subspan(at, next));
                 });
-            } else {
-                merge_pairs(*from, *to, length, first, first + tree_values());
-                std::swap(from, to);
             }
         }
         if (plan_.few) return tree;
         const auto error = window.chain().max_error(tree.levels.size(), tree_values());
         tree.root = Summary::of(Window(from->values().subspan(first, tree_values()), of_order_), error);
         return tree;
+    }
+    // Sorting is faster than merging runs of many levels two at a time, if it uses vector instructions.
+    static int step_of(const SlidingPlan& plan) {
+        if constexpr (!for_size)
+            return plan.few && std::string_view(cpu::number_sort_name()) == "vqsort" ? plan.stride : 1;
+        return 1;
     }
     // Merges all pairs of sorted runs of that length between the two positions.
     static void merge_pairs(Buffer& from, Buffer& to, std::size_t length, std::size_t first, std::size_t last) {
@@ -159,9 +164,8 @@ class BlockTrees {
     KeyRule of_order_;  // of waiting values: by their order if they are merged
     SlidingPlan plan_;
     std::size_t at_once_;
-    // In levels. Sorting is faster than merging runs of many levels two at a time, if it uses vector instructions.
-    int step_ = plan_.few && std::string_view(cpu::number_sort_name()) == "vqsort" ? plan_.stride : 1;
-    Buffer values_, merged_;  // by their order
+    int step_ = step_of(plan_);  // in levels
+    Buffer values_, merged_;     // by their order
 };
 
 }  // namespace quadmill::detail::stream
