@@ -30,8 +30,7 @@ namespace quadmill::detail::stream {
 //
 // Few levels (`few`) suffice for windows of fixed width, unless they are very long. Only every stride-th level up to
 // `top` has blocks, each sorted by itself. A window has whole blocks of the level `top`, which may be off by eps / 2 of
-// their values, and the end of one more block, in blocks of lower levels, which may be off by eps W / 4 together. With
-// one lower level there are W / length(top) blocks of 1 / eps entries, and about as many entries of the lower level.
+// their values, and the end of one more block, in blocks of lower levels, which may be off by eps W / 4 together.
 struct SlidingPlan {
     static constexpr double min_eps = 1e-6;
     static constexpr std::uint64_t max_window = std::uint64_t{1} << 40U;
@@ -65,7 +64,7 @@ struct SlidingPlan {
         const double bytes = static_cast<double>(value_bytes), all = levels + 1.0, w = static_cast<double>(window);
         if (is_exact()) return w * (3 * bytes + entry_bytes);  // the last values, and as many for an answer
         const double blocks = few ? w / static_cast<double>(length(top)) * 2 / eps +
-                                        top / stride * (w / std::max(own_error(0), 1.0) + 32 / eps)
+                                        lower() * (w / std::max(own_error(0), 1.0) + 32 / eps)
                               : fixed ? std::min(6 * all * all / eps, (all + 2) * w)
                                       : 6 * all * std::log(8 / eps) * std::log2(w * eps) / eps;
         if (sorted) return blocks * entry_bytes + 2 * std::min(4 * all / eps, w) * (2 * bytes + entry_bytes);
@@ -103,10 +102,11 @@ struct SlidingPlan {
     [[nodiscard]] double rest_error(std::uint64_t values) const {
         return few ? eps * static_cast<double>(values) / 2 : 0;
     }
+    [[nodiscard]] int lower() const { return top / stride; }  // levels with blocks below `top`, if there are few
     // In values, for a block of one of the few levels.
     [[nodiscard]] double own_error(int level) const {
         if (level == top) return rest_error(length(top));
-        const auto blocks = static_cast<double>(top / stride * ((1 << stride) - 1));  // at the old end of a window
+        const int blocks = lower() * ((1 << stride) - 1);  // at the old end of a window
         return std::min(eps * static_cast<double>(window) / 4 / blocks, static_cast<double>(length(level)));
     }
     // In values, for a block of that age after n values. The newest block of its level has age 1.
