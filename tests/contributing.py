@@ -8,6 +8,7 @@ comment of a public header names have these classes and functions. No line of Py
 """
 import pathlib
 import re
+import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -104,12 +105,22 @@ def faults_of_citations():
             yield f"the authors and title of {title}"
 
 
+def files_left_in_root():
+    """Those of Git that an example wrote there."""
+    known = {"CHANGELOG.md", "CITATION.cff", "CMakeLists.txt", "CMakePresets.json", "CONTRIBUTING.md", "LICENSE",
+             "README.md", "SECURITY.md"}
+    listed = subprocess.run(["git", "ls-files", "*"], cwd=ROOT, text=True, stdout=subprocess.PIPE, check=False).stdout
+    for name in listed.splitlines():
+        if "/" not in name and not name.startswith(".") and name not in known:
+            yield f"{name} does not belong into the first folder"
+
+
 def main():
     text = (ROOT / "CONTRIBUTING.md").read_text()
     faults = [f"{page.relative_to(ROOT)}: {fault}" for page in PAGES for fault in broken_links(page)]
     faults += [f"CONTRIBUTING.md: {fault}" for fault in faults_of_recipes(text)]
     faults += [f"CITATION.cff: {fault}" for fault in faults_of_citations()]
-    faults += [*faults_of_headers(), *long_lines_of_python()]
+    faults += [*faults_of_headers(), *long_lines_of_python(), *files_left_in_root()]
     recipes = re.findall(r"^## Add (.*)$", text, re.MULTILINE)
     if len(recipes) < 4:
         faults.append("CONTRIBUTING.md: four recipes are wanted")
