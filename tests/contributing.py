@@ -112,7 +112,7 @@ def files_left_in_root():
     listed = subprocess.run(["git", "ls-files", "*"], cwd=ROOT, text=True, stdout=subprocess.PIPE, check=False).stdout
     for name in listed.splitlines():
         if "/" not in name and not name.startswith(".") and name not in known:
-            yield f"{name} does not belong into the first folder"
+            yield f"{name} does not belong in the top folder"
 
 
 def main():
