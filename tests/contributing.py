@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """The pages can be followed: what CONTRIBUTING.md names exists, its code stands in the file that is named at its fence,
 every link of every page leads to a file and to a heading, CITATION.cff cites the papers, and the lines that the first
-comment of a public header names have these classes and functions. No line of Python has more than 120 columns.
+comment of a public header names have these classes and functions. No line of Python has more than 120 columns,
+and no file that an example wrote is in the top folder.
 
     tests/contributing.py       checks; prints what is wrong, exit status 1
     tests/contributing.py --write       puts the right numbers of lines into the headers

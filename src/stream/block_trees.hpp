@@ -74,9 +74,10 @@ class BlockTrees {
         for (std::size_t at = 0; at < values_.size(); at += block())
             to.push_back(Summary::of(waiting(at), plan_.rest_error(block())));
     }
-    // Writes the waiting blocks. Pre: flush() was called last.
-    void write(Writer& to) const {
+    // Writes the waiting blocks and the values after them. Pre: flush() was called last.
+    void write(Writer& to, const Window& sorted) const {
         for (std::size_t at = 0; at < values_.size(); at += block()) write_sorted(to, waiting(at));
+        write_sorted(to, sorted);
     }
     [[nodiscard]] std::uint64_t n() const { return values_.size(); }  // waiting values
     [[nodiscard]] std::size_t bytes() const { return values_.bytes() + merged_.bytes(); }

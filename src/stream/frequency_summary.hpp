@@ -36,9 +36,9 @@ class FrequencySummary {
 
     FrequencySummary() = default;
     // Keeps the keys of a sorted window that occur more often than that.
-    static FrequencySummary of(const Window& sorted, double max_error, const Share& share = alone) {
+    static FrequencySummary of(const Window& sorted, double max_error) {
         StreamTimes none;
-        return FrequencySummary().with(sorted, max_error, {}, none, share);
+        return FrequencySummary().with(sorted, max_error, {}, none);
     }
 
     // Keeps all keys: WeightedKeys of parts.hpp.

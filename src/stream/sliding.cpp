@@ -55,9 +55,7 @@ Quantiles<T> SlidingQuantiles<T>::summary(std::optional<std::uint64_t> width) co
     const auto wanted = state().width(width);
     Quantiles<T> out({.eps = options().eps});
     if (n() == 0) return out;
-    auto sum = state().ask(
-        wanted, State::merged, [](const auto& sorted) { return QuantileSummary::of(sorted, 0); },
-        [](const auto& covered) { return *covered.parts.front(); });
+    auto sum = state().sum(wanted);
     out.state().intake.add_counted(sum.n(), 0);
     out.state().histogram.add(std::move(sum), ErrorPlan::max_ids);
     return out;
@@ -101,10 +99,7 @@ Frequencies<T> SlidingFrequencies<T>::summary(std::optional<std::uint64_t> width
     Frequencies<T> out({.eps = options().eps});
     if (n() == 0) return out;
     auto& counts = out.state().counts;
-    counts = Counts(counts.eps(),
-                    state().ask(
-                        wanted, State::merged, [](const auto& sorted) { return FrequencySummary::of(sorted, 0); },
-                        [](const auto& covered) { return *covered.parts.front(); }));
+    counts = Counts(counts.eps(), state().sum(wanted));
     out.state().intake.add_counted(counts.n(), 0);
     return out;
 }

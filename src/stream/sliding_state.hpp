@@ -180,7 +180,7 @@ class SlidingState final : public WindowedState {
                        });
     }
 
-    static constexpr std::size_t merged = ~std::size_t{0} / 2;  // so many ranks that there is one part
+    static constexpr std::size_t merged = std::size_t{1} << 20U;  // so many ranks that there is one part
     // Calls use_values with the sorted last `width` values, or all values if there are fewer. If they are not kept,
     // calls `use` with their summaries, for a query of that many ranks.
     template <class UseValues, class Use>
@@ -188,6 +188,11 @@ class SlidingState final : public WindowedState {
         const std::lock_guard lock(mutex);
         return std::min(width, intake.n()) <= plan_.exact ? use_values(sorted(width))
                                                           : use(std::as_const(covered(width, ranks)));
+    }
+    Summary sum(std::uint64_t width) {
+        return ask(
+            width, merged, [](const auto& sorted) { return Summary::of(sorted, 0); },
+            [](const auto& covered) { return *covered.parts.front(); });
     }
     [[nodiscard]] std::uint64_t width(std::optional<std::uint64_t> wanted) const {
         const auto width = wanted.value_or(options_.window);
@@ -227,9 +232,7 @@ class SlidingState final : public WindowedState {
         to.values(last_.last(std::min(n(), plan_.exact)), intake.rule());
         if (plan_.is_exact()) return to.take();
         blocks_.write(to);
-        if (plan_.sorted) return sorts_.write(to), to.take();
-        trees_.write(to);
-        write_sorted(to, rest);
+        plan_.sorted ? sorts_.write(to) : trees_.write(to, rest);
         return to.take();
     }
     static std::unique_ptr<SlidingState> load(const KeyRule& rule, const char* function,
@@ -351,7 +354,7 @@ class SlidingState final : public WindowedState {
             answered_ = now;
         }
         constexpr std::size_t few = 32;
-        ranks_ = std::min(ranks_, merged) + ranks;
+        ranks_ += ranks;
         if (auto& parts = answer_->parts; parts.size() != 1 && ranks_ > few) {
             auto sum = timed(own_times.merge, [&] { return sum_of<Summary>(parts); });
             rest_.clear();

@@ -69,17 +69,20 @@ TEST_CASE("the first argsort of a second sorter takes at most twice as long as a
     Sorter warm(context, by_merge);
     const auto cold = argsort_ms(warm, keys);
     // The min of several times, since other programs run, too.
-    double again = argsort_ms(warm, keys), first = again * 1000;
+    double again = argsort_ms(warm, keys), first = again * 1000, with_textures = first;
     for (int i = 0; i < 7; ++i) {
         again = std::min(again, argsort_ms(warm, keys));
+        auto copy = keys;
+        warm.sort(copy);  // replaces its textures
+        with_textures = std::min(with_textures, argsort_ms(warm, keys));
         Sorter second(context, by_merge);
         first = std::min(first, argsort_ms(second, keys));
     }
     std::printf(
         "argsort of 2^16 keys on %s: %.1f ms of a context's first sorter, %.1f ms warm, %.1f ms of a second sorter\n",
         context.info().renderer.c_str(), cold, again, first);
-    // Making textures takes as long as a warm call or longer on a GPU, and with the memory of sanitizers.
-    const double textures_ms = !context.info().software ? 1 : sanitized ? again : 0;
+    // Making textures takes as long as a warm call or longer on a GPU, and much of one with the memory of sanitizers.
+    const double textures_ms = !context.info().software ? 1 : sanitized ? std::max(0.0, with_textures - again) : 0;
     CHECK(first <= 2 * again + textures_ms);
 }
 
