@@ -9,7 +9,8 @@
 //              may do, it is merged the other way.
 //     else     loads a tile's keys of each run. The smaller keys of run 0 and of the reversed run 1, key by key, are
 //              the lowest of both and a bitonic sequence.
-// The last level writes keys as bits of their type. The uniforms of the others keep them as numbers.
+// LAST: it is the last level, which writes keys as bits of their type. (A uniform in a branch is no substitute:
+// docs/notes/hardware.md, "NVIDIA's compiler".)
 //     texture0   the runs, in tiles
 //     texture1   the cuts
 uniform highp usampler2DArray texture0;
@@ -195,6 +196,8 @@ void main() {
 #else
     merge_lowest(part, v);
 #endif
+#ifdef LAST
     for (int k = 0; k < KEYS; ++k) v[k] = to_bits(v[k]);
+#endif
     WRITE_BLOCK(block, v)
 }

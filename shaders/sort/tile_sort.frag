@@ -1,11 +1,11 @@
 // The first pass of the merge engine with subgroups: sorts the keys of each tile, or of each part of 2^RUN_LANES lanes
 // separately. Every lane sorts its own keys with a network in registers. Then runs of lanes are merged, two at a time.
 // The second run is reversed, so that both are a bitonic sequence.
+// LAST: there is no merge afterwards, so it writes keys as bits of their type.
 //     texture0   keys in the layout of memory, texel after texel in rows of 2^source_log2 texels
 #define SOURCE_TEXELS (KEYS / SOURCE_KEYS)
 uniform highp usampler2D texture0;
 uniform int source_log2;
-uniform int last;  // 1: write the keys as bits of their type
 layout(location = 0) out uvec4 block[8];
 
 // Merges every two runs of 2^run lanes into one, with the second one reversed.
@@ -36,9 +36,8 @@ void main() {
     if (RUN_LANES > 2) merge_runs(v, 2);
     if (RUN_LANES > 3) merge_runs(v, 3);
     if (RUN_LANES > 4) merge_runs(v, 4);
-    for (int k = 0; k < KEYS; ++k) {  // with no branch around it (docs/notes/hardware.md, 'NVIDIA's compiler')
-        KEY bits = to_bits(v[k]);
-        v[k] = last != 0 ? bits : v[k];
-    }
+#ifdef LAST
+    for (int k = 0; k < KEYS; ++k) v[k] = to_bits(v[k]);
+#endif
     WRITE_BLOCK(block, v)
 }

@@ -121,6 +121,7 @@ gl::Program SubgroupPasses::compile(const Variant& variant) {
     define(true, "OUTPUT_STEP " + std::to_string(variant.exact ? exact_step : lowest_step));
     define(variant.exact, "EXACT");
     define(variant.wide, "WIDE");
+    define(variant.last, "LAST");
     define(sorts, "RUN_LANES " + std::to_string(variant.run_lanes));
     if (sorts) prelude += as_macro("SORT_NETWORK", odd_even_merge_sort(keys));
     if (!cuts) {
@@ -160,14 +161,14 @@ void SubgroupPasses::sort_rows(TileTextures& textures, const KeyForm& form, cons
                           .indexed = form.indexed,
                           .run_lanes = std::countr_zero(std::min(positions, tile) / (tile / Tiles::lanes)),
                           .head = 0,
-                          .step = Tiles::granules};
+                          .step = Tiles::granules,
+                          .last = keys.size <= tile};
     const auto source_width = static_cast<unsigned>(textures.source.texture.width());
     draw(device_, {.name = "sort tiles",
                    .program = &program(variant),
                    .inputs = {&textures.source.texture},
                    .uniforms = gl::Uniforms{{"row_log2", textures.shape.row_log2},
-                                            {"source_log2", std::countr_zero(source_width)},
-                                            {"last", keys.size <= tile ? 1 : 0}}
+                                            {"source_log2", std::countr_zero(source_width)}}
                                    .set(order_uniforms(form)),
                    .target = &textures.keys.now.framebuffer,
                    .quads = &textures.rows_of(first, end)});
@@ -209,8 +210,9 @@ SortedTiles SubgroupPasses::merge(TileTextures& textures, const KeyForm& form, c
                        .quads = &textures.cuts_of(level.blocks())});
         variant.kind = Kind::Merge;
         variant.wide = level.exact && form.words() == 1 && form.key_bytes() == 4;
-        uniforms.set("fill_row", textures.shape.fill_row())
-            .set(&level == &levels.back() ? order_uniforms(form) : number_uniforms());
+        variant.last = &level == &levels.back();
+        uniforms.set("fill_row", textures.shape.fill_row());
+        if (variant.last) uniforms.set(order_uniforms(form));
         textures.keys.swap();
         sorted = {{head, level.step(), level.segment_blocks()},
                   level.blocks(),

@@ -54,6 +54,7 @@ class SubgroupPasses {
         int run_lanes = 0;       // log2; for Kind::Sort
         std::size_t head, step;  // content of the tiles that the other kinds read
         bool exact = false, wide = false;
+        bool last = false;  // writes keys as bits of their type
         auto operator<=>(const Variant&) const = default;
     };
     const gl::Program& program(const Variant& variant);
