@@ -2,9 +2,6 @@
 
 #include <fmt/core.h>
 #include <unistd.h>
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
 
 #include <algorithm>
 #include <iterator>
@@ -16,6 +13,7 @@
 #include "cli/refusals.hpp"
 #include "cli/tuned.hpp"
 #include "cpu/stopwatch.hpp"
+#include "cpu/trim.hpp"
 #include "cpu/workers.hpp"
 #include "external/plan.hpp"
 #include "input/checks.hpp"
@@ -32,6 +30,12 @@ using query::ColumnNames;
 using sql::SqlQuery;
 
 TableTooLarge QueryCommand::too_large() const {
+    if (query_.join)
+        return TableTooLarge(fmt::format(
+            "the tables of the JOIN and its pairs take more than {} bytes of memory, and a JOIN needs all of them "
+            "there: name fewer columns, give more --memory, or first write the rows and columns that it needs of each "
+            "table to a file, with WHERE and -o",
+            memory));
     return TableTooLarge(fmt::format(
         "the columns that the query needs take more than {} bytes of memory: name fewer columns or give more "
         "--memory; `quadmill sort --lines --column NAME` orders files that are larger than memory",
@@ -58,9 +62,9 @@ bool QueryCommand::is_stream(std::size_t source) const {
 // The first rows of a table need nothing else of it.
 bool QueryCommand::takes_first_rows() const {
     return query_.limit && !query_.join && !query_.where && !query_.groups() && !query_.distinct &&
-           query_.order_by.empty() && batch == 0 && explain == Explain::No &&
-           !input::is_pattern(query_.sources[0].path) && !input::is_binary_name(query_.sources[0].path) &&
-           !csv_form.is_careful() && !shared_.contains(query_.sources[0].path);
+           query_.order_by.empty() && batch == 0 && !explain && !input::is_pattern(query_.sources[0].path) &&
+           !input::is_binary_name(query_.sources[0].path) && !csv_form.is_careful() &&
+           !shared_.contains(query_.sources[0].path);
 }
 
 // Tells a person at a terminal which delimiter was found. Remembers the files whose first line has numbers only.
@@ -211,11 +215,10 @@ void QueryCommand::make_indexes(const std::vector<Table>& tables) {
 
 void QueryCommand::print_plan(const SqlQuery& query, const std::vector<Table>& tables) {
     const auto made = checked([&] { return sql::plan(query, tables, how); });
-    auto text =
-        explain == Explain::Dot ? made.plan->graphviz() : made.before + made.plan->text() + made.after + types_text_;
+    auto text = made.before + made.plan->text() + made.after + types_text_;
     const bool on_table =
         tables.size() == 1 && std::ranges::none_of(query.computed, [](const auto& one) { return !one.of_groups; });
-    if (explain == Explain::Text && !indexes_.empty() && on_table) text += processor_->explain(*made.plan, tables[0]);
+    if (!indexes_.empty() && on_table) text += processor_->explain(*made.plan, tables[0]);
     if (output_->is_terminal()) text = input::printable(text);
     output_->write(std::as_bytes(std::span(text)));
 }
@@ -259,7 +262,7 @@ std::vector<Table> QueryCommand::prepared(SqlQuery& query, const std::vector<inp
     checked([&] { check_types(query, known); });
     take_types(query, known);
     types_text_ = types_text(query, known);
-    if (explain == Explain::No) note_texts(query, from);
+    if (!explain) note_texts(query, from);
     note_headers(from);
     std::vector<Table> tables;
     for (std::size_t i = 0; i < from.size(); ++i) {
@@ -286,9 +289,9 @@ std::unique_ptr<AnswerWriter> QueryCommand::begun_answer() {
 void QueryCommand::answer(const std::vector<input::CsvTable>& from) {
     auto query = query_;
     const auto tables = prepared(query, from);
-    if (!processor_ && (explain == Explain::No || !indexes_.empty())) open_processor(from);
+    if (!processor_ && (!explain || !indexes_.empty())) open_processor(from);
     if (!indexes_.empty()) make_indexes(tables);
-    if (explain != Explain::No) return print_plan(query, tables);
+    if (explain) return print_plan(query, tables);
     const cpu::Stopwatch time;
     const auto writer = begun_answer();
     const auto matched = run(query, tables, [&](std::span<const sql::SqlCell> row) { writer->row(row); });
@@ -309,7 +312,7 @@ std::uint64_t QueryCommand::run(const SqlQuery& query, const std::vector<Table>&
 
 // The only table of a statement that can be answered from parts of it.
 const input::CsvFile* QueryCommand::file_in_parts() const {
-    if (!can_spill(query_) || explain != Explain::No) return nullptr;
+    if (!can_spill(query_) || explain) return nullptr;
     const auto& source = sources_[0];
     return source.shared ? source.shared : source.file ? &*source.file : nullptr;
 }
@@ -340,9 +343,7 @@ QueryCommand::PartsMemory QueryCommand::parts_memory(const TableTooLarge* why) c
 // Reads the table in parts, and once more if the first ones had other types than all. Keeps the first rows, or sorts
 // all by way of temporary files: `why` this is needed.
 void QueryCommand::answer_in_parts(const TableTooLarge* why) {
-#ifdef __GLIBC__
-    malloc_trim(0);  // what was read before
-#endif
+    cpu::trim_memory();  // what was read before
     const auto can_take = parts_memory(why);
     const bool groups = query_.groups();
     const auto statement = groups ? rows_of_groups(query_) : query_;
@@ -494,9 +495,10 @@ input::CsvTable QueryCommand::read(std::size_t source) {
     } else if (batch == 0) {
         printed = columns_printed(query_, source, sources_[source].names());
     }
-    if (explain != Explain::No) printed.clear();
+    if (explain) printed.clear();
     auto& file = all ? all->file : sources_[source].file;
     auto table = file->table(columns, options.threads, printed);
+    cpu::trim_memory();
     const auto left = memory - std::min<std::uint64_t>(memory, external::resident_bytes());
     if (file_in_parts() && bytes_to_answer(query_, input::filled(table), left) > left) throw too_large();
     note_skipped(table);
@@ -523,7 +525,7 @@ void QueryCommand::statement() {
     } catch (const TableTooLarge& why) {
         answer_in_parts(&why);
     }
-    if (profile && explain == Explain::No) print_profile();
+    if (profile && !explain) print_profile();
     if (!stream || !sources_[*stream].stream->interrupted()) return;
     if (output != "-") output_->commit();
     throw CLI::RuntimeError(sources_[*stream].stream->interrupt_status());

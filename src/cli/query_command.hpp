@@ -48,8 +48,6 @@ struct SharedFile {
     std::optional<input::CsvTable> table{};
 };
 
-enum class Explain { No, Text, Dot };
-
 // A table is larger than --memory.
 class TableTooLarge final : public InvalidArgument {
   public:
@@ -60,8 +58,7 @@ struct QueryCommand {
     std::string sql, sql_file, output = "-", temp;
     Format format = Format::Table;
     bool ndjson = false, csv = false;
-    Explain explain = Explain::No;
-    bool profile = false, explain_engine = false;
+    bool explain = false, profile = false, explain_engine = false;
     std::uint64_t batch = 0, memory = files::machine_memory() / 4 * 3;
     std::string delimiter = "auto";
     bool no_header = false;

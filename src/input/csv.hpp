@@ -22,7 +22,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "input/csv_cells.hpp"

@@ -86,9 +86,9 @@ Numbers distinct_counts(const TableData& table, const RowList& rows, std::size_t
     Numbers counts{.integers = std::vector<std::int64_t>(groups.groups), .valid = std::vector(groups.groups, true)};
     std::vector<bool> seen(finer.groups);
     for (std::size_t i = 0; i < rows.size(); ++i) {
-        if (seen[finer.of_row[i]] || !query::has_value(data, rows[i])) continue;
-        seen[finer.of_row[i]] = true;
-        ++counts.integers[groups.of_row[i]];
+        if (seen[finer[i]] || !query::has_value(data, rows[i])) continue;
+        seen[finer[i]] = true;
+        ++counts.integers[groups[i]];
     }
     return counts;
 }
@@ -103,7 +103,7 @@ Numbers variances(const TableData& table, const RowList& rows, std::size_t colum
     const query::Cells cells(table, column);
     for (std::size_t i = 0; i < rows.size(); ++i) {
         if (!cells.has_value(rows[i])) continue;
-        auto& [n, mean, squares] = states[groups.of_row[i]];
+        auto& [n, mean, squares] = states[groups[i]];
         const auto value = cells.visit(rows[i], [](auto v) { return static_cast<double>(v); });
         const double before = value - mean;
         mean += before / ++n;
@@ -248,8 +248,11 @@ class Run {
                 left.push_back(a);
                 right.push_back(static_cast<std::uint64_t>(std::get<std::int64_t>(row[1])));
             }
+            if (options_.before_bytes) options_.before_bytes(0);
         });
         if (outer) up_to(tables_[0].rows());
+        const auto columns = tables_[0].columns().size() + tables_[1].columns().size();
+        if (options_.before_bytes) options_.before_bytes(left.size() * columns * sizeof(std::int64_t));
         tables_ = {gathered(tables_, found, query_.sources)};
         note(std::string(outer ? "left " : "") + "join " + query_.sources[0].name + " and " + query_.sources[1].name,
              tables_[0].rows(), time);

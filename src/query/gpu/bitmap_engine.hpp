@@ -12,9 +12,7 @@ namespace quadmill::detail::query {
 class BitmapEngine final : public GpuEngine {
   public:
     BitmapEngine(gl::Device& device, unsigned threads, std::size_t max_rows = ~std::size_t{0})
-        : BitmapEngine(std::make_shared<GpuTables>(device, threads), max_rows) {}
-    explicit BitmapEngine(std::shared_ptr<GpuTables> tables, std::size_t max_rows = ~std::size_t{0})
-        : GpuEngine(std::move(tables), max_rows, texels_a_word(ColumnType::F64)) {}
+        : GpuEngine(device, threads, max_rows, texels_a_word(ColumnType::F64)) {}
     [[nodiscard]] std::shared_ptr<Columns> open(const std::shared_ptr<const TableData>& table,
                                                 std::span<const std::size_t> columns) override;
 };

@@ -31,13 +31,9 @@ struct DepthBuffers {
 class DepthEngine final : public GpuEngine {
   public:
     // One pixel per row.
-    DepthEngine(gl::Device& device, unsigned threads, std::size_t max_rows = ~std::size_t{0})
-        : DepthEngine(std::make_shared<GpuTables>(device, threads), SumPrecision::Exact, max_rows) {}
-    DepthEngine(std::shared_ptr<GpuTables> tables, SumPrecision sums, std::size_t max_rows = ~std::size_t{0})
-        : GpuEngine(std::move(tables), max_rows, static_cast<int>(Shape::rows_a_word)), sums_(sums) {}
-    // Bytes of buffers. drop_buffers() frees those that are not in use.
-    [[nodiscard]] std::size_t buffers_held() const { return held() - tables_.held(); }
-    void drop_buffers();
+    DepthEngine(gl::Device& device, unsigned threads, std::size_t max_rows = ~std::size_t{0},
+                SumPrecision sums = SumPrecision::Exact)
+        : GpuEngine(device, threads, max_rows, static_cast<int>(Shape::rows_a_word)), sums_(sums) {}
     [[nodiscard]] std::shared_ptr<Columns> open(const std::shared_ptr<const TableData>& table,
                                                 std::span<const std::size_t> columns) override;
     [[nodiscard]] std::size_t bytes(const std::vector<TableColumns>& tables) const override;

@@ -40,7 +40,7 @@ struct RunTools {
                                                       const TableData& data);
 
 // The work of those conditions and aggregates.
-[[nodiscard]] QueryWork work_of(const QueryPlan::State& plan, std::size_t table, const TableData& data);
+[[nodiscard]] QueryWork work_of(const QueryPlan::State& plan, std::size_t table);
 
 // Pre: the plan has a join if and only if there are two tables.
 [[nodiscard]] QueryResult execute(const QueryPlan::State& plan, std::array<std::shared_ptr<const TableData>, 2> tables,

@@ -4,14 +4,13 @@
 #include <array>
 #include <bit>
 #include <cstring>
-#include <iterator>
 #include <limits>
 #include <memory>
 #include <string_view>
-#include <type_traits>
 #include <unordered_map>
 #include <utility>
 
+#include "cpu/trim.hpp"
 #include "quadmill/error.hpp"
 #include "query/table/key.hpp"
 #include "query/table/order.hpp"
@@ -430,11 +429,14 @@ std::size_t SharedTexts::size() const {
 
 Dictionary SharedTexts::dictionary(const cpu::Workers& workers) {
     std::vector<Entry> all;
+    for (auto& share : shares_) {
+        share.texts.hashes_ = std::vector<std::uint64_t>();  // gives the memory back
+        share.texts.slots_ = std::vector<std::uint64_t>();
+    }
+    cpu::trim_memory();
     all.reserve(size());
     for (auto& share : shares_) {
         const auto& texts = share.texts.texts_;
-        share.texts.hashes_ = std::vector<std::uint64_t>();  // gives the memory back
-        share.texts.slots_ = std::vector<std::uint64_t>();
         share.ranks.resize(texts.size());
         for (std::size_t i = 0; i < texts.size(); ++i) all.push_back({prefix_of(texts[i]), texts[i], &share.ranks[i]});
     }
@@ -464,6 +466,9 @@ std::string_view digits_of(std::string_view ordered) {
     return ordered.substr(ordered.front() > '@' ? 1 : minus);
 }
 
+// While the parts of a column are copied, freed memory returns to the system each time after this many rows.
+constexpr std::size_t trimmed_rows = std::size_t{1} << 19U;
+
 void add_texts(Table& table, std::span<NumberedTexts> columns, SharedTexts& texts, const cpu::Workers& workers) {
     const auto data = std::const_pointer_cast<TableData>(detail::Access::of(table));
     for (auto& column : columns)
@@ -474,9 +479,12 @@ void add_texts(Table& table, std::span<NumberedTexts> columns, SharedTexts& text
         std::size_t rows = 0;
         for (const auto& part : parts) rows += part.rows().size();
         codes.reserve(rows);
-        for (auto& part : parts) {
+        for (std::size_t next = trimmed_rows; auto& part : parts) {
             for (const auto number : part.rows()) codes.push_back(texts.index(number));
             part = {};
+            if (codes.size() < next) continue;
+            cpu::trim_memory();
+            next += trimmed_rows;
         }
         require_fits(*data, "Table::add", name, rows);
         auto bits = packed(name, valid, rows);
