@@ -89,7 +89,9 @@ void QueryCommand::note_first_lines() {
 void QueryCommand::note_headers(const std::vector<input::CsvTable>& from) {
     for (std::size_t i = 0; i < from.size() && !like_data_.empty(); ++i) {
         const auto is_text = [](const ColumnInfo& info) { return info.type == ColumnType::Text; };
-        if (!from[i].printed.empty() || std::ranges::any_of(from[i].table.columns(), is_text)) continue;
+        const auto is_printed = [](const auto& column) { return column.second.printed; };
+        if (std::ranges::any_of(from[i].notes, is_printed) || std::ranges::any_of(from[i].table.columns(), is_text))
+            continue;
         if (like_data_.erase(query_.sources[i].path) > 0)
             fmt::print(stderr, "quadmill query: {}: line 1 is taken as names; use --no-header if it is data\n",
                        files::input_name(query_.sources[i].path));
@@ -225,12 +227,6 @@ void QueryCommand::print_plan(const SqlQuery& query, const std::vector<Table>& t
 
 namespace {
 
-sql::SourceTypes types_of(const input::CsvTable& from) {
-    sql::SourceTypes types{.why_text = from.why_text, .printed = from.printed, .wide = from.wide};
-    for (const auto& info : from.table.columns()) types.types.emplace(info.name, info.type);
-    return types;
-}
-
 void note_skipped(const input::CsvTable& table) {
     if (table.skipped == 0) return;
     fmt::print(stderr, "quadmill query: skipped {} bad row{}; the first: {}\n", table.skipped,
@@ -245,10 +241,10 @@ void note_texts(const SqlQuery& query, const std::vector<input::CsvTable>& from)
         const auto column = std::ranges::find(query.columns, one.argument[0].leaf, &sql::SqlColumn::leaf);
         if (column == query.columns.end() || !column->source) continue;
         const auto& table = from[*column->source];
-        const auto why = table.why_text.find(column->name);
-        if (why == table.why_text.end() || !table.mostly_numbers.contains(column->name)) continue;
+        const auto notes = table.notes.find(column->name);
+        if (notes == table.notes.end() || notes->second.why.empty() || !notes->second.mostly_numbers) continue;
         fmt::print(stderr, "quadmill query: {} compares texts, although most values are numbers: {}\n",
-                   input::printable(one.leaf), input::printable(why->second));
+                   input::printable(one.leaf), input::printable(notes->second.why));
     }
 }
 
@@ -256,8 +252,8 @@ void note_texts(const SqlQuery& query, const std::vector<input::CsvTable>& from)
 
 // The tables of a statement, which gets their types.
 std::vector<Table> QueryCommand::prepared(SqlQuery& query, const std::vector<input::CsvTable>& from) {
-    std::vector<sql::SourceTypes> types;
-    for (const auto& table : from) types.push_back(types_of(table));
+    std::vector<sql::SqlTable> types;
+    for (const auto& one : from) types.push_back({one.table, one.notes});
     const auto known = sql::types_in(query, types);
     checked([&] { check_types(query, known); });
     take_types(query, known);
@@ -267,9 +263,9 @@ std::vector<Table> QueryCommand::prepared(SqlQuery& query, const std::vector<inp
     std::vector<Table> tables;
     for (std::size_t i = 0; i < from.size(); ++i) {
         std::vector<std::string> texts;
-        for (std::size_t k = 0; k < known.types.size(); ++k) {
+        for (std::size_t k = 0; k < known.size(); ++k) {
             const auto& column = query.columns[k];
-            if (column.source == i && known.types[k] == ColumnType::Text) texts.push_back(column.name);
+            if (column.source == i && known[k].is_text) texts.push_back(column.name);
         }
         tables.push_back(input::filled(from[i], texts));
     }
@@ -363,7 +359,7 @@ void QueryCommand::answer_in_parts(const TableTooLarge* why) {
         matched += run(query, tables, [&](std::span<const sql::SqlCell> row) { rows->add(row); });
         if (read.skipped == 0) read.first_skipped = some.first_skipped;
         read.skipped += some.skipped;
-        read.wide = some.wide;
+        for (const auto& [name, notes] : some.notes) read.notes[name].wide = notes.wide;
         columns = columns_out(query, tables);
         return csv_form.skips_bad || !rows->is_full();  // all bad rows are counted
     };
@@ -379,7 +375,7 @@ void QueryCommand::answer_in_parts(const TableTooLarge* why) {
         std::optional<OrderedRows> ordered;
         if (orders_groups()) ordered.emplace(query_, can_take.to_sort, temp, options.threads);
         const auto put = [&](std::span<const sql::SqlCell> row) { ordered ? ordered->add(row) : writer->row(row); };
-        answer_groups(*rows, columns, read.wide, can_take.to_group, put);
+        answer_groups(*rows, columns, read.notes, can_take.to_group, put);
         if (ordered) ordered->give([&](std::span<const sql::SqlCell> row) { writer->row(row); });
     } else {
         rows->give([&](std::span<const sql::SqlCell> row) { writer->row(row); });
@@ -391,7 +387,7 @@ void QueryCommand::answer_in_parts(const TableTooLarge* why) {
 // Answers the statement for the rows of some groups at a time, which take about as many bytes, or of one group. Their
 // columns are these.
 void QueryCommand::answer_groups(OrderedRows& rows, const std::vector<ColumnInfo>& columns,
-                                 const std::set<std::string>& wide, std::uint64_t bytes, const sql::TakeRow& put) {
+                                 const query::NotesByName& notes, std::uint64_t bytes, const sql::TakeRow& put) {
     constexpr std::size_t text_bytes = 112, cell_bytes = 16;
     auto statement = part_of(query_);
     statement.where.reset();
@@ -401,7 +397,7 @@ void QueryCommand::answer_groups(OrderedRows& rows, const std::vector<ColumnInfo
         if (count == 0) return;
         auto query = statement;
         const auto tables = prepared(
-            query, {{.table = std::exchange(maker, sql::TableMaker(columns)).table(), .rows = count, .wide = wide}});
+            query, {{.table = std::exchange(maker, sql::TableMaker(columns)).table(), .notes = notes, .rows = count}});
         run(query, tables, put);
         count = taken = 0;
     };

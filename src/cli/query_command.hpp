@@ -105,7 +105,7 @@ struct QueryCommand {
     };
     [[nodiscard]] PartsMemory parts_memory(const TableTooLarge* why) const;
     void answer_in_parts(const TableTooLarge* why);
-    void answer_groups(OrderedRows& rows, const std::vector<ColumnInfo>& columns, const std::set<std::string>& wide,
+    void answer_groups(OrderedRows& rows, const std::vector<ColumnInfo>& columns, const query::NotesByName& notes,
                        std::uint64_t bytes, const sql::TakeRow& put);
     void read_indexes();
     void make_indexes(const std::vector<Table>& tables);

@@ -670,7 +670,8 @@ class Csv(Query):
             file.write("k,a\n")
             file.writelines(f"{i},{i * 7919 % 1000003}\n" for i in range(600000))
         for query, words, memory in (
-                ("SELECT COUNT(*) FROM t.csv AS x JOIN t.csv AS y ON x.k = y.k", "a JOIN needs all of them there", "10M"),
+                ("SELECT COUNT(*) FROM t.csv AS x JOIN t.csv AS y ON x.k = y.k", "a JOIN needs all of them there",
+                 "10M"),
                 # The tables fit, and their pairs do not.
                 ("SELECT COUNT(x.a + y.k) FROM t.csv AS x JOIN t.csv AS y ON x.k = y.k",
                  "the tables of the JOIN and its pairs take more than 47185920 bytes of memory", "45M"),

@@ -14,7 +14,6 @@
 #include "quadmill/error.hpp"
 #include "quadmill/query.hpp"
 #include "query/gpu/bitmap_columns.hpp"
-#include "query/gpu/bitmap_engine.hpp"
 #include "query/index/cell_index.hpp"
 #include "query/index/indexes.hpp"
 #include "query/table/key.hpp"

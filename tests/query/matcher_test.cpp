@@ -17,7 +17,7 @@
 #include "gl/device.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill/query.hpp"
-#include "query/gpu/bitmap_engine.hpp"
+#include "query/gpu/bitmap_columns.hpp"
 
 using namespace quadmill;                 // NOLINT(google-build-using-namespace)
 using namespace quadmill::detail::query;  // NOLINT(google-build-using-namespace)

@@ -56,6 +56,7 @@ class DepthEngine final : public GpuEngine {
     SumPrecision sums_;
     std::map<std::size_t, Kept> buffers_;  // by number of rows
     std::vector<gl::Query> queries_;
+    std::shared_ptr<Spare<gl::Query>> spare_queries_ = std::make_shared<Spare<gl::Query>>(64);
     gl::CountList counts_;
 };
 
@@ -79,7 +80,6 @@ class DepthColumns final : public GpuColumns {
     [[nodiscard]] BitsPtr bits_of(std::span<const std::uint32_t> words) override { return bitmap_.bits_of(words); }
     [[nodiscard]] std::vector<std::uint32_t> words(const Bits& rows) override { return bitmap_.words(rows); }
     [[nodiscard]] BitsPtr conjunction(const Clauses& clauses) override;
-    [[nodiscard]] std::uint64_t count_conjunction(const Clauses& clauses) override;
     // The counts are those of occlusion queries.
     [[nodiscard]] Counting count_later(const Bits& rows) override;
     [[nodiscard]] Counting count_conjunction_later(const Clauses& clauses) override;

@@ -24,9 +24,6 @@ struct Tuning {
     std::size_t gpu_join_keys = std::size_t{1} << 24U;  // max rows of the right side, which take GPU memory
     // Max groups that an engine finds and selects one by one, in some passes each. On the CPU this is never faster.
     std::size_t engine_groups = 0;
-    // For more groups: whether the engine sorts the selected rows if it can (Columns::group). Otherwise they are read
-    // back and grouped on the CPU.
-    bool sorted_groups = true;
     // Rows that one thread groups before the results are merged.
     std::size_t rows_a_deal = std::size_t{1} << 18U;
     // Pairs of a join that are processed together.

@@ -8,7 +8,7 @@
 #include "pass/transfer.hpp"
 #include "quadmill/error.hpp"
 #include "query/cpu/cpu_engine.hpp"
-#include "query/gpu/bitmap_engine.hpp"
+#include "query/gpu/bitmap_columns.hpp"
 #include "query/gpu/depth_engine.hpp"
 #include "query/gpu/host_column.hpp"
 #include "query/table/key.hpp"

@@ -11,9 +11,14 @@
 #include "quadmill/query.hpp"
 #include "query/plan/engine.hpp"
 #include "query/plan/tuning.hpp"
-#include "query/run/work.hpp"
 
 namespace quadmill::detail::query {
+
+// What the choice of an engine depends on.
+struct QueryWork {
+    std::size_t linear_columns = 0;  // max_linear_columns() of its conditions
+    bool ranks = false;              // quantiles or k-th values
+};
 
 // The engines of a processor. Each is made on first use.
 class Engines {

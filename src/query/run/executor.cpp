@@ -317,7 +317,7 @@ void Run::groups(RowsRun& run) {
         }
         return;
     }
-    auto* const sorts = tools_.join.tuning.sorted_groups ? run.columns().textures() : nullptr;
+    auto* const sorts = run.columns().textures();
     auto found = sorts ? std::optional<SortedGroups>(std::in_place, *sorts, by_, wanted_, *bits) : std::nullopt;
     if (found && found->fits()) {
         log_.add(*group_, found->size(), time.ms());

@@ -12,9 +12,9 @@
 #include "query/cpu/join.hpp"
 #include "query/plan/engine.hpp"
 #include "query/plan/plan.hpp"
+#include "query/run/engines.hpp"
 #include "query/run/measures.hpp"
 #include "query/run/texture_join.hpp"
-#include "query/run/work.hpp"
 
 namespace quadmill::detail::query {
 

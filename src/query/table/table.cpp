@@ -145,19 +145,6 @@ void take_dictionary(TableData& table, const std::vector<std::string_view>& all)
     table.dictionary = std::make_shared<const Dictionary>(all.begin(), all.end());
 }
 
-// Rows as numbers of their texts, which are numbered in order of first appearance.
-struct Numbered {
-    explicit Numbered(const TextColumn& column)
-        : bits(packed(column.name, column.valid, column.values.size())), codes(column.values.size()) {
-        for (std::size_t i = 0; i < codes.size(); ++i) {
-            if (!bits.empty() && !((bits[i / 32] >> (i % 32)) & 1U)) continue;
-            codes[i] = numbers.try_emplace(column.values[i], static_cast<std::uint32_t>(numbers.size())).first->second;
-        }
-    }
-    std::vector<std::uint32_t> bits, codes;
-    std::unordered_map<std::string_view, std::uint32_t> numbers{};
-};
-
 }  // namespace
 
 Table::Table() : data_(std::make_shared<TableData>()) {}
@@ -177,32 +164,25 @@ QUADMILL_ADD_COLUMN(std::uint32_t, U32)
 QUADMILL_ADD_COLUMN(std::int64_t, I64)
 
 Table& Table::add(std::string name, const std::vector<std::string>& values, std::vector<bool> valid) {
-    return add(std::vector<TextColumn>{{std::move(name), values, std::move(valid)}});
-}
-
-Table& Table::add(const std::vector<TextColumn>& columns) {
+    const auto rows = values.size();
+    require_fits(*data_, "Table::add", name, rows);
+    auto bits = packed(name, valid, rows);
+    std::unordered_map<std::string_view, std::uint32_t> numbers;  // in order of first appearance
+    std::vector<std::uint32_t> codes(rows);
+    for (std::size_t i = 0; i < rows; ++i) {
+        if (!bits.empty() && !((bits[i / 32] >> (i % 32)) & 1U)) continue;
+        codes[i] = numbers.try_emplace(values[i], static_cast<std::uint32_t>(numbers.size())).first->second;
+    }
     auto table = *data_;
-    std::vector<Numbered> numbered;
     std::vector<std::string_view> all(table.dictionary->begin(), table.dictionary->end());
-    for (const auto& column : columns) {
-        require_fits(table, "Table::add", column.name, column.values.size());
-        numbered.emplace_back(column);
-        for (const auto& [text, number] : numbered.back().numbers) all.push_back(text);
-        // Adds a column without rows, to check the next one.
-        append(table, column_of(column.name, ColumnType::Text, std::vector<std::uint32_t>{}, {}), column.values.size());
-    }
+    for (const auto& [text, number] : numbers) all.push_back(text);
     detail::query::sort_unique(all);
-    table = *data_;
+    std::vector<std::uint32_t> place_of(std::max<std::size_t>(numbers.size(), 1));
+    for (const auto& [text, number] : numbers)
+        place_of[number] = static_cast<std::uint32_t>(std::ranges::lower_bound(all, text) - all.begin());
+    for (auto& code : codes) code = place_of[code];
     take_dictionary(table, all);
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-        auto& [bits, codes, numbers] = numbered[i];
-        std::vector<std::uint32_t> place_of(std::max<std::size_t>(numbers.size(), 1));
-        for (const auto& [text, number] : numbers)
-            place_of[number] = static_cast<std::uint32_t>(std::ranges::lower_bound(all, text) - all.begin());
-        for (auto& code : codes) code = place_of[code];
-        const auto rows = codes.size();
-        append(table, column_of(columns[i].name, ColumnType::Text, std::move(codes), std::move(bits)), rows);
-    }
+    append(table, column_of(std::move(name), ColumnType::Text, std::move(codes), std::move(bits)), rows);
     data_ = std::make_shared<TableData>(std::move(table));
     return *this;
 }
