@@ -413,7 +413,8 @@ Dictionary SharedTexts::dictionary(const cpu::Workers& workers) {
         share.texts.hashes_ = std::vector<std::uint64_t>();  // gives the memory back
         share.texts.slots_ = std::vector<std::uint64_t>();
     }
-    cpu::trim_memory();
+    constexpr std::size_t many = std::size_t{1} << 16U;
+    if (size() >= many) cpu::trim_memory();
     all.reserve(size());
     for (auto& share : shares_) {
         const auto& texts = share.texts.texts_;
