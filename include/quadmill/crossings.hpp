@@ -34,9 +34,6 @@ struct QueryCrossings {
     std::uint64_t rank_rows = never;                           ///< rows of a table for quantiles and k-th values
     /// Joins of l rows with r rows use nested loops on the GPU if l r / (l + r) is at most this number; 0: never.
     std::uint64_t join_comparisons = 0;
-    /// The time of two comparisons of a column with Depth divided by the time with Bitmap, for many rows; 0: as on an
-    /// H100. Depth is used if it is faster for all parts of a query.
-    double depth_over_bitmap = 0;
     bool operator==(const QueryCrossings&) const = default;
 };
 

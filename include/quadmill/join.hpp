@@ -10,14 +10,14 @@ namespace quadmill {
 /// How a join finds its pairs.
 enum class JoinMethod {
     Auto,         ///< nested loops for few rows, otherwise sort-merge
-    NestedLoops,  ///< compares every row with every row; with a GPU engine in passes, for some left rows at a time.
-                  ///< If the columns must be equal, selections stay on the GPU and the pairs are listed there
+    NestedLoops,  ///< compares every row with every row; with a GPU engine in passes, for some left rows at a time,
+                  ///< if the columns must be equal. Selections then stay on the GPU, and the pairs are listed there
     SortMerge     ///< both columns sorted (in the processor's context, if it has one), then merged
 };
 
 /// Pairs of rows of two tables whose columns are equal, or differ by at most `band`. If both tables of a query have a
 /// column k, "x.k" is that of table x. A column whose own name is "x.k" is meant only if table x has no column k. (In
-/// `left`, `right` and the Rows of a graph, which belong to one table, own names come first.)
+/// `left` and `right`, which belong to one table, own names come first.)
 ///
 /// Guarantee: exact, as for a Predicate: |left - right| <= band as real numbers. -0 is 0, an infinity equals itself,
 /// NULLs and NaNs have no partner. Integers beyond 2^53 are refused if the other column has floats.

@@ -32,7 +32,7 @@ struct QueryResult;
 
 /// The engine of a query: the graphics pipeline or the CPU.
 enum class QueryEngine {
-    Auto,   ///< estimated to be the fastest for the query, its rows and the device; QueryResult::engine tells which ran
+    Auto,   ///< Bitmap or Cpu, by the query, its rows and the device; QueryResult::engine tells which ran
     Cpu,    ///< loops on CPU threads
     Depth,  ///< columns in the depth buffer, predicates with depth and stencil tests, counts with occlusion queries
             ///< (for the k-th value, MIN and MAX one per bit). Needs OpenGL 4.5

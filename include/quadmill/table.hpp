@@ -31,13 +31,6 @@ struct ColumnInfo {
     ColumnType type = ColumnType::F32;  ///< of its values
 };
 
-/// A column of texts, to be added with others.
-struct TextColumn {
-    std::string name;                   ///< of the column
-    std::vector<std::string> values{};  ///< one per row
-    std::vector<bool> valid{};          ///< as of Table::add()
-};
-
 /// Columns of one length, in memory or in the caller's textures and buffers. Copies share the data; adding to a copy
 /// does not change the others. Each call that adds returns the table.
 ///
@@ -61,10 +54,8 @@ class QUADMILL_API Table {
     template <detail::query::OtherColumn Range>
     Table& add(std::string, Range&&, std::vector<bool> = {}) = delete;  ///< float, double, (u)int32_t, int64_t, string
     /// Adds a column of text. It is stored as indices into a sorted dictionary, which all columns of the table share. A
-    /// column with new texts renumbers the earlier columns, so add all text columns together.
+    /// column with new texts renumbers the earlier columns.
     Table& add(std::string name, const std::vector<std::string>& values, std::vector<bool> valid = {});
-    /// Adds several columns of text together.
-    Table& add(const std::vector<TextColumn>& columns);
     /// Adds a column that is the caller's texture: row i is texel i in row-major order, among the first `rows` texels.
     /// Level 0 is read in each query, so the content may change between queries; a processor without a context refuses
     /// it.

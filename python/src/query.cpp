@@ -165,12 +165,11 @@ std::vector<Table> tables_of(const SqlQuery& query, const py::object& data) {
 // The query with names and types of the tables.
 SqlQuery bound(SqlQuery query, const std::vector<Table>& tables) {
     std::vector<detail::query::ColumnNames> names(tables.size());
-    std::vector<detail::sql::SourceTypes> types(tables.size());
+    const detail::query::NotesByName no_notes;
+    std::vector<detail::sql::SqlTable> types;
     for (std::size_t i = 0; i < tables.size(); ++i) {
-        for (const auto& column : tables[i].columns()) {
-            names[i].written.push_back(column.name);
-            types[i].types.emplace(column.name, column.type);
-        }
+        for (const auto& column : tables[i].columns()) names[i].written.push_back(column.name);
+        types.push_back({tables[i], no_notes});
         names[i].unique = names[i].written;
     }
     query = detail::sql::bind(std::move(query), names);

@@ -16,9 +16,8 @@
 #include "cpu/sort.hpp"
 #include "cpu/stopwatch.hpp"
 #include "gl/device.hpp"
-#include "query/gpu/bitmap_engine.hpp"
+#include "query/gpu/bitmap_columns.hpp"
 #include "query/index/cell_index.hpp"
-#include "query/index/near_rows.hpp"
 #include "query/table/key.hpp"
 
 namespace quadmill::detail::bench {

@@ -15,7 +15,7 @@
 #include "gl/objects.hpp"
 #include "quadmill/error.hpp"
 #include "query/cpu/cpu_engine.hpp"
-#include "query/gpu/bitmap_engine.hpp"
+#include "query/gpu/bitmap_columns.hpp"
 #include "query/gpu/depth_engine.hpp"
 #include "query/run/executor.hpp"
 

@@ -255,18 +255,6 @@ class Tuner {
             quiet_ms_, [] {}, [&] { static_cast<void>(in_the_middle(by, data)); });
         return std::max(0.0, first - again) * 1e6 / static_cast<double>(rows);
     }
-    double depth_over_bitmap(std::size_t rows) {
-        const auto data = table(rows, 1U << 20U);
-        std::array<std::uint64_t, 2> found{};
-        const auto ms = [&](QueryEngine engine, std::uint64_t& count) {
-            auto by = processor(engine);
-            return median_ms(
-                quiet_ms(engine), [] {}, [&] { count = in_the_middle(by, data); });
-        };
-        const double ratio = ms(QueryEngine::Depth, found[0]) / ms(QueryEngine::Bitmap, found[1]);
-        if (found[0] != found[1]) throw Error("tune: the engines of queries on the GPU disagree about a predicate");
-        return ratio;
-    }
     void tune_queries() {
         auto& costs = result_.statements;
         const auto median = [](QueryProcessor& by, const Table& data) {
@@ -290,7 +278,6 @@ class Tuner {
         costs.start_ms = time.ms();
         const auto rows = std::min(keys_.max_n / 4, std::size_t{1} << 22U);
         result_.query.rows = tune_rows("a predicate", costs.cpu_ns, costs.gpu_ns, in_the_middle);
-        result_.query.depth_over_bitmap = depth_over_bitmap(rows);
         costs.load_ns = load_ns(rows);
         result_.query.rank_rows = tune_rows("a median", costs.cpu_rank_ns, costs.gpu_rank_ns, median);
         static_cast<void>(tune_rows("GROUP BY", costs.cpu_group_ns, costs.gpu_group_ns, groups, some_groups));

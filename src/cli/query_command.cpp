@@ -2,9 +2,6 @@
 
 #include <fmt/core.h>
 #include <unistd.h>
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
 
 #include <algorithm>
 #include <iterator>
@@ -16,6 +13,7 @@
 #include "cli/refusals.hpp"
 #include "cli/tuned.hpp"
 #include "cpu/stopwatch.hpp"
+#include "cpu/trim.hpp"
 #include "cpu/workers.hpp"
 #include "external/plan.hpp"
 #include "input/checks.hpp"
@@ -32,6 +30,12 @@ using query::ColumnNames;
 using sql::SqlQuery;
 
 TableTooLarge QueryCommand::too_large() const {
+    if (query_.join)
+        return TableTooLarge(fmt::format(
+            "the tables of the JOIN and its pairs take more than {} bytes of memory, and a JOIN needs all of them "
+            "there: name fewer columns, give more --memory, or first write the rows and columns that it needs of each "
+            "table to a file, with WHERE and -o",
+            memory));
     return TableTooLarge(fmt::format(
         "the columns that the query needs take more than {} bytes of memory: name fewer columns or give more "
         "--memory; `quadmill sort --lines --column NAME` orders files that are larger than memory",
@@ -58,9 +62,9 @@ bool QueryCommand::is_stream(std::size_t source) const {
 // The first rows of a table need nothing else of it.
 bool QueryCommand::takes_first_rows() const {
     return query_.limit && !query_.join && !query_.where && !query_.groups() && !query_.distinct &&
-           query_.order_by.empty() && batch == 0 && explain == Explain::No &&
-           !input::is_pattern(query_.sources[0].path) && !input::is_binary_name(query_.sources[0].path) &&
-           !csv_form.is_careful() && !shared_.contains(query_.sources[0].path);
+           query_.order_by.empty() && batch == 0 && !explain && !input::is_pattern(query_.sources[0].path) &&
+           !input::is_binary_name(query_.sources[0].path) && !csv_form.is_careful() &&
+           !shared_.contains(query_.sources[0].path);
 }
 
 // Tells a person at a terminal which delimiter was found. Remembers the files whose first line has numbers only.
@@ -85,7 +89,9 @@ void QueryCommand::note_first_lines() {
 void QueryCommand::note_headers(const std::vector<input::CsvTable>& from) {
     for (std::size_t i = 0; i < from.size() && !like_data_.empty(); ++i) {
         const auto is_text = [](const ColumnInfo& info) { return info.type == ColumnType::Text; };
-        if (!from[i].printed.empty() || std::ranges::any_of(from[i].table.columns(), is_text)) continue;
+        const auto is_printed = [](const auto& column) { return column.second.printed; };
+        if (std::ranges::any_of(from[i].notes, is_printed) || std::ranges::any_of(from[i].table.columns(), is_text))
+            continue;
         if (like_data_.erase(query_.sources[i].path) > 0)
             fmt::print(stderr, "quadmill query: {}: line 1 is taken as names; use --no-header if it is data\n",
                        files::input_name(query_.sources[i].path));
@@ -211,22 +217,15 @@ void QueryCommand::make_indexes(const std::vector<Table>& tables) {
 
 void QueryCommand::print_plan(const SqlQuery& query, const std::vector<Table>& tables) {
     const auto made = checked([&] { return sql::plan(query, tables, how); });
-    auto text =
-        explain == Explain::Dot ? made.plan->graphviz() : made.before + made.plan->text() + made.after + types_text_;
+    auto text = made.before + made.plan->text() + made.after + types_text_;
     const bool on_table =
         tables.size() == 1 && std::ranges::none_of(query.computed, [](const auto& one) { return !one.of_groups; });
-    if (explain == Explain::Text && !indexes_.empty() && on_table) text += processor_->explain(*made.plan, tables[0]);
+    if (!indexes_.empty() && on_table) text += processor_->explain(*made.plan, tables[0]);
     if (output_->is_terminal()) text = input::printable(text);
     output_->write(std::as_bytes(std::span(text)));
 }
 
 namespace {
-
-sql::SourceTypes types_of(const input::CsvTable& from) {
-    sql::SourceTypes types{.why_text = from.why_text, .printed = from.printed, .wide = from.wide};
-    for (const auto& info : from.table.columns()) types.types.emplace(info.name, info.type);
-    return types;
-}
 
 void note_skipped(const input::CsvTable& table) {
     if (table.skipped == 0) return;
@@ -242,10 +241,10 @@ void note_texts(const SqlQuery& query, const std::vector<input::CsvTable>& from)
         const auto column = std::ranges::find(query.columns, one.argument[0].leaf, &sql::SqlColumn::leaf);
         if (column == query.columns.end() || !column->source) continue;
         const auto& table = from[*column->source];
-        const auto why = table.why_text.find(column->name);
-        if (why == table.why_text.end() || !table.mostly_numbers.contains(column->name)) continue;
+        const auto notes = table.notes.find(column->name);
+        if (notes == table.notes.end() || notes->second.why.empty() || !notes->second.mostly_numbers) continue;
         fmt::print(stderr, "quadmill query: {} compares texts, although most values are numbers: {}\n",
-                   input::printable(one.leaf), input::printable(why->second));
+                   input::printable(one.leaf), input::printable(notes->second.why));
     }
 }
 
@@ -253,20 +252,20 @@ void note_texts(const SqlQuery& query, const std::vector<input::CsvTable>& from)
 
 // The tables of a statement, which gets their types.
 std::vector<Table> QueryCommand::prepared(SqlQuery& query, const std::vector<input::CsvTable>& from) {
-    std::vector<sql::SourceTypes> types;
-    for (const auto& table : from) types.push_back(types_of(table));
+    std::vector<sql::SqlTable> types;
+    for (const auto& one : from) types.push_back({one.table, one.notes});
     const auto known = sql::types_in(query, types);
     checked([&] { check_types(query, known); });
     take_types(query, known);
     types_text_ = types_text(query, known);
-    if (explain == Explain::No) note_texts(query, from);
+    if (!explain) note_texts(query, from);
     note_headers(from);
     std::vector<Table> tables;
     for (std::size_t i = 0; i < from.size(); ++i) {
         std::vector<std::string> texts;
-        for (std::size_t k = 0; k < known.types.size(); ++k) {
+        for (std::size_t k = 0; k < known.size(); ++k) {
             const auto& column = query.columns[k];
-            if (column.source == i && known.types[k] == ColumnType::Text) texts.push_back(column.name);
+            if (column.source == i && known[k].is_text) texts.push_back(column.name);
         }
         tables.push_back(input::filled(from[i], texts));
     }
@@ -286,9 +285,9 @@ std::unique_ptr<AnswerWriter> QueryCommand::begun_answer() {
 void QueryCommand::answer(const std::vector<input::CsvTable>& from) {
     auto query = query_;
     const auto tables = prepared(query, from);
-    if (!processor_ && (explain == Explain::No || !indexes_.empty())) open_processor(from);
+    if (!processor_ && (!explain || !indexes_.empty())) open_processor(from);
     if (!indexes_.empty()) make_indexes(tables);
-    if (explain != Explain::No) return print_plan(query, tables);
+    if (explain) return print_plan(query, tables);
     const cpu::Stopwatch time;
     const auto writer = begun_answer();
     const auto matched = run(query, tables, [&](std::span<const sql::SqlCell> row) { writer->row(row); });
@@ -309,7 +308,7 @@ std::uint64_t QueryCommand::run(const SqlQuery& query, const std::vector<Table>&
 
 // The only table of a statement that can be answered from parts of it.
 const input::CsvFile* QueryCommand::file_in_parts() const {
-    if (!can_spill(query_) || explain != Explain::No) return nullptr;
+    if (!can_spill(query_) || explain) return nullptr;
     const auto& source = sources_[0];
     return source.shared ? source.shared : source.file ? &*source.file : nullptr;
 }
@@ -340,9 +339,7 @@ QueryCommand::PartsMemory QueryCommand::parts_memory(const TableTooLarge* why) c
 // Reads the table in parts, and once more if the first ones had other types than all. Keeps the first rows, or sorts
 // all by way of temporary files: `why` this is needed.
 void QueryCommand::answer_in_parts(const TableTooLarge* why) {
-#ifdef __GLIBC__
-    malloc_trim(0);  // what was read before
-#endif
+    cpu::trim_memory();  // what was read before
     const auto can_take = parts_memory(why);
     const bool groups = query_.groups();
     const auto statement = groups ? rows_of_groups(query_) : query_;
@@ -362,7 +359,7 @@ void QueryCommand::answer_in_parts(const TableTooLarge* why) {
         matched += run(query, tables, [&](std::span<const sql::SqlCell> row) { rows->add(row); });
         if (read.skipped == 0) read.first_skipped = some.first_skipped;
         read.skipped += some.skipped;
-        read.wide = some.wide;
+        for (const auto& [name, notes] : some.notes) read.notes[name].wide = notes.wide;
         columns = columns_out(query, tables);
         return csv_form.skips_bad || !rows->is_full();  // all bad rows are counted
     };
@@ -378,7 +375,7 @@ void QueryCommand::answer_in_parts(const TableTooLarge* why) {
         std::optional<OrderedRows> ordered;
         if (orders_groups()) ordered.emplace(query_, can_take.to_sort, temp, options.threads);
         const auto put = [&](std::span<const sql::SqlCell> row) { ordered ? ordered->add(row) : writer->row(row); };
-        answer_groups(*rows, columns, read.wide, can_take.to_group, put);
+        answer_groups(*rows, columns, read.notes, can_take.to_group, put);
         if (ordered) ordered->give([&](std::span<const sql::SqlCell> row) { writer->row(row); });
     } else {
         rows->give([&](std::span<const sql::SqlCell> row) { writer->row(row); });
@@ -390,7 +387,7 @@ void QueryCommand::answer_in_parts(const TableTooLarge* why) {
 // Answers the statement for the rows of some groups at a time, which take about as many bytes, or of one group. Their
 // columns are these.
 void QueryCommand::answer_groups(OrderedRows& rows, const std::vector<ColumnInfo>& columns,
-                                 const std::set<std::string>& wide, std::uint64_t bytes, const sql::TakeRow& put) {
+                                 const query::NotesByName& notes, std::uint64_t bytes, const sql::TakeRow& put) {
     constexpr std::size_t text_bytes = 112, cell_bytes = 16;
     auto statement = part_of(query_);
     statement.where.reset();
@@ -400,7 +397,7 @@ void QueryCommand::answer_groups(OrderedRows& rows, const std::vector<ColumnInfo
         if (count == 0) return;
         auto query = statement;
         const auto tables = prepared(
-            query, {{.table = std::exchange(maker, sql::TableMaker(columns)).table(), .rows = count, .wide = wide}});
+            query, {{.table = std::exchange(maker, sql::TableMaker(columns)).table(), .notes = notes, .rows = count}});
         run(query, tables, put);
         count = taken = 0;
     };
@@ -494,9 +491,10 @@ input::CsvTable QueryCommand::read(std::size_t source) {
     } else if (batch == 0) {
         printed = columns_printed(query_, source, sources_[source].names());
     }
-    if (explain != Explain::No) printed.clear();
+    if (explain) printed.clear();
     auto& file = all ? all->file : sources_[source].file;
     auto table = file->table(columns, options.threads, printed);
+    cpu::trim_memory();
     const auto left = memory - std::min<std::uint64_t>(memory, external::resident_bytes());
     if (file_in_parts() && bytes_to_answer(query_, input::filled(table), left) > left) throw too_large();
     note_skipped(table);
@@ -523,7 +521,7 @@ void QueryCommand::statement() {
     } catch (const TableTooLarge& why) {
         answer_in_parts(&why);
     }
-    if (profile && explain == Explain::No) print_profile();
+    if (profile && !explain) print_profile();
     if (!stream || !sources_[*stream].stream->interrupted()) return;
     if (output != "-") output_->commit();
     throw CLI::RuntimeError(sources_[*stream].stream->interrupt_status());

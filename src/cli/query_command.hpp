@@ -48,8 +48,6 @@ struct SharedFile {
     std::optional<input::CsvTable> table{};
 };
 
-enum class Explain { No, Text, Dot };
-
 // A table is larger than --memory.
 class TableTooLarge final : public InvalidArgument {
   public:
@@ -60,8 +58,7 @@ struct QueryCommand {
     std::string sql, sql_file, output = "-", temp;
     Format format = Format::Table;
     bool ndjson = false, csv = false;
-    Explain explain = Explain::No;
-    bool profile = false, explain_engine = false;
+    bool explain = false, profile = false, explain_engine = false;
     std::uint64_t batch = 0, memory = files::machine_memory() / 4 * 3;
     std::string delimiter = "auto";
     bool no_header = false;
@@ -108,7 +105,7 @@ struct QueryCommand {
     };
     [[nodiscard]] PartsMemory parts_memory(const TableTooLarge* why) const;
     void answer_in_parts(const TableTooLarge* why);
-    void answer_groups(OrderedRows& rows, const std::vector<ColumnInfo>& columns, const std::set<std::string>& wide,
+    void answer_groups(OrderedRows& rows, const std::vector<ColumnInfo>& columns, const query::NotesByName& notes,
                        std::uint64_t bytes, const sql::TakeRow& put);
     void read_indexes();
     void make_indexes(const std::vector<Table>& tables);

@@ -35,6 +35,9 @@ void QueryCommand::parse() {
         const auto most = can_spill(query_) ? memory / 4 * 3 : memory;
         if (!in_parts_ && external::resident_bytes() + bytes > most) throw too_large();
     };
+    how.before_bytes = [this](std::uint64_t bytes) {
+        if (external::resident_bytes() + bytes > memory) throw too_large();
+    };
     read_types();
     read_indexes();
     check_options();
@@ -68,12 +71,12 @@ void QueryCommand::read_indexes() {
 }
 
 void QueryCommand::check_options() const {
-    if (explain != Explain::No && (format == Format::JsonLine || ndjson))
+    if (explain && (format == Format::JsonLine || ndjson))
         throw CLI::ValidationError("--explain", "does not print JSON, so it does not go with --json");
     if (ndjson && format == Format::JsonLine) throw CLI::ValidationError("--ndjson", "does not go with --json");
     if (options.paper.sums == SumPrecision::Float32 && options.engine != QueryEngine::Depth)
         throw CLI::ValidationError("--sums", "float32 goes with --engine depth only; other engines have exact sums");
-    const bool runs = explain == Explain::No;
+    const bool runs = !explain;
     const bool on_gpu = options.engine == QueryEngine::Depth || options.engine == QueryEngine::Bitmap;
     const bool joins =
         std::ranges::any_of(statements_, [](const sql::SqlQuery& query) { return query.join.has_value(); });
@@ -88,8 +91,6 @@ void QueryCommand::check_options() const {
 
 namespace {
 
-const input::Words<Explain> explain_words{{"text", Explain::Text}, {"dot", Explain::Dot}};
-
 void add_options(CLI::App& verb, QueryCommand& command) {
     verb.add_option("QUERY", command.sql, "SQL, see below. Several statements are separated by ;")->type_name("");
     verb.add_option("-f,--file", command.sql_file, "Read the SQL from this file")->type_name("FILE");
@@ -99,11 +100,8 @@ void add_options(CLI::App& verb, QueryCommand& command) {
     verb.add_flag("--csv", command.csv, "Print CSV on a terminal, too, instead of an aligned table");
     verb.add_flag("--ndjson", command.ndjson, "Print one JSON object per row");
     add_json_option(verb, command.format);
-    verb.add_flag(
-            "--explain{text}", command.explain,
-            "Print the plan, one node per line, and the types of columns, without running it. --explain=dot prints a "
-            "graph for `dot`")
-        ->transform(input::one_of(explain_words));
+    verb.add_flag("--explain", command.explain,
+                  "Print the plan, one node per line, and the types of columns, without running it");
     verb.add_flag("--profile", command.profile, "Tables on standard error: time by node of the plan, and by pass");
     verb.add_flag("--explain-engine", command.explain_engine,
                   "Print the chosen engine and the reason on standard error");

@@ -145,15 +145,14 @@ void ShowQuery::run() const {
     const input::CsvFile csv(path);
     auto query = checked([&] { return sql::bind(written, {&csv.names(), 1}); });
     const auto found = csv.table(columns_read(query, 0, csv.names()), 0);
-    sql::SourceTypes types{.why_text = found.why_text};
-    for (const auto& info : found.table.columns()) types.types.emplace(info.name, info.type);
-    const auto known = sql::types_in(query, {&types, 1});
+    const sql::SqlTable source{found.table, found.notes};
+    const auto known = sql::types_in(query, {&source, 1});
     checked([&] { check_types(query, known); });
     take_types(query, known);
     const auto where = query.where.value_or(Predicate::always(true));
     std::vector<std::string> texts;
-    for (std::size_t i = 0; i < known.types.size(); ++i) {
-        if (known.types[i] == ColumnType::Text) texts.push_back(query.columns[i].name);
+    for (std::size_t i = 0; i < known.size(); ++i) {
+        if (known[i].is_text) texts.push_back(query.columns[i].name);
     }
     const auto table = input::filled(found, texts);
     auto context = Context::headless({.device = device});

@@ -51,7 +51,6 @@ void TuneCommand::print_entry(const TunedEntry& entry) {
     };
     fmt::print("{:<28} {:>15}\n{:<28} {:>15}\n{:<28} {:>15}\n", "rows of a query", rows("rows"), "rows of a median",
                rows("rank_rows"), "comparisons per joined row", entry.query.join_comparisons);
-    fmt::print("{:<28} {:>15.2f}\n", "depth time / bitmap time", entry.query.depth_over_bitmap);
     const auto& costs = entry.statements;
     fmt::print(
         "statements of `query`, ns per row: a predicate {:.3f} on the CPU, {:.3f} on the GPU; a median {:.3f} and "

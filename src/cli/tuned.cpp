@@ -73,7 +73,6 @@ TunedEntry entry_of(const Json& from) {
     read_crossing(from.at("query").at("rows"), entry.query.rows, QueryCrossings::never);
     read_crossing(from.at("query").at("rank_rows"), entry.query.rank_rows, QueryCrossings::never);
     from.at("query").at("join_comparisons").get_to(entry.query.join_comparisons);
-    from.at("query").at("depth_over_bitmap").get_to(entry.query.depth_over_bitmap);
     if (const auto at = from.find("statements"); at != from.end()) {
         for (const auto& [name, cost] : statement_costs) entry.statements.*cost = at->value(name, 0.0);
     }
@@ -113,8 +112,7 @@ Json to_json(const TunedEntry& entry) {
     }
     out["query"] = {{"rows", crossing_json(entry.query.rows, QueryCrossings::never)},
                     {"rank_rows", crossing_json(entry.query.rank_rows, QueryCrossings::never)},
-                    {"join_comparisons", entry.query.join_comparisons},
-                    {"depth_over_bitmap", entry.query.depth_over_bitmap}};
+                    {"join_comparisons", entry.query.join_comparisons}};
     out["statements"] = Json::object();
     for (const auto& [name, cost] : statement_costs) out["statements"][name] = entry.statements.*cost;
     return out;

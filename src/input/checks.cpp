@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <string>
 #include <string_view>

@@ -22,7 +22,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "input/csv_cells.hpp"
@@ -55,18 +54,14 @@ using CsvColumns = std::vector<std::size_t>;
 // What is known of columns that are read in parts, by name.
 using CsvKinds = std::map<std::string, Cells::Seen>;
 
-// Rows as a table. Columns that have no value yet are listed in `empty`: they can become numbers or text.
+// Rows as a table, which lacks columns that have no value yet.
 struct CsvTable {
     Table table{};
-    std::vector<std::string> empty{};
+    query::NotesByName notes{};
     std::size_t rows = 0;
-    std::map<std::string, std::string> why_text{};  // the reason that a column is text: "line 3 has 'x'"
-    std::set<std::string> printed{};                // columns of text that are I64 columns of query::PrintedTexts
-    std::set<std::string> wide{};                   // columns of query::ordered_text()
-    std::vector<query::TextMemory> memory{};        // of printed texts
-    std::set<std::string> mostly_numbers{};         // columns of text of which most values are numbers
-    std::uint64_t skipped = 0;                      // bad rows
-    std::string first_skipped{};                    // the error of the first one
+    std::vector<query::TextMemory> memory{};  // of printed texts
+    std::uint64_t skipped = 0;                // bad rows
+    std::string first_skipped{};              // the error of the first one
 };
 
 // Adds the columns without a value: as text if named in `texts`, otherwise as integers.

@@ -1,9 +1,5 @@
 #include "input/csv_cells.hpp"
 
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
-
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -12,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "cpu/trim.hpp"
 #include "input/text.hpp"
 #include "query/table/order.hpp"
 
@@ -385,13 +382,10 @@ std::vector<T> Cells::all_of(std::span<Cells> parts, std::uint64_t rows) {
     all.reserve(rows);
     std::uint64_t next = trimmed_rows;
     for (auto& part : parts) {
-#ifdef __GLIBC__
-        // Otherwise glibc keeps what the parts have freed.
         if (all.size() >= next) {
-            malloc_trim(0);
+            cpu::trim_memory();
             next += trimmed_rows;
         }
-#endif
         const auto take = [&](auto& values) {
             for (const auto value : values) all.push_back(static_cast<T>(value));
             release(values);

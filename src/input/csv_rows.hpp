@@ -83,9 +83,6 @@ class CsvParser {
 };
 
 // The fault of a row with another number of fields than the first line.
-[[nodiscard]] CsvFault wrong_fields(std::uint64_t line, std::size_t fields, std::size_t of_first);
-
-// The fault of a row with another number of fields than the first line.
 [[nodiscard]] CsvFault wrong_fields(std::uint64_t line, std::size_t fields, const std::vector<std::string>& names);
 
 // Counts lines of fields.

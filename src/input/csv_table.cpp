@@ -39,15 +39,12 @@ CsvTable table_of(const ColumnNames& names, const CsvColumns& columns, std::vect
     for (std::size_t i = 0; i < columns.size(); ++i) {
         const auto& name = names.unique[columns[i]];
         const auto kind = seen[i].column();
-        if (auto why = seen[i].why(); !why.empty()) all.why_text.emplace(name, std::move(why));
-        if (kind == Cells::Kind::Texts && seen[i].mostly_numbers()) all.mostly_numbers.insert(name);
-        if (kind == Cells::Kind::Nothing) {
-            all.empty.push_back(name);
-        } else {
-            if (kind >= Cells::Kind::WideIntegers && parts[i].front().is_printed()) all.printed.insert(name);
-            if (kind == Cells::Kind::WideIntegers) all.wide.insert(name);
-            Cells::add_to(all.table, texts, name, parts[i], kind, widths);
-        }
+        all.notes[name] = {.is_empty = kind == Cells::Kind::Nothing,
+                           .printed = kind >= Cells::Kind::WideIntegers && parts[i].front().is_printed(),
+                           .wide = kind == Cells::Kind::WideIntegers,
+                           .mostly_numbers = kind == Cells::Kind::Texts && seen[i].mostly_numbers(),
+                           .why = seen[i].why()};
+        if (kind != Cells::Kind::Nothing) Cells::add_to(all.table, texts, name, parts[i], kind, widths);
         parts[i].clear();
     }
     query::add_texts(all.table, texts.numbered, shared, workers);
@@ -84,7 +81,8 @@ std::vector<std::string> numbered(std::size_t columns) {
 Table filled(const CsvTable& from, const std::vector<std::string>& texts) {
     auto table = from.table;
     const std::unordered_set<std::string> of_text(texts.begin(), texts.end());
-    for (const auto& name : from.empty) {
+    for (const auto& [name, notes] : from.notes) {
+        if (!notes.is_empty) continue;
         std::vector<bool> valid(from.rows, false);
         if (of_text.contains(name)) {
             table.add(name, std::vector<std::string>(from.rows), std::move(valid));

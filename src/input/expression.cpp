@@ -2,7 +2,6 @@
 
 #include <muParser.h>
 
-#include <cmath>
 #include <memory>
 
 namespace quadmill::detail::input {

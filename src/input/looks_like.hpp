@@ -2,9 +2,7 @@
 // answers.
 #pragma once
 
-#include <cstddef>
 #include <optional>
-#include <string>
 #include <string_view>
 
 namespace quadmill::detail::input {

@@ -1,6 +1,5 @@
 #include "input/printable.hpp"
 
-#include <algorithm>
 #include <cstddef>
 
 namespace quadmill::detail::input {

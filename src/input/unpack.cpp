@@ -5,11 +5,8 @@
 #include <zstd.h>
 
 #include <algorithm>
-#include <cstdint>
-#include <cstring>
 #include <limits>
 #include <new>
-#include <utility>
 
 #include "input/looks_like.hpp"
 #include "quadmill/error.hpp"

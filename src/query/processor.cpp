@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -27,20 +26,18 @@ QueryCrossings crossings_for(const std::optional<Context>& context, const QueryO
 QueryProcessor::State::State(std::optional<Context> with, const QueryOptions& wanted)
     : context(std::move(with)), options(wanted), crossings(crossings_for(context, wanted)), engines(context, wanted) {
     tuning.gpu_rows = crossings.rows;
-    if (crossings.depth_over_bitmap > 0) tuning = scaled(tuning, crossings.depth_over_bitmap);
     tuning.gpu_rank_rows = crossings.rank_rows;
 }
 
 // Opens the columns that the condition names.
-Opened QueryProcessor::State::open(const char* function, const Table& table, const Predicate& where, QueryWork work) {
+Opened QueryProcessor::State::open(const char* function, const Table& table, const Predicate& where) {
     detail::query::check(function, detail::Access::of(where), table.columns());
     const Schema schema(table.columns());
     std::vector<std::size_t> columns;
     for (const auto& name : columns_of(detail::Access::of(where)))
         columns.push_back(schema.find(function, name).column);
     sort_unique(columns);
-    work.add(detail::Access::of(where), *detail::Access::of(table));
-    return open(detail::Access::of(table), columns, work);
+    return open(detail::Access::of(table), columns, {.linear_columns = max_linear_columns(detail::Access::of(where))});
 }
 
 JoinTools QueryProcessor::State::join_tools(const char* function, QueryEngine engine) {
@@ -52,26 +49,20 @@ JoinTools QueryProcessor::State::join_tools(const char* function, QueryEngine en
             sorter->sort_with_index(keys, index);
         }
     };
-    const auto match = [this](std::span<const KeyRange> ranges, std::span<const Key> keys, std::size_t block_rows,
-                              const TakeMatches& take) { return matching()(ranges, keys, block_rows, take); };
     auto with = tuning;
     with.engine_groups = engine == QueryEngine::Cpu ? 0 : gpu_engine_groups;
     with.gpu_comparisons_a_row = crossings.join_comparisons;
-    return {.function = function,
-            .sort_with_index = sort_with_index,
-            .match = loops_on_gpu() ? MatchAll(match) : nullptr,
-            .tuning = with};
+    return {.function = function, .sort_with_index = sort_with_index, .tuning = with};
 }
 
 TextureJoinTools QueryProcessor::State::texture_join_tools(QueryEngine engine) {
-    TextureJoinTools tools{.engine = &engines.get(engine), .has_room = {}, .execution = options.paper.execution};
+    TextureJoinTools tools{.engine = &engines.get(engine), .execution = options.paper.execution};
     if (engine == QueryEngine::Cpu || !loops_on_gpu()) return tools;
     tools.has_room = [this, engine](const std::vector<TableColumns>& tables) {
         return engines.has_room(engine, tables);
     };
-    tools.match = [this](const TextureSide& left, const TextureSide& right, Pair::As as, const gl::Texture* places,
-                         std::size_t block_rows,
-                         const TakeMatches& take) { return matching()(left, right, as, places, block_rows, take); };
+    if (!matcher) matcher.emplace(*detail::Access::of(*context));
+    tools.matcher = &*matcher;
     return tools;
 }
 
@@ -83,7 +74,7 @@ auto QueryProcessor::State::with_tools(const char* function, const QueryPlan& pl
     std::vector<Engines::TableWork> all;
     for (std::size_t i = 0; i < 2 && tables.at(i); ++i) {
         needed.at(i) = needed_columns(detail::Access::of(plan), i, *tables.at(i));
-        all.push_back({{*tables.at(i), needed.at(i)}, work_of(detail::Access::of(plan), i, *tables.at(i))});
+        all.push_back({{*tables.at(i), needed.at(i)}, work_of(detail::Access::of(plan), i)});
     }
     const auto engine = engines.choose(all, tuning);
     const RunTools tools{
@@ -174,7 +165,7 @@ std::string QueryProcessor::explain(const QueryPlan& plan, const Table& table) {
 std::uint64_t QueryProcessor::count(const Table& table, const Predicate& where) {
     constexpr const char* function = "QueryProcessor::count";
     return state_->within(function, [&] {
-        const auto opened = state_->open(function, table, where, {.counts = 1});
+        const auto opened = state_->open(function, table, where);
         return count_at_once(*opened.columns, bind(function, detail::Access::of(where), *opened.table));
     });
 }
@@ -182,7 +173,7 @@ std::uint64_t QueryProcessor::count(const Table& table, const Predicate& where) 
 PendingCount QueryProcessor::count_async(const Table& table, const Predicate& where) {
     constexpr const char* function = "QueryProcessor::count_async";
     return state_->within(function, [&] {
-        const auto opened = state_->open(function, table, where, {.counts = 1});
+        const auto opened = state_->open(function, table, where);
         auto counting = count_later(*opened.columns, bind(function, detail::Access::of(where), *opened.table));
         if (opened.engine != QueryEngine::Cpu) gl::flush(*detail::Access::of(*state_->context));
         return detail::Access::make<PendingCount>(std::make_unique<PendingCount::State>(
@@ -232,7 +223,7 @@ static std::shared_ptr<Columns> few_rows(const Opened& opened, const Bound& cond
 Selection QueryProcessor::select(const Table& table, const Predicate& where) {
     constexpr const char* function = "QueryProcessor::select";
     return state_->within(function, [&] {
-        auto opened = state_->open(function, table, where, {.copies = 1});
+        auto opened = state_->open(function, table, where);
         auto condition = bind(function, detail::Access::of(where), *opened.table);
         Selection::State made{.processor = state_, .opened = std::move(opened)};
         if (auto few = few_rows(made.opened, condition)) {
@@ -269,10 +260,9 @@ auto QueryProcessor::State::with_aggregate(const char* function, const Table& ta
         const auto& schema = detail::Access::of(plan).schema;
         const bool rows = what.kind == QueryAggregate::Kind::CountRows;
         const auto place = rows ? ColumnPlace{} : schema.find(function, what.column);
-        detail::query::QueryWork asked;
-        if (!rows) asked.add(what.kind, *detail::Access::of(table), place.column);
         const auto opened =
-            open(detail::Access::of(table), rows ? std::vector<std::size_t>{} : std::vector{place.column}, asked);
+            open(detail::Access::of(table), rows ? std::vector<std::size_t>{} : std::vector{place.column},
+                 {.ranks = is_rank(what.kind)});
         const auto bits = of ? detail::Access::of(*of).bits_for(opened) : opened.columns->leaf(Always{true});
         AskedAggregate question{{what, place}, opened, EngineMeasures(*opened.table, *opened.columns, bits)};
         return work(question);
@@ -349,7 +339,7 @@ void QueryProcessor::write_aggregate(const Table& table, const QueryAggregate& w
 void QueryProcessor::write_count(const Table& table, const Predicate& where, const NumberPlace& to) {
     constexpr const char* function = "QueryProcessor::write_count";
     state_->write_number(function, to, [&](HostNumbers& numbers, const CheckedPlace& place) {
-        const auto opened = state_->open(function, table, where, {.copies = 1});
+        const auto opened = state_->open(function, table, where);
         const auto condition = bind(function, detail::Access::of(where), *opened.table);
         if (opened.engine == QueryEngine::Cpu) {
             numbers.write(static_cast<std::int64_t>(count_at_once(*opened.columns, condition)), place);

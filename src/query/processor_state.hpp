@@ -67,7 +67,7 @@ struct QueryProcessor::State : std::enable_shared_from_this<QueryProcessor::Stat
         auto columns = engines.get(which).open(table, wanted);
         return {.table = std::move(table), .engine = which, .columns = std::move(columns)};
     }
-    [[nodiscard]] Opened open(const char* function, const Table& table, const Predicate& where, QueryWork work);
+    [[nodiscard]] Opened open(const char* function, const Table& table, const Predicate& where);
     // Runs work(asked) on the rows of an aggregate.
     template <class Work>
     auto with_aggregate(const char* function, const Table& table, const QueryAggregate& what, const Selection* of,
@@ -80,11 +80,7 @@ struct QueryProcessor::State : std::enable_shared_from_this<QueryProcessor::Stat
     [[nodiscard]] TextureJoinTools texture_join_tools(QueryEngine engine);
     [[nodiscard]] bool loops_on_gpu() const {
         if (options.engine != QueryEngine::Auto) return options.engine != QueryEngine::Cpu;
-        return crossings.join_comparisons > 0 && !engines.refusal(QueryEngine::Bitmap);
-    }
-    [[nodiscard]] Matcher& matching() {
-        if (!matcher) matcher.emplace(*detail::Access::of(*context), options.threads);
-        return *matcher;
+        return crossings.join_comparisons > 0 && context;
     }
     // Calls work(engine, tools) with the engine that is chosen for the plan.
     template <class Work>

@@ -1,7 +1,6 @@
 // Looks up the names of a statement, and checks its types.
 #pragma once
 
-#include <map>
 #include <set>
 #include <span>
 #include <string>
@@ -28,23 +27,19 @@ using query::ColumnNames;
 [[nodiscard]] std::set<std::size_t> columns_printed(const SqlQuery& query, std::size_t source,
                                                     const ColumnNames& names);
 
-// Facts about the columns of a statement, in the order of `columns`.
-struct SqlTypes {
-    std::vector<ColumnType> types{};
-    std::vector<std::string> why{};  // why it is text; empty if that is not known
-    std::vector<bool> printed{};     // whether it has query::PrintedTexts
-    std::vector<bool> wide{};        // whether it has query::ordered_text()
-    std::vector<bool> empty{};       // whether it has no value
+// A source, whose table lacks columns without values.
+struct SqlTable {
+    const Table& table;
+    const query::NotesByName& notes;
 };
-// What is known about the columns of a source that have values, and the reason why a column is text.
-struct SourceTypes {
-    std::map<std::string, ColumnType, std::less<>> types{};
-    std::map<std::string, std::string> why_text{};
-    std::set<std::string> printed{};  // columns of query::PrintedTexts
-    std::set<std::string> wide{};     // columns of query::ordered_text()
+struct SqlType : query::ColumnNotes {
+    ColumnType type = ColumnType::I32;
+    bool is_text = false;
 };
+// The types of the columns of a statement, in the order of `columns`.
+using SqlTypes = std::vector<SqlType>;
 // A column without a value is text if it is compared with text, otherwise an integer.
-[[nodiscard]] SqlTypes types_in(const SqlQuery& query, std::span<const SourceTypes> sources);
+[[nodiscard]] SqlTypes types_in(const SqlQuery& query, std::span<const SqlTable> sources);
 // The types of the columns, one per line, for --explain.
 [[nodiscard]] std::string types_text(const SqlQuery& query, const SqlTypes& known);
 // Throws SqlError.

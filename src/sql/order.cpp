@@ -275,6 +275,7 @@ GroupNumbers group_numbers(const query::TableData& table, const RowList& rows, c
                            unsigned threads) {
     const auto n = rows.size();
     check_rows(n);
+    if (columns.empty()) return {.groups = 1};
     GroupNumbers found{.of_row = std::vector<std::uint32_t>(n)};
     RowKeys keys(rows);
     for (const auto column : columns) keys.add(table, column, false, true);
@@ -283,7 +284,7 @@ GroupNumbers group_numbers(const query::TableData& table, const RowList& rows, c
         if (i > 0 && !keys.are_equal(items[i - 1], items[i])) ++found.groups;
         found.of_row[index_of(items[i])] = static_cast<std::uint32_t>(found.groups);
     }
-    if (n > 0 || columns.empty()) ++found.groups;
+    if (n > 0) ++found.groups;
     return found;
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "sql/compute.hpp"
@@ -15,8 +14,9 @@ namespace quadmill::detail::sql {
 
 // Numbers of the groups of rows with equal columns, in the order of their values, with NULLs first.
 struct GroupNumbers {
-    std::vector<std::uint32_t> of_row{};
+    std::vector<std::uint32_t> of_row{};  // empty: all rows are one group
     std::size_t groups = 0;
+    [[nodiscard]] std::uint32_t operator[](std::size_t row) const { return of_row.empty() ? 0 : of_row[row]; }
 };
 [[nodiscard]] GroupNumbers group_numbers(const query::TableData& table, const RowList& rows,
                                          const std::vector<std::size_t>& columns, unsigned threads);

@@ -1,8 +1,6 @@
 #include "sql/parser.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <utility>
 
 #include "sql/condition.hpp"

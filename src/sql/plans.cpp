@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <string>
-#include <utility>
 
 #include "query/plan/describe.hpp"
 #include "query/plan/expression.hpp"

@@ -86,9 +86,9 @@ Numbers distinct_counts(const TableData& table, const RowList& rows, std::size_t
     Numbers counts{.integers = std::vector<std::int64_t>(groups.groups), .valid = std::vector(groups.groups, true)};
     std::vector<bool> seen(finer.groups);
     for (std::size_t i = 0; i < rows.size(); ++i) {
-        if (seen[finer.of_row[i]] || !query::has_value(data, rows[i])) continue;
-        seen[finer.of_row[i]] = true;
-        ++counts.integers[groups.of_row[i]];
+        if (seen[finer[i]] || !query::has_value(data, rows[i])) continue;
+        seen[finer[i]] = true;
+        ++counts.integers[groups[i]];
     }
     return counts;
 }
@@ -103,7 +103,7 @@ Numbers variances(const TableData& table, const RowList& rows, std::size_t colum
     const query::Cells cells(table, column);
     for (std::size_t i = 0; i < rows.size(); ++i) {
         if (!cells.has_value(rows[i])) continue;
-        auto& [n, mean, squares] = states[groups.of_row[i]];
+        auto& [n, mean, squares] = states[groups[i]];
         const auto value = cells.visit(rows[i], [](auto v) { return static_cast<double>(v); });
         const double before = value - mean;
         mean += before / ++n;
@@ -151,11 +151,7 @@ class Run {
             if (one.of_groups) add_computed(grouped, one, RowList(grouped.rows()));
         }
         const auto rows = selected(grouped, query_.having);
-        if (query_.distinct) {
-            distinct(grouped, rows);
-        } else {
-            out(grouped, rows);
-        }
+        out(grouped, query_.distinct ? distinct(grouped, rows) : rows);
         return std::move(answer_);
     }
 
@@ -248,8 +244,11 @@ class Run {
                 left.push_back(a);
                 right.push_back(static_cast<std::uint64_t>(std::get<std::int64_t>(row[1])));
             }
+            if (options_.before_bytes) options_.before_bytes(0);
         });
         if (outer) up_to(tables_[0].rows());
+        const auto columns = tables_[0].columns().size() + tables_[1].columns().size();
+        if (options_.before_bytes) options_.before_bytes(left.size() * columns * sizeof(std::int64_t));
         tables_ = {gathered(tables_, found, query_.sources)};
         note(std::string(outer ? "left " : "") + "join " + query_.sources[0].name + " and " + query_.sources[1].name,
              tables_[0].rows(), time);
@@ -332,8 +331,28 @@ class Run {
         }
     }
 
-    // DISTINCT of groups: their outputs as a table, grouped by all columns.
-    void distinct(const Table& grouped, const RowList& rows);
+    // DISTINCT of groups: the first of the rows with equal outputs, in the order of these.
+    [[nodiscard]] RowList distinct(Table& grouped, const RowList& rows) const {
+        std::vector<std::size_t> columns;
+        for (const auto& output : query_.outputs) {
+            if (!is_leaf(output.steps)) {
+                auto name = text_of(output.steps);
+                while (data_of(grouped).places.contains(name)) name += '\'';
+                add_computed(grouped, {.steps = output.steps, .leaf = name}, rows);
+                columns.push_back(data_of(grouped).places.at(name));
+            } else {
+                columns.push_back(data_of(grouped).places.at(leaf_of(output.steps)));
+            }
+        }
+        for (const auto& by : query_.order_by) {
+            if (std::ranges::find(query_.outputs, by.steps, &SqlOutput::steps) == query_.outputs.end())
+                throw SqlError("with DISTINCT, ORDER BY takes outputs only", query_.text, by.offset);
+        }
+        const auto numbers = group_numbers(data_of(grouped), rows, columns, options_.threads);
+        std::vector<std::uint64_t> first(numbers.groups, no_row);
+        for (std::size_t i = 0; i < rows.size(); ++i) first[numbers[i]] = std::min(first[numbers[i]], rows[i]);
+        return RowList(std::move(first));
+    }
 
     // The answer: orders the rows, and computes the outputs.
     void out(const Table& table, const RowList& rows) {
@@ -342,11 +361,10 @@ class Run {
         const auto found = ordered(data, rows, query_.order_by, query_.offset,
                                    query_.limit.value_or(std::numeric_limits<std::uint64_t>::max()), options_.threads);
         if (!query_.order_by.empty()) note("order", found.size(), time);
-        emit(data, found, spellings(query_), take_);
+        emit(data, found);
         note("result", found.size(), time);
     }
-    void emit(const TableData& data, const RowList& rows, const std::vector<Spelling>& spelled,
-              const TakeRow& take) const;
+    void emit(const TableData& data, const RowList& rows) const;
 
     const SqlQuery& query_;
     const std::vector<Table>& given_;
@@ -387,9 +405,9 @@ void put_cells(const TableData& table, const query::ColumnData& column, Spelling
     });
 }
 
-void Run::emit(const TableData& data, const RowList& rows, const std::vector<Spelling>& spelled,
-               const TakeRow& take) const {
+void Run::emit(const TableData& data, const RowList& rows) const {
     constexpr std::size_t at_once = 1024;
+    const auto spelled = spellings(query_);
     const auto& outputs = query_.outputs;
     const auto width = outputs.size();
     std::vector<SqlCell> cells(std::min(at_once, rows.size()) * width);
@@ -407,41 +425,8 @@ void Run::emit(const TableData& data, const RowList& rows, const std::vector<Spe
             const auto numbers = computed(steps, data, *some);
             for (std::size_t i = 0; i < n; ++i) cells[i * width + k] = cell_of(numbers, i);
         }
-        for (std::size_t i = 0; i < n; ++i) take(std::span(cells).subspan(i * width, width));
+        for (std::size_t i = 0; i < n; ++i) take_(std::span(cells).subspan(i * width, width));
     }
-}
-
-void Run::distinct(const Table& grouped, const RowList& rows) {
-    std::vector<ColumnInfo> infos;
-    SqlQuery again{.text = query_.text, .limit = query_.limit, .offset = query_.offset};
-    for (std::size_t i = 0; i < query_.outputs.size(); ++i) {
-        const auto& output = query_.outputs[i];
-        infos.push_back({std::to_string(i), type_of(query_, given_, output.steps)});
-        again.outputs.push_back({.steps = {{.leaf = infos.back().name}}, .name = output.name});
-        again.group_by.push_back({.steps = again.outputs.back().steps});
-    }
-    for (auto by : query_.order_by) {
-        const auto same = [&](const SqlOutput& output) { return output.steps == by.steps; };
-        const auto of = std::ranges::find_if(query_.outputs, same);
-        if (of == query_.outputs.end())
-            throw SqlError("with DISTINCT, ORDER BY takes outputs only", query_.text, by.offset);
-        by.steps = again.outputs[static_cast<std::size_t>(of - query_.outputs.begin())].steps;
-        again.order_by.push_back(std::move(by));
-    }
-    TableMaker maker(infos);
-    emit(data_of(grouped), rows, std::vector(infos.size(), Spelling::Plain),
-         [&](std::span<const SqlCell> row) { maker.add(row); });
-    for (std::size_t i = 0; i < infos.size(); ++i) {
-        const auto& steps = query_.outputs[i].steps;
-        again.columns.push_back({.leaf = infos[i].name,
-                                 .name = infos[i].name,
-                                 .source = 0U,
-                                 .wide = is_leaf(steps) && query_.is_wide(leaf_of(steps))});
-    }
-    const auto matched = answer_.matched;
-    const std::vector<Table> outputs{maker.table()};
-    answer_ = Run(again, outputs, processor_, options_, take_)();
-    answer_.matched = matched;
 }
 
 }  // namespace

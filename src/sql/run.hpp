@@ -24,6 +24,8 @@ struct RunOptions {
     JoinMethod join = JoinMethod::Auto;
     std::size_t join_block = 0;
     unsigned threads = 0;
+    // Called while the pairs of a join are kept, with the bytes that are needed next. May throw.
+    std::function<void(std::uint64_t bytes)> before_bytes{};
 };
 
 struct SqlAnswer {

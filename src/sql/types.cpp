@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "query/plan/expression.hpp"
+#include "query/table/table.hpp"
 #include "query/table/text_numbers.hpp"
 #include "sql/binder.hpp"
 
@@ -50,8 +51,8 @@ static bool same_column(const SqlColumn& a, const SqlColumn& b) {
     return a.name == b.name && a.source == b.source;
 }
 
-// Marks further columns that `may` be marked, because they are compared with marked ones, directly or through others.
-static void spread(const SqlQuery& query, const std::vector<bool>& may, std::vector<bool>& marked) {
+// Marks further columns without values, because they are compared with marked ones, directly or through others.
+static void spread(const SqlQuery& query, SqlTypes& known, bool SqlType::*mark) {
     const auto& columns = query.columns;
     std::map<std::pair<std::size_t, std::string>, std::size_t> positions;
     std::vector<std::size_t> first;  // for columns of the same name, the index of the first one
@@ -59,43 +60,42 @@ static void spread(const SqlQuery& query, const std::vector<bool>& may, std::vec
         first.push_back(
             positions.emplace(std::pair(column.source.value_or(0), column.name), first.size()).first->second);
     for (std::size_t i = 0; i < columns.size(); ++i) {
-        if (marked[i]) marked[first[i]] = true;
+        if (known[i].*mark) known[first[i]].*mark = true;
     }
     for (bool more = true; more;) {
         more = false;
         for (std::size_t i = 0; i < columns.size(); ++i) {
             if (!columns[i].beside) continue;
-            const auto a = first[i], b = first[*columns[i].beside];
-            const auto other = marked[a] ? b : a;
-            if (marked[a] == marked[b] || !may[other]) continue;
-            marked[other] = more = true;
+            auto &a = known[first[i]], &b = known[first[*columns[i].beside]];
+            auto& other = a.*mark ? b : a;
+            if (a.*mark == b.*mark || !other.is_empty) continue;
+            other.*mark = more = true;
         }
     }
-    for (std::size_t i = 0; i < columns.size(); ++i) marked[i] = marked[first[i]];
+    for (std::size_t i = 0; i < columns.size(); ++i) known[i].*mark = known[first[i]].*mark;
 }
 
-SqlTypes types_in(const SqlQuery& query, std::span<const SourceTypes> sources) {
-    SqlTypes known;
-    std::vector<bool> empty, text;
-    for (const auto& column : query.columns) {
-        const auto* there = column.source ? &sources[*column.source] : nullptr;  // none for the name of an output
-        const auto found = there ? there->types.find(column.name) : decltype(there->types.end()){};
-        empty.push_back(there && found == there->types.end());
-        known.types.push_back(there && !empty.back() ? found->second : ColumnType::I32);
+SqlTypes types_in(const SqlQuery& query, std::span<const SqlTable> sources) {
+    SqlTypes known(query.columns.size());
+    for (std::size_t i = 0; i < known.size(); ++i) {
+        const auto& column = query.columns[i];
+        auto& one = known[i];
+        if (!column.source) continue;  // the name of an output
+        const auto& [table, notes] = sources[*column.source];
+        if (const auto noted = notes.find(column.name); noted != notes.end())
+            static_cast<query::ColumnNotes&>(one) = noted->second;
+        const auto& data = *detail::Access::of(table);
+        const auto place = data.places.find(column.name);
+        one.is_empty = place == data.places.end();
+        if (!one.is_empty) one.type = data.infos[place->second].type;
         const bool is_word = std::ranges::any_of(column.texts, [](const auto& word) { return !number_of(word); });
-        const bool beside_text = empty.back() && (is_word || column.use == SqlUse::Pattern);
-        known.printed.push_back(there && there->printed.contains(column.name));
-        known.wide.push_back(there && there->wide.contains(column.name));
-        if (known.printed.back()) known.types.back() = ColumnType::Text;
-        text.push_back(known.types.back() == ColumnType::Text || beside_text);
-        const auto why = there ? there->why_text.find(column.name) : decltype(there->why_text.end()){};
-        known.why.push_back(there && why != there->why_text.end() ? why->second : "");
+        one.is_text =
+            one.printed || one.type == ColumnType::Text || (one.is_empty && (is_word || column.use == SqlUse::Pattern));
     }
-    spread(query, empty, text);
-    spread(query, empty, known.wide);
-    known.empty = std::move(empty);
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text[i]) known.types[i] = ColumnType::Text;
+    spread(query, known, &SqlType::is_text);
+    spread(query, known, &SqlType::wide);
+    for (auto& one : known) {
+        if (one.is_text) one.type = ColumnType::Text;
     }
     return known;
 }
@@ -103,15 +103,15 @@ SqlTypes types_in(const SqlQuery& query, std::span<const SourceTypes> sources) {
 // "a is text (line 3 has 'x')"
 static std::string type_words(const SqlQuery& query, const SqlTypes& known, std::size_t i) {
     const auto& one = query.columns[i];
-    const bool is_text = known.types[i] == ColumnType::Text;
+    const bool is_text = known[i].is_text;
     const auto words = (one.source && query.sources.size() > 1 ? query.sources[*one.source].name + "." : "") +
-                       one.name + " is " + (known.wide[i] ? "an integer beyond 64 bits" : words_of(known.types[i]));
+                       one.name + " is " + (known[i].wide ? "an integer beyond 64 bits" : words_of(known[i].type));
     if (!is_text) return words;
-    if (!known.why[i].empty()) return words + " (" + known.why[i] + ")";
+    if (!known[i].why.empty()) return words + " (" + known[i].why + ")";
     const auto chosen = [&](const SqlColumn& c) {
         return same_column(c, one) && (c.use == SqlUse::WithText || c.use == SqlUse::Pattern);
     };
-    const bool empty = known.empty[i] && std::ranges::any_of(query.columns, chosen);
+    const bool empty = known[i].is_empty && std::ranges::any_of(query.columns, chosen);
     return words + (empty ? " (it has no value and is compared with text)" : "");
 }
 
@@ -128,19 +128,19 @@ std::string types_text(const SqlQuery& query, const SqlTypes& known) {
 void check_types(const SqlQuery& query, const SqlTypes& known) {
     const auto& text = query.text;
     const auto& columns = query.columns;
-    const auto is_text = [&](std::size_t i) { return known.types[i] == ColumnType::Text; };
+    const auto is_text = [&](std::size_t i) { return known[i].is_text; };
     const auto has_type = [&](std::size_t i) { return type_words(query, known, i); };
     for (std::size_t i = 0; i < columns.size(); ++i) {
         const auto& [written, leaf, name, source, use, beside, texts, alias, printed, wide] = columns[i];
         if (!source) continue;
         const auto offset = written.offset;
-        if ((!is_text(i) || known.wide[i]) && use == SqlUse::Pattern)
+        if ((!is_text(i) || known[i].wide) && use == SqlUse::Pattern)
             throw SqlError("LIKE needs text, and " + has_type(i), text, offset);
         if (is_text(i) && use == SqlUse::Sum) throw SqlError("sums need numbers, but " + has_type(i), text, offset);
         const auto odd = std::ranges::find_if(texts, [&](const std::string& word) {
-            return known.wide[i] ? !query::integer_of(without_blanks(word)) : !number_of(word);
+            return known[i].wide ? !query::integer_of(without_blanks(word)) : !number_of(word);
         });
-        if (known.wide[i] && odd != texts.end())
+        if (known[i].wide && odd != texts.end())
             throw SqlError(has_type(i) + ", and '" + *odd + "' is not an integer from -2^127 to 2^127-1", text, offset);
         if (!is_text(i) && odd != texts.end()) {
             throw SqlError(has_type(i) + ", and '" + *odd + "' is " +
@@ -148,11 +148,11 @@ void check_types(const SqlQuery& query, const SqlTypes& known) {
                                                                : "not a number"),
                            text, offset);
         }
-        if (is_text(i) && !known.wide[i] && use == SqlUse::WithNumber)
+        if (is_text(i) && !known[i].wide && use == SqlUse::WithNumber)
             throw SqlError("text cannot be compared with a number, and " + has_type(i), text, offset);
-        if (!beside || (is_text(i) == is_text(*beside) && known.wide[i] == known.wide[*beside])) continue;
+        if (!beside || (is_text(i) == is_text(*beside) && known[i].wide == known[*beside].wide)) continue;
         for (const auto& [a, b] : {std::pair(i, *beside), std::pair(*beside, i)}) {
-            if (known.wide[a] && !known.wide[b])
+            if (known[a].wide && !known[b].wide)
                 throw SqlError(has_type(a) + ", and " + has_type(b) + "; --types " + columns[b].name +
                                    ":i128 reads it as such an integer, too",
                                text, offset);
@@ -219,10 +219,10 @@ void take_types(SqlQuery& query, const SqlTypes& known) {
     std::map<std::string, std::string> wide;  // leaves and names
     for (std::size_t i = 0; i < query.columns.size(); ++i) {
         auto& column = query.columns[i];
-        column.printed = known.printed[i];
-        column.wide = known.wide[i];
+        column.printed = known[i].printed;
+        column.wide = known[i].wide;
         if (column.wide) wide.emplace(column.leaf, column.name);
-        if (known.types[i] != ColumnType::Text && !column.texts.empty()) numbers.insert(column.leaf);
+        if (!known[i].is_text && !column.texts.empty()) numbers.insert(column.leaf);
     }
     for (const auto& one : query.aggregates) {
         if (query.is_wide(one.leaf)) wide.emplace(one.leaf, one.leaf);

@@ -669,11 +669,17 @@ class Csv(Query):
         with open(self.path("t.csv"), "w") as file:
             file.write("k,a\n")
             file.writelines(f"{i},{i * 7919 % 1000003}\n" for i in range(600000))
-        for query, answer in (("SELECT COUNT(*) FROM t.csv AS x JOIN t.csv AS y ON x.k = y.k", [[600000]]),
-                              ("SELECT COUNT(DISTINCT a) FROM t.csv", [[600000]])):
-            self.refuses(1, "take more than 10485760 bytes of memory: name fewer columns or give more --memory; "
-                            "`quadmill sort --lines --column NAME`", query, "--memory", "10M")
-            self.assertEqual(self.rows(query, "--memory", "1G"), answer)
+        for query, words, memory in (
+                ("SELECT COUNT(*) FROM t.csv AS x JOIN t.csv AS y ON x.k = y.k", "a JOIN needs all of them there",
+                 "10M"),
+                # The tables fit, and their pairs do not.
+                ("SELECT COUNT(x.a + y.k) FROM t.csv AS x JOIN t.csv AS y ON x.k = y.k",
+                 "the tables of the JOIN and its pairs take more than 47185920 bytes of memory", "45M"),
+                ("SELECT COUNT(DISTINCT a) FROM t.csv",
+                 "take more than 10485760 bytes of memory: name fewer columns or give more --memory; "
+                 "`quadmill sort --lines --column NAME`", "10M")):
+            self.refuses(1, words, query, "--memory", memory)
+            self.assertEqual(self.rows(query, "--memory", "1G"), [[600000]])
 
     def write_large_table(self):
         with open(self.path("t.csv"), "w") as file:

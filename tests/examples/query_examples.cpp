@@ -66,12 +66,7 @@ TEST_CASE("library.md, query.hpp: queries with an index, and what it does for a 
 TEST_CASE("plan.hpp, query.hpp: a plan, and its result by column") {
     Table table;
     table.add("a", std::vector<std::int32_t>{3, 1, 2}).add("price", std::vector<double>{1.5, 2.5, 3.5});
-    const auto plan = QueryPlan::from_nodes({{.kind = PlanNode::Kind::Rows, .predicate = column("a") > 1},
-                                             {.kind = PlanNode::Kind::Aggregate, .inputs = {0}},  // COUNT(*)
-                                             {.kind = PlanNode::Kind::Result, .inputs = {1}, .names = {"n"}}},
-                                            table.columns());
     QueryProcessor processor;
-    CHECK(processor.run(plan, table).column<std::int64_t>("n").values.at(0) == 2);
     const Query query{.outputs = {{.what = "price", .name = {}}}, .where = column("a") > 1};
     const auto result = processor.run(QueryPlan(query, table.columns()), table);
     const auto price = result.column<double>("price").values;

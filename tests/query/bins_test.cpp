@@ -11,7 +11,6 @@
 #include "gl/device.hpp"
 #include "pass/transfer.hpp"
 #include "query/gpu/bitmap_columns.hpp"
-#include "query/gpu/bitmap_engine.hpp"
 #include "reference.hpp"
 
 using namespace quadmill;                 // NOLINT(google-build-using-namespace)

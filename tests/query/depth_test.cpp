@@ -420,38 +420,16 @@ TEST_CASE("a condition is one pass of the bitmap engine, or as few as the textur
           }) == Passed{{"condition", 1}, {"range", columns}, {"combine", columns - 1}});
 }
 
-TEST_CASE("Auto takes the cheaper engine, and reports it") {
+TEST_CASE("Auto takes the GPU for a column that is there, unless a sum has too many columns") {
     auto context = Context::headless();
     const gl::Scope scope(*detail::Access::of(context), "test");
     Engines engines(context, {});
     Table table;
-    table.add("a", std::vector<std::int32_t>{1, 2, 3}).add_texture("t", 1, ColumnType::U32, 3);  // so the GPU it is
-    const auto& data = *detail::Access::of(table);
-    const auto choose = [&](const Predicate& where, const Tuning& tuning) {
-        QueryWork work{.counts = 1};
-        work.add(detail::Access::of(where), data);
-        const std::array columns{std::size_t{0}, std::size_t{1}};
-        return engines.choose({{{data, columns}, work}}, tuning);
+    table.add("a", std::vector<std::int32_t>{1, 2, 3}).add_texture("t", 1, ColumnType::U32, 3);
+    const auto choose = [&](std::vector<std::size_t> columns, const QueryWork& work) {
+        return engines.choose({{{*detail::Access::of(table), columns}, work}}, {});
     };
-    const auto where = column("a") > 1;
-    Tuning tuning;
-    tuning.depth.question_us = tuning.bitmap.question_us - 1;
-    CHECK(choose(where, tuning) == QueryEngine::Depth);
-    tuning.depth.question_us = tuning.bitmap.question_us + 1;
-    CHECK(choose(where, tuning) == QueryEngine::Bitmap);
-    tuning.bitmap.leaf_ns = 1e6;
-    CHECK(choose(where, tuning) == QueryEngine::Bitmap);
-    CHECK(choose(where && column("a").in({1, 3}), tuning) == QueryEngine::Depth);
-    constexpr std::size_t many = std::size_t{1} << 26U;
-    QueryWork count{.counts = 1, .tests = 1, .copies = 1};
-    CHECK(bitmap_ms(count, many, {}) < depth_ms(count, many, {}));
-    constexpr std::size_t max = std::size_t{1} << 40U;  // rows, so that the cost per query does not matter
-    // As if a machine had been measured.
-    for (const double ratio : {0.5, 0.99, 1.01, 20.0}) {
-        const auto measured = scaled({}, ratio);
-        CHECK(depth_ms(two_tests(), max, measured) / bitmap_ms(two_tests(), max, measured) ==
-              doctest::Approx(ratio).epsilon(0.01));
-        CHECK(choose(column("a") > 1 && column("a") < 3, measured) ==
-              (ratio < 1 ? QueryEngine::Depth : QueryEngine::Bitmap));
-    }
+    CHECK(choose({0, 1}, {}) == QueryEngine::Bitmap);
+    CHECK(choose({0}, {}) == QueryEngine::Cpu);
+    CHECK(choose({0, 1}, {.linear_columns = 100}) == QueryEngine::Cpu);
 }

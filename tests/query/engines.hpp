@@ -8,7 +8,7 @@
 
 #include "gl/device.hpp"
 #include "quadmill/query.hpp"
-#include "query/gpu/bitmap_engine.hpp"
+#include "query/gpu/bitmap_columns.hpp"
 #include "query/gpu/depth_engine.hpp"
 #endif
 

@@ -14,7 +14,6 @@
 #include "quadmill/error.hpp"
 #include "quadmill/query.hpp"
 #include "query/gpu/bitmap_columns.hpp"
-#include "query/gpu/bitmap_engine.hpp"
 #include "query/index/cell_index.hpp"
 #include "query/index/indexes.hpp"
 #include "query/table/key.hpp"
@@ -30,7 +29,7 @@ using ColumnKeys = std::vector<std::optional<Key>>;
 
 class Indexed {
   public:
-    Indexed() : scope_(*detail::Access::of(context_), "test"), tables_(gpu_tables()), engine_(tables_) {}
+    Indexed() : scope_(*detail::Access::of(context_), "test"), engine_(*detail::Access::of(context_), 2) {}
 
     void of(const Table& table, const std::vector<std::size_t>& on) {
         index_.reset();
@@ -89,13 +88,8 @@ class Indexed {
     static Key without_negative_zero_of(ColumnType type, Key key) {
         return visit_column_type(type, [&]<class T>(const T* /*type*/) { return KeyOf<T>::key(KeyOf<T>::value(key)); });
     }
-    [[nodiscard]] std::shared_ptr<GpuTables> gpu_tables() {
-        return std::make_shared<GpuTables>(*detail::Access::of(context_), 2);
-    }
-
     Context context_ = Context::headless();
     detail::gl::Scope scope_;
-    std::shared_ptr<GpuTables> tables_;
     BitmapEngine engine_;
     std::shared_ptr<const TableData> table_;
     std::shared_ptr<Columns> columns_;
@@ -330,16 +324,15 @@ TEST_CASE("An index is refused with a reason") {
 TEST_CASE("A table that is gone takes its index along") {
     auto context = Context::headless();
     std::mt19937_64 random(52);
-    const auto tables = std::make_shared<GpuTables>(*detail::Access::of(context), 1U);
     const detail::gl::Scope scope(*detail::Access::of(context), "test");
-    BitmapEngine engine(tables);
+    BitmapEngine engine(*detail::Access::of(context), 1);
     const std::vector<std::size_t> on{0, 1};
     {
         const auto data = detail::Access::of(points(1000, random));
         const auto opened = engine.open(data, on);
-        Indexes::of(*tables).add(*opened->textures(), on);
-        CHECK(Indexes::of(*tables).bytes() > 0);
+        Indexes::of(engine.tables()).add(*opened->textures(), on);
+        CHECK(Indexes::of(engine.tables()).bytes() > 0);
     }
     static_cast<void>(engine.open(detail::Access::of(points(1000, random)), on));
-    CHECK(Indexes::of(*tables).bytes() == 0);
+    CHECK(Indexes::of(engine.tables()).bytes() == 0);
 }

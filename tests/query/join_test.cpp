@@ -14,6 +14,7 @@
 #include "quadmill/error.hpp"
 #include "quadmill/query.hpp"
 #include "quadmill/sort.hpp"
+#include "query/run/texture_join.hpp"
 
 using namespace quadmill;  // NOLINT(google-build-using-namespace)
 
@@ -240,43 +241,29 @@ TEST_CASE("columns with the names of another table's, from a join's result that 
 
 TEST_CASE("JoinMethod::Auto takes the fastest method") {
     using namespace detail::query;  // NOLINT(google-build-using-namespace)
-    int loops = 0, sorts = 0;
-    JoinTools tools{
-        .function = "test",
-        .sort_with_index =
-            [&](Keys keys, std::span<std::uint32_t> index) {
-                ++sorts;
-                sort_with_index_on_cpu(keys, index);
-            },
-        .match = [&](auto ranges, auto keys, std::size_t /*block_rows*/, const auto& /*take*/) -> std::uint64_t {
-            loops += ranges.size() && keys.size();
-            return 0;
-        }};
-    const auto go = [&](std::size_t left, std::size_t right, JoinMethod method = JoinMethod::Auto) {
-        loops = sorts = 0;
+    int sorts = 0;
+    JoinTools tools{.function = "test", .sort_with_index = [&](Keys keys, std::span<std::uint32_t> index) {
+                        ++sorts;
+                        sort_with_index_on_cpu(keys, index);
+                    }};
+    const auto sorts_of = [&](std::size_t left, std::size_t right, JoinMethod method = JoinMethod::Auto) {
+        sorts = 0;
         const auto a = table_of(std::vector<float>(left, 1)), b = table_of(std::vector<float>(right, 2));
         detail::query::join({*detail::Access::of(a), 0}, {*detail::Access::of(b), 0},
                             {.left = "k", .right = "k", .method = method}, tools,
                             [](auto /*pairs*/) { return Next::More; });
+        return sorts;
     };
-    tools.tuning.gpu_comparisons_a_row = 1000;
-    tools.tuning.gpu_join_rows = 2000;
-    go(3000, 1000);
-    CHECK((loops == 1 && sorts == 0));
-    go(3, 100000);
-    CHECK((loops == 1 && sorts == 0));
-    go(50, 50);
-    CHECK((loops == 0 && sorts == 0));
-    go(600, 600);
-    CHECK((loops == 0 && sorts == 2));
-    go(3000, 3000);
-    CHECK((loops == 0 && sorts == 2));
-    go(50, 50, JoinMethod::NestedLoops);
-    CHECK((loops == 1 && sorts == 0));
-    tools.tuning.gpu_comparisons_a_row = 0;
-    go(3000, 1000);
-    CHECK((loops == 0 && sorts == 2));
-    tools.match = nullptr;
-    go(50, 50, JoinMethod::NestedLoops);
-    CHECK((loops == 0 && sorts == 0));
+    CHECK(sorts_of(50, 50) == 0);
+    CHECK(sorts_of(600, 600) == 2);
+    CHECK(sorts_of(600, 600, JoinMethod::NestedLoops) == 0);
+    CHECK(sorts_of(50, 50, JoinMethod::SortMerge) == 2);
+    Tuning tuning{.gpu_comparisons_a_row = 1000, .gpu_join_rows = 2000};
+    CHECK(loops_on_gpu_win(3000, 1000, tuning));
+    CHECK(loops_on_gpu_win(3, 100000, tuning));
+    CHECK(!loops_on_gpu_win(50, 50, tuning));
+    CHECK(!loops_on_gpu_win(600, 600, tuning));
+    CHECK(!loops_on_gpu_win(3000, 3000, tuning));
+    tuning.gpu_comparisons_a_row = 0;
+    CHECK(!loops_on_gpu_win(3000, 1000, tuning));
 }

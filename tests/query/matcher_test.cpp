@@ -1,9 +1,10 @@
-// Nested loops on the GPU: ranges against keys directly, cut into blocks of few rows, and joins through a processor.
+// Nested loops on the GPU: columns directly, cut into blocks of few rows, and joins through a processor.
 #include "query/gpu/matcher.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -16,67 +17,56 @@
 #include "gl/device.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill/query.hpp"
+#include "query/gpu/bitmap_columns.hpp"
 
 using namespace quadmill;                 // NOLINT(google-build-using-namespace)
 using namespace quadmill::detail::query;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
-using Found = std::vector<std::pair<std::size_t, std::size_t>>;  // range, key
+using Found = std::vector<std::pair<std::size_t, std::size_t>>;  // left row, right row
 
-Found by_loops(const std::vector<KeyRange>& ranges, const std::vector<Key>& keys) {
+template <class T>
+Found by_loops(const std::vector<T>& left, const std::vector<T>& right) {
     Found found;
-    for (std::size_t i = 0; i < ranges.size(); ++i) {
-        for (std::size_t j = 0; j < keys.size(); ++j) {
-            if (keys[j] >= ranges[i].low && keys[j] <= ranges[i].high) found.emplace_back(i, j);
+    for (std::size_t i = 0; i < left.size(); ++i) {
+        for (std::size_t j = 0; j < right.size(); ++j) {
+            if (left[i] == right[j]) found.emplace_back(i, j);
         }
     }
     return found;
+}
+
+// Calls the matcher with two columns without NULLs.
+template <class T>
+std::uint64_t match(Matcher& matcher, BitmapEngine& engine, const std::vector<T>& left, const std::vector<T>& right,
+                    std::size_t block_rows, const TakeMatches& take) {
+    const std::array<std::size_t, 1> all{0};
+    Table a, b;
+    a.add("k", left);
+    b.add("k", right);
+    const auto l = engine.open(detail::Access::of(a), all), r = engine.open(detail::Access::of(b), all);
+    const auto whole = [](Columns& columns) {
+        auto& textures = *columns.textures();
+        return TextureSide{*textures.column(0), textures.shape(), nullptr, textures.shape().rows};
+    };
+    return matcher(whole(*l), whole(*r), Pair::As::Keys, nullptr, block_rows, take);
 }
 
 Next append(Found& found, std::span<const Match> matches) {
-    for (const auto& [range, key] : matches) found.emplace_back(range, key);
+    for (const auto& [left, right] : matches) found.emplace_back(left, right);
     return Next::More;
 }
 
-Found by(Matcher& matcher, const std::vector<KeyRange>& ranges, const std::vector<Key>& keys,
+template <class T>
+Found by(Matcher& matcher, BitmapEngine& engine, const std::vector<T>& left, const std::vector<T>& right,
          std::size_t block_rows = 0) {
     Found found;
-    const auto n =
-        matcher(ranges, keys, block_rows, [&](std::span<const Match> matches) { return append(found, matches); });
+    const auto n = match(matcher, engine, left, right, block_rows,
+                         [&](std::span<const Match> matches) { return append(found, matches); });
     CHECK(n == found.size());
     return found;
 }
-
-// Keys from `base` on, about `spread` apart; ranges that contain none, one, some or all of them.
-struct Case {
-    std::vector<KeyRange> ranges;
-    std::vector<Key> keys;
-
-    Case(std::mt19937_64& random, std::size_t rows, std::size_t n, Key base, Key spread) {
-        const auto place = [&] { return random() % (2 * n + 2); };
-        for (std::size_t i = 0; i < n; ++i) keys.push_back(base + place() * spread);
-        for (std::size_t i = 0; i < rows; ++i) {
-            const auto low = base + place() * spread;
-            switch (random() % 8) {
-                case 0:
-                    ranges.push_back({0, ~Key{0}});
-                    break;
-                case 1:
-                    ranges.push_back({low, low + 5 * spread});
-                    break;
-                case 2:
-                    ranges.push_back({low + 1, low + 1});
-                    break;
-                case 3:
-                    ranges.push_back({0, base - 1});
-                    break;
-                default:
-                    ranges.push_back({low, low});
-            }
-        }
-    }
-};
 
 Context context_of_test() {
     return Context::headless();
@@ -127,24 +117,29 @@ TEST_CASE("matches of every size, key width and cut equal those of plain loops")
     std::mt19937_64 random(2);
     for (const std::size_t texels : {std::size_t{32}, std::size_t{128}, std::size_t{2048}, std::size_t{1} << 20U}) {
         const detail::gl::Scope scope(*detail::Access::of(context), "test");
-        Matcher matcher(*detail::Access::of(context), 1, texels);
+        auto& device = *detail::Access::of(context);
+        Matcher matcher(device, texels);
+        BitmapEngine engine(device, 1);
+        const auto check = [&]<class T>(std::size_t rows, std::size_t n, T base, T spread) {
+            std::vector<T> left(rows), right(n);
+            for (auto* side : {&left, &right}) {
+                for (auto& key : *side) key = base + static_cast<T>(random() % (2 * n + 2)) * spread;
+            }
+            INFO("texels " << texels << ", keys " << n << ", rows " << rows << ", spread " << spread);
+            const auto expected = by_loops(left, right);
+            CHECK((by(matcher, engine, left, right) == expected));
+            for (const std::size_t block_rows : {1U, 7U, 64U, 1'000'000U}) {
+                if (n > 2049 && block_rows != 7) continue;  // the time
+                CHECK((by(matcher, engine, left, right, block_rows) == expected));
+            }
+        };
         for (const auto n : std::vector<std::size_t>{1, 31, 32, 33, 1023, 1024, 1025, 2049, 16384, 16385, 20000}) {
             for (const auto rows : std::vector<std::size_t>{1, 2, 4, 5, 13, 130}) {
                 if (rows * n > texels * 1000) continue;  // too many passes
-                for (const Key spread : {Key{2}, Key{1} << 40U}) {
-                    const Case some(random, rows, n, Key{1} << 33U, spread);
-                    INFO("texels " << texels << ", keys " << n << ", rows " << rows << ", spread " << spread);
-                    const auto expected = by_loops(some.ranges, some.keys);
-                    CHECK((by(matcher, some.ranges, some.keys) == expected));
-                    for (const std::size_t block_rows : {1U, 7U, 64U, 1'000'000U}) {
-                        if (n > 2049 && block_rows != 7) continue;  // the time
-                        CHECK((by(matcher, some.ranges, some.keys, block_rows) == expected));
-                    }
-                }
+                check(rows, n, std::int64_t{1} << 33U, std::int64_t{1} << 40U);
+                check(rows, n, std::uint32_t{5}, std::uint32_t{2});
             }
         }
-        CHECK(by(matcher, {}, {1}).empty());
-        CHECK(by(matcher, {{0, 1}}, {}).empty());
         scope.check();
     }
 }
@@ -152,43 +147,45 @@ TEST_CASE("matches of every size, key width and cut equal those of plain loops")
 TEST_CASE("keys at the ends of the range of 32 and 64 bits") {
     auto context = context_of_test();
     const detail::gl::Scope scope(*detail::Access::of(context), "test");
-    Matcher matcher(*detail::Access::of(context), 1);
-    constexpr Key max = ~Key{0}, narrow = 0xffffffffU;
-    for (const auto& keys :
-         {std::vector<Key>{0, 1, narrow - 1}, std::vector<Key>{0, 1, narrow}, std::vector<Key>{max - narrow + 1, max},
-          std::vector<Key>{0, max}, std::vector<Key>{max}, std::vector<Key>{0}}) {
-        std::vector<KeyRange> ranges;
-        const std::vector<Key> ends{0, 1, 2, narrow - 2, narrow - 1, narrow, narrow + 1, max - narrow, max - 1, max};
-        for (const auto low : ends) {
-            for (const auto high : ends) {
-                if (low <= high) ranges.push_back({low, high});
-            }
+    auto& device = *detail::Access::of(context);
+    Matcher matcher(device);
+    BitmapEngine engine(device, 1);
+    const auto check = [&]<class T>(T) {
+        using Limits = std::numeric_limits<T>;
+        const std::vector<T> ends{Limits::min(), Limits::min() + 1, 0, 1, Limits::max() - 1, Limits::max()};
+        for (std::size_t n = 1; n <= ends.size(); ++n) {
+            const std::vector<T> some(ends.end() - static_cast<std::ptrdiff_t>(n), ends.end());
+            CHECK((by(matcher, engine, ends, some) == by_loops(ends, some)));
         }
-        CHECK((by(matcher, ranges, keys) == by_loops(ranges, keys)));
-    }
+    };
+    check(std::uint32_t{});
+    check(std::int32_t{});
+    check(std::int64_t{});
     scope.check();
 }
 
 TEST_CASE("more pairs than are read back together, with a matcher that is used again during the call") {
     auto context = context_of_test();
     const detail::gl::Scope scope(*detail::Access::of(context), "test");
-    Matcher matcher(*detail::Access::of(context), 2);
-    std::vector<Key> keys(2000);
-    std::iota(keys.begin(), keys.end(), Key{7});
-    const std::vector<KeyRange> ranges(1100, KeyRange{8, 2001});
+    auto& device = *detail::Access::of(context);
+    Matcher matcher(device);
+    BitmapEngine engine(device, 2);
+    std::vector<std::uint32_t> keys(2000);
+    for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = static_cast<std::uint32_t>(i % 2);
+    const std::vector<std::uint32_t> left(1100, 1), few{1, 7};
     Found found;
     int calls = 0;
-    matcher(ranges, keys, 0, [&](std::span<const Match> matches) {
+    match(matcher, engine, left, keys, 0, [&](std::span<const Match> matches) {
         ++calls;
-        CHECK(by(matcher, {{9, 9}, {7, 7}}, keys) == Found{{0, 2}, {1, 0}});
+        CHECK((by(matcher, engine, few, few) == Found{{0, 0}, {1, 1}}));
         return append(found, matches);
     });
     CHECK(calls > 2);
-    CHECK((found == by_loops(ranges, keys)));
-    CHECK_THROWS_AS(
-        matcher(ranges, keys, 0, [](auto /*matches*/) -> Next { throw std::runtime_error("the caller's"); }),
-        std::runtime_error);
-    CHECK(by(matcher, {{9, 9}}, keys) == Found{{0, 2}});
+    CHECK((found == by_loops(left, keys)));
+    CHECK_THROWS_AS(match(matcher, engine, left, keys, 0,
+                          [](auto /*matches*/) -> Next { throw std::runtime_error("the caller's"); }),
+                    std::runtime_error);
+    CHECK((by(matcher, engine, few, few) == Found{{0, 0}, {1, 1}}));
     scope.check();
 }
 

@@ -12,7 +12,7 @@
 #include "engines.hpp"
 #include "gl/api.hpp"
 #include "gl/device.hpp"
-#include "query/gpu/bitmap_engine.hpp"
+#include "query/gpu/bitmap_columns.hpp"
 #include "query/gpu/depth_engine.hpp"
 #include "query/random_queries.hpp"
 #include "query/table/key.hpp"

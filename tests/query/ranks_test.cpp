@@ -15,7 +15,6 @@
 
 #include "gl/device.hpp"
 #include "query/gpu/bitmap_columns.hpp"
-#include "query/gpu/bitmap_engine.hpp"
 #include "query/table/key.hpp"
 #include "reference.hpp"
 

@@ -160,29 +160,6 @@ TEST_CASE("Values that do not fit are refused, and the table does not change") {
     CHECK(detail::Access::of(table)->dictionary->empty());
 }
 
-TEST_CASE("texts of several columns are the same if added together or one by one") {
-    const std::vector<TextColumn> columns{
-        {"a", {"x", "b", "x"}}, {"c", {"q", "b", ""}, {true, false, true}}, {"e", {"", "", "zz"}}};
-    Table once, turns;
-    once.add("t", std::vector<std::string>{"m", "b", "m"}).add(columns);
-    turns.add("t", std::vector<std::string>{"m", "b", "m"});
-    for (const auto& [name, values, valid] : columns) turns.add(name, values, valid);
-    CHECK(*detail::Access::of(once)->dictionary == *detail::Access::of(turns)->dictionary);
-    for (std::size_t i = 0; i < 4; ++i) {
-        const auto &a = *detail::Access::of(once)->columns[i], &b = *detail::Access::of(turns)->columns[i];
-        CHECK(a.name == b.name);
-        using Codes = std::vector<std::uint32_t>;
-        CHECK(std::get<Codes>(a.values) == std::get<Codes>(b.values));
-        CHECK(a.valid == b.valid);
-        CHECK(std::pair(a.min, a.max) == std::pair(b.min, b.max));
-    }
-    const auto before = detail::Access::of(once);
-    CHECK_THROWS_AS(once.add({{"f", {"1", "2", "3"}}, {"f", {"1", "2", "3"}}}), InvalidArgument);
-    CHECK_THROWS_AS(once.add({{"f", {"1", "2", "3"}}, {"g", {"1", "2"}}}), InvalidArgument);
-    CHECK(detail::Access::of(once) == before);
-    CHECK_THROWS_AS(once.add({{"", {"1", "2", "3"}}}), InvalidArgument);
-}
-
 TEST_CASE("A texture is stored as described") {
     Table table;
     table.add_texture("x", 7, ColumnType::I32, 10);

@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
-#include <limits>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "quadmill/error.hpp"
@@ -28,6 +27,8 @@ struct Side {
 template <class T, class KeyOf>
 Side<T> side_of(const JoinSide& from, const KeyOf& key_of) {
     Side<T> side;
+    side.keys.reserve(from.table.rows);
+    side.rows.reserve(from.table.rows);
     const Cells cells(from.table, from.column);
     for (std::size_t row = 0; row < from.table.rows; ++row) {
         if (from.rows && (((*from.rows)[row / 32] >> (row % 32)) & 1U) == 0) continue;
@@ -58,11 +59,11 @@ Side<double> doubles(const char* function, const JoinSide& from) {
 }
 
 // Indices in one dictionary. Texts that the other dictionary lacks are dropped.
-Side<std::int64_t> texts(const JoinSide& from, const TableData& other) {
+Side<std::uint32_t> texts(const JoinSide& from, const TableData& other) {
     const auto places = places_in(*from.table.dictionary, *other.dictionary);
-    return side_of<std::int64_t>(from, [&](auto value) {
+    return side_of<std::uint32_t>(from, [&](auto value) {
         const auto place = places[static_cast<std::size_t>(value)];
-        return place == no_place ? std::nullopt : std::optional(std::int64_t{place});
+        return place == no_place ? std::nullopt : std::optional(place);
     });
 }
 
@@ -72,6 +73,7 @@ class Near {
     explicit Near(double band)
         : band_(band), whole_(band >= 0x1p64 ? ~std::uint64_t{0} : static_cast<std::uint64_t>(std::floor(band))) {}
 
+    bool operator()(std::uint32_t a, std::uint32_t b) const { return a == b; }  // of texts
     bool operator()(std::int64_t a, std::int64_t b) const {
         const auto x = static_cast<std::uint64_t>(a), y = static_cast<std::uint64_t>(b);
         return (a < b ? y - x : x - y) <= whole_;
@@ -84,24 +86,6 @@ class Near {
         // The difference was rounded to the band itself. The rounding error decides (Knuth's two-sum).
         const double b_seen = a - difference, a_seen = difference + b_seen;
         return (a - a_seen) + (b_seen - b) <= 0;
-    }
-
-    // The smallest and the largest number that are near it.
-    [[nodiscard]] std::pair<std::int64_t, std::int64_t> ends(std::int64_t a) const {
-        using Limits = std::numeric_limits<std::int64_t>;
-        const auto x = static_cast<std::uint64_t>(a);
-        return {(*this)(a, Limits::min()) ? Limits::min() : static_cast<std::int64_t>(x - whole_),
-                (*this)(a, Limits::max()) ? Limits::max() : static_cast<std::int64_t>(x + whole_)};
-    }
-    [[nodiscard]] std::pair<double, double> ends(double a) const {
-        constexpr double infinity = std::numeric_limits<double>::infinity();
-        if (band_ == infinity) return {-infinity, infinity};
-        // A sum is rounded to one of the two neighbouring doubles.
-        double low = a - band_, high = a + band_;
-        if (!(*this)(a, low)) low = std::nextafter(low, infinity);
-        if (!(*this)(a, high)) high = std::nextafter(high, -infinity);
-        const double below = std::nextafter(low, -infinity), above = std::nextafter(high, infinity);
-        return {(*this)(a, below) ? below : low, (*this)(a, above) ? above : high};
     }
 
   private:
@@ -122,72 +106,6 @@ std::uint64_t nested_loops(const Side<T>& left, const Side<T>& right, const Near
         }
     }
     return found;
-}
-
-// Doubles as floats. The order, including infinities, stays, so that a range of doubles becomes the range of the floats
-// within it.
-float largest_float_to(double max) {
-    constexpr double largest = std::numeric_limits<float>::max(), infinity = std::numeric_limits<double>::infinity();
-    if (std::isinf(max)) return static_cast<float>(max);
-    const auto nearest = static_cast<float>(std::clamp(max, -largest, largest));
-    return static_cast<double>(nearest) > max ? std::nextafter(nearest, static_cast<float>(-infinity)) : nearest;
-}
-
-bool is_float_value(double value) {
-    return static_cast<double>(largest_float_to(value)) == value;
-}
-
-// Input of the GPU's comparisons: the right side's keys, and for each row of the left side its range of keys, if it is
-// not empty.
-struct Loops {
-    std::vector<Key> keys;
-    std::vector<KeyRange> ranges;
-    std::vector<std::uint32_t> rows;  // left rows of the ranges
-
-    Loops(std::size_t left, std::size_t right) {
-        keys.reserve(right);
-        ranges.reserve(left);
-        rows.reserve(left);
-    }
-};
-
-Loops loops(const Side<std::int64_t>& left, const Side<std::int64_t>& right, const Near& near) {
-    Loops made(left.keys.size(), right.keys.size());
-    const auto key = [](std::int64_t value) { return KeyOf<std::int64_t>::key(value); };
-    std::transform(right.keys.begin(), right.keys.end(), std::back_inserter(made.keys), key);
-    for (const auto value : left.keys) {
-        const auto [low, high] = near.ends(value);
-        made.ranges.push_back({key(low), key(high)});
-    }
-    made.rows = left.rows;
-    return made;
-}
-
-// Uses keys of 32 bits if the right side has floats.
-Loops loops(const Side<double>& left, const Side<double>& right, const Near& near) {
-    const bool floats = std::all_of(right.keys.begin(), right.keys.end(), is_float_value);
-    Loops made(left.keys.size(), right.keys.size());
-    for (const auto value : right.keys)
-        made.keys.push_back(floats ? KeyOf<float>::key(static_cast<float>(value)) : KeyOf<double>::key(value));
-    for (std::size_t i = 0; i < left.keys.size(); ++i) {
-        const auto [low, high] = near.ends(left.keys[i]);
-        const auto range =
-            floats ? KeyRange{KeyOf<float>::key(-largest_float_to(-low)), KeyOf<float>::key(largest_float_to(high))}
-                   : KeyRange{KeyOf<double>::key(low), KeyOf<double>::key(high)};
-        if (range.low > range.high) continue;  // no float is in the range
-        made.ranges.push_back(range);
-        made.rows.push_back(left.rows[i]);
-    }
-    return made;
-}
-
-template <class T>
-std::uint64_t nested_loops_on_gpu(const Side<T>& left, const Side<T>& right, const Near& near, const MatchAll& match,
-                                  std::size_t block_rows, PairChunk& chunk) {
-    const auto made = loops(left, right, near);
-    return match(made.ranges, made.keys, block_rows, [&](std::span<const Match> matches) {
-        return chunk.add(matches, [&](const Match& one) { return Match{made.rows[one.left], right.rows[one.right]}; });
-    });
 }
 
 // Partners of a left row: positions [begin, end) in the right side's order.
@@ -236,31 +154,49 @@ std::uint64_t sort_merge(Side<T> left, Side<T> right, const Near& near, const Jo
     return found;
 }
 
+// The rows of each text are counted, and need not be sorted.
+std::uint64_t counted(const Side<std::uint32_t>& left, const Side<std::uint32_t>& right, PairChunk& chunk) {
+    const auto last = *std::ranges::max_element(right.keys);
+    std::vector<std::uint32_t> ends(std::size_t{last} + 2), order(right.keys.size());
+    for (const auto key : right.keys) ++ends[key + 1];
+    for (std::size_t key = 1; key < ends.size(); ++key) ends[key] += ends[key - 1];
+    // Each text's end begins as its first position, and moves behind its last row.
+    for (std::size_t i = 0; i < order.size(); ++i) order[ends[right.keys[i]]++] = right.rows[i];
+    std::uint64_t found = 0;
+    for (std::size_t i = 0; i < left.keys.size(); ++i) {
+        const auto key = left.keys[i];
+        if (key > last) continue;
+        const auto begin = key > 0 ? ends[key - 1] : 0, end = ends[key];
+        found += end - begin;
+        for (auto at = begin; at < end && !chunk.enough(); ++at) chunk.add(left.rows[i], order[at]);
+    }
+    return found;
+}
+
 template <class T>
 std::uint64_t pairs(Side<T> left, Side<T> right, const Near& near, const Join& on, const JoinTools& tools,
                     const std::function<Next(std::span<const RowPair>)>& take) {
     if (left.keys.empty() || right.keys.empty()) return 0;
     PairChunk chunk(tools.tuning.chunk, take);
-    const auto way = on.method == JoinMethod::Auto        ? quickest(left.keys.size(), right.keys.size(), tools)
-                     : on.method == JoinMethod::SortMerge ? JoinWay::SortMerge
-                     : tools.match                        ? JoinWay::LoopsOnGpu
-                                                          : JoinWay::LoopsOnCpu;
-    const auto found = way == JoinWay::LoopsOnGpu
-                           ? nested_loops_on_gpu(left, right, near, tools.match, on.block_rows, chunk)
-                       : way == JoinWay::LoopsOnCpu ? nested_loops(left, right, near, chunk)
-                                                    : sort_merge(std::move(left), std::move(right), near, tools, chunk);
+    if constexpr (std::is_same_v<T, std::uint32_t>) {
+        if (on.method == JoinMethod::Auto) {
+            const auto found = counted(left, right, chunk);
+            chunk.flush();
+            return found;
+        }
+    }
+    const bool loops = on.method == JoinMethod::NestedLoops ||
+                       (on.method == JoinMethod::Auto && are_few(left.keys.size(), right.keys.size(), tools.tuning));
+    const auto found = loops ? nested_loops(left, right, near, chunk)
+                             : sort_merge(std::move(left), std::move(right), near, tools, chunk);
     chunk.flush();
     return found;
 }
 
 }  // namespace
 
-JoinWay quickest(std::uint64_t left, std::uint64_t right, const JoinTools& tools) {
-    const auto& tuning = tools.tuning;
-    if (left <= tuning.nested_comparisons / right) return JoinWay::LoopsOnCpu;
-    const bool on_gpu = tools.match && left + right >= tuning.gpu_join_rows && right <= tuning.gpu_join_keys &&
-                        left * right / (left + right) < tuning.gpu_comparisons_a_row;
-    return on_gpu ? JoinWay::LoopsOnGpu : JoinWay::SortMerge;
+bool are_few(std::uint64_t left, std::uint64_t right, const Tuning& tuning) {
+    return left <= tuning.nested_comparisons / right;
 }
 
 std::uint64_t join(const JoinSide& left, const JoinSide& right, const Join& on, const JoinTools& tools,

@@ -9,7 +9,6 @@
 
 #include "quadmill/join.hpp"
 #include "quadmill/keys.hpp"
-#include "query/plan/key_range.hpp"
 #include "query/plan/tuning.hpp"
 #include "query/table/key.hpp"
 #include "query/table/table.hpp"
@@ -25,20 +24,9 @@ struct JoinSide {
 
 enum class Next { More, Enough };
 
-// Indices of a left row (or its range) and of a right row (or its key).
-struct Match {
-    std::uint32_t left, right;
-};
-using TakeMatches = std::function<Next(std::span<const Match>)>;
-// Nested loops on the GPU. Passes pairs of ranges and keys in them to `take`, ordered by range, then by key. Returns
-// their number. `block_rows` is Join's.
-using MatchAll = std::function<std::uint64_t(std::span<const KeyRange> ranges, std::span<const Key> keys,
-                                             std::size_t block_rows, const TakeMatches& take)>;
-
 struct JoinTools {
     const char* function;  // messages begin with it
     std::function<void(Keys keys, std::span<std::uint32_t> index)> sort_with_index;
-    MatchAll match{};  // null: nested loops run on the CPU
     Tuning tuning{};
 };
 
@@ -53,15 +41,6 @@ class PairChunk {
         pairs_.push_back({left, right});
         if (pairs_.size() == size_) flush();
     }
-    // Adds the rows of these matches, until that is enough.
-    template <class RowsOf>
-    Next add(std::span<const Match> matches, const RowsOf& rows_of) {
-        for (std::size_t i = 0; i < matches.size() && !enough_; ++i) {
-            const auto& [left, right] = rows_of(matches[i]);
-            add(left, right);
-        }
-        return enough_ ? Next::Enough : Next::More;
-    }
     void flush() {
         if (!pairs_.empty() && !enough_) enough_ = take_(pairs_) == Next::Enough;
         pairs_.clear();
@@ -74,10 +53,8 @@ class PairChunk {
     bool enough_ = false;
 };
 
-// The method that JoinMethod::Auto chooses for these numbers of rows with possible partners. Pre: each side has at
-// least one.
-enum class JoinWay { LoopsOnCpu, LoopsOnGpu, SortMerge };
-[[nodiscard]] JoinWay quickest(std::uint64_t left, std::uint64_t right, const JoinTools& tools);
+// Whether JoinMethod::Auto compares every row with every row on the CPU. Pre: each side has at least one.
+[[nodiscard]] bool are_few(std::uint64_t left, std::uint64_t right, const Tuning& tuning);
 
 // Passes the pairs to `take`, ordered by left row, then by right row, at most tuning.chunk at a time. Returns their
 // number, even if `take` stops. Pre: both columns are text or both are numbers, and are in memory. Throws

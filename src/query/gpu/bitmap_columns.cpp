@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "quadmill/error.hpp"
-#include "query/gpu/bitmap_engine.hpp"
 #include "query/gpu/notes.hpp"
 #include "query_shaders.hpp"
 

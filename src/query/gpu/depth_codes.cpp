@@ -1,9 +1,7 @@
 #include "query/gpu/depth_codes.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
-#include <type_traits>
 
 #include "query/table/key.hpp"
 

@@ -76,7 +76,10 @@ void DepthColumns::issue(gl::Pass pass, bool count) {
     pass.count = buffers_->rows.quads().size();
     if (count) {
         auto& queries = engine_.queries_;
-        if (queries_used_ == queries.size()) queries.emplace_back(device_, gl::Query::Kind::Samples);
+        if (queries_used_ == queries.size()) {
+            auto spare = engine_.spare_queries_->take([](const gl::Query& /*query*/) { return true; });
+            queries.push_back(spare ? std::move(*spare) : gl::Query(device_, gl::Query::Kind::Samples));
+        }
         pass.count_samples = &queries[queries_used_++];
     }
     draw(device_, pass);
@@ -87,7 +90,7 @@ Counting DepthColumns::take_queries() {
     const auto end = all.begin() + static_cast<std::ptrdiff_t>(std::exchange(queries_used_, 0));
     std::vector<gl::Query> taken(std::make_move_iterator(all.begin()), std::make_move_iterator(end));
     all.erase(all.begin(), end);
-    return counting_samples(std::move(taken));
+    return counting_samples(std::move(taken), 0, engine_.spare_queries_);
 }
 
 void DepthColumns::test(const char* name, const Test& test, bool count) {

@@ -252,17 +252,6 @@ void DepthColumns::issue_count(const Clauses& clauses) {
     }
 }
 
-std::uint64_t DepthColumns::count_conjunction(const Clauses& clauses) {
-    if (const auto by_index = bitmap_.count_by_index(clauses)) return by_index.result();
-    if (clauses.empty()) return bitmap_.shape().rows;
-    if (clauses.size() > max_clauses) return count(*conjunction(clauses));
-    issue_count(clauses);
-    std::uint64_t sum = 0;
-    for (std::size_t i = 0; i < queries_used_; ++i) sum += engine_.queries_[i].result();
-    queries_used_ = 0;
-    return sum;
-}
-
 Counting DepthColumns::count_conjunction_later(const Clauses& clauses) {
     if (auto by_index = bitmap_.count_by_index(clauses)) return by_index;
     if (clauses.empty()) return known<std::uint64_t>(bitmap_.shape().rows);

@@ -1,7 +1,5 @@
 #include "query/gpu/depth_engine.hpp"
 
-#include <algorithm>
-#include <utility>
 
 #include "gl/device.hpp"
 
@@ -65,17 +63,13 @@ std::size_t DepthEngine::held() const {
     return bytes;
 }
 
-void DepthEngine::drop_buffers() {
-    std::erase_if(buffers_, [](const auto& entry) { return entry.second.buffers.use_count() == 1; });
-}
-
 bool DepthEngine::make_space(const std::vector<TableColumns>& tables, std::size_t limit) {
     if (held() + bytes(tables) <= limit) return true;
     const auto sizes = GpuTables::part_sizes(tables, max_rows_);
     std::erase_if(buffers_, [&](const auto& entry) {
         return !sizes.contains(entry.first) && entry.second.buffers.use_count() == 1;
     });
-    const auto of_buffers = buffers_held() + buffer_bytes(sizes);
+    const auto of_buffers = held() - tables_.held() + buffer_bytes(sizes);
     return of_buffers <= limit && GpuEngine::make_space(tables, limit - of_buffers);
 }
 

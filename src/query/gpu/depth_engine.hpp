@@ -31,13 +31,9 @@ struct DepthBuffers {
 class DepthEngine final : public GpuEngine {
   public:
     // One pixel per row.
-    DepthEngine(gl::Device& device, unsigned threads, std::size_t max_rows = ~std::size_t{0})
-        : DepthEngine(std::make_shared<GpuTables>(device, threads), SumPrecision::Exact, max_rows) {}
-    DepthEngine(std::shared_ptr<GpuTables> tables, SumPrecision sums, std::size_t max_rows = ~std::size_t{0})
-        : GpuEngine(std::move(tables), max_rows, static_cast<int>(Shape::rows_a_word)), sums_(sums) {}
-    // Bytes of buffers. drop_buffers() frees those that are not in use.
-    [[nodiscard]] std::size_t buffers_held() const { return held() - tables_.held(); }
-    void drop_buffers();
+    DepthEngine(gl::Device& device, unsigned threads, std::size_t max_rows = ~std::size_t{0},
+                SumPrecision sums = SumPrecision::Exact)
+        : GpuEngine(device, threads, max_rows, static_cast<int>(Shape::rows_a_word)), sums_(sums) {}
     [[nodiscard]] std::shared_ptr<Columns> open(const std::shared_ptr<const TableData>& table,
                                                 std::span<const std::size_t> columns) override;
     [[nodiscard]] std::size_t bytes(const std::vector<TableColumns>& tables) const override;
@@ -60,6 +56,7 @@ class DepthEngine final : public GpuEngine {
     SumPrecision sums_;
     std::map<std::size_t, Kept> buffers_;  // by number of rows
     std::vector<gl::Query> queries_;
+    std::shared_ptr<Spare<gl::Query>> spare_queries_ = std::make_shared<Spare<gl::Query>>(64);
     gl::CountList counts_;
 };
 
@@ -83,7 +80,6 @@ class DepthColumns final : public GpuColumns {
     [[nodiscard]] BitsPtr bits_of(std::span<const std::uint32_t> words) override { return bitmap_.bits_of(words); }
     [[nodiscard]] std::vector<std::uint32_t> words(const Bits& rows) override { return bitmap_.words(rows); }
     [[nodiscard]] BitsPtr conjunction(const Clauses& clauses) override;
-    [[nodiscard]] std::uint64_t count_conjunction(const Clauses& clauses) override;
     // The counts are those of occlusion queries.
     [[nodiscard]] Counting count_later(const Bits& rows) override;
     [[nodiscard]] Counting count_conjunction_later(const Clauses& clauses) override;

@@ -235,16 +235,13 @@ class GpuTables {
     std::map<std::pair<const ColumnData*, std::size_t>, Cached> columns_;  // by data and the part's first row
 };
 
-// An engine of such tables, which it may share with another engine.
 class GpuEngine : public Engine {
   public:
     // Tables with more rows than `max_rows`, or than textures hold if a word takes that many texels of a line, are
     // processed in parts.
-    GpuEngine(std::shared_ptr<GpuTables> tables, std::size_t max_rows, int texels_a_word)
-        : shared_(std::move(tables)),
-          tables_(*shared_),
-          max_rows_(std::min(max_rows, tables_.max_rows(texels_a_word))) {}
-    [[nodiscard]] std::size_t max_rows() const { return max_rows_; }
+    GpuEngine(gl::Device& device, unsigned threads, std::size_t max_rows, int texels_a_word)
+        : tables_(device, threads), max_rows_(std::min(max_rows, tables_.max_rows(texels_a_word))) {}
+    [[nodiscard]] GpuTables& tables() { return tables_; }
     [[nodiscard]] std::size_t bytes(const std::vector<TableColumns>& tables) const override {
         return tables_.bytes(tables, max_rows_);
     }
@@ -253,11 +250,8 @@ class GpuEngine : public Engine {
     }
     [[nodiscard]] std::size_t held() const override { return tables_.held(); }
 
-  private:
-    std::shared_ptr<GpuTables> shared_;
-
   protected:
-    GpuTables& tables_;
+    GpuTables tables_;
     std::size_t max_rows_;
 };
 

@@ -1,6 +1,5 @@
 #include "query/gpu/host_column.hpp"
 
-#include <algorithm>
 #include <string>
 #include <variant>
 

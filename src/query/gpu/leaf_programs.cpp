@@ -4,7 +4,6 @@
 #include <bit>
 #include <cmath>
 #include <limits>
-#include <utility>
 
 #include "quadmill/error.hpp"
 #include "query_shaders.hpp"

@@ -1,7 +1,6 @@
 // Common parts of the programs of leaves, which write the bits of 32 rows or keep the fragments of rows.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>

@@ -7,7 +7,10 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "pass/transfer.hpp"
@@ -25,16 +28,21 @@ struct TextureSide {
     std::size_t count;
 };
 
+// Indices of a left and of a right row.
+struct Match {
+    std::uint32_t left, right;
+};
+using TakeMatches = std::function<Next(std::span<const Match>)>;
+
 class Matcher {
   public:
     // Tests use few texels of matches. Pre: `texels` is a power of two, at least 32.
-    Matcher(gl::Device& device, unsigned threads, std::size_t texels = std::size_t{1} << 20U);
-    // Works as MatchAll describes. `take` may use the same matcher. Pre: a session is open.
-    std::uint64_t operator()(std::span<const KeyRange> ranges, std::span<const Key> keys, std::size_t block_rows,
-                             const TakeMatches& take);
-    // Pairs of rows with equal keys, ordered by left row, then by right row. Only the pairs leave the GPU. The columns
-    // compare `as` in a Pair. `places` has the index of each text of the left side in the right side's dictionary, 1024
-    // per line, or is null.
+    explicit Matcher(gl::Device& device, std::size_t texels = std::size_t{1} << 20U)
+        : device_(device), programs_(device), texels_(texels) {}
+    // Passes pairs of rows with equal keys to `take`, ordered by left row, then by right row, and returns their number.
+    // Only the pairs leave the GPU. The columns compare `as` in a Pair. `positions` has the index of each text of the
+    // left side in the right side's dictionary, 1024 per line, or is null. `block_rows` is Join's. `take` may use the
+    // same matcher. Pre: a session is open.
     std::uint64_t operator()(const TextureSide& left, const TextureSide& right, Pair::As as,
                              const gl::Texture* positions, std::size_t block_rows, const TakeMatches& take);
 
@@ -47,17 +55,12 @@ class Matcher {
         std::array<pass::Target, 2> lists;  // of the rows on either side
         std::vector<pass::Target> keys;
         std::unique_ptr<BitList> bits;
-        std::array<pass::Uploader, 2> uploaders;
         pass::ReadBack back;
     };
 
   private:
     friend class MatchRun;
-    template <class Run, class... Arguments>
-    std::uint64_t run(const Arguments&... arguments);
-
     gl::Device& device_;
-    cpu::Workers workers_;
     pass::Programs programs_;
     std::size_t texels_;
     std::unique_ptr<Kept> kept_;

@@ -57,12 +57,6 @@ BitsPtr PartedColumns::conjunction(const Clauses& clauses) {
     return each([&](GpuColumns& columns, std::size_t /*i*/) { return columns.conjunction(clauses); });
 }
 
-std::uint64_t PartedColumns::count_conjunction(const Clauses& clauses) {
-    std::uint64_t sum = 0;
-    for (const auto& part : parts_) sum += part.columns->count_conjunction(clauses);
-    return sum;
-}
-
 std::uint64_t PartedColumns::count(const Bits& rows) {
     std::uint64_t sum = 0;
     for (std::size_t i = 0; i < parts_.size(); ++i) sum += parts_[i].columns->count(parted(rows)[i]);

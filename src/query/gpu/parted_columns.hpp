@@ -31,7 +31,6 @@ class PartedColumns final : public GpuColumns {
     [[nodiscard]] BitsPtr bits_of(std::span<const std::uint32_t> words) override;
     [[nodiscard]] std::vector<std::uint32_t> words(const Bits& rows) override;
     [[nodiscard]] BitsPtr conjunction(const Clauses& clauses) override;
-    [[nodiscard]] std::uint64_t count_conjunction(const Clauses& clauses) override;
     [[nodiscard]] Counting count_later(const Bits& rows) override;
     [[nodiscard]] Counting count_conjunction_later(const Clauses& clauses) override;
     void send_again(std::span<const std::size_t> columns) override;

@@ -6,7 +6,7 @@
 #include <variant>
 
 #include "gl/device.hpp"
-#include "query/index/near_rows.hpp"
+#include "query/index/cell_index.hpp"
 
 namespace quadmill::detail::query {
 

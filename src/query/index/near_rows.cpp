@@ -1,11 +1,10 @@
-#include "query/index/near_rows.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <utility>
 
 #include "gl/device.hpp"
 #include "query/gpu/bit_list.hpp"
+#include "query/index/cell_index.hpp"
 #include "query_shaders.hpp"
 
 namespace quadmill::detail::query {

@@ -1,7 +1,6 @@
 #include "query/plan/bind.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <limits>
 #include <string>

@@ -71,9 +71,8 @@ std::string operands(const Expression& e, const char* between) {
     return std::string("(") + joined(e.operands, between, [](const auto& operand) { return describe(*operand); }) + ")";
 }
 
-// "predicate" for nodes that are not checked yet.
 std::string where(const PlanNode& node) {
-    return " where " + (node.predicate ? describe(detail::Access::of(*node.predicate)) : std::string("?"));
+    return " where " + describe(detail::Access::of(*node.predicate));
 }
 
 std::string on(const Join& join) {
@@ -182,10 +181,8 @@ std::string describe(const PlanNode& node) {
             return "and";
         case PlanNode::Kind::Or:
             return "or";
-        case PlanNode::Kind::Not:
-            return "not";
         case PlanNode::Kind::Join:
-            return "join on " + (node.join ? on(*node.join) : std::string("?"));
+            return "join on " + on(*node.join);
         case PlanNode::Kind::Filter:
             return "pairs" + where(node);
         case PlanNode::Kind::Group:
@@ -198,12 +195,6 @@ std::string describe(const PlanNode& node) {
             return "result " + name_list(node.names) + (node.limit ? " limit " + std::to_string(*node.limit) : "");
     }
     return "?";
-}
-
-const char* kind_name(PlanNode::Kind kind) {
-    constexpr std::array<const char*, 10> words{"Rows",   "And",   "Or",     "Not",       "Join",
-                                                "Filter", "Group", "Column", "Aggregate", "Result"};
-    return words.at(static_cast<std::size_t>(kind));
 }
 
 const char* name_of(ColumnType type) {

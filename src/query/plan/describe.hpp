@@ -21,10 +21,9 @@ namespace quadmill::detail::query {
 [[nodiscard]] std::vector<std::string> texts_of(const std::vector<NamedStep>& steps,
                                                 const std::function<std::string(std::string_view)>& name);
 // The node without its inputs.
+struct PlanNode;
 [[nodiscard]] std::string describe(const PlanNode& node);
 // "F32", "text", ...
 [[nodiscard]] const char* name_of(ColumnType type);
-// "Rows", "And", ...
-[[nodiscard]] const char* kind_name(PlanNode::Kind kind);
 
 }  // namespace quadmill::detail::query

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <utility>
 #include <variant>
@@ -165,7 +164,9 @@ class GpuColumns : public Columns {
 
     // The rows that satisfy the condition, and only their number.
     [[nodiscard]] virtual BitsPtr conjunction(const Clauses& clauses) = 0;
-    [[nodiscard]] virtual std::uint64_t count_conjunction(const Clauses& clauses) = 0;
+    [[nodiscard]] virtual std::uint64_t count_conjunction(const Clauses& clauses) {
+        return count_conjunction_later(clauses).result();
+    }
     // The number of rows, without waiting for the GPU.
     [[nodiscard]] virtual Counting count_later(const Bits& rows) = 0;
     [[nodiscard]] virtual Counting count_conjunction_later(const Clauses& clauses) = 0;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <string_view>
-#include <utility>
 
 #include "quadmill/error.hpp"
 #include "query/table/order.hpp"

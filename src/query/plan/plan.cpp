@@ -2,23 +2,20 @@
 
 #include <algorithm>
 #include <array>
-#include <initializer_list>
-#include <optional>
+#include <memory>
 #include <string>
+#include <unordered_map>
 #include <utility>
 
 #include "quadmill/error.hpp"
-#include "query/plan/builder.hpp"
+#include "query/plan/bind.hpp"
 #include "query/plan/describe.hpp"
+#include "query/plan/expression.hpp"
+#include "query/table/order.hpp"
 
 namespace quadmill {
 
 namespace detail::query {
-
-std::size_t source_of(const std::vector<PlanNode>& nodes, std::size_t output) {
-    const auto input = nodes.at(output).inputs.at(0);
-    return nodes[input].kind == NodeKind::Group ? nodes[input].inputs.at(0) : input;
-}
 
 std::string line(const std::vector<PlanNode>& nodes, std::size_t node) {
     std::string inputs;
@@ -28,274 +25,183 @@ std::string line(const std::vector<PlanNode>& nodes, std::size_t node) {
 
 namespace {
 
-// The node of a join's pairs. Conditions on one table alone are applied before the join.
-std::size_t joined_source(PlanBuilder& builder, const Query& query) {
-    std::vector<Term> terms;
-    if (query.where) split({*query.where, false}, terms);
-    const auto& schema = builder.schema();
-    std::array<std::vector<Predicate>, 2> of_table;
-    std::vector<Predicate> of_pairs;
-    for (const auto& term : terms) {
-        std::array<bool, 2> named{};
-        for (const auto& name : columns_of(detail::Access::of(term.predicate)))
-            named.at(schema.find("QueryPlan", name).table) = true;
-        (named[0] && named[1] ? of_pairs : of_table.at(named[1] ? 1 : 0)).push_back(term.whole());
+constexpr const char* plan_name = "QueryPlan";
+
+[[noreturn]] void fail(const std::string& why) {
+    throw InvalidArgument(std::string(plan_name) + ": " + why);
+}
+
+bool is_junction(const Expression& e) {
+    return e.kind == Expression::Kind::And || e.kind == Expression::Kind::Or;
+}
+
+bool is_number(ColumnType type) {
+    return type != ColumnType::Text;
+}
+
+// One factor of a condition that is a conjunction.
+struct Term {
+    Predicate predicate;
+    bool negate = false;
+    [[nodiscard]] Predicate whole() const { return negate ? !predicate : predicate; }
+};
+
+// Appends the factors of a term.
+void split(const Term& term, std::vector<Term>& terms) {
+    const auto& e = detail::Access::of(term.predicate);
+    const bool is_and = is_junction(e) && (e.kind == Expression::Kind::And) != term.negate;
+    if (e.kind != Expression::Kind::Not && !is_and) {
+        terms.push_back(term);
+        return;
     }
-    const auto rows = [&](std::size_t table) {
-        const auto& parts = of_table.at(table);
-        if (parts.empty()) return builder.rows(Predicate::always(true), false, table);
-        const auto own_name = [&](const std::string& name) { return schema[schema.find("QueryPlan", name)].name; };
-        return builder.rows(renamed(junction(ExpressionKind::And, parts), own_name), false, table);
-    };
-    const auto left = rows(0), right = rows(1);
-    const auto pairs = builder.join(left, right, *query.join);
-    return of_pairs.empty() ? pairs : builder.filter(pairs, junction(ExpressionKind::And, of_pairs));
+    const bool negate = term.negate != (e.kind == Expression::Kind::Not);
+    for (const auto& operand : e.operands) split({detail::Access::make<Predicate>(operand), negate}, terms);
 }
 
-std::unique_ptr<QueryPlan::State> planned(const Query& query, Schema schema) {
-    PlanBuilder builder(std::move(schema), "QueryPlan");
-    auto source = query.join ? joined_source(builder, query)
-                             : builder.rows(query.where.value_or(Predicate::always(true)), false, 0);
-    if (!query.group_by.empty()) source = builder.group(source, query.group_by);
-    std::vector<std::size_t> outputs;
-    std::vector<std::string> names;
-    for (const auto& output : query.outputs) {
-        const auto* column = std::get_if<std::string>(&output.what);
-        outputs.push_back(column ? builder.column(source, *column)
-                                 : builder.aggregate(source, std::get<QueryAggregate>(output.what)));
-        names.push_back(output.name.empty() && column ? *column : output.name);
-    }
-    builder.result(outputs, std::move(names), query.limit);
-    return std::move(builder).state();
-}
-
-// ---- The caller's graph
-
-// The output of a node.
-enum class Flow { LeftRows, RightRows, Pairs, Groups, Output, End };
-
-const char* words(Flow flow) {
-    constexpr std::array<const char*, 6> all{"rows of table 0", "rows of table 1", "pairs",
-                                             "groups",          "an output",       "the result"};
-    return all.at(static_cast<std::size_t>(flow));
-}
-
-// Checks a graph and makes a plan of it. Refuses graphs that are not plans: those with cycles, unused nodes, inputs of
-// the wrong kind, or wrong names or types.
-class Graph {
+// The nodes of a plan, checked as they are added.
+class PlanBuilder {
   public:
-    Graph(const std::vector<PlanNode>& nodes, const std::vector<ColumnInfo>& left, const std::vector<ColumnInfo>& right)
-        : nodes_(nodes), builder_(schema(left, right), "QueryPlan::from_nodes"), state_(nodes.size()) {}
+    explicit PlanBuilder(Schema schema) : schema_(std::move(schema)) {}
 
-    std::unique_ptr<QueryPlan::State> plan() {
-        visit(only(NodeKind::Result, "one"));
-        for (std::size_t i = 0; i < nodes_.size(); ++i) {
-            if (state_[i].visit == Visit::None) fail(i, "does not lead to the result");
+    std::unique_ptr<QueryPlan::State> operator()(const Query& query) && {
+        auto source = query.join ? pairs(query) : rows(query.where.value_or(Predicate::always(true)), 0);
+        if (!query.group_by.empty()) source = group(source, query.group_by);
+        PlanNode result{.kind = NodeKind::Result, .limit = query.limit};
+        bool any_column = false, any_aggregate = false;
+        for (const auto& output : query.outputs) {
+            const auto* const name = std::get_if<std::string>(&output.what);
+            (name ? any_column : any_aggregate) = true;
+            result.inputs.push_back(name ? column(source, *name)
+                                         : aggregate(source, std::get<QueryAggregate>(output.what)));
+            const auto& node = nodes_[result.inputs.back()];
+            result.names.push_back(!output.name.empty() ? output.name : name ? *name : describe(node));
         }
-        return std::move(builder_).state();
+        if (query.outputs.empty()) fail("there must be at least one output");
+        if (any_column && any_aggregate && query.group_by.empty())
+            fail("a column next to an aggregate must be in group_by");
+        nodes_.push_back(std::move(result));
+        return std::make_unique<QueryPlan::State>(QueryPlan::State{std::move(schema_), std::move(nodes_)});
     }
 
   private:
-    static constexpr std::size_t deepest = 1000;  // recursive walks have enough stack for this
-    enum class Visit { None, Open, Done };
-    struct NodeState {
-        Visit visit = Visit::None;
-        std::size_t height = 0;  // levels of nodes below it
-        Flow flow = Flow::End;
-        std::array<std::optional<std::size_t>, 2> built{};  // index in the builder; for rows, [1] is the negation
-    };
-
-    [[nodiscard]] std::string where(std::size_t i) const {
-        return "QueryPlan::from_nodes: node " + std::to_string(i) + " (" + kind_name(nodes_[i].kind) + ")";
-    }
-    [[noreturn]] void fail(std::size_t i, const std::string& why) const {
-        throw InvalidArgument(where(i) + ": " + why);
-    }
-
-    // The node of a kind that occurs at most once.
-    [[nodiscard]] std::optional<std::size_t> find(NodeKind kind) const {
-        std::optional<std::size_t> found;
-        for (std::size_t i = 0; i < nodes_.size(); ++i) {
-            if (nodes_[i].kind != kind) continue;
-            if (found) fail(i, "node " + std::to_string(*found) + " is one already, and a graph has at most one");
-            found = i;
+    // Conditions on one table alone are applied before the join.
+    std::size_t pairs(const Query& query) {
+        std::vector<Term> terms;
+        if (query.where) split({*query.where, false}, terms);
+        std::array<std::vector<Predicate>, 2> of_table;
+        std::vector<Predicate> of_pairs;
+        for (const auto& term : terms) {
+            std::array<bool, 2> named{};
+            for (const auto& name : columns_of(detail::Access::of(term.predicate)))
+                named.at(schema_.find(plan_name, name).table) = true;
+            (named[0] && named[1] ? of_pairs : of_table.at(named[1] ? 1 : 0)).push_back(term.whole());
         }
-        return found;
-    }
-    [[nodiscard]] std::size_t only(NodeKind kind, const char* number) const {
-        if (const auto found = find(kind)) return *found;
-        throw InvalidArgument(std::string("QueryPlan::from_nodes: there must be ") + number + " node of kind " +
-                              kind_name(kind));
-    }
-
-    [[nodiscard]] Schema schema(const std::vector<ColumnInfo>& left, const std::vector<ColumnInfo>& right) const {
-        for (std::size_t i = 0; i < nodes_.size(); ++i) check_shape(i);
-        const auto join = find(NodeKind::Join);
-        if (!join && !right.empty())
-            throw InvalidArgument("QueryPlan::from_nodes: columns of two tables, but no node of kind Join");
-        return join ? Schema(left, right, *nodes_[*join].join) : Schema(left);
-    }
-
-    void check_shape(std::size_t i) const {
-        const auto& node = nodes_[i];
-        const auto n = node.inputs.size();
-        const auto needs = [&](bool right, const char* what) {
-            if (!right) fail(i, std::string("must have ") + what + ", and has " + std::to_string(n));
+        const auto selected = [&](std::size_t table) {
+            const auto& parts = of_table.at(table);
+            if (parts.empty()) return rows(Predicate::always(true), table);
+            const auto own_name = [&](const std::string& name) { return schema_[schema_.find(plan_name, name)].name; };
+            return rows(renamed(query::junction(ExpressionKind::And, parts), own_name), table);
         };
-        const bool predicate = node.kind == NodeKind::Rows || node.kind == NodeKind::Filter;
-        if (predicate && !node.predicate) fail(i, "has no predicate");
-        if (node.table > 1) fail(i, "there is no table " + std::to_string(node.table));
-        if (node.kind == NodeKind::Join && !node.join) fail(i, "has no join");
-        if (node.kind == NodeKind::Column && node.columns.size() != 1) fail(i, "must name one column");
-        if (node.kind == NodeKind::Rows) {
-            needs(n == 0, "no input");
-        } else if (node.kind == NodeKind::And || node.kind == NodeKind::Or) {
-            needs(n >= 2, "two inputs or more");
-        } else if (node.kind == NodeKind::Join) {
-            needs(n == 2, "two inputs");
-        } else {
-            needs(node.kind == NodeKind::Result ? n >= 1 : n == 1,
-                  node.kind == NodeKind::Result ? "an input" : "one input");
-        }
-        for (const auto input : node.inputs) {
-            if (input >= nodes_.size()) fail(i, "its input " + std::to_string(input) + " is not a node");
-        }
+        const auto left = selected(0), right = selected(1);
+        const auto joined = join(left, right, *query.join);
+        return of_pairs.empty() ? joined : filter(joined, query::junction(ExpressionKind::And, of_pairs));
     }
 
-    // Sets the node's flow and builds it. Rows are built later, when it is known whether they are negated.
-    void visit(std::size_t i, std::size_t above = 0) {
-        auto& state = state_[i];
-        if (state.visit == Visit::Open) fail(i, "leads back to itself (a cycle)");
-        if (state.visit == Visit::Done) return;
-        const auto check_depth = [&](std::size_t levels) {
-            if (levels < deepest) return;
-            fail(i,
-                 "the graph is more than " + std::to_string(deepest) + " nodes deep here; And and Or take many inputs");
-        };
-        check_depth(above);
-        state.visit = Visit::Open;
-        for (const auto input : nodes_[i].inputs) {
-            visit(input, above + 1);
-            state.height = std::max(state.height, state_[input].height + 1);
-        }
-        check_depth(state.height);
-        state.flow = flow_of(i);
-        if (state.flow == Flow::LeftRows || state.flow == Flow::RightRows) {
-            rows(i, false);  // to report errors
-        } else {
-            builder_.at(where(i));
-            build(i);
-        }
-        state.visit = Visit::Done;
+    std::size_t rows(const Predicate& predicate, std::size_t table) {
+        const auto bare = renamed(
+            predicate, [&](const std::string& name) { return schema_[schema_.find_in(table, plan_name, name)].name; });
+        check(plan_name, detail::Access::of(bare), schema_.columns(table));
+        return bare_rows(bare, false, table);
     }
 
-    void accept(std::size_t i, std::size_t input, std::initializer_list<Flow> flows) const {
-        const auto flow = state_[input].flow;
-        if (std::find(flows.begin(), flows.end(), flow) != flows.end()) return;
-        fail(i, "its input " + std::to_string(input) + " (" + kind_name(nodes_[input].kind) + ") gives " + words(flow) +
-                    ", which it cannot take");
+    // Pre: all names exist.
+    std::size_t bare_rows(const Predicate& predicate, bool negate, std::size_t table) {
+        const auto& e = detail::Access::of(predicate);
+        if (e.kind == Expression::Kind::Not)
+            return bare_rows(detail::Access::make<Predicate>(e.operands.at(0)), !negate, table);
+        if (e.kind == Expression::Kind::Always && negate) return bare_rows(Predicate::always(!e.always), false, table);
+        if (!is_junction(e) || e.operands.empty())
+            return share({.kind = NodeKind::Rows, .predicate = Term{predicate, negate}.whole(), .table = table});
+        std::vector<std::size_t> inputs;
+        for (const auto& operand : e.operands)
+            inputs.push_back(bare_rows(detail::Access::make<Predicate>(operand), negate, table));
+        sort_unique(inputs);
+        if (inputs.size() == 1) return inputs.front();
+        const auto kind = (e.kind == Expression::Kind::And) != negate ? NodeKind::And : NodeKind::Or;
+        return share({.kind = kind, .inputs = std::move(inputs)});
     }
 
-    [[nodiscard]] Flow flow_of(std::size_t i) const {
-        const auto& node = nodes_[i];
-        const auto all = [&](std::initializer_list<Flow> flows) {
-            for (const auto input : node.inputs) accept(i, input, flows);
-        };
-        switch (node.kind) {
-            case NodeKind::Rows:
-                if (node.table == 1 && !builder_.schema().joined()) fail(i, "there is no table 1 without a Join");
-                return node.table == 0 ? Flow::LeftRows : Flow::RightRows;
-            case NodeKind::And:
-            case NodeKind::Or:
-            case NodeKind::Not:
-                all({Flow::LeftRows, Flow::RightRows});
-                all({state_[node.inputs.front()].flow});
-                return state_[node.inputs.front()].flow;
-            case NodeKind::Join:
-                accept(i, node.inputs[0], {Flow::LeftRows});
-                accept(i, node.inputs[1], {Flow::RightRows});
-                return Flow::Pairs;
-            case NodeKind::Filter:
-                all({Flow::Pairs});
-                return Flow::Pairs;
-            case NodeKind::Result:
-                all({Flow::Output});
-                return Flow::End;
-            default:
-                break;
-        }
-        // In a plan with a join, column names are those of pairs.
-        const auto rows = builder_.schema().joined() ? Flow::Pairs : Flow::LeftRows;
-        if (node.kind == NodeKind::Group) {
-            all({rows});
-            return Flow::Groups;
-        }
-        all({rows, Flow::Groups});
-        return Flow::Output;
+    std::size_t join(std::size_t left, std::size_t right, Join join) {
+        const auto& a = schema_[schema_.find_in(0, plan_name, join.left)];
+        const auto& b = schema_[schema_.find_in(1, plan_name, join.right)];
+        join.left = a.name;
+        join.right = b.name;
+        if (join.left_name == join.right_name)
+            fail("the tables of a join must have two names, not both '" + join.left_name + "'");
+        if (is_number(a.type) != is_number(b.type))
+            fail("columns '" + a.name + "' and '" + b.name + "' cannot be joined: one has text, the other numbers");
+        if (!(join.band >= 0)) fail("a join's band must be at least 0, not " + query::describe(Value(join.band)));
+        if (join.band > 0 && !is_number(a.type))
+            fail("a join of text must have band 0, not " + query::describe(Value(join.band)));
+        return share({.kind = NodeKind::Join, .inputs = {left, right}, .join = std::move(join)});
     }
 
-    std::size_t rows(std::size_t i, bool negate) {
-        auto& built = state_[i].built.at(negate ? 1 : 0);
-        if (built) return *built;
-        const auto& node = nodes_[i];
-        if (node.kind == NodeKind::Rows) {
-            builder_.at(where(i));
-            built = builder_.rows(*node.predicate, negate, node.table);
-        } else if (node.kind == NodeKind::Not) {
-            built = rows(node.inputs.front(), !negate);
-        } else {
-            std::vector<std::size_t> inputs;
-            for (const auto input : node.inputs) inputs.push_back(rows(input, negate));
-            built = builder_.junction((node.kind == NodeKind::And) != negate ? NodeKind::And : NodeKind::Or,
-                                      std::move(inputs));
-        }
-        return *built;
+    std::size_t filter(std::size_t pairs, const Predicate& predicate) {
+        auto named = renamed(predicate, [&](const std::string& name) { return canonical(name); });
+        check(plan_name, detail::Access::of(named), schema_.pair_columns());
+        return share({.kind = NodeKind::Filter, .inputs = {pairs}, .predicate = std::move(named)});
     }
 
-    [[nodiscard]] std::size_t built(std::size_t i) const { return state_[i].built[0].value(); }
-
-    void build(std::size_t i) {
-        const auto& node = nodes_[i];
-        const auto first = built(node.inputs.front());
-        auto& built_as = state_[i].built[0];
-        switch (node.kind) {
-            case NodeKind::Join:
-                built_as = builder_.join(first, built(node.inputs[1]), *node.join);
-                break;
-            case NodeKind::Filter:
-                built_as = builder_.filter(first, *node.predicate);
-                break;
-            case NodeKind::Group:
-                built_as = builder_.group(first, node.columns);
-                break;
-            case NodeKind::Column:
-                built_as = builder_.column(first, node.columns.front());
-                break;
-            case NodeKind::Aggregate:
-                built_as = builder_.aggregate(first, node.aggregate);
-                break;
-            default: {
-                std::vector<std::size_t> outputs;
-                for (const auto input : node.inputs) outputs.push_back(built(input));
-                builder_.result(outputs, node.names, node.limit);
-            }
+    std::size_t group(std::size_t input, const std::vector<std::string>& by) {
+        for (const auto& name : by) {
+            auto known = canonical(name);
+            if (std::ranges::find(grouped_, known) == grouped_.end()) grouped_.push_back(std::move(known));
         }
+        return share({.kind = NodeKind::Group, .inputs = {input}, .columns = grouped_});
     }
 
-    const std::vector<PlanNode>& nodes_;
-    PlanBuilder builder_;
-    std::vector<NodeState> state_;
+    std::size_t column(std::size_t input, const std::string& name) {
+        auto known = canonical(name);
+        if (!grouped_.empty() && std::ranges::find(grouped_, known) == grouped_.end())
+            fail("column '" + name + "' is not in group_by, so a group does not have a single value of it");
+        return share({.kind = NodeKind::Column, .inputs = {input}, .columns = {std::move(known)}});
+    }
+
+    std::size_t aggregate(std::size_t input, QueryAggregate what) {
+        using Which = QueryAggregate::Kind;
+        if (what.kind == Which::CountRows) {
+            what.column.clear();
+            return share({.kind = NodeKind::Aggregate, .inputs = {input}, .aggregate = std::move(what)});
+        }
+        const auto place = schema_.find(plan_name, what.column);
+        if (!is_number(schema_[place].type) && (what.kind == Which::Sum || what.kind == Which::Average))
+            fail("column '" + what.column + "' has text, which cannot be summed");
+        if (what.kind == Which::Quantile && !(what.phi >= 0 && what.phi <= 1))
+            fail("phi must be from 0 to 1, not " + query::describe(Value(what.phi)));
+        if ((what.kind == Which::KthLargest || what.kind == Which::KthSmallest) && what.k == 0)
+            fail("k must be at least 1, not 0");
+        what.column = schema_.name(place);
+        return share({.kind = NodeKind::Aggregate, .inputs = {input}, .aggregate = std::move(what)});
+    }
+
+    [[nodiscard]] std::string canonical(const std::string& name) const {
+        return schema_.name(schema_.find(plan_name, name));
+    }
+
+    // Equal nodes, and only equal ones, have the same text.
+    std::size_t share(PlanNode node) {
+        auto words = describe(node);
+        for (const auto input : node.inputs) words.append(1, ' ').append(std::to_string(input));
+        const auto [at, fresh] = known_.emplace(std::move(words), nodes_.size());
+        if (fresh) nodes_.push_back(std::move(node));
+        return at->second;
+    }
+
+    Schema schema_;
+    std::vector<PlanNode> nodes_;
+    std::unordered_map<std::string, std::size_t> known_;
+    std::vector<std::string> grouped_;
 };
-
-std::string quoted_label(const std::string& text) {
-    std::string out(1, '"');
-    for (const char c : text) {
-        if (c == '"' || c == '\\') out += '\\';
-        out += c;
-    }
-    out += '"';
-    return out;
-}
 
 }  // namespace
 
@@ -305,39 +211,22 @@ using namespace detail::query;  // NOLINT(google-build-using-namespace): this fi
 
 QueryPlan::QueryPlan(const Query& query, const std::vector<ColumnInfo>& columns) {
     if (query.join) throw InvalidArgument("QueryPlan: a query with a join needs the columns of both tables");
-    state_ = planned(query, Schema(columns));
+    state_ = PlanBuilder(Schema(columns))(query);
 }
 
 QueryPlan::QueryPlan(const Query& query, const std::vector<ColumnInfo>& left, const std::vector<ColumnInfo>& right) {
     if (!query.join) throw InvalidArgument("QueryPlan: columns of two tables, but the query has no join");
-    state_ = planned(query, Schema(left, right, *query.join));
+    state_ = PlanBuilder(Schema(left, right, *query.join))(query);
 }
 
-QueryPlan::QueryPlan(std::unique_ptr<State> state) : state_(std::move(state)) {}
 QueryPlan::QueryPlan(QueryPlan&&) noexcept = default;
 QueryPlan& QueryPlan::operator=(QueryPlan&&) noexcept = default;
 QueryPlan::~QueryPlan() = default;
-
-QueryPlan QueryPlan::from_nodes(const std::vector<PlanNode>& nodes, const std::vector<ColumnInfo>& left,
-                                const std::vector<ColumnInfo>& right) {
-    return QueryPlan(Graph(nodes, left, right).plan());
-}
 
 std::string QueryPlan::text() const {
     std::string out;
     for (std::size_t i = 0; i < state_->nodes.size(); ++i) out += line(state_->nodes, i) + "\n";
     return out;
-}
-
-std::string QueryPlan::graphviz() const {
-    std::string out = "digraph plan {\n    rankdir = BT;\n    node [shape = box];\n";
-    for (std::size_t i = 0; i < state_->nodes.size(); ++i) {
-        const auto& node = state_->nodes[i];
-        const auto number = std::to_string(i);
-        out += "    n" + number + " [label = " + quoted_label(describe(node)) + "];\n";
-        for (const auto input : node.inputs) out += "    n" + std::to_string(input) + " -> n" + number + ";\n";
-    }
-    return out + "}\n";
 }
 
 }  // namespace quadmill

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,10 +12,30 @@
 
 namespace quadmill::detail::query {
 
+// A node of a plan's graph, as plain data. Rows and pairs flow from a node to those that have it as an input.
+struct PlanNode {
+    enum class Kind {
+        Rows,       // of table `table` that satisfy `predicate`; no input
+        And,        // two inputs or more, rows of one table
+        Or,         // as And
+        Join,       // pairs of `join`; inputs: rows of table 0, rows of table 1
+        Filter,     // input: a Join; the pairs that satisfy `predicate`
+        Group,      // rows or pairs by `columns`
+        Column,     // the column in `columns`; input: rows, pairs or a Group
+        Aggregate,  // `aggregate`; input: rows, pairs or a Group
+        Result      // inputs: Columns and Aggregates of the same rows, pairs or groups
+    };
+    Kind kind = Kind::Rows;
+    std::vector<std::size_t> inputs{};     // indices of nodes in the graph
+    std::optional<Predicate> predicate{};  // of Rows and Filter
+    std::size_t table = 0;                 // 1: the right one of a join
+    std::optional<Join> join{};            // of Join
+    std::vector<std::string> columns{};    // of Group and Column
+    QueryAggregate aggregate{};            // of Aggregate
+    std::vector<std::string> names{};      // of a Result's columns, one per input
+    std::optional<std::uint64_t> limit{};  // max rows of a Result
+};
 using NodeKind = PlanNode::Kind;
-
-// The rows or pairs of an output, or, if it has a Group, the Group's input.
-[[nodiscard]] std::size_t source_of(const std::vector<PlanNode>& nodes, std::size_t output);
 
 // A node's line in QueryPlan::text().
 [[nodiscard]] std::string line(const std::vector<PlanNode>& nodes, std::size_t node);
@@ -23,11 +45,11 @@ using NodeKind = PlanNode::Kind;
 namespace quadmill {
 
 // The inputs of a node come before it, the last node is the Result, the result needs every node, and no two are equal.
-// There is no Not: predicates carry negation. Rows and Join use the tables' column names, all others those of
-// Schema::name. A Filter's input is the Join. Names, types and shapes have been checked.
+// Predicates carry negation. Rows and Join use the tables' column names, all others those of Schema::name. Names, types
+// and shapes have been checked.
 struct QueryPlan::State {
     detail::query::Schema schema;
-    std::vector<PlanNode> nodes{};
+    std::vector<detail::query::PlanNode> nodes{};
 };
 
 }  // namespace quadmill

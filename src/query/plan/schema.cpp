@@ -1,6 +1,5 @@
 #include "query/plan/schema.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "quadmill/error.hpp"

@@ -6,36 +6,7 @@
 
 namespace quadmill::detail::query {
 
-// Costs of a query on a GPU engine: nanoseconds per row, plus microseconds.
-struct EngineCosts {
-    double question_us;       // until the answer is on the CPU
-    double test_ns;           // a comparison of a column
-    double copy_ns;           // copying a plane to the depth buffer
-    double leaf_ns;           // any other condition
-    double count_ns;          // counting the selected rows
-    double rank_ns, rank_us;  // k-th value; depth: per bit; bitmap: per 32 bits of keys, and in all
-    double fold_ns;           // bitmap: a sum, MIN or MAX; depth: a bit of a sum
-};
-
 struct Tuning {
-    // QueryEngine::Auto takes the cheaper engine. Measured on an H100 with 2^26 rows (docs/notes/queries.md), where
-    // Depth never wins. Queries on few rows use the same figures; they were not measured separately.
-    EngineCosts depth{.question_us = 100,
-                      .test_ns = 0.073,
-                      .copy_ns = 0.101,
-                      .leaf_ns = 0.122,
-                      .count_ns = 0,
-                      .rank_ns = 0.0714,
-                      .rank_us = 5,
-                      .fold_ns = 0.079};
-    EngineCosts bitmap{.question_us = 100,
-                       .test_ns = 0.0113,
-                       .copy_ns = 0,
-                       .leaf_ns = 0.037,
-                       .count_ns = 0.0027,
-                       .rank_ns = 0.112,
-                       .rank_us = 350,
-                       .fold_ns = 0.03};
     // QueryEngine::Auto: the CPU takes tables with fewer rows. With loaded columns on an H100 and 16 CPU cores, a
     // predicate takes 0.16 ms on the GPU and 0.19 ms on the CPU at 2^20 rows, and 0.2 and 0.3 ms at 2^22 rows; a sum
     // takes 0.46 and 0.41 ms, and 0.6 and 1.0 ms. Loading a column costs as much as several queries on the CPU.
@@ -53,9 +24,6 @@ struct Tuning {
     std::size_t gpu_join_keys = std::size_t{1} << 24U;  // max rows of the right side, which take GPU memory
     // Max groups that an engine finds and selects one by one, in some passes each. On the CPU this is never faster.
     std::size_t engine_groups = 0;
-    // For more groups: whether the engine sorts the selected rows if it can (Columns::group). Otherwise they are read
-    // back and grouped on the CPU.
-    bool sorted_groups = true;
     // Rows that one thread groups before the results are merged.
     std::size_t rows_a_deal = std::size_t{1} << 18U;
     // Pairs of a join that are processed together.

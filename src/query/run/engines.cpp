@@ -8,7 +8,8 @@
 #include "pass/transfer.hpp"
 #include "quadmill/error.hpp"
 #include "query/cpu/cpu_engine.hpp"
-#include "query/gpu/bitmap_engine.hpp"
+#include "query/gpu/bitmap_columns.hpp"
+#include "query/gpu/depth_engine.hpp"
 #include "query/gpu/host_column.hpp"
 #include "query/table/key.hpp"
 
@@ -29,19 +30,12 @@ Engines::Engines(std::optional<Context> context, const QueryOptions& options)
         throw InvalidArgument("QueryProcessor: SumPrecision::Float32 is QueryEngine::Depth's; engine must be Depth");
     if (which == QueryEngine::Auto || which == QueryEngine::Cpu) return;
     if (!context_) throw InvalidArgument("QueryProcessor: without a context, engine must be Auto or Cpu");
-    if (const auto reason = refusal(which)) throw InvalidArgument("QueryProcessor: " + *reason);
+    if (which == QueryEngine::Depth && !detail::Access::of(*context_)->features.exact_depths)
+        throw InvalidArgument(
+            "QueryProcessor: QueryEngine::Depth needs OpenGL 4.5, whose depths are exact; use Auto, Bitmap or Cpu");
     const gl::Scope scope(*detail::Access::of(*context_), "QueryProcessor");
     static_cast<void>(get(which));
     scope.check();
-}
-
-std::optional<std::string> Engines::refusal(QueryEngine which) const {
-    if (which == QueryEngine::Cpu) return std::nullopt;
-    if (!context_) return "there is no context";
-    const auto& features = detail::Access::of(*context_)->features;
-    if (which == QueryEngine::Depth && !features.exact_depths)
-        return "QueryEngine::Depth needs OpenGL 4.5, whose depths are exact; use Auto, Bitmap or Cpu";
-    return std::nullopt;
 }
 
 Engine& Engines::get(QueryEngine which) {
@@ -49,33 +43,22 @@ Engine& Engines::get(QueryEngine which) {
         if (!cpu_) cpu_ = std::make_unique<CpuEngine>(options_.threads);
         return *cpu_;
     }
-    if (!tables_) tables_ = std::make_shared<GpuTables>(*detail::Access::of(*context_), options_.threads);
-    if (which == QueryEngine::Depth) return depth();
-    if (!bitmap_) bitmap_ = std::make_unique<BitmapEngine>(tables_);
-    return *bitmap_;
-}
-
-DepthEngine& Engines::depth() {
-    if (!depth_) depth_ = std::make_unique<DepthEngine>(tables_, options_.paper.sums);
-    return *depth_;
-}
-
-// The buffers of the depth engine count towards the limit.
-bool Engines::make_space(QueryEngine which, const std::vector<TableColumns>& tables, std::size_t limit) {
-    auto& engine = get(which);
-    if (which == QueryEngine::Depth || !depth_) return engine.make_space(tables, limit);
-    if (depth_->buffers_held() + engine.held() + engine.bytes(tables) > limit) depth_->drop_buffers();
-    const auto buffers = depth_->buffers_held();
-    return buffers <= limit && engine.make_space(tables, limit - buffers);
+    if (gpu_) return *gpu_;
+    auto& device = *detail::Access::of(*context_);
+    if (which == QueryEngine::Depth) {
+        gpu_ = std::make_unique<DepthEngine>(device, options_.threads, ~std::size_t{0}, options_.paper.sums);
+    } else {
+        gpu_ = std::make_unique<BitmapEngine>(device, options_.threads);
+    }
+    return *gpu_;
 }
 
 bool Engines::has_room(QueryEngine which, const std::vector<TableColumns>& tables) {
     auto& engine = get(which);
-    if (options_.gpu_memory > 0) return make_space(which, tables, options_.gpu_memory);
+    if (options_.gpu_memory > 0) return engine.make_space(tables, options_.gpu_memory);
     if (engine.bytes(tables) < gl::worth_asking) return true;
     const auto free = gl::free_bytes(*detail::Access::of(*context_));
-    const auto held = depth_ ? depth_->held() : engine.held();
-    return !free || make_space(which, tables, held + *free);
+    return !free || engine.make_space(tables, engine.held() + *free);
 }
 
 QueryEngine Engines::choose(const std::vector<TableWork>& tables, const Tuning& tuning) {
@@ -93,31 +76,15 @@ QueryEngine Engines::choose(const std::vector<TableWork>& tables, const Tuning& 
                                    : "is free") +
                               "; use Auto or Cpu");
     }
-    if (!context_ || refusal(QueryEngine::Bitmap)) return QueryEngine::Cpu;
+    if (!context_) return QueryEngine::Cpu;
     const bool doubles = detail::Access::of(*context_)->features.doubles;
     bool worth_it = false;
-    std::size_t max_rows = 0;
-    double by_depth = 0, by_bitmap = 0;  // in ms
-    for (const auto& each : tables) {
-        const auto& of = each.asked;
-        const auto& work = each.work;
-        const auto rows = of.table.rows;
-        const auto max_columns = doubles ? max_linear_columns_on_gpu : 0;
-        if (work.linear_columns > max_columns) return QueryEngine::Cpu;
-        worth_it = worth_it || rows >= (work.rank_bits > 0 ? tuning.gpu_rank_rows : tuning.gpu_rows) ||
+    for (const auto& [of, work] : tables) {
+        if (work.linear_columns > (doubles ? max_linear_columns_on_gpu : 0)) return QueryEngine::Cpu;
+        worth_it = worth_it || of.table.rows >= (work.ranks ? tuning.gpu_rank_rows : tuning.gpu_rows) ||
                    std::ranges::any_of(of.columns, [&](auto column) { return is_of_host(of.table, column); });
-        by_depth += depth_ms(work, rows, tuning);
-        by_bitmap += bitmap_ms(work, rows, tuning);
-        max_rows = std::max(max_rows, rows);
     }
-    if (!worth_it) return QueryEngine::Cpu;
-    static_cast<void>(get(QueryEngine::Bitmap));
-    if (refusal(QueryEngine::Depth))
-        return has_room(QueryEngine::Bitmap, asked) ? QueryEngine::Bitmap : QueryEngine::Cpu;
-    // The engines cut larger tables into different parts, so they could not share loaded columns.
-    const bool fits_depth = max_rows <= depth().max_rows();
-    if (fits_depth && by_depth < by_bitmap && has_room(QueryEngine::Depth, asked)) return QueryEngine::Depth;
-    return has_room(QueryEngine::Bitmap, asked) ? QueryEngine::Bitmap : QueryEngine::Cpu;
+    return worth_it && has_room(QueryEngine::Bitmap, asked) ? QueryEngine::Bitmap : QueryEngine::Cpu;
 }
 
 namespace {

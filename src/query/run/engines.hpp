@@ -9,12 +9,16 @@
 
 #include "quadmill/context.hpp"
 #include "quadmill/query.hpp"
-#include "query/gpu/depth_engine.hpp"
 #include "query/plan/engine.hpp"
 #include "query/plan/tuning.hpp"
-#include "query/run/work.hpp"
 
 namespace quadmill::detail::query {
+
+// What the choice of an engine depends on.
+struct QueryWork {
+    std::size_t linear_columns = 0;  // max_linear_columns() of its conditions
+    bool ranks = false;              // quantiles or k-th values
+};
 
 // The engines of a processor. Each is made on first use.
 class Engines {
@@ -32,19 +36,12 @@ class Engines {
     [[nodiscard]] Engine& get(QueryEngine which);
     // Frees memory if that is needed.
     [[nodiscard]] bool has_room(QueryEngine which, const std::vector<TableColumns>& tables);
-    // The reason why the engine cannot work in this context; nothing if it can.
-    [[nodiscard]] std::optional<std::string> refusal(QueryEngine which) const;
     [[nodiscard]] Engine& cpu() { return get(QueryEngine::Cpu); }
 
   private:
-    [[nodiscard]] DepthEngine& depth();
-    [[nodiscard]] bool make_space(QueryEngine which, const std::vector<TableColumns>& tables, std::size_t limit);
-
     std::optional<Context> context_;
     QueryOptions options_;
-    std::shared_ptr<GpuTables> tables_;  // both GPU engines share them, so Auto may take either one
-    std::unique_ptr<Engine> cpu_, bitmap_;
-    std::unique_ptr<DepthEngine> depth_;
+    std::unique_ptr<Engine> cpu_, gpu_;
 };
 
 // The table, with columns in the application's textures read into memory. The same table if it has none. Pre: a session

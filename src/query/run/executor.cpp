@@ -1,8 +1,8 @@
 #include "query/run/executor.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -18,15 +18,15 @@ namespace quadmill::detail::query {
 
 namespace {
 
-constexpr const char* function = "QueryProcessor::run";
+constexpr const char* run_name = "QueryProcessor::run";
 
 std::size_t column_in(const TableData& table, const ColumnInfo& wanted) {
     const auto found = table.places.find(wanted.name);
     if (found == table.places.end())
-        throw InvalidArgument(std::string(function) + ": the table has no column '" + wanted.name +
+        throw InvalidArgument(std::string(run_name) + ": the table has no column '" + wanted.name +
                               "', which the plan needs");
     if (table.infos[found->second].type != wanted.type)
-        throw InvalidArgument(std::string(function) + ": column '" + wanted.name +
+        throw InvalidArgument(std::string(run_name) + ": column '" + wanted.name +
                               "' is of another type than in the columns that the plan was made for");
     return found->second;
 }
@@ -36,16 +36,16 @@ std::vector<ColumnPlace> places_of(const Schema& schema, const PlanNode& node) {
     std::vector<ColumnPlace> places;
     if (node.kind == NodeKind::Rows) {
         for (const auto& name : columns_of(detail::Access::of(*node.predicate)))
-            places.push_back(schema.find_in(node.table, function, name));
+            places.push_back(schema.find_in(node.table, run_name, name));
         return places;
     }
     auto names = node.columns;
     if (node.kind == NodeKind::Filter) names = columns_of(detail::Access::of(*node.predicate));
     if (node.kind == NodeKind::Aggregate && !node.aggregate.column.empty()) names.push_back(node.aggregate.column);
-    for (const auto& name : names) places.push_back(schema.find(function, name));
+    for (const auto& name : names) places.push_back(schema.find(run_name, name));
     if (node.kind == NodeKind::Join) {
-        places.push_back(schema.find_in(0, function, node.join->left));
-        places.push_back(schema.find_in(1, function, node.join->right));
+        places.push_back(schema.find_in(0, run_name, node.join->left));
+        places.push_back(schema.find_in(1, run_name, node.join->right));
     }
     return places;
 }
@@ -54,6 +54,33 @@ bool is_everything(const PlanNode& node) {
     const auto& e = detail::Access::of(*node.predicate);
     return e.kind == Expression::Kind::Always && e.always;
 }
+
+// The rows of a selection's words, some at a time.
+class SelectedRows {
+  public:
+    explicit SelectedRows(std::span<const std::uint32_t> words) : words_(words), left_(words.empty() ? 0 : words[0]) {}
+
+    // Replaces the pairs by the next rows, at most `max`, each on both sides.
+    void next(std::size_t max, std::vector<RowPair>& to) {
+        to.clear();
+        for (; to.size() < max && has_row(); left_ &= left_ - 1) {
+            const auto row = 32 * at_ + static_cast<std::size_t>(std::countr_zero(left_));
+            to.push_back({row, row});
+        }
+    }
+    void skip(std::size_t rows) {
+        for (; rows > 0 && has_row(); left_ &= left_ - 1) --rows;
+    }
+
+  private:
+    bool has_row() {
+        while (left_ == 0 && at_ + 1 < words_.size()) left_ = words_[++at_];
+        return left_ != 0;
+    }
+    std::span<const std::uint32_t> words_;
+    std::size_t at_ = 0;
+    std::uint32_t left_;  // of the current word
+};
 
 // ---- Common to plans with and without a join
 
@@ -79,12 +106,16 @@ class Run {
         prepare();
         const auto columns = open(0);
         RowsRun run(nodes_, *tables_.data[0], *columns, log_, tools_.execution);
-        std::vector<std::size_t> sources;
-        for (const auto output : nodes_.back().inputs) sources.push_back(source_of(nodes_, output));
-        sort_unique(sources);
-        std::string lines;
-        for (const auto source : sources) lines += use_of_index(run, source);
-        return lines;
+        using enum IndexUse::Does;
+        auto use = only_counts() ? run.index_use(Count, source_) : std::nullopt;
+        if (!use) use = run.index_use(FindRows, source_);
+        auto line = "node " + std::to_string(source_) + ": ";
+        if (!use) return line + "no index\n";
+        line += "index of ";
+        for (const auto& name : use->columns)
+            line += (&name == use->columns.data() ? "" : " and ") + describe_name(name);
+        return line + (use->does == Count ? " counts, " : " finds rows, ") + std::to_string(use->rows) + " of " +
+               std::to_string(run.table().rows) + " rows are read\n";
     }
 
   private:
@@ -93,18 +124,17 @@ class Run {
         result_.columns = last.names;
         limit_ = last.limit.value_or(~std::uint64_t{0});
         const auto& first = nodes_[last.inputs.front()];
-        const auto input = first.inputs.front();
-        source_ = source_of(nodes_, last.inputs.front());
-        if (nodes_[input].kind == NodeKind::Group) {
-            group_ = input;
-            for (const auto& name : nodes_[input].columns) by_.push_back(place(name));
+        source_ = first.inputs.front();
+        if (nodes_[source_].kind == NodeKind::Group) {
+            for (const auto& name : nodes_[source_].columns) by_.push_back(place(name));
+            source_ = nodes_[*(group_ = source_)].inputs.front();
         }
         plain_ = first.kind == NodeKind::Column && !group_;
         collect_wanted();
     }
 
     [[nodiscard]] ColumnPlace place(const std::string& name) const {
-        const auto known = plan_.schema.find(function, name);
+        const auto known = plan_.schema.find(run_name, name);
         return {known.table, column_in(*tables_.data.at(known.table), plan_.schema[known])};
     }
 
@@ -200,19 +230,11 @@ class Run {
     [[nodiscard]] bool only_counts() const {
         return !group_ && !plain_ && std::ranges::all_of(wanted_, [this](const auto& one) { return only_counts(one); });
     }
-    // Whether rows are needed, all of the same condition. Then the run is of the few rows that an index finds, if one
-    // does.
-    [[nodiscard]] bool can_run_on_few() const {
-        return !only_counts() && std::ranges::all_of(nodes_.back().inputs, [this](auto output) {
-            return source_of(nodes_, output) == source_;
-        });
-    }
-    [[nodiscard]] std::string use_of_index(RowsRun& run, std::size_t source) const;
     void on_rows();
     void on_rows(RowsRun& run);
     void aggregates(RowsRun& run);
     void groups(RowsRun& run);
-    void deal(std::span<const std::uint64_t> rows, Groups& to) const;
+    void deal(std::span<const std::uint32_t> words, Groups& to) const;
     void plain(RowsRun& run);
 
     void on_pairs();
@@ -236,7 +258,7 @@ class Run {
     cpu::Stopwatch total_;
     QueryResult result_;
     std::uint64_t limit_ = 0, rows_out_ = 0;
-    std::size_t source_ = 0;  // source of the first output
+    std::size_t source_ = 0;  // the node of the rows or pairs
     std::optional<std::size_t> group_;
     double dealing_ms_ = 0;             // time to distribute rows to groups
     std::vector<ColumnPlace> by_;       // the columns to group by
@@ -252,23 +274,10 @@ void Run::on_rows() {
     // The engine knows the table by this pointer; the pointer in tables_ may change.
     const auto table = tables_.data[0];
     RowsRun all(nodes_, *table, *columns, log_, tools_.execution);
-    const auto few = can_run_on_few() ? all.near(source_) : nullptr;
+    const auto few = only_counts() ? nullptr : all.near(source_);
     if (!few) return on_rows(all);
     RowsRun run(nodes_, *table, *few, log_, tools_.execution);
     on_rows(run);
-}
-
-std::string Run::use_of_index(RowsRun& run, std::size_t source) const {
-    using enum IndexUse::Does;
-    const bool counts = only_counts();
-    auto use = counts ? run.index_use(Count, source) : std::nullopt;
-    if (!use && (counts || can_run_on_few())) use = run.index_use(FindRows, source);
-    auto line = "node " + std::to_string(source) + ": ";
-    if (!use) return line + "no index\n";
-    line += "index of ";
-    for (const auto& name : use->columns) line += (&name == use->columns.data() ? "" : " and ") + describe_name(name);
-    return line + (use->does == Count ? " counts, " : " finds rows, ") + std::to_string(use->rows) + " of " +
-           std::to_string(run.table().rows) + " rows are read\n";
 }
 
 void Run::on_rows(RowsRun& run) {
@@ -283,19 +292,14 @@ void Run::on_rows(RowsRun& run) {
 }
 
 void Run::aggregates(RowsRun& run) {
-    std::map<std::size_t, EngineMeasures> measures;  // by the node of their rows
-    std::size_t i = 0;
-    for (const auto output : nodes_.back().inputs) {
-        const auto source = source_of(nodes_, output);
-        const auto at = measures.try_emplace(source, run, source).first;
-        // If bits are needed anyway, they also give the number of rows.
-        if (!only_counts(wanted_[i++])) static_cast<void>(at->second.bits());
-    }
+    EngineMeasures measures(run, source_);
+    // If bits are needed anyway, they also give the number of rows.
+    if (!only_counts()) static_cast<void>(measures.bits());
     if (!wants_more()) return;
     std::vector<Value> cells;
     for (const auto output : nodes_.back().inputs) {
         const cpu::Stopwatch time;
-        cells.push_back(answer(wanted_[cells.size()], tables_, measures.at(source_of(nodes_, output))));
+        cells.push_back(answer(wanted_[cells.size()], tables_, measures));
         log_.add(output, 1, time.ms());
     }
     out(std::move(cells));
@@ -313,7 +317,7 @@ void Run::groups(RowsRun& run) {
         }
         return;
     }
-    auto* const sorts = tools_.join.tuning.sorted_groups ? run.columns().textures() : nullptr;
+    auto* const sorts = run.columns().textures();
     auto found = sorts ? std::optional<SortedGroups>(std::in_place, *sorts, by_, wanted_, *bits) : std::nullopt;
     if (found && found->fits()) {
         log_.add(*group_, found->size(), time.ms());
@@ -326,43 +330,47 @@ void Run::groups(RowsRun& run) {
     found.reset();
     in_memory(0, read_places());
     Groups dealt(tables_, by_, wanted_);
-    deal(run.columns().rows(*bits), dealt);
+    deal(run.columns().words(*bits), dealt);
     dealing_ms_ = time.ms();
     groups_out(dealt);
 }
 
 // Parts are added in order. They have a fixed length if a sum of floats depends on it; otherwise each thread has one,
 // because adding parts takes as long as dealing if most rows are groups of their own.
-void Run::deal(std::span<const std::uint64_t> rows, Groups& to) const {
+void Run::deal(std::span<const std::uint32_t> words, Groups& to) const {
     const auto sums_floats = [&](const Wanted& one) {
         const auto kind = one.what.kind;
         return (kind == QueryAggregate::Kind::Sum || kind == QueryAggregate::Kind::Average) &&
                is_float(tables_[one.place].type);
     };
+    std::size_t count = 0;
+    for (const auto word : words) count += static_cast<std::size_t>(std::popcount(word));
     const cpu::Workers workers(tools_.threads);
     auto part = tools_.join.tuning.rows_a_deal;
     if (std::ranges::none_of(wanted_, sums_floats))
-        part = std::max(part, (rows.size() + workers.threads() - 1) / workers.threads());
-    const auto take = [&](std::span<const std::uint64_t> some, Groups& groups) {
+        part = std::max(part, (count + workers.threads() - 1) / workers.threads());
+    SelectedRows rows(words);
+    const auto take = [&](SelectedRows from, Groups& groups) {
         std::vector<RowPair> pairs;
-        for (; !some.empty(); some = some.subspan(pairs.size())) {
-            pairs.clear();
-            for (const auto row : some.first(std::min(some.size(), tools_.join.tuning.chunk)))
-                pairs.push_back({row, row});
+        for (std::size_t left = part; left > 0; left -= std::min(left, pairs.size())) {
+            from.next(std::min(left, tools_.join.tuning.chunk), pairs);
+            if (pairs.empty()) return;
             groups.add(pairs);
         }
     };
-    const auto parts = (rows.size() + part - 1) / part;
+    const auto parts = (count + part - 1) / part;
     if (parts < 2) return take(rows, to);
+    std::vector<SelectedRows> begin;
+    for (std::size_t i = 0; i < parts; ++i, rows.skip(part)) begin.push_back(rows);
     std::vector<std::unique_ptr<Groups>> dealt(parts);
     workers.then_in_order(
         parts,
         [&](std::size_t i) {
-            dealt[i] = std::make_unique<Groups>(tables_, by_, wanted_);
-            take(rows.subspan(i * part, std::min(part, rows.size() - i * part)), *dealt[i]);
+            if (i > 0) dealt[i] = std::make_unique<Groups>(tables_, by_, wanted_);
+            take(begin[i], i > 0 ? *dealt[i] : to);
         },
         [&](std::size_t i) {
-            to.add(std::move(*dealt[i]));
+            if (i > 0) to.add(std::move(*dealt[i]));
             dealt[i].reset();
         });
 }
@@ -402,7 +410,7 @@ void Run::join(std::size_t node, const std::function<Next(std::span<const RowPai
     const auto left = selected(n.inputs[0], 0), right = selected(n.inputs[1], 1);
     const auto& on = *n.join;
     const auto column = [&](std::size_t table, const std::string& name) {
-        const auto known = plan_.schema.find_in(table, function, name);
+        const auto known = plan_.schema.find_in(table, run_name, name);
         return column_in(*tables_.data.at(table), plan_.schema[known]);
     };
     const auto a = column(0, on.left), b = column(1, on.right);
@@ -487,17 +495,13 @@ std::vector<std::size_t> needed_columns(const QueryPlan::State& plan, std::size_
     return columns;
 }
 
-QueryWork work_of(const QueryPlan::State& plan, std::size_t table, const TableData& data) {
+QueryWork work_of(const QueryPlan::State& plan, std::size_t table) {
     QueryWork work;
     for (const auto& node : plan.nodes) {
-        if (node.kind == NodeKind::Rows && node.table == table) work.add(detail::Access::of(*node.predicate), data);
-        if (node.kind != NodeKind::Aggregate || plan.schema.joined()) continue;
-        const auto& [kind, name, phi, k] = node.aggregate;
-        if (name.empty()) {
-            ++work.counts;
-        } else {
-            work.add(kind, data, column_in(data, plan.schema[plan.schema.find(function, name)]));
-        }
+        if (node.kind == NodeKind::Rows && node.table == table)
+            work.linear_columns =
+                std::max(work.linear_columns, max_linear_columns(detail::Access::of(*node.predicate)));
+        if (node.kind == NodeKind::Aggregate && !plan.schema.joined()) work.ranks |= is_rank(node.aggregate.kind);
     }
     return work;
 }

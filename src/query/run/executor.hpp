@@ -12,9 +12,9 @@
 #include "query/cpu/join.hpp"
 #include "query/plan/engine.hpp"
 #include "query/plan/plan.hpp"
+#include "query/run/engines.hpp"
 #include "query/run/measures.hpp"
 #include "query/run/texture_join.hpp"
-#include "query/run/work.hpp"
 
 namespace quadmill::detail::query {
 
@@ -40,7 +40,7 @@ struct RunTools {
                                                       const TableData& data);
 
 // The work of those conditions and aggregates.
-[[nodiscard]] QueryWork work_of(const QueryPlan::State& plan, std::size_t table, const TableData& data);
+[[nodiscard]] QueryWork work_of(const QueryPlan::State& plan, std::size_t table);
 
 // Pre: the plan has a join if and only if there are two tables.
 [[nodiscard]] QueryResult execute(const QueryPlan::State& plan, std::array<std::shared_ptr<const TableData>, 2> tables,

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string>
 #include <type_traits>
 #include <variant>
 
 #include "cpu/rank.hpp"
+#include "cpu/trim.hpp"
 #include "quadmill/error.hpp"
 
 namespace quadmill::detail::query {
@@ -103,8 +103,7 @@ void Groups::measure(const Wanted& wanted) {
     auto found = std::ranges::find(measured_, wanted.place, &Measured::place);
     if (found == measured_.end()) found = measured_.insert(found, {.place = wanted.place});
     found->sum = found->sum || kind == AggregateKind::Sum || kind == AggregateKind::Average;
-    found->order = found->order || kind == AggregateKind::Quantile || kind == AggregateKind::KthLargest ||
-                   kind == AggregateKind::KthSmallest;
+    found->order = found->order || is_rank(kind);
 }
 
 namespace {
@@ -240,6 +239,7 @@ void Groups::State::add(const State& other) {
 }
 
 void Groups::add(Groups&& other) {
+    constexpr std::size_t trimmed_keys = std::size_t{1} << 18U;  // after so many copies, freed memory is given back
     for (std::size_t from = 0; from < other.rows_.size(); ++from) {
         const auto to = by_.empty() ? 0 : group_of(other.labels_.data() + from * width_);
         rows_[to] += other.rows_[from];
@@ -251,6 +251,12 @@ void Groups::add(Groups&& other) {
                 all = std::move(more);
             } else {
                 all.insert(all.end(), more.begin(), more.end());
+                copied_ += more.size();
+                more = std::vector<Key>();  // gives the memory back
+            }
+            if (copied_ >= trimmed_keys) {
+                copied_ = 0;
+                cpu::trim_memory();
             }
         }
     }

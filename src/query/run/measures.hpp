@@ -48,6 +48,10 @@ class Measures {
 // Throws InvalidArgument if a sum of integers does not fit into 64 bits.
 [[nodiscard]] Value answer(const Wanted& wanted, const Tables& tables, Measures& measures);
 
+// Whether it is a quantile or a k-th value.
+[[nodiscard]] inline bool is_rank(QueryAggregate::Kind kind) {
+    return kind >= QueryAggregate::Kind::Quantile;
+}
 // The rank, from 0, of the value that an aggregate of n values returns. Nothing if the aggregate is not one of its
 // values.
 [[nodiscard]] std::optional<std::uint64_t> rank_in(const QueryAggregate& what, std::uint64_t n);
@@ -109,6 +113,7 @@ class Groups {
     std::vector<std::uint64_t> rows_;  // by group
     std::vector<std::size_t> slots_;   // group + 1; 0: free. The size is a power of two, unless keys are dense
     std::optional<Key> dense_;         // the min key of a single column with few keys: slot 0 is NULL, slot 1 this key
+    std::size_t copied_ = 0;           // keys of other groups since freed memory was given back
     // The labels and groups of the pairs being added.
     std::vector<Key> new_labels_;
     std::vector<std::size_t> groups_;

@@ -58,11 +58,8 @@ std::shared_ptr<Columns> near(Columns& columns, const Bound& condition) {
 RowsRun::RowsRun(const std::vector<PlanNode>& nodes, const TableData& table, Columns& columns, Log& log,
                  Execution execution)
     : nodes_(nodes), table_(table), columns_(columns), log_(log), execution_(execution), states_(nodes.size()) {
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-        for (const auto input : nodes[i].inputs) {
-            states_[input].users.push_back(i);
-            ++states_[input].needed;
-        }
+    for (const auto& node : nodes) {
+        for (const auto input : node.inputs) ++states_[input].needed;
     }
 }
 
@@ -90,24 +87,10 @@ std::optional<Bound> RowsRun::whole(std::size_t node, std::size_t& left) {
 }
 
 std::optional<Clauses> RowsRun::at_once(std::size_t node) {
-    if (!columns_.gpu() || execution_ == Execution::OneOperation || !stands_alone(node)) return {};
+    if (!columns_.gpu() || execution_ == Execution::OneOperation) return {};
     auto left = max_leaves;
     const auto condition = whole(node, left);
     return condition ? clauses(*condition, max_leaves) : std::nullopt;
-}
-
-// Whether no node below this one is needed elsewhere or has been evaluated.
-bool RowsRun::stands_alone(std::size_t node) const {
-    std::vector<bool> below(nodes_.size());
-    below[node] = true;
-    for (std::size_t i = node + 1; i-- > 0;) {
-        if (!below[i]) continue;
-        const auto& users = states_[i].users;
-        const auto inside = [&](std::size_t user) { return below[user]; };
-        if (i != node && (states_[i].bits || !std::all_of(users.begin(), users.end(), inside))) return false;
-        for (const auto input : nodes_[i].inputs) below[input] = true;
-    }
-    return true;
 }
 
 BitsPtr RowsRun::make(std::size_t node) {

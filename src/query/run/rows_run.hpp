@@ -67,17 +67,14 @@ class RowsRun {
         BitsPtr bits;
         std::optional<std::uint64_t> count;
         std::optional<Bound> bound{};
-        std::vector<std::size_t> users{};
         std::size_t needed = 0;  // uses that are still to come
     };
     // The condition of a node of kind Rows.
     [[nodiscard]] const Bound& bound(std::size_t node);
     // A node's whole condition, if it has at most `left` leaves, which are subtracted from `left`.
     [[nodiscard]] std::optional<Bound> whole(std::size_t node, std::size_t& left);
-    // The condition in normal form, if the engine evaluates conditions as a whole and no part of it is needed
-    // elsewhere.
+    // The condition in normal form, if the engine evaluates conditions as a whole.
     [[nodiscard]] std::optional<Clauses> at_once(std::size_t node);
-    [[nodiscard]] bool stands_alone(std::size_t node) const;
     [[nodiscard]] BitsPtr make(std::size_t node);
     // For Execution::OneOperation: uploads the columns that the node reads. The node's rows are then read back and
     // uploaded again for the next node.

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
-#include <vector>
 
 #include "query/gpu/bitmap_columns.hpp"
 #include "query/gpu/matcher.hpp"
@@ -49,17 +47,22 @@ struct JoinedSide {
 
 }  // namespace
 
+bool loops_on_gpu_win(std::uint64_t left, std::uint64_t right, const Tuning& tuning) {
+    return !are_few(left, right, tuning) && left + right >= tuning.gpu_join_rows && right <= tuning.gpu_join_keys &&
+           left * right / (left + right) < tuning.gpu_comparisons_a_row;
+}
+
 std::optional<std::uint64_t> join_textures(const SelectedSide& left, const SelectedSide& right, const Join& on,
                                            const JoinTools& tools, const TextureJoinTools& textures,
                                            const std::function<Next(std::span<const RowPair>)>& take) {
-    if (!textures.match || on.band > 0 || on.method == JoinMethod::SortMerge) return {};
+    if (!textures.matcher || on.band > 0 || on.method == JoinMethod::SortMerge) return {};
     const auto &a = *left.table->columns[left.column], &b = *right.table->columns[right.column];
     const auto as = comparison_of(a, b);
     if (!as) return {};
     // These may include NULLs, whose number is not known yet.
     const auto max_l = rows_of(left, *textures.engine), max_r = rows_of(right, *textures.engine);
     if (max_l == 0 || max_r == 0) return 0;
-    if (on.method != JoinMethod::NestedLoops && quickest(max_l, max_r, tools) != JoinWay::LoopsOnGpu) return {};
+    if (on.method != JoinMethod::NestedLoops && !loops_on_gpu_win(max_l, max_r, tools.tuning)) return {};
     const auto key_of = [](const SelectedSide& side) { return TableColumns{*side.table, std::span(&side.column, 1)}; };
     if (!textures.has_room({key_of(left), key_of(right)})) return {};
     const JoinedSide l(left, textures), r(right, textures);
@@ -73,9 +76,13 @@ std::optional<std::uint64_t> join_textures(const SelectedSide& left, const Selec
         places = l.columns->textures()->send_list(gl::Format::R32ui, std::as_bytes(std::span(list)));
     }
     PairChunk chunk(tools.tuning.chunk, take);
-    const auto found = textures.match(
-        l.side(left.column), r.side(right.column), *as, places ? &places : nullptr, on.block_rows,
-        [&](std::span<const Match> matches) { return chunk.add(matches, [](const Match& match) { return match; }); });
+    const auto take_matches = [&](std::span<const Match> matches) {
+        for (std::size_t i = 0; i < matches.size() && !chunk.enough(); ++i)
+            chunk.add(matches[i].left, matches[i].right);
+        return chunk.enough() ? Next::Enough : Next::More;
+    };
+    const auto found = (*textures.matcher)(l.side(left.column), r.side(right.column), *as, places ? &places : nullptr,
+                                           on.block_rows, take_matches);
     chunk.flush();
     return found;
 }

@@ -16,12 +16,7 @@
 
 namespace quadmill::detail::query {
 
-struct TextureSide;
-
-// Nested loops on the GPU over textures, as in Matcher.
-using MatchTextures =
-    std::function<std::uint64_t(const TextureSide& left, const TextureSide& right, Pair::As as,
-                                const gl::Texture* places, std::size_t block_rows, const TakeMatches& take)>;
+class Matcher;
 
 // A table, its joined column, and the rows that a GPU engine has selected; null: all rows.
 struct SelectedSide {
@@ -34,9 +29,12 @@ struct TextureJoinTools {
     Engine* engine = nullptr;
     // Whether those columns fit on the engine.
     std::function<bool(const std::vector<TableColumns>& tables)> has_room{};
-    MatchTextures match{};  // null: there are no nested loops on the GPU
+    Matcher* matcher = nullptr;  // null: there are no nested loops on the GPU
     Execution execution = Execution::Pipelined;
 };
+
+// Whether JoinMethod::Auto compares every row with every row on the GPU.
+[[nodiscard]] bool loops_on_gpu_win(std::uint64_t left, std::uint64_t right, const Tuning& tuning);
 
 // Like join() in cpu/join.hpp. Nothing if another way is faster, or this one is not exact or not available: for bands,
 // for tables in parts, and for integers beyond 2^53 compared with floats.

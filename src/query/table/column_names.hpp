@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,16 @@ namespace quadmill::detail::query {
 struct ColumnNames {
     std::vector<std::string> written{}, unique{};
 };
+
+// What is known of a column of a file next to its values.
+struct ColumnNotes {
+    bool is_empty = false;        // it has no value, and can become numbers or text
+    bool printed = false;         // text: an I64 column of PrintedTexts
+    bool wide = false;            // integers beyond 64 bits: a Text column of ordered_text()
+    bool mostly_numbers = false;  // text, of which most values are numbers
+    std::string why{};            // why it is text: "line 3 has 'x'"; empty if that is not known
+};
+using NotesByName = std::map<std::string, ColumnNotes>;
 
 // For messages about a CSV whose names or fields are not as expected: which option may help.
 [[nodiscard]] inline std::string hint_for(const std::vector<std::string>& names, bool one_field) {

@@ -4,14 +4,13 @@
 #include <array>
 #include <bit>
 #include <cstring>
-#include <iterator>
 #include <limits>
 #include <memory>
 #include <string_view>
-#include <type_traits>
 #include <unordered_map>
 #include <utility>
 
+#include "cpu/trim.hpp"
 #include "quadmill/error.hpp"
 #include "query/table/key.hpp"
 #include "query/table/order.hpp"
@@ -146,19 +145,6 @@ void take_dictionary(TableData& table, const std::vector<std::string_view>& all)
     table.dictionary = std::make_shared<const Dictionary>(all.begin(), all.end());
 }
 
-// Rows as numbers of their texts, which are numbered in order of first appearance.
-struct Numbered {
-    explicit Numbered(const TextColumn& column)
-        : bits(packed(column.name, column.valid, column.values.size())), codes(column.values.size()) {
-        for (std::size_t i = 0; i < codes.size(); ++i) {
-            if (!bits.empty() && !((bits[i / 32] >> (i % 32)) & 1U)) continue;
-            codes[i] = numbers.try_emplace(column.values[i], static_cast<std::uint32_t>(numbers.size())).first->second;
-        }
-    }
-    std::vector<std::uint32_t> bits, codes;
-    std::unordered_map<std::string_view, std::uint32_t> numbers{};
-};
-
 }  // namespace
 
 Table::Table() : data_(std::make_shared<TableData>()) {}
@@ -178,32 +164,25 @@ QUADMILL_ADD_COLUMN(std::uint32_t, U32)
 QUADMILL_ADD_COLUMN(std::int64_t, I64)
 
 Table& Table::add(std::string name, const std::vector<std::string>& values, std::vector<bool> valid) {
-    return add(std::vector<TextColumn>{{std::move(name), values, std::move(valid)}});
-}
-
-Table& Table::add(const std::vector<TextColumn>& columns) {
+    const auto rows = values.size();
+    require_fits(*data_, "Table::add", name, rows);
+    auto bits = packed(name, valid, rows);
+    std::unordered_map<std::string_view, std::uint32_t> numbers;  // in order of first appearance
+    std::vector<std::uint32_t> codes(rows);
+    for (std::size_t i = 0; i < rows; ++i) {
+        if (!bits.empty() && !((bits[i / 32] >> (i % 32)) & 1U)) continue;
+        codes[i] = numbers.try_emplace(values[i], static_cast<std::uint32_t>(numbers.size())).first->second;
+    }
     auto table = *data_;
-    std::vector<Numbered> numbered;
     std::vector<std::string_view> all(table.dictionary->begin(), table.dictionary->end());
-    for (const auto& column : columns) {
-        require_fits(table, "Table::add", column.name, column.values.size());
-        numbered.emplace_back(column);
-        for (const auto& [text, number] : numbered.back().numbers) all.push_back(text);
-        // Adds a column without rows, to check the next one.
-        append(table, column_of(column.name, ColumnType::Text, std::vector<std::uint32_t>{}, {}), column.values.size());
-    }
+    for (const auto& [text, number] : numbers) all.push_back(text);
     detail::query::sort_unique(all);
-    table = *data_;
+    std::vector<std::uint32_t> place_of(std::max<std::size_t>(numbers.size(), 1));
+    for (const auto& [text, number] : numbers)
+        place_of[number] = static_cast<std::uint32_t>(std::ranges::lower_bound(all, text) - all.begin());
+    for (auto& code : codes) code = place_of[code];
     take_dictionary(table, all);
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-        auto& [bits, codes, numbers] = numbered[i];
-        std::vector<std::uint32_t> place_of(std::max<std::size_t>(numbers.size(), 1));
-        for (const auto& [text, number] : numbers)
-            place_of[number] = static_cast<std::uint32_t>(std::ranges::lower_bound(all, text) - all.begin());
-        for (auto& code : codes) code = place_of[code];
-        const auto rows = codes.size();
-        append(table, column_of(columns[i].name, ColumnType::Text, std::move(codes), std::move(bits)), rows);
-    }
+    append(table, column_of(std::move(name), ColumnType::Text, std::move(codes), std::move(bits)), rows);
     data_ = std::make_shared<TableData>(std::move(table));
     return *this;
 }
@@ -430,11 +409,15 @@ std::size_t SharedTexts::size() const {
 
 Dictionary SharedTexts::dictionary(const cpu::Workers& workers) {
     std::vector<Entry> all;
+    for (auto& share : shares_) {
+        share.texts.hashes_ = std::vector<std::uint64_t>();  // gives the memory back
+        share.texts.slots_ = std::vector<std::uint64_t>();
+    }
+    constexpr std::size_t many = std::size_t{1} << 16U;
+    if (size() >= many) cpu::trim_memory();
     all.reserve(size());
     for (auto& share : shares_) {
         const auto& texts = share.texts.texts_;
-        share.texts.hashes_ = std::vector<std::uint64_t>();  // gives the memory back
-        share.texts.slots_ = std::vector<std::uint64_t>();
         share.ranks.resize(texts.size());
         for (std::size_t i = 0; i < texts.size(); ++i) all.push_back({prefix_of(texts[i]), texts[i], &share.ranks[i]});
     }
@@ -464,6 +447,9 @@ std::string_view digits_of(std::string_view ordered) {
     return ordered.substr(ordered.front() > '@' ? 1 : minus);
 }
 
+// While the parts of a column are copied, freed memory returns to the system each time after this many rows.
+constexpr std::size_t trimmed_rows = std::size_t{1} << 19U;
+
 void add_texts(Table& table, std::span<NumberedTexts> columns, SharedTexts& texts, const cpu::Workers& workers) {
     const auto data = std::const_pointer_cast<TableData>(detail::Access::of(table));
     for (auto& column : columns)
@@ -474,9 +460,12 @@ void add_texts(Table& table, std::span<NumberedTexts> columns, SharedTexts& text
         std::size_t rows = 0;
         for (const auto& part : parts) rows += part.rows().size();
         codes.reserve(rows);
-        for (auto& part : parts) {
+        for (std::size_t next = trimmed_rows; auto& part : parts) {
             for (const auto number : part.rows()) codes.push_back(texts.index(number));
             part = {};
+            if (codes.size() < next) continue;
+            cpu::trim_memory();
+            next += trimmed_rows;
         }
         require_fits(*data, "Table::add", name, rows);
         auto bits = packed(name, valid, rows);
