@@ -304,6 +304,7 @@ struct CorrelatedSumOptions {
     std::optional<std::uint64_t> n{};   ///< as for quantiles
     std::size_t window = 0;             ///< as for quantiles
     std::function<double(double)> g{};  ///< of y; unset: the identity
+    std::string formula{};              ///< a name for g; it is saved, and summaries with different ones do not merge
 };
 
 /// SUM(g(y) : x <= f(AGG(x))) over pairs (x, y); T is the type of x. The sorter sorts 64-bit keys of x and index.
@@ -340,8 +341,10 @@ class QUADMILL_API CorrelatedSums : public StreamSummary {
 
     /// Adds all pairs of the other summary, which is not changed. eps becomes the larger of both.
     /// Pre: the same g.
+    /// Throws: InvalidArgument if formula() differs.
     void merge(const CorrelatedSums& other);
-    /// As Quantiles::load(); `g` is not in the bytes and must be given again.
+    [[nodiscard]] const std::string& formula() const;  ///< from the options or saved bytes
+    /// As Quantiles::load(); `g` is not in the bytes, only its formula, and must be given again.
     [[nodiscard]] static CorrelatedSums load(std::span<const std::byte> bytes, std::function<double(double)> g = {},
                                              std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
 

@@ -320,6 +320,8 @@ class Format(unittest.TestCase):
 
     def test_correlated_sums(self):
         numbers = [random.uniform(-100, 100) for _ in range(2 * 20000)]
+        named = self.saved("corrsum", "d", numbers[:8], "--type", "f64", "--agg", "max", "--g", "y*y")
+        self.assertEqual(named["formula"], "y*y")
         s = self.saved("corrsum", "d", numbers, "--type", "f64", "--agg", "quantile:0.5", "--eps", "0.01")
         xs, ys = numbers[::2], numbers[1::2]
         self.assertEqual((s["n"], s["infinite"]), (len(xs), 0))

@@ -205,6 +205,8 @@ class Reader:
                      rest=[(self.value(self.number()), self.real()) for _ in range(self.number())])
         if self.kind in (1, 7) and self.at < len(self.data):
             s.update(mean=self.real(), squares=self.real())
+        if self.kind == 6 and self.at < len(self.data):
+            s.update(formula=self.raw(self.number()).decode())
         assert self.at == len(self.data), "bytes that are left over"
         return s
 
