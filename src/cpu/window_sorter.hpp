@@ -51,6 +51,9 @@ class CpuWindowSorter : public WindowSorter {
     [[nodiscard]] std::size_t depth() const override { return depth_; }
     [[nodiscard]] std::size_t batch_bytes() const override;
     [[nodiscard]] std::size_t batch_windows() const override { return threads(); }
+    [[nodiscard]] std::size_t bytes() const override {
+        return sizeof *this + threads_.capacity() * sizeof(std::thread);
+    }
     // Shorter than for other sorters, because threads share windows.
     [[nodiscard]] std::size_t window(double eps) const override;
     // Uses the process's pool of threads while its own threads sort.

@@ -221,7 +221,7 @@ struct CorrelatedState final : SummaryState {
         return histogram.bytes();
     }
     [[nodiscard]] std::size_t bytes() override {
-        return sizeof *this + histogram.memory() + pairs.bytes() + (whole ? whole->bytes() : 0);
+        return sizeof *this + histogram.memory() + pairs.bytes() + formula.capacity() + (whole ? whole->bytes() : 0);
     }
     [[nodiscard]] StreamTimes times() override { return times_of(pairs.sorter(), own_times, histogram); }
 

@@ -213,9 +213,13 @@ class Intake {
     [[nodiscard]] const WindowSorter& sorter() const { return *sorter_; }
     // Bytes of the values in flight.
     [[nodiscard]] std::size_t bytes() const {
-        auto bytes = filling_.bytes() + spare_.bytes() + sorted_.bytes() + sorter_->bytes();
+        auto bytes = filling_.bytes() + spare_.bytes() + sorted_.bytes() + sorter_->bytes() + memory_of(in_flight_);
         for (const auto& [batch, is_rest] : in_flight_) bytes += batch.bytes();
         return bytes;
+    }
+
+    [[nodiscard]] std::size_t max_bytes() const {
+        return (sorter_->depth() + 3) * held_bytes(batch_ * rule_.width) + sorter_->bytes();
     }
 
   private:

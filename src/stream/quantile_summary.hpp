@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -119,10 +120,8 @@ class QuantileSummary {
         return first_not(from, to, [&](std::size_t i) { return this->key(i) <= key; });
     }
     [[nodiscard]] std::size_t above(Key key) const { return above(key, 0, size()); }
-    [[nodiscard]] std::size_t bytes() const {
-        return keys_.capacity() * sizeof(Key) + ranks_.capacity() * sizeof(Ranks) +
-               short_keys_.capacity() * sizeof(std::uint32_t) + short_ranks_.capacity() * sizeof(ShortRanks);
-    }
+    [[nodiscard]] std::size_t bytes() const { return bytes_of(std::identity()); }
+    [[nodiscard]] std::size_t memory() const { return bytes_of(held_bytes); }
     // Halves the memory. Answers are as fast, but merging or pruning unpacks first. Long summaries are not packed,
     // because packing would cost more than it saves.
     void pack();
@@ -153,6 +152,11 @@ class QuantileSummary {
     struct ShortRanks {
         std::uint32_t min, more;  // the smallest rank, and the difference to the largest one
     };
+    [[nodiscard]] std::size_t bytes_of(const auto& block) const {
+        return block(keys_.capacity() * sizeof(Key)) + block(ranks_.capacity() * sizeof(Ranks)) +
+               block(short_keys_.capacity() * sizeof(std::uint32_t)) +
+               block(short_ranks_.capacity() * sizeof(ShortRanks));
+    }
     void unpack();
     [[nodiscard]] bool is_packed() const { return !short_keys_.empty() || !short_ranks_.empty(); }
     [[nodiscard]] bool is_stepped() const { return ranks_.empty() && short_ranks_.empty(); }
