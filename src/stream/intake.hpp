@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstring>
-#include <deque>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -93,7 +92,7 @@ class Intake {
     Intake& operator=(const Intake&) = delete;
     // Waits, because the sorter must not write to freed memory.
     ~Intake() {
-        for (; !in_flight_.empty(); in_flight_.pop_front()) {
+        for (; !in_flight_.empty(); in_flight_.erase(in_flight_.begin())) {
             try {
                 sorter_->finish();
             } catch (...) {  // NOLINT(bugprone-empty-catch)
@@ -213,13 +212,14 @@ class Intake {
     [[nodiscard]] const WindowSorter& sorter() const { return *sorter_; }
     // Bytes of the values in flight.
     [[nodiscard]] std::size_t bytes() const {
-        auto bytes = filling_.bytes() + spare_.bytes() + sorted_.bytes() + sorter_->bytes() + memory_of(in_flight_);
+        auto bytes = filling_.bytes() + spare_.bytes() + sorted_.bytes() + sorter_->bytes() +
+                     in_flight_.capacity() * sizeof(InFlight);
         for (const auto& [batch, is_rest] : in_flight_) bytes += batch.bytes();
         return bytes;
     }
 
     [[nodiscard]] std::size_t max_bytes() const {
-        return (sorter_->depth() + 3) * held_bytes(batch_ * rule_.width) + sorter_->bytes();
+        return (sorter_->depth() + 3) * cpu::held_bytes(batch_ * rule_.width) + sorter_->bytes();
     }
 
   private:
@@ -321,13 +321,13 @@ class Intake {
     // If the sorter fails, samples of later batches are passed on, since their other values are gone.
     InFlight finish() {
         auto oldest = std::move(in_flight_.front());
-        in_flight_.pop_front();
+        in_flight_.erase(in_flight_.begin());
         try {
             sorter_->finish();
         } catch (...) {
             if (oldest.is_rest) oldest.batch.clear();
             std::vector<InFlight> sampled;
-            for (; !in_flight_.empty(); in_flight_.pop_front()) {
+            for (; !in_flight_.empty(); in_flight_.erase(in_flight_.begin())) {
                 auto& next = in_flight_.front();
                 bool is_sample = step_ > 0 && !next.is_rest;
                 try {
@@ -390,7 +390,7 @@ class Intake {
     std::uint64_t n_ = 0, nans_ = 0, taken_ = 0;
     Buffer filling_{rule_.width}, spare_{rule_.width};
     Buffer sorted_{rule_.width};  // the first waiting values, sorted
-    std::deque<InFlight> in_flight_;
+    std::vector<InFlight> in_flight_;
 };
 
 }  // namespace quadmill::detail::stream

@@ -8,10 +8,10 @@
 #include <span>
 #include <vector>
 
+#include "cpu/uncleared.hpp"
 #include "stream/bytes.hpp"
 #include "stream/key.hpp"
 #include "stream/share.hpp"
-#include "stream/uncleared.hpp"
 
 namespace quadmill::detail::stream {
 
@@ -121,7 +121,7 @@ class QuantileSummary {
     }
     [[nodiscard]] std::size_t above(Key key) const { return above(key, 0, size()); }
     [[nodiscard]] std::size_t bytes() const { return bytes_of(std::identity()); }
-    [[nodiscard]] std::size_t memory() const { return bytes_of(held_bytes); }
+    [[nodiscard]] std::size_t memory() const { return bytes_of(cpu::held_bytes); }
     // Halves the memory. Answers are as fast, but merging or pruning unpacks first. Long summaries are not packed,
     // because packing would cost more than it saves.
     void pack();
@@ -137,7 +137,7 @@ class QuantileSummary {
         bool operator==(const Ranks&) const = default;
     };
     template <class T>
-    using List = std::vector<T, Uncleared<T>>;
+    using List = std::vector<T, cpu::Uncleared<T>>;
     // The ranks of a sample at equal steps.
     struct Stepped {
         explicit Stepped(const QuantileSummary& of) : gap(of.gap_), n(of.n_) {}

@@ -275,7 +275,7 @@ class SlidingWindow {
     [[nodiscard]] std::size_t memory() const {
         auto bytes = chain_.memory() + levels_.capacity() * sizeof levels_[0];
         for (const auto& level : levels_) {
-            bytes += memory_of(level.blocks);
+            bytes += cpu::memory_of(level.blocks);
             for (const auto& block : level.blocks) bytes += block.memory();
         }
         return bytes;

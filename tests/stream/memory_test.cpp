@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "cpu/sort.hpp"
+#include "cpu/uncleared.hpp"
 #include "cpu/workers.hpp"
 #include "quadmill/concurrent.hpp"
 #include "quadmill/error.hpp"
@@ -24,7 +25,6 @@
 #include "quadmill/sort.hpp"
 #include "quadmill/stream.hpp"
 #include "sanitized.hpp"
-#include "stream/uncleared.hpp"
 
 using namespace quadmill;  // NOLINT(google-build-using-namespace)
 using detail::cpu::sort_keys, detail::cpu::Workers;
@@ -44,7 +44,7 @@ void* allocate(std::size_t bytes) {
     // NOLINTNEXTLINE(cppcoreguidelines-no-malloc): this is what `new` is made of here
     void* const memory = std::malloc(std::max<std::size_t>(bytes, 1));
     if (!memory) throw std::bad_alloc();
-    const auto now = (allocated += malloc_usable_size(memory)) - detail::stream::kept_bytes();
+    const auto now = (allocated += malloc_usable_size(memory)) - detail::cpu::kept_bytes();
     for (auto peak = most_allocated.load(); now > peak && !most_allocated.compare_exchange_weak(peak, now);) {
     }
     return memory;
@@ -216,7 +216,7 @@ void expect_counted(const std::string& name, const Make& make, const Add& add, c
         std::thread([&] {
             CAPTURE(name);
             CAPTURE(part);
-            const auto now = [] { return allocated - detail::stream::kept_bytes(); };
+            const auto now = [] { return allocated - detail::cpu::kept_bytes(); };
             const auto before = now();
             most_allocated = before;
             auto summary = make();

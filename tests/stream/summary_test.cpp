@@ -511,7 +511,8 @@ TEST_CASE("A packed summary gives the same answers") {
 
 TEST_CASE("A thread uses a few freed blocks again") {
     std::thread([] {  // one that has freed nothing yet
-        using List = std::vector<std::uint64_t, Uncleared<std::uint64_t>>;
+        using detail::cpu::kept_bytes;
+        using List = std::vector<std::uint64_t, detail::cpu::Uncleared<std::uint64_t>>;
         constexpr std::size_t size = 20'000;
         const auto freed = reinterpret_cast<std::uintptr_t>(List(size).data());
         const List again(size - 1);  // the same rounded size

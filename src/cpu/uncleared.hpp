@@ -7,7 +7,7 @@
 #include <memory>
 #include <new>
 
-namespace quadmill::detail::stream {
+namespace quadmill::detail::cpu {
 
 // Memory for that many bytes, and back. Blocks from 64 KiB to 4 MiB are used again by the same thread: a merge frees as
 // much as it allocates, and fresh memory of the system, which clears it, takes several times as long as the merge. At
@@ -21,7 +21,7 @@ void give_memory_back(void* block, std::size_t bytes);
 template <class T>
 [[nodiscard]] std::size_t memory_of(const std::deque<T>& of) {
     constexpr std::size_t each = sizeof(T) < 512 ? 512 / sizeof(T) : 1;
-    return (of.size() / each + 2) * (each * sizeof(T) + 4 * sizeof(void*));
+    return (of.size() / each + 1) * (each * sizeof(T) + 4 * sizeof(void*)) + 8 * sizeof(void*);
 }
 
 template <class T>
@@ -40,4 +40,4 @@ struct Uncleared : std::allocator<T> {
     }
 };
 
-}  // namespace quadmill::detail::stream
+}  // namespace quadmill::detail::cpu

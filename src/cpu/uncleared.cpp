@@ -1,11 +1,11 @@
-#include "stream/uncleared.hpp"
+#include "cpu/uncleared.hpp"
 
 #include <array>
 #include <atomic>
 #include <bit>
 #include <utility>
 
-namespace quadmill::detail::stream {
+namespace quadmill::detail::cpu {
 
 namespace {
 
@@ -73,4 +73,4 @@ void give_memory_back(void* block, std::size_t bytes) {
     ::operator delete(block);
 }
 
-}  // namespace quadmill::detail::stream
+}  // namespace quadmill::detail::cpu
