@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <condition_variable>
 #include <cstddef>
-#include <deque>
 #include <exception>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -80,7 +80,7 @@ class CpuWindowSorter : public WindowSorter {
 
     mutable std::mutex mutex_;
     std::condition_variable work_, done_;
-    std::deque<Batch> batches_;
+    std::list<Batch> batches_;  // an empty list has no memory
     std::size_t depth_;
     std::vector<std::thread> threads_;
     Workers workers_;

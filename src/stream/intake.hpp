@@ -86,6 +86,7 @@ class Intake {
         const auto by_threads = std::min(sorter_->batch_windows(), max / window_);
         batch_ = std::max({sorter_->batch_bytes() / rule.width / window_, by_threads, std::size_t{1}}) * window_;
         const bool on_this_thread = sorter_->name() == "cpu" && sorter_->batch_windows() == 1;
+        in_flight_.reserve(sorter_->depth());  // so that no batch is lost when it is added
         long_ = on_this_thread ? 16 * std::uint64_t{batch_} : 0;
     }
     Intake(const Intake&) = delete;
