@@ -34,6 +34,15 @@ inline const SlidingOptions& checked(const std::string& name, const SlidingOptio
     return options;
 }
 
+// Throws InvalidArgument if a window may take that many bytes, and they are too many.
+inline void check_bytes(const std::string& name, const SlidingOptions& options, double bytes) {
+    if (bytes <= static_cast<double>(options.max_bytes)) return;
+    throw InvalidArgument(name + ": a window of " + std::to_string(options.window) + " values with eps " +
+                          text_of(options.eps) + " may take " + text_of(bytes / 0x1p30) + " GiB, more than the " +
+                          text_of(static_cast<double>(options.max_bytes) / 0x1p30) +
+                          " GiB of max_bytes; take a larger eps, a shorter window or fewer threads");
+}
+
 // Appends all values but the NaNs, of which there are that many.
 inline void append_numbers(Buffer& to, const Values& values, const KeyRule& rule, std::size_t nans) {
     const auto before = to.size();
@@ -151,13 +160,8 @@ class SlidingState final : public WindowedState {
           blocks_(plan_),
           trees_(rule, plan_, intake.sorter()),
           sorts_(rule, plan_) {
-        const double bytes = plan_.max_bytes(rule.width) + static_cast<double>(trees_.max_bytes()) +
-                             (plan_.is_exact() || plan_.sorted ? 0 : static_cast<double>(intake.max_bytes()));
-        if (bytes <= static_cast<double>(options.max_bytes)) return;
-        throw InvalidArgument(name + ": a window of " + std::to_string(options.window) + " values with eps " +
-                              text_of(options.eps) + " may take " + text_of(bytes / 0x1p30) + " GiB, more than the " +
-                              text_of(static_cast<double>(options.max_bytes) / 0x1p30) +
-                              " GiB of max_bytes; take a larger eps, a shorter window or fewer threads");
+        const auto more = trees_.max_bytes() + (plan_.is_exact() || plan_.sorted ? 0 : intake.max_bytes());
+        check_bytes(name, options, plan_.max_bytes(rule.width) + static_cast<double>(more));
     }
 
     void take(const Windows& sorted) override {

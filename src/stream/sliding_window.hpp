@@ -75,9 +75,11 @@ struct SlidingPlan {
         }
         return blocks * entry_bytes + 4 * static_cast<double>(exact) * bytes;
     }
-    // Values that levels with their own sorts take together: several of the longest sets.
+    // Values that levels with their own sorts take together: several of the longest sets, but no more than a window,
+    // whose blocks are all made before older ones are dropped.
     [[nodiscard]] std::size_t added_at_once() const {
-        return static_cast<std::size_t>(std::clamp(16 * (levels + 1) / eps, 0x1p16, 0x1p22));
+        const double some = std::clamp(16 * (levels + 1) / eps, 0x1p16, 0x1p22);
+        return static_cast<std::size_t>(std::min(some, static_cast<double>(window)));
     }
     // True if only the values themselves are kept.
     [[nodiscard]] bool is_exact() const { return exact == window; }
