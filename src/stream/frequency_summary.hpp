@@ -77,7 +77,7 @@ class FrequencySummary {
 
     // Gives memory back, if much of it is not used.
     void pack() {
-        if (entries_.capacity() / 8 * 7 > entries_.size()) entries_.shrink_to_fit();
+        if (!for_size && entries_.capacity() / 8 * 7 > entries_.size()) entries_.shrink_to_fit();
     }
 
     [[nodiscard]] std::uint64_t n() const { return n_; }

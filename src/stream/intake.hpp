@@ -93,7 +93,7 @@ class Intake {
     Intake& operator=(const Intake&) = delete;
     // Waits, because the sorter must not write to freed memory.
     ~Intake() {
-        for (; !in_flight_.empty(); in_flight_.erase(in_flight_.begin())) {
+        for (; !in_flight_.empty(); forget_first()) {
             try {
                 sorter_->finish();
             } catch (...) {  // NOLINT(bugprone-empty-catch)
@@ -322,13 +322,13 @@ class Intake {
     // If the sorter fails, samples of later batches are passed on, since their other values are gone.
     InFlight finish() {
         auto oldest = std::move(in_flight_.front());
-        in_flight_.erase(in_flight_.begin());
+        forget_first();
         try {
             sorter_->finish();
         } catch (...) {
             if (oldest.is_rest) oldest.batch.clear();
             std::vector<InFlight> sampled;
-            for (; !in_flight_.empty(); in_flight_.erase(in_flight_.begin())) {
+            for (; !in_flight_.empty(); forget_first()) {
                 auto& next = in_flight_.front();
                 bool is_sample = step_ > 0 && !next.is_rest;
                 try {
@@ -348,6 +348,7 @@ class Intake {
         }
         return oldest;
     }
+    void forget_first() { in_flight_.erase(in_flight_.begin()); }
     void take_back(Buffer batch) {
         if (batch.size() == 0) return;
         batch.append(filling_.values());

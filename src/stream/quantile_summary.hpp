@@ -121,7 +121,7 @@ class QuantileSummary {
     }
     [[nodiscard]] std::size_t above(Key key) const { return above(key, 0, size()); }
     [[nodiscard]] std::size_t bytes() const { return bytes_of(std::identity()); }
-    [[nodiscard]] std::size_t memory() const { return bytes_of(cpu::held_bytes); }
+    [[nodiscard]] std::size_t memory() const { return for_size ? bytes() : bytes_of(cpu::held_bytes); }
     // Halves the memory. Answers are as fast, but merging or pruning unpacks first. Long summaries are not packed,
     // because packing would cost more than it saves.
     void pack();

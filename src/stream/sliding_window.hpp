@@ -275,6 +275,7 @@ class SlidingWindow {
     [[nodiscard]] double merge_ms() const { return chain_.merge_ms(); }
     [[nodiscard]] double compress_ms() const { return chain_.compress_ms() + prune_ms_; }
     [[nodiscard]] std::size_t memory() const {
+        if constexpr (for_size) return bytes() + chain_.memory() - chain_.bytes();
         auto bytes = chain_.memory() + levels_.capacity() * sizeof levels_[0];
         for (const auto& level : levels_) {
             bytes += cpu::memory_of(level.blocks);
