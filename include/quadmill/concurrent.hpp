@@ -48,7 +48,8 @@ struct QUADMILL_API SavedParts {
 };
 
 inline constexpr std::size_t max_panes = std::size_t{1} << 20U;
-inline constexpr double max_pane = 0x1p53;  // the numbers of panes are exact as doubles
+inline constexpr std::size_t map_node = 6 * sizeof(void*);  // bytes of an entry of a map, except for its strings
+inline constexpr double max_pane = 0x1p53;                  // the numbers of panes are exact as doubles
 
 }  // namespace detail::stream
 
@@ -160,7 +161,7 @@ class Recent {
     /// Bytes of all parts.
     [[nodiscard]] std::size_t bytes() const {
         std::size_t bytes = 0;
-        for (const auto& [index, part] : parts_) bytes += part.bytes();
+        for (const auto& [index, part] : parts_) bytes += detail::stream::map_node + part.bytes();
         return bytes;
     }
     /// All parts as bytes, which docs/stream-format.md describes.
@@ -254,7 +255,8 @@ class Grouped {
     /// Bytes of all groups.
     [[nodiscard]] std::size_t bytes() const {
         std::size_t bytes = 0;
-        for (const auto& [group, summary] : groups_) bytes += sizeof group + group.capacity() + summary.bytes();
+        for (const auto& [group, summary] : groups_)
+            bytes += detail::stream::map_node + sizeof group + group.capacity() + summary.bytes();
         return bytes;
     }
     /// All groups as bytes, which docs/stream-format.md describes.

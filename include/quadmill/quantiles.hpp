@@ -66,7 +66,8 @@ class QUADMILL_API StreamSummary {
 
     /// The summary as bytes, which docs/stream-format.md describes.
     [[nodiscard]] std::vector<std::byte> save() const;
-    /// Bytes of all memory, including values in flight and the CPU's sorter.
+    /// Bytes of all memory, including values in flight and the CPU's sorter. It does not count freed blocks that
+    /// threads keep for later merges: at most 8 MiB a thread, and 32 MiB of all threads.
     [[nodiscard]] std::size_t bytes() const;
     /// Bytes of the summary of all complete windows so far.
     [[nodiscard]] std::size_t summary_bytes() const;

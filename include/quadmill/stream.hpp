@@ -128,7 +128,8 @@ struct SlidingOptions {
 /// < 1e-4; up to max(2^18, 32 / eps) values wait for each of the sorter's threads. Windows of more than about 10^8
 /// values (2^19 / eps if that is less), and those with RawValues::Never, have L + 1 levels: 2 (L + 1)^2 / eps entries of
 /// 12 to 24 bytes. At most 4 (L + 1)^2 / eps more are being merged, and half of that again while the stream is shorter
-/// than the window. The sorter has four batches of max(32 (L + 1) / eps, 2^14) values. Widths::Variable: about 6 (L + 1)
+/// than the window. The sorter has five batches, each of max(32 (L + 1) / eps, 2^14) values or, if that is more, 512 KiB for
+/// each of its threads. Widths::Variable: about 6 (L + 1)
 /// ln(8 / eps) log2(window eps) / eps entries, and the last 128 / eps values.
 /// Throws: InvalidArgument if all this may exceed max_bytes; otherwise as Quantiles.
 /// Source: SIGMOD'05 section 5.3; Arasu and Manku, PODS 2004: with L + 1 levels, the error of a block on level l is eps
@@ -304,6 +305,7 @@ struct CorrelatedSumOptions {
     std::optional<std::uint64_t> n{};   ///< as for quantiles
     std::size_t window = 0;             ///< as for quantiles
     std::function<double(double)> g{};  ///< of y; unset: the identity
+    std::string formula{};              ///< a name for g; it is saved, and summaries with different ones do not merge
 };
 
 /// SUM(g(y) : x <= f(AGG(x))) over pairs (x, y); T is the type of x. The sorter sorts 64-bit keys of x and index.
@@ -340,8 +342,10 @@ class QUADMILL_API CorrelatedSums : public StreamSummary {
 
     /// Adds all pairs of the other summary, which is not changed. eps becomes the larger of both.
     /// Pre: the same g.
+    /// Throws: InvalidArgument if formula() differs.
     void merge(const CorrelatedSums& other);
-    /// As Quantiles::load(); `g` is not in the bytes and must be given again.
+    [[nodiscard]] const std::string& formula() const;  ///< from the options or saved bytes
+    /// As Quantiles::load(); `g` is not in the bytes, only its formula, and must be given again.
     [[nodiscard]] static CorrelatedSums load(std::span<const std::byte> bytes, std::function<double(double)> g = {},
                                              std::unique_ptr<WindowSorter> sorter = cpu_window_sorter(1));
 

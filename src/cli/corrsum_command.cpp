@@ -25,6 +25,9 @@ struct CorrsumCommand {
     void run() const;
     template <class T>
     void run_as() const;
+
+  private:
+    void check_formula(const std::string& has) const;
 };
 
 double number_of(auto value) {
@@ -64,11 +67,34 @@ input::ParseLine<input::Pair<T>> parse_of(const StreamOptions& stream) {
     return input::parse_pair<T>;
 }
 
+// Otherwise the sums would be of different things.
+void CorrsumCommand::check_formula(const std::string& has) const {
+    if (has == g) return;
+    throw CLI::ValidationError("--g", fmt::format("the summary in '{}' has sums of {}, not of {}", stream.resume,
+                                                  has.empty() ? "y" : has, g.empty() ? "y" : g));
+}
+
 template <class T>
 void CorrsumCommand::run_as() const {
     StreamRun run(stream, 2 * sizeof(T));
     const auto summed = g.empty() ? std::function<double(double)>() : input::parse_expression(g, "y");
-    CorrelatedSums<T> summary({.eps = eps, .n = n, .window = stream.window, .g = summed}, run.sorter());
+    using Sums = CorrelatedSums<T>;
+    const auto load = [&](std::span<const std::byte> bytes, std::unique_ptr<WindowSorter> with) {
+        return Sums::load(bytes, summed, std::move(with));
+    };
+    const auto make = [&](double with_eps, std::size_t window, std::unique_ptr<WindowSorter> with) {
+        return Sums({.eps = with_eps, .n = n, .window = window, .g = summed, .formula = g}, std::move(with));
+    };
+    auto sorter = run.sorter();
+    auto summary = run.resumed([&](auto bytes) { return load(bytes, std::move(sorter)); },
+                               [&] { return make(eps, stream.window, std::move(sorter)); },
+                               [&](const Sums& some) {
+                                   check_resumed_eps(stream, eps, some.eps());
+                                   check_formula(some.formula());
+                                   check_resumed_plan(stream, some, [&](std::size_t window) {
+                                       return make(some.eps(), window, cpu_window_sorter(1));
+                                   });
+                               });
     Columns<T> columns;
     std::uint64_t pairs = 0;
     const auto add = [&](auto records) {
@@ -87,9 +113,9 @@ void CorrsumCommand::run_as() const {
     };
     const input::RawRecords<std::array<T, 2>> raw{
         "pair of " + input::word_for(input::type_words, stream.type()) + " values", check_pair<T>};
-    const auto any = any_summary<CorrelatedSums<T>>(
+    const auto any = any_summary<Sums>(
         summary, [&](const auto& some) { return answer_of(some, threshold.question()); },
-        [&](std::span<const std::byte> bytes) { return CorrelatedSums<T>::load(bytes, summed); });
+        [&](std::span<const std::byte> bytes) { return load(bytes, cpu_window_sorter(1)); });
     run.run<std::array<T, 2>, input::Pair<T>>(any, raw, parse_of<T>(stream), add, add);
 }
 
@@ -111,6 +137,7 @@ void add_corrsum_command(CLI::App& app) {
     add_n_option(*verb, command->n);
     add_stream_options(*verb, command->stream, input::type_words,
                        "Input is text, two numbers per line, separated by a comma, a tab or blanks; y is read as f64");
+    add_resume_options(*verb, command->stream);
     verb->footer(
         "In formulas: the sum of g(y) over all pairs with x <= f(AGG(x)). By default g(y) is y, and f(AGG(x)) is "
         "A * AGG(x) + B.\n"

@@ -56,7 +56,11 @@ void FrequentCommand::run_as() const {
     const FrequencyOptions options{.eps = support.eps(), .window = stream.window};
     const auto make = [options] { return Frequencies<T>(options); };
     const auto ask = [&](const Frequencies<T>& some) { return answer_of(some, question); };
-    const auto check = [this](const Frequencies<T>& some) { support.check_resumed(stream, some.eps()); };
+    const auto check = [this](const Frequencies<T>& some) {
+        support.check_resumed(stream, some.eps());
+        check_resumed_plan(stream, some,
+                           [&](std::size_t window) { return Frequencies<T>({.eps = some.eps(), .window = window}); });
+    };
     if (!stream.group.empty()) return run_groups<T, Frequencies<T>>(run, stream, max_groups, make, check, ask);
     if (sliding.seconds > 0) return run_recent<T, Frequencies<T>>(run, stream, sliding, make, check, ask);
     const auto run_with = [&]<class Summary>(Summary summary) {

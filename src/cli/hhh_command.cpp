@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 #include <numeric>
+#include <utility>
 
 #include "cli/commands.hpp"
 #include "cli/stream_run.hpp"
@@ -27,6 +28,7 @@ struct HhhCommand {
   private:
     void run_ipv6();
     void read_hierarchy();
+    void check_resumed(const HeavyPrefixOptions& has) const;
 
     std::vector<int> lengths_;
     Notation notation_ = Notation::Hexadecimal;
@@ -72,13 +74,28 @@ void HhhCommand::read_hierarchy() {
     notation_ = Notation::Ipv4;
 }
 
+void HhhCommand::check_resumed(const HeavyPrefixOptions& has) const {
+    check_resumed_eps(stream, support.eps(), has.eps);
+    if (support.support < has.support) {
+        throw CLI::ValidationError("--support", fmt::format("must be at least {}, that of the summary in '{}', not {}",
+                                                            has.support, stream.resume, support.support));
+    }
+    if (lengths_ == has.lengths) return;
+    throw CLI::ValidationError("--hierarchy", fmt::format("the summary in '{}' has prefixes of other lengths: {}",
+                                                          stream.resume, fmt::join(has.lengths, ",")));
+}
+
 // Addresses are lines of text or the fields of a column.
 void HhhCommand::run_ipv6() {
     refuse_with(stream, "--hierarchy", {"--type", "--raw", "--window", "--engine"});
     stream.reading.form = input::Form::Text;
     StreamRun run(stream, 0);
     using Prefixes = HeavyPrefixes<Ipv6>;
-    Prefixes summary({.eps = support.eps(), .support = support.support, .lengths = {0, 16, 32, 48, 56, 64, 128}});
+    lengths_ = {0, 16, 32, 48, 56, 64, 128};
+    auto summary = run.resumed(
+        [](auto bytes) { return Prefixes::load(bytes); },
+        [this] { return Prefixes({.eps = support.eps(), .support = support.support, .lengths = lengths_}); },
+        [this](const Prefixes& some) { check_resumed(some.options()); });
     const Question question{.support = support.support, .rule = rule};
     run.use_cpu();
     run.run_parsed<Ipv6>(any_summary<Prefixes>(summary, [&](const auto& some) { return answer_of(some, question); }),
@@ -88,22 +105,40 @@ void HhhCommand::run_ipv6() {
 template <class T>
 void HhhCommand::run_as() const {
     StreamRun run(stream, sizeof(T));
-    HeavyPrefixes<T> summary(
-        {.eps = support.eps(), .support = support.support, .lengths = lengths_, .window = stream.window}, run.sorter());
+    using Prefixes = HeavyPrefixes<T>;
+    auto sorter = run.sorter();
+    auto summary = run.resumed(
+        [&](auto bytes) { return Prefixes::load(bytes, std::move(sorter)); },
+        [&] {
+            return Prefixes(
+                {.eps = support.eps(), .support = support.support, .lengths = lengths_, .window = stream.window},
+                std::move(sorter));
+        },
+        [this](const Prefixes& some) {
+            check_resumed(some.options());
+            check_resumed_plan(stream, some, [&](std::size_t window) {
+                auto options = some.options();
+                options.window = window;
+                return Prefixes(options);
+            });
+        });
     const Question question{.support = support.support, .notation = notation_, .rule = rule};
     input::ParseLine<T> parse = input::parse_number<T>;
     if constexpr (std::is_same_v<T, std::uint32_t>) {
         if (notation_ == Notation::Ipv4) parse = input::parse_ipv4;
     }
     run.run<T>(
-        any_summary<HeavyPrefixes<T>>(summary, [&](const auto& some) { return answer_of(some, question); }),
+        any_summary<Prefixes>(summary, [&](const auto& some) { return answer_of(some, question); }),
         [&](std::span<const T> values) { summary.add(values); }, parse);
 }
 
 void HhhCommand::run() {
     support.check();
-    if (support.eps() < 1e-6) throw CLI::ValidationError("--eps", "must be at least 1e-6; it is S / 10 by default");
-    if (2 * support.eps() > support.support) throw CLI::ValidationError("--support", "must be at least twice --eps");
+    const bool own_eps = support.given_eps || !stream.resumes();
+    if (own_eps && support.eps() < 1e-6)
+        throw CLI::ValidationError("--eps", "must be at least 1e-6; it is S / 10 by default");
+    if (own_eps && 2 * support.eps() > support.support)
+        throw CLI::ValidationError("--support", "must be at least twice --eps");
     if (hierarchy == "ipv6") return run_ipv6();
     read_hierarchy();
     if (stream.type() == KeyType::U32) return run_as<std::uint32_t>();
@@ -126,6 +161,7 @@ void add_hhh_command(CLI::App& app) {
     add_stream_options(*verb, command->stream, prefix_types,
                        "Input is text, one number per line; with ipv4 hierarchies also addresses such as 10.0.0.1");
     add_column_options(*verb, command->stream);
+    add_resume_options(*verb, command->stream);
     verb->footer(
         "A prefix is frequent if it has at least the fraction S of all values, not counting those under a longer "
         "reported prefix. lower, estimate and upper are bounds of that count. count has all values under the prefix.\n"

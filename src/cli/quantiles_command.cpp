@@ -58,6 +58,10 @@ void QuantilesCommand::check_resumed(const Quantiles<T>& summary) const {
     }
     if (questions.stats() && summary.moments() == Moments::Off)
         refuse_resumed(stream, "--stats", "was made without --stats, so it has no mean,");
+    if (n && summary.tail() != Tail::Off) refuse_resumed(stream, "--n", "has a tail, so it does not use a number");
+    check_resumed_plan(stream, summary, [&](std::size_t window) {
+        return Quantiles<T>({.eps = summary.eps(), .n = n, .window = window, .tail = summary.tail()});
+    });
     hint(summary.eps(), summary.tail());
 }
 

@@ -295,8 +295,8 @@ void check_resumed_eps(const StreamOptions& options, double given, double eps) {
 
 void add_resume_options(CLI::App& verb, StreamOptions& options) {
     verb.add_option("--resume", options.resume,
-                    "Continue the summary in FILE, if the file exists. It goes on as it was made: another --eps, "
-                    "--tail or --sliding is refused")
+                    "Continue the summary in FILE, if the file exists. It goes on as it was made: options that ask "
+                    "for something else, such as another --eps, are refused")
         ->check(input::file_name())
         ->type_name("FILE");
     add_every_option(verb, "--save-every", nullptr, options.save_every.seconds,
@@ -378,6 +378,7 @@ void add_sliding_form_options(CLI::App& verb, SlidingOptions& form, CLI::Option*
 }
 
 void SlidingChoice::check(double eps, const StreamOptions& stream) const {
+    refuse_with(stream, "--sorter-min", {"--resume"});  // it is not in a saved summary
     if (!stream.time.empty() && seconds == 0)
         throw CLI::ValidationError("--time", "goes with --sliding and a time, such as --sliding 5min");
     if (seconds > 0) {
@@ -402,6 +403,10 @@ void SlidingChoice::check_resumed(const StreamOptions& stream, const SlidingOpti
     if (window != has.window) refuse_resumed(stream, "--sliding", fmt::format("has a window of {} values", has.window));
     if (asked() < window && has.widths == Widths::Fixed)
         refuse_resumed(stream, "--width", "was made without --width, so it only knows its whole window,");
+    if (form.paper.raw != has.paper.raw && form.paper.raw == RawValues::Never)
+        refuse_resumed(stream, "--no-exact-window", "may keep the values of its window");
+    if (form.paper.blocks != has.paper.blocks && form.paper.blocks == SlidingBlocks::Sorted)
+        refuse_resumed(stream, "--sorted-levels", "has one chain of merges");
 }
 
 void SlidingChoice::check_resumed(const StreamOptions& stream, double has_seconds) const {

@@ -17,6 +17,7 @@
 #include "input/checks.hpp"
 #include "quadmill/error.hpp"
 #include "sort/choose.hpp"
+#include "stream/bytes.hpp"
 
 namespace quadmill::detail::cli {
 
@@ -40,6 +41,27 @@ void refuse_saved(const std::string& file, std::span<const std::byte> bytes, con
     words.resize(words.size() - hint.size());
     throw InvalidArgument(
         fmt::format("{}: {}: {}", files::input_name(file), words, full_name_of(saved_summary(bytes))));
+}
+
+SavedPlan saved_plan(std::span<const std::byte> saved) {
+    using Kind = SavedSummary::Kind;
+    stream::Reader from("saved_plan", saved);
+    SavedPlan plan;
+    static_cast<void>(from.f64());  // eps
+    switch (from.header().kind) {
+        case Kind::HeavyPrefixes:
+            static_cast<void>(from.f64());  // support
+            break;
+        case Kind::Quantiles:
+        case Kind::TailQuantiles:  // the tail stands there
+        case Kind::CorrelatedSums:
+            plan.levels = from.u64();
+            break;
+        default:
+            break;
+    }
+    plan.window = from.u64();
+    return plan;
 }
 
 SaveFile::SaveFile(const std::string& path, Format format) : path_(path) {

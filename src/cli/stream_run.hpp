@@ -133,6 +133,27 @@ template <class T>
 template <class Record, class T>
 using Keep = std::function<input::Fault(T, std::string_view, Record&)>;
 
+// Windows and levels in saved bytes; 0 if a kind has none.
+struct SavedPlan {
+    std::uint64_t window = 0, levels = 0;
+};
+[[nodiscard]] SavedPlan saved_plan(std::span<const std::byte> saved);
+// Rejects --window and --n if the resumed summary has others. make(window) is an empty summary with its eps and with
+// the n of the options.
+template <class Summary, class Make>
+void check_resumed_plan(const StreamOptions& options, const Summary& resumed, const Make& make) {
+    const auto given = [&](const char* option) {
+        return options.verb->get_option_no_throw(option) != nullptr && options.verb->count(option) > 0;
+    };
+    if (!given("--window") && !given("--n")) return;
+    const auto has = saved_plan(resumed.save());
+    const auto wanted = saved_plan(make(given("--window") ? options.window : has.window).save());
+    if (wanted.window != has.window)
+        refuse_resumed(options, "--window", "has windows of " + std::to_string(has.window) + " values");
+    if (given("--n") && wanted.levels != has.levels)
+        refuse_resumed(options, "--n", "was made for another number of values");
+}
+
 // Passes a stream to a summary.
 class StreamRun {
   public:

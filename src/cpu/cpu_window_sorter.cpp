@@ -117,7 +117,7 @@ void CpuWindowSorter::loop() {
     while (true) {
         work_.wait(lock, [&] { return stop_ || next() != batches_.end(); });
         if (stop_) return;
-        auto& batch = *next();  // the reference stays valid: until the batch is done, the deque only grows at its end
+        auto& batch = *next();  // the reference stays valid: until the batch is done, it is in the list
         const auto first = batch.taken, end = std::min(first + at_once(batch.window), batch.windows);
         batch.taken = end;
         lock.unlock();

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <condition_variable>
 #include <cstddef>
-#include <deque>
 #include <exception>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -51,6 +51,9 @@ class CpuWindowSorter : public WindowSorter {
     [[nodiscard]] std::size_t depth() const override { return depth_; }
     [[nodiscard]] std::size_t batch_bytes() const override;
     [[nodiscard]] std::size_t batch_windows() const override { return threads(); }
+    [[nodiscard]] std::size_t bytes() const override {
+        return sizeof *this + threads_.capacity() * sizeof(std::thread);
+    }
     // Shorter than for other sorters, because threads share windows.
     [[nodiscard]] std::size_t window(double eps) const override;
     // Uses the process's pool of threads while its own threads sort.
@@ -77,7 +80,7 @@ class CpuWindowSorter : public WindowSorter {
 
     mutable std::mutex mutex_;
     std::condition_variable work_, done_;
-    std::deque<Batch> batches_;
+    std::list<Batch> batches_;  // an empty list has no memory
     std::size_t depth_;
     std::vector<std::thread> threads_;
     Workers workers_;

@@ -81,6 +81,10 @@ class BlockTrees {
     }
     [[nodiscard]] std::uint64_t n() const { return values_.size(); }  // waiting values
     [[nodiscard]] std::size_t bytes() const { return values_.bytes() + merged_.bytes(); }
+    [[nodiscard]] std::size_t max_bytes() const {
+        if (plan_.tree_height() == 0 || plan_.is_exact()) return 0;
+        return cpu::held_bytes(at_once_ * tree_values() * rule_.width) * (step_ == 1 ? 2 : 1);
+    }
 
   private:
     [[nodiscard]] std::size_t block() const { return static_cast<std::size_t>(plan_.block); }

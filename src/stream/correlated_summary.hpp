@@ -66,6 +66,7 @@ class CorrelatedSummary {
     [[nodiscard]] bool is_exact() const { return max_error() == 0; }
     [[nodiscard]] std::span<const Entry> entries() const { return entries_; }
     [[nodiscard]] std::size_t bytes() const { return entries_.capacity() * sizeof(Entry); }
+    [[nodiscard]] std::size_t memory() const { return bytes(); }
 
     // Lower and upper bounds of the amounts at or below the key.
     [[nodiscard]] std::pair<Amounts, Amounts> at_most(Key key) const;

@@ -154,6 +154,7 @@ struct CorrelatedState final : SummaryState {
     CorrelatedState(KeyType of, const CorrelatedSumOptions& wanted, std::unique_ptr<WindowSorter> sorter)
         : type(of),
           g(wanted.g),
+          formula(wanted.formula),
           window(window_for("CorrelatedSums", wanted.eps, wanted.window, *sorter)),
           pairs(cpu::bytes_of(of) <= 4, std::move(sorter), window, [this](auto sorted) { take(std::move(sorted)); }),
           histogram(ErrorPlan::planned(wanted.eps, wanted.n, window)) {}
@@ -220,12 +221,13 @@ struct CorrelatedState final : SummaryState {
         return histogram.bytes();
     }
     [[nodiscard]] std::size_t bytes() override {
-        return sizeof *this + histogram.memory() + pairs.bytes() + (whole ? whole->bytes() : 0);
+        return sizeof *this + histogram.memory() + pairs.bytes() + formula.capacity() + (whole ? whole->bytes() : 0);
     }
     [[nodiscard]] StreamTimes times() override { return times_of(pairs.sorter(), own_times, histogram); }
 
     KeyType type;
     std::function<double(double)> g;
+    std::string formula;
     std::size_t window;
     PairIntake pairs;
     ExponentialHistogram<CorrelatedSummary> histogram;
@@ -305,6 +307,9 @@ CorrelatedSum<Key> CorrelatedState::sum(const Aggregate& aggregate, const Map& f
 void CorrelatedState::merge(CorrelatedState& from) {
     const std::lock_guard lock(from.mutex);
     check_merge("CorrelatedSums::merge", count, from.count, max_pairs);
+    if (formula != from.formula)
+        throw InvalidArgument("CorrelatedSums::merge: both must have the same formula, not '" + formula + "' and '" +
+                              from.formula + "'");
     std::vector<CorrelatedSummary::Pair> rest;
     const auto buckets = from.compact(rest);
     auto merged = histogram;
@@ -336,6 +341,7 @@ std::vector<std::byte> CorrelatedState::save() {
         to.u64(key);
         to.f64(weight);
     }
+    if (!formula.empty()) to.text(formula);
     return to.take();
 }
 
@@ -354,6 +360,7 @@ void CorrelatedState::read(Reader& from, const ErrorPlan& plan) {
         from.require(std::isfinite(weight), "a pair");
         pairs.add(key, weight);
     }
+    if (!from.at_end()) from.require(!(formula = from.text()).empty(), "the formula");
     from.end();
     check_total(from);
 }
@@ -415,13 +422,18 @@ void CorrelatedSums<T>::merge(const CorrelatedSums& other) {
 }
 
 template <class T>
+const std::string& CorrelatedSums<T>::formula() const {
+    return state().formula;
+}
+
+template <class T>
 CorrelatedSums<T> CorrelatedSums<T>::load(std::span<const std::byte> bytes, std::function<double(double)> g,
                                           std::unique_ptr<WindowSorter> sorter) {
     auto from = open("CorrelatedSums::load", bytes, Kind::CorrelatedSums, type_of<T>());
     const double eps = read_eps(from, 1e-9);
     const auto levels = from.u64();
     from.require(levels >= 1 && levels <= ErrorPlan::max_ids, "the levels");
-    CorrelatedSums loaded({.eps = eps, .n = {}, .window = read_window(from), .g = std::move(g)}, std::move(sorter));
+    CorrelatedSums loaded({.eps = eps, .window = read_window(from), .g = std::move(g)}, std::move(sorter));
     loaded.state().read(from, ErrorPlan::of_stream(eps, levels));
     return loaded;
 }

@@ -211,7 +211,9 @@ class ExponentialHistogram {
     // Bytes of the buckets; and of everything, including the memory that the next merge uses.
     [[nodiscard]] std::size_t bytes() const { return total(&Summary::bytes); }
     [[nodiscard]] std::size_t memory() const {
-        return bytes() + spare_.bytes() + buckets_.size() * (sizeof(std::shared_ptr<Summary>) + sizeof(Summary));
+        constexpr std::size_t shared = sizeof(Summary) + 16;  // with its counters
+        return total(&Summary::memory) + spare_.memory() + parts().size() * shared +
+               buckets_.capacity() * sizeof(Shared) + waiting_.capacity() * sizeof(Waiting);
     }
     // That bucket, which the caller may change: no copy shares it. An empty one if there is none; values should follow.
     [[nodiscard]] Summary& own_bucket(std::size_t id) {

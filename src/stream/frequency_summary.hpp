@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "cpu/uncleared.hpp"
 #include "quadmill/stream.hpp"
 #include "stream/bytes.hpp"
 #include "stream/key.hpp"
 #include "stream/share.hpp"
-#include "stream/uncleared.hpp"
 
 namespace quadmill::detail::stream {
 
@@ -75,21 +75,24 @@ class FrequencySummary {
     // Drops every key that need not have an entry if max_error() may be that large; the papers' `compress`.
     void prune(double max_error, const Share& share = alone);
 
-    void pack() {}  // a merge would unpack first
+    // Gives memory back, if much of it is not used.
+    void pack() {
+        if (!for_size && entries_.capacity() / 8 * 7 > entries_.size()) entries_.shrink_to_fit();
+    }
 
     [[nodiscard]] std::uint64_t n() const { return n_; }
     // The max error of a count.
     [[nodiscard]] std::uint64_t max_error() const { return absent_; }
     [[nodiscard]] std::span<const Entry> entries() const { return entries_; }
     [[nodiscard]] std::size_t bytes() const { return entries_.size() * sizeof(Entry); }
-    [[nodiscard]] std::size_t memory() const { return entries_.capacity() * sizeof(Entry); }
+    [[nodiscard]] std::size_t memory() const { return cpu::held_bytes(entries_.capacity() * sizeof(Entry)); }
     [[nodiscard]] Bounds count(Key key) const;
 
     void write(Writer& to) const;
     static FrequencySummary read(Reader& from);
 
   private:
-    using List = std::vector<Entry, Uncleared<Entry>>;
+    using List = std::vector<Entry, cpu::Uncleared<Entry>>;
     // Counts the keys that have an entry and those that may occur more often than `limit`, among n sorted keys at(i).
     // The work is split into parts that each begin with a new key.
     template <class At>

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstring>
-#include <deque>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -87,13 +86,14 @@ class Intake {
         const auto by_threads = std::min(sorter_->batch_windows(), max / window_);
         batch_ = std::max({sorter_->batch_bytes() / rule.width / window_, by_threads, std::size_t{1}}) * window_;
         const bool on_this_thread = sorter_->name() == "cpu" && sorter_->batch_windows() == 1;
+        in_flight_.reserve(sorter_->depth());  // so that no batch is lost when it is added
         long_ = on_this_thread ? 16 * std::uint64_t{batch_} : 0;
     }
     Intake(const Intake&) = delete;
     Intake& operator=(const Intake&) = delete;
     // Waits, because the sorter must not write to freed memory.
     ~Intake() {
-        for (; !in_flight_.empty(); in_flight_.pop_front()) {
+        for (; !in_flight_.empty(); forget_first()) {
             try {
                 sorter_->finish();
             } catch (...) {  // NOLINT(bugprone-empty-catch)
@@ -213,9 +213,14 @@ class Intake {
     [[nodiscard]] const WindowSorter& sorter() const { return *sorter_; }
     // Bytes of the values in flight.
     [[nodiscard]] std::size_t bytes() const {
-        auto bytes = filling_.bytes() + spare_.bytes() + sorted_.bytes() + sorter_->bytes();
+        auto bytes = filling_.bytes() + spare_.bytes() + sorted_.bytes() + sorter_->bytes() +
+                     in_flight_.capacity() * sizeof(InFlight);
         for (const auto& [batch, is_rest] : in_flight_) bytes += batch.bytes();
         return bytes;
+    }
+
+    [[nodiscard]] std::size_t max_bytes() const {
+        return (sorter_->depth() + 3) * cpu::held_bytes(batch_ * rule_.width) + sorter_->bytes();
     }
 
   private:
@@ -317,13 +322,13 @@ class Intake {
     // If the sorter fails, samples of later batches are passed on, since their other values are gone.
     InFlight finish() {
         auto oldest = std::move(in_flight_.front());
-        in_flight_.pop_front();
+        forget_first();
         try {
             sorter_->finish();
         } catch (...) {
             if (oldest.is_rest) oldest.batch.clear();
             std::vector<InFlight> sampled;
-            for (; !in_flight_.empty(); in_flight_.pop_front()) {
+            for (; !in_flight_.empty(); forget_first()) {
                 auto& next = in_flight_.front();
                 bool is_sample = step_ > 0 && !next.is_rest;
                 try {
@@ -343,6 +348,7 @@ class Intake {
         }
         return oldest;
     }
+    void forget_first() { in_flight_.erase(in_flight_.begin()); }
     void take_back(Buffer batch) {
         if (batch.size() == 0) return;
         batch.append(filling_.values());
@@ -386,7 +392,7 @@ class Intake {
     std::uint64_t n_ = 0, nans_ = 0, taken_ = 0;
     Buffer filling_{rule_.width}, spare_{rule_.width};
     Buffer sorted_{rule_.width};  // the first waiting values, sorted
-    std::deque<InFlight> in_flight_;
+    std::vector<InFlight> in_flight_;
 };
 
 }  // namespace quadmill::detail::stream

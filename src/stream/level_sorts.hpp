@@ -47,7 +47,9 @@ class LeastSorter final : public WindowSorter {
     [[nodiscard]] std::size_t batch_bytes() const override { return sorter_->batch_bytes(); }
     [[nodiscard]] std::size_t batch_windows() const override { return sorter_->batch_windows(); }
     [[nodiscard]] std::size_t window(double eps) const override { return sorter_->window(eps); }
-    [[nodiscard]] std::size_t bytes() const override { return sorter_->bytes(); }
+    [[nodiscard]] std::size_t bytes() const override {
+        return sizeof *this + cpu::memory_of(by_sorter_) + sorter_->bytes();
+    }
     [[nodiscard]] Times times() const override {
         auto times = sorter_->times();
         times.sort += sort_ms_;
@@ -162,7 +164,7 @@ class LevelSorts {
         return timed(times.merge, [&] { return Summary::merged(rest, last, {}); });
     }
     [[nodiscard]] std::size_t bytes() const {
-        auto bytes = sets_.bytes() + waiting_.bytes();
+        auto bytes = sets_.bytes() + waiting_.bytes() + levels_.capacity() * sizeof(Level);
         for (const auto& level : levels_) bytes += level.block.bytes();
         return bytes;
     }

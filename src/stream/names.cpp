@@ -138,7 +138,7 @@ Frequencies<std::string> Frequencies<std::string>::load(std::span<const std::byt
 }
 
 std::size_t Frequencies<std::string>::bytes() const {
-    constexpr std::size_t node = 4 * sizeof(void*);
+    constexpr std::size_t node = 5 * sizeof(void*);
     const std::size_t in_place = std::string().capacity();
     auto bytes = sizeof *this + counts_.bucket_count() * sizeof(void*);
     for (const auto& [name, count] : counts_)

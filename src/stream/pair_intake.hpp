@@ -77,7 +77,7 @@ class PairIntake final : WindowSink {
         return pairs;
     }
     [[nodiscard]] std::size_t bytes() const {
-        return keys_.bytes() + weights_.size() * sizeof(double) + rest_.capacity() * sizeof(Pair);
+        return keys_.bytes() + cpu::memory_of(weights_) + rest_.capacity() * sizeof(Pair);
     }
     [[nodiscard]] const WindowSorter& sorter() const { return keys_.sorter(); }
     [[nodiscard]] std::uint64_t n() const { return n_; }

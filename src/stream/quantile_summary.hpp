@@ -4,13 +4,14 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
+#include "cpu/uncleared.hpp"
 #include "stream/bytes.hpp"
 #include "stream/key.hpp"
 #include "stream/share.hpp"
-#include "stream/uncleared.hpp"
 
 namespace quadmill::detail::stream {
 
@@ -119,10 +120,8 @@ class QuantileSummary {
         return first_not(from, to, [&](std::size_t i) { return this->key(i) <= key; });
     }
     [[nodiscard]] std::size_t above(Key key) const { return above(key, 0, size()); }
-    [[nodiscard]] std::size_t bytes() const {
-        return keys_.capacity() * sizeof(Key) + ranks_.capacity() * sizeof(Ranks) +
-               short_keys_.capacity() * sizeof(std::uint32_t) + short_ranks_.capacity() * sizeof(ShortRanks);
-    }
+    [[nodiscard]] std::size_t bytes() const { return bytes_of(std::identity()); }
+    [[nodiscard]] std::size_t memory() const { return for_size ? bytes() : bytes_of(cpu::held_bytes); }
     // Halves the memory. Answers are as fast, but merging or pruning unpacks first. Long summaries are not packed,
     // because packing would cost more than it saves.
     void pack();
@@ -138,7 +137,7 @@ class QuantileSummary {
         bool operator==(const Ranks&) const = default;
     };
     template <class T>
-    using List = std::vector<T, Uncleared<T>>;
+    using List = std::vector<T, cpu::Uncleared<T>>;
     // The ranks of a sample at equal steps.
     struct Stepped {
         explicit Stepped(const QuantileSummary& of) : gap(of.gap_), n(of.n_) {}
@@ -153,6 +152,11 @@ class QuantileSummary {
     struct ShortRanks {
         std::uint32_t min, more;  // the smallest rank, and the difference to the largest one
     };
+    [[nodiscard]] std::size_t bytes_of(const auto& block) const {
+        return block(keys_.capacity() * sizeof(Key)) + block(ranks_.capacity() * sizeof(Ranks)) +
+               block(short_keys_.capacity() * sizeof(std::uint32_t)) +
+               block(short_ranks_.capacity() * sizeof(ShortRanks));
+    }
     void unpack();
     [[nodiscard]] bool is_packed() const { return !short_keys_.empty() || !short_ranks_.empty(); }
     [[nodiscard]] bool is_stepped() const { return ranks_.empty() && short_ranks_.empty(); }

@@ -300,7 +300,7 @@ struct QuantilesState final : WindowedState {
         return histogram.bytes();
     }
     [[nodiscard]] std::size_t bytes() override {
-        return sizeof *this + histogram.memory() + intake.bytes() + (of_rest ? of_rest->bytes() : 0);
+        return sizeof *this + histogram.memory() + intake.bytes() + (of_rest ? of_rest->memory() : 0);
     }
     [[nodiscard]] StreamTimes times() override { return times_of(intake.sorter(), own_times, histogram); }
 

@@ -19,8 +19,8 @@
 
 namespace quadmill::detail::stream {
 
-// Throws InvalidArgument for options out of range, with values of that many bytes.
-inline const SlidingOptions& checked(const std::string& name, const SlidingOptions& options, std::size_t value_bytes) {
+// Throws InvalidArgument for options out of range.
+inline const SlidingOptions& checked(const std::string& name, const SlidingOptions& options) {
     check_eps(name, options.eps, SlidingPlan::min_eps);
     if (options.window < 1 || options.window > SlidingPlan::max_window) {
         throw InvalidArgument(name + ": the window must be from 1 to 2^40 values, not " +
@@ -31,12 +31,16 @@ inline const SlidingOptions& checked(const std::string& name, const SlidingOptio
                               ": levels that sort for themselves serve windows of fixed width; use "
                               "SlidingBlocks::Merged for variable ones");
     }
-    const double bytes = SlidingPlan(options).max_bytes(value_bytes);
-    if (bytes <= static_cast<double>(options.max_bytes)) return options;
+    return options;
+}
+
+// Throws InvalidArgument if a window may take that many bytes, and they are too many.
+inline void check_bytes(const std::string& name, const SlidingOptions& options, double bytes) {
+    if (bytes <= static_cast<double>(options.max_bytes)) return;
     throw InvalidArgument(name + ": a window of " + std::to_string(options.window) + " values with eps " +
                           text_of(options.eps) + " may take " + text_of(bytes / 0x1p30) + " GiB, more than the " +
                           text_of(static_cast<double>(options.max_bytes) / 0x1p30) +
-                          " GiB of max_bytes; take a larger eps or a shorter window");
+                          " GiB of max_bytes; take a larger eps, a shorter window or fewer threads");
 }
 
 // Appends all values but the NaNs, of which there are that many.
@@ -147,7 +151,7 @@ class SlidingState final : public WindowedState {
     // Messages begin with `name`.
     SlidingState(const KeyRule& rule, const std::string& name, const SlidingOptions& options,
                  std::unique_ptr<WindowSorter> sorter, SlidingPlan::Levels levels = SlidingPlan::Levels::FewIfPossible)
-        : WindowedState(rule, SlidingPlan(checked(name, options, rule.width), levels).intake_window(),
+        : WindowedState(rule, SlidingPlan(checked(name, options), levels).intake_window(),
                         with_min(std::move(sorter), options)),
           name_(name),
           options_(options),
@@ -155,7 +159,10 @@ class SlidingState final : public WindowedState {
           last_(rule, plan_.exact + plan_.exact / 8),
           blocks_(plan_),
           trees_(rule, plan_, intake.sorter()),
-          sorts_(rule, plan_) {}
+          sorts_(rule, plan_) {
+        const auto more = trees_.max_bytes() + (plan_.is_exact() || plan_.sorted ? 0 : intake.max_bytes());
+        check_bytes(name, options, plan_.max_bytes(rule.width) + static_cast<double>(more));
+    }
 
     void take(const Windows& sorted) override {
         for (std::size_t i = 0; i < sorted.size(); ++i) trees_.add(sorted[i], blocks_, intake.share(), own_times);
@@ -213,7 +220,8 @@ class SlidingState final : public WindowedState {
     [[nodiscard]] std::size_t bytes() override {
         auto bytes = sizeof *this + blocks_.memory() + trees_.bytes() + last_.bytes() + sorts_.bytes() +
                      intake.bytes() + last_.sorted_bytes();
-        for (const auto& part : rest_) bytes += part.bytes();
+        for (const auto& part : rest_) bytes += part.memory() + sizeof part;
+        if (answer_) bytes += answer_->parts.capacity() * sizeof answer_->parts[0];
         return bytes;
     }
     [[nodiscard]] StreamTimes times() override { return times_of(intake.sorter(), own_times, blocks_); }
@@ -307,7 +315,7 @@ class SlidingState final : public WindowedState {
     // Takes many values at a time, so that sets of the same size are sorted together. If a sorter fails, the values
     // counted by n() and nans() were taken.
     void add_to_levels(Values values) {
-        constexpr std::size_t max = std::size_t{1} << 22U;
+        const auto max = plan_.added_at_once();
         settle();  // finishes what a failed sorter has left, before more values come
         Buffer numbers(intake.rule().width);
         for (; !values.empty(); values = values.from(std::min(values.size(), max))) {

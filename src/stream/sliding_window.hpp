@@ -59,17 +59,27 @@ struct SlidingPlan {
         if (fixed && !sorted && !never && !is_exact() && wanted == Levels::FewIfPossible) choose_few();
     }
     // The max memory in bytes, for values of that many bytes.
+    // Without those of the intake and of trees.
     [[nodiscard]] double max_bytes(std::size_t value_bytes) const {
         constexpr double entry_bytes = 24;
         const double bytes = static_cast<double>(value_bytes), all = levels + 1.0, w = static_cast<double>(window);
         if (is_exact()) return w * (3 * bytes + entry_bytes);  // the last values, and as many for an answer
+        // New blocks are made before old ones are dropped.
         const double blocks = few ? w / static_cast<double>(length(top)) * 2 / eps +
                                         lower() * (w / std::max(own_error(0), 1.0) + 32 / eps)
-                              : fixed ? std::min(6 * all * all / eps, (all + 2) * w)
-                                      : 6 * all * std::log(8 / eps) * std::log2(w * eps) / eps;
-        if (sorted) return blocks * entry_bytes + 2 * std::min(4 * all / eps, w) * (2 * bytes + entry_bytes);
-        const double waiting = tree_height() > 0 ? static_cast<double>(length(tree_height())) : 0;
-        return blocks * entry_bytes + 4 * static_cast<double>(block + exact) * bytes + 2 * waiting * bytes;
+                              : fixed ? 2 * std::min(6 * all * all / eps, (all + 2) * w)
+                                      : 12 * all * std::log(8 / eps) * std::log2(w * eps) / eps;
+        if (sorted) {
+            const double waiting = 2 * std::min(4 * all / eps, w) + static_cast<double>(added_at_once());
+            return blocks * entry_bytes + waiting * (2 * bytes + entry_bytes);
+        }
+        return blocks * entry_bytes + 4 * static_cast<double>(exact) * bytes;
+    }
+    // Values that levels with their own sorts take together: several of the longest sets, but no more than a window,
+    // whose blocks are all made before older ones are dropped.
+    [[nodiscard]] std::size_t added_at_once() const {
+        const double some = std::clamp(16 * (levels + 1) / eps, 0x1p16, 0x1p22);
+        return static_cast<std::size_t>(std::min(some, static_cast<double>(window)));
     }
     // True if only the values themselves are kept.
     [[nodiscard]] bool is_exact() const { return exact == window; }
@@ -264,7 +274,15 @@ class SlidingWindow {
     [[nodiscard]] std::uint64_t n() const { return blocks_ * plan_.block; }
     [[nodiscard]] double merge_ms() const { return chain_.merge_ms(); }
     [[nodiscard]] double compress_ms() const { return chain_.compress_ms() + prune_ms_; }
-    [[nodiscard]] std::size_t memory() const { return bytes() + chain_.memory() - chain_.bytes(); }
+    [[nodiscard]] std::size_t memory() const {
+        if constexpr (for_size) return bytes() + chain_.memory() - chain_.bytes();
+        auto bytes = chain_.memory() + levels_.capacity() * sizeof levels_[0];
+        for (const auto& level : levels_) {
+            bytes += cpu::memory_of(level.blocks);
+            for (const auto& block : level.blocks) bytes += block.memory();
+        }
+        return bytes;
+    }
     [[nodiscard]] std::size_t bytes() const {
         std::size_t bytes = chain_.bytes();
         for (const auto& level : levels_) {

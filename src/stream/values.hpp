@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "stream/uncleared.hpp"
+#include "cpu/uncleared.hpp"
 
 namespace quadmill::detail::stream {
 
@@ -92,7 +92,7 @@ class Buffer {
     [[nodiscard]] std::size_t size() const { return size_; }
     [[nodiscard]] bool empty() const { return size_ == 0; }
     [[nodiscard]] std::size_t capacity() const { return capacity_; }
-    [[nodiscard]] std::size_t bytes() const { return memory_.size(); }
+    [[nodiscard]] std::size_t bytes() const { return cpu::held_bytes(memory_.size()); }
     [[nodiscard]] std::byte* data(std::size_t i = 0) { return memory_.data() + i * width_; }
     template <class Bits>
     [[nodiscard]] std::span<Bits> as() {
@@ -141,7 +141,7 @@ class Buffer {
         capacity_ = capacity;
     }
 
-    std::vector<std::byte, Uncleared<std::byte>> memory_;
+    std::vector<std::byte, cpu::Uncleared<std::byte>> memory_;
     std::size_t size_ = 0, capacity_ = 0, width_;
 };
 

@@ -20,7 +20,7 @@ def lines(values):
 
 class Stream(Command):
     def answers(self, *args, stdin=b"", status=0, engine="cpu"):
-        result = run(*args, "--json", "--engine", engine, stdin=stdin)
+        result = run(*args, "--json", *([] if "ipv6" in args else ["--engine", engine]), stdin=stdin)
         self.assertEqual(result.returncode, status, result.stderr)
         self.assertEqual(result.stderr, b"")
         return [json.loads(line) for line in result.stdout.splitlines()]

@@ -682,21 +682,28 @@ class Monitors(Stream):
         first, second = ([chance.randrange(1000) for _ in range(20_000)] for _ in range(2))
         for verb in (["quantiles", "--eps", "0.01"], ["frequent", "--support", "0.01"],
                      ["quantiles", "--sliding", "30000", "--eps", "0.01"],
-                     ["frequent", "--sliding", "30000", "--support", "0.01"]):
-            saved = self.path("saved-" + "-".join(verb))
+                     ["frequent", "--sliding", "30000", "--support", "0.01"],
+                     ["hhh", "--support", "0.1", "--hierarchy", "ipv4-bits"],
+                     ["corrsum", "--agg", "max", "--g", "y+1", "--eps", "0.01"]):
+            rows = (lambda ys: b"".join(b"7,%d\n" % y for y in ys)) if verb[0] == "corrsum" else lines
+            merge = ["merge", *(["--agg", "max"] if verb[0] == "corrsum" else [])]
+            saved = self.path("saved-" + "-".join(verb).replace("/", "-"))
             process = self.start(*verb, "--text", "--save", saved, "--save-every", "1ms", "--resume", saved)
-            process.stdin.write(lines(first))
+            process.stdin.write(rows(first))
             process.stdin.flush()
             deadline = time.time() + 30
-            while run("merge", saved, "--json").stdout[:10] == b"" or self.report("merge", saved)["n"] < len(first):
+            while run(*merge, saved, "--json").stdout[:10] == b"" or self.report(*merge, saved)["n"] < len(first):
                 self.assertLess(time.time(), deadline)
-                process.stdin.write(b"5\n")  # saves are due when values come
+                process.stdin.write(rows([5]))  # saves are due when values come
                 first.append(5)
                 process.stdin.flush()
                 time.sleep(0.02)
             process.kill()
-            kept = self.report("merge", saved)["n"]
-            answer = self.answer(*verb, "--text", "--resume", saved, stdin=lines(second))
+            before = self.report(*merge, saved)
+            kept = before["n"]
+            answer = self.answer(*verb, "--text", "--resume", saved, stdin=rows(second))
+            if verb[0] == "corrsum":  # exact, since all x are equal
+                self.assertEqual(answer["sum"], before["sum"] + sum(y + 1 for y in second))
             self.assertEqual(answer["n"] if "--sliding" not in verb else kept,
                              kept + (0 if "--sliding" in verb else len(second)))
         self.fails(2, "--save", "quantiles", "--text", "--save-every", "1s", stdin=b"")

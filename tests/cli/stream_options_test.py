@@ -10,6 +10,7 @@ import signal
 import subprocess
 import time
 import unittest
+import unittest.mock
 
 from command import QUADMILL, run
 
@@ -28,9 +29,9 @@ class Resumed(Stream):
 
     def refused(self, words, *call):
         save = self.path("not-made")
-        result = subprocess.run([QUADMILL, *call, "--save", save, "--every", "10", "--engine", "cpu"],
-                                stdin=self.silent, capture_output=True,
-                                timeout=20)
+        engine = [] if "ipv6" in call else ["--engine", "cpu"]
+        result = subprocess.run([QUADMILL, *call, "--save", save, "--every", "10", *engine], stdin=self.silent,
+                                capture_output=True, timeout=20)
         self.assertEqual((result.returncode, result.stdout), (2, b""), (call, result.stderr))
         text = result.stderr.decode()
         self.assertIn(words, text, call)
@@ -108,6 +109,80 @@ class Resumed(Stream):
             for width in ("300", "1000"):
                 answer = self.answer(*verb, "--sliding", "1000", "--width", width, "--resume", any_width, stdin=b"")
                 self.assertEqual((answer["n"], answer["width"]), (2000, int(width)))
+
+    def test_windows_numbers_and_forms(self):
+        text = lines(range(2000))
+        sliding = ["--sliding", "1000"]
+        for verb, options, others in (
+                ("quantiles", ["--window", "500", "--n", "9000"], [["--window", "501"], ["--n", "90"]]),
+                ("quantiles", ["--window", "500", "--column", "v", "--by", "k"], [["--window", "501"]]),
+                ("quantiles", ["--window", "500", "--sliding", "1h"], [["--window", "501"]]),
+                ("quantiles", ["--tail", "high"], [["--n", "9000"]]),
+                ("frequent", ["--window", "500", "--support", "0.1"], [["--window", "501"]]),
+                ("frequent", ["--window", "500", "--support", "0.1", "--sliding", "1h"], [["--window", "501"]]),
+                ("quantiles", sliding, [["--no-exact-window"], ["--sorted-levels"], ["--sorter-min", "9"]]),
+                ("quantiles", [*sliding, "--no-exact-window", "--sorted-levels"], [["--sorter-min", "9"]]),
+                ("frequent", ["--support", "0.1", *sliding], [["--no-exact-window"], ["--sorted-levels"]])):
+            with self.subTest(options):
+                call = [verb, *options] if "--by" in options else [verb, "--text", *options]
+                content = b"v,k\n" + b"".join(b"%d,g\n" % i for i in range(2000)) if "--by" in options else text
+                saved = self.saved("saved", *call, stdin=content)
+                self.assertEqual(self.answer(*call, "--resume", saved, stdin=content)["n"], 4000)
+                for other in others:
+                    self.refused(f"{other[0]}: ", *call, "--resume", saved, *other)
+
+    def test_heavy_prefixes(self):
+        numbers = lines(i % 7 << 29 for i in range(900))
+        addresses = b"".join(b"2001:db8:%x::\n" % (i % 7) for i in range(900))
+        call = ["hhh", "--text", "--support", "0.1", "--eps", "0.01", "--hierarchy"]
+        bytes_of = self.saved("bytes", *call, "ipv4-bytes", "--window", "3000", stdin=numbers)
+        ipv6 = self.saved("ipv6", *call, "ipv6", stdin=addresses)
+        for saved, form, content in ((bytes_of, "ipv4-bytes", numbers), (ipv6, "ipv6", addresses)):
+            whole = self.answer(*call, form, stdin=content + content)
+            resume = ["hhh", "--text", "--hierarchy", form, "--resume", saved, "--support"]
+            window = [] if form == "ipv6" else ["--window", "3000"]
+            for same in (["0.1"], ["0.1", "--eps", "1%"], ["0.1", *window]):
+                self.assertEqual(self.answer(*resume, *same, stdin=content),
+                                 dict(whole, values_per_s=unittest.mock.ANY, bytes=unittest.mock.ANY))
+            self.assertEqual(self.answer(*resume, "0.2", stdin=content)["n"], 1800)
+            self.refused("has eps 0.01", *resume, "0.1", "--eps", "0.02")
+            self.refused(f"--support: must be at least 0.1, that of the summary in '{saved}', not 0.05", *resume,
+                         "0.05")
+        self.refused("has prefixes of other lengths: 0,8,16,24,32", *call, "0,8,16", "--resume", bytes_of)
+        self.refused("--window: the summary in", *call, "ipv4-bytes", "--resume", bytes_of, "--window", "4000")
+        self.assertEqual(self.answer(*call, "0,8,16,24,32", "--resume", bytes_of, stdin=b"1\n")["n"], 901)
+        for saved, other, types in ((bytes_of, "ipv6", []), (ipv6, "ipv4-bytes", []),
+                                    (bytes_of, "0,8", ["--type", "u64"])):
+            self.fails(1, "another", *call, other, *types, "--resume", saved, stdin=b"")
+        small = ["hhh", "--text", "--support", "4e-6", "--hierarchy", "8,16"]
+        fine = self.saved("fine", *small, "--eps", "1e-6", stdin=b"1\n")
+        self.assertEqual(self.answer(*small, "--resume", fine, stdin=b"1\n")["n"], 2)
+
+    def test_correlated_sums(self):
+        rows = [(i * 37 % 101, i % 9) for i in range(900)]
+        pairs = b"".join(b"%d,%d\n" % row for row in rows)
+        call = ["corrsum", "--text", "--agg", "quantile:0.5", "--eps", "0.01", "--g"]
+        squares = self.saved("squares", *call, "y*y", "--window", "200", "--n", "9000", stdin=pairs)
+        plain = self.saved("plain", *call[:-1], stdin=pairs)
+        for saved, formula in ((squares, ["--g", "y*y"]), (plain, [])):
+            whole = self.answer(*call[:-1], *formula, "--window", "200", "--n", "9000", stdin=pairs + pairs)
+            for same in ([], *([["--window", "200", "--n", "9000"]] if formula else [])):
+                answer = self.answer(*call[:4], *formula, *same, "--resume", saved, stdin=pairs)
+                self.assertEqual((answer["n"], answer["eps"]), (1800, 0.01))
+                for key in ("sum", "lower", "upper", "threshold"):
+                    self.assertEqual(answer[key], whole[key], key)
+            self.assertEqual(self.answer(*call[:2], "--agg", "max", *formula, "--resume", saved, stdin=b"")["sum"],
+                             sum(y * y if formula else y for _, y in rows))
+            self.refused("has eps 0.01", *call[:4], *formula, "--resume", saved, "--eps", "0.02")
+        self.refused(f"--g: the summary in '{squares}' has sums of y*y, not of y", *call[:-1], "--resume", squares)
+        self.refused("has sums of y*y, not of 2*y", *call, "2*y", "--resume", squares)
+        self.refused("has sums of y, not of y*y", *call, "y*y", "--resume", plain)
+        self.refused("--window: the summary in", *call, "y*y", "--resume", squares, "--window", "300")
+        self.refused("--n: the summary in", *call, "y*y", "--resume", squares, "--n", "90")
+        self.fails(1, "another type", *call[:-1], "--type", "f32", "--resume", plain, stdin=b"")
+        self.fails(1, f"'{plain}': both must have the same formula, not 'y*y' and ''", "merge", "--agg", "max", squares,
+                   plain)
+        self.assertEqual(self.report("merge", "--agg", "max", squares, squares)["n"], 1800)
 
     def test_the_hint_is_about_the_summary(self):
         coarse = self.saved("coarse", "quantiles", "--text", "--eps", "0.05", stdin=b"1\n2\n")

@@ -117,6 +117,15 @@ TEST_CASE("Correlated sums: g, NaN, and what is refused") {
     CHECK_THROWS_AS(squares.add(std::span(x).first(1), std::vector<double>{1e300}), InvalidArgument);
     CHECK_THROWS_AS(static_cast<void>(squares.sum({}, [](double) { return std::nan(""); })), InvalidArgument);
     CHECK_THROWS_AS(static_cast<void>(CorrelatedSums<float>().sum({})), InvalidArgument);
+    CorrelatedSums<float> named({.g = [](double v) { return v * v; }, .formula = "y*y"});
+    named.add(std::vector{1.0F, 2.0F}, std::vector{3.0, 4.0});
+    CHECK_THROWS_AS(named.merge(squares), InvalidArgument);
+    auto again = CorrelatedSums<float>::load(named.save());
+    CHECK(again.formula() == "y*y");
+    CHECK(squares.formula().empty());
+    again.merge(named);
+    CHECK(again.sum({Aggregate::Kind::Max}).sum == 50);
+    CHECK(CorrelatedSums<float>::load(again.save()).save() == again.save());
     CHECK_THROWS_AS(static_cast<void>(squares.sum({Aggregate::Kind::Quantile, 2})), InvalidArgument);
 }
 

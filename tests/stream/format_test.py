@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Files that the command saves, read by read_summary.py, which knows docs/stream-format.md alone: every bound in them
-holds for the values that were put in.
+"""Files that the command saves, read by read_summary.py and read_all_summaries.py, which know docs/stream-format.md
+alone: every bound in them holds for the values that were put in.
 
 usage: format_test.py QUADMILL [unittest arguments]
 """
@@ -19,6 +19,7 @@ import unittest
 import zlib
 from fractions import Fraction
 
+import read_all_summaries
 import read_summary
 
 QUADMILL = sys.argv.pop(1)
@@ -122,7 +123,7 @@ class Golden(unittest.TestCase):
             path = os.path.join(folder, "saved")
             for name in names:
                 golden = os.path.join(GOLDEN, name)
-                read_summary.read(golden)
+                read_all_summaries.read(golden)
                 options = ["--agg", "avg"] if name == "correlated_sums" else []
                 answer = subprocess.run([QUADMILL, "merge", golden, *options, "--json", "--save", path], check=True,
                                         capture_output=True).stdout
@@ -149,7 +150,7 @@ class Format(unittest.TestCase):
         subprocess.run([QUADMILL, verb, *options, "--engine", "cpu", "--save", path], check=True,
                        stdout=subprocess.DEVNULL,
                        input=array.array(code, values).tobytes())
-        return read_summary.read(path)
+        return read_all_summaries.read(path)
 
     def check_ranks(self, summary, values):
         """Some index of the value, counted from 1 in sorted order, is possible by the bounds of each entry."""
@@ -190,6 +191,53 @@ class Format(unittest.TestCase):
         self.assertEqual(len(s["buckets"]), 1)
         self.check_ranks(s["buckets"][0][1], values)
 
+    def test_answers(self):
+        """read_summary.py gives the bounds that the command gives."""
+        reader = os.path.join(os.path.dirname(__file__), "read_summary.py")
+        path = os.path.join(self.folder.name, "summary")
+        for name, code in (("f32", "f"), ("f64", "d"), ("i32", "i"), ("u32", "I"), ("i64", "q"), ("u64", "Q")):
+            for count in (0, 1, 300, 70000):
+                values = array.array(code, (int(random.gauss(5000, 900)) // 60 * 60 for _ in range(count)))
+                asked = sorted({0, 1, 5000, 4980, 4981, 9999, *values[:5]})
+                words = [f"{float(value)}" if code in "fd" else str(value) for value in map(int, asked)]
+                for verb, options in (("quantiles", ["--eps", "0.01", "--stats"]),
+                                      ("frequent", ["--support", "0.01", "--eps", "0.01"])):
+                    self.saved(verb, code, values, "--type", name, *options)
+                    printed = subprocess.run([sys.executable, reader, path, *words], check=True, capture_output=True,
+                                             text=True).stdout
+                    bounds = dict(zip(asked, (tuple(map(int, line.split())) for line in printed.splitlines())))
+                    self.assertEqual(list(bounds), asked)
+                    for value, (low, high) in bounds.items():
+                        exact = sum(one <= value if verb == "quantiles" else one == value for one in values)
+                        self.assertTrue(low <= exact <= high, (verb, name, value))
+                        self.assertLessEqual(high - low, 0.02 * count)
+                    self.check_command(verb, path, bounds, count)
+
+    def check_command(self, verb, path, bounds, count):
+        if count == 0:
+            return
+        options = ["--rank", ",".join(map(str, bounds))] if verb == "quantiles" else ["--support", "0.01"]
+        found = json.loads(subprocess.run([QUADMILL, "merge", path, *options, "--json"], check=True,
+                                          capture_output=True).stdout)
+        items = found["ranks" if verb == "quantiles" else "items"]
+        self.assertTrue(items)
+        for item in items:
+            if item["value"] in bounds:
+                self.assertEqual((item["lower"], item["upper"]), bounds[item["value"]])
+
+    def test_golden_answers(self):
+        """The bounds of golden files hold for the values in them, and are as narrow as eps says."""
+        for name, code, content, eps in (("quantiles", "f", FLOATS, 0.05), ("frequencies", "I", WORDS, 0.01)):
+            values = array.array(code, content)
+            with open(os.path.join(GOLDEN, name), "rb") as file:
+                reader = read_summary.Reader(file.read())
+            self.assertEqual(reader.body(), read_all_summaries.read(os.path.join(GOLDEN, name)))
+            for value in {*values[:60], -1, 10**6}:
+                low, high = reader.bounds(value)
+                exact = sum(one <= value for one in values) if code == "f" else values.count(value)
+                self.assertTrue(low <= exact <= high, (name, value))
+                self.assertLessEqual(high - low, 2 * eps * len(values))
+
     def test_a_tail(self):
         values = array.array("f", (random.expovariate(1) for _ in range(150000)))
         ordered, n = sorted(values), len(values)
@@ -218,7 +266,7 @@ class Format(unittest.TestCase):
         path = os.path.join(self.folder.name, "names")
         subprocess.run([QUADMILL, "frequent", "--names", "--text", "--support", "0.02", "--save", path], check=True,
                        stdout=subprocess.DEVNULL, input=b"\n".join(names))
-        s, exact = read_summary.read(path), collections.Counter(names)
+        s, exact = read_all_summaries.read(path), collections.Counter(names)
         self.assertEqual((s["eps"], s["n"]), (0.002, len(names)))
         self.assertLessEqual(len(s["counts"]), 1000)
         self.assertEqual(list(s["counts"]), sorted(s["counts"]))
@@ -233,7 +281,7 @@ class Format(unittest.TestCase):
         path = os.path.join(self.folder.name, "addresses")
         subprocess.run([QUADMILL, "hhh", "--hierarchy", "ipv6", "--support", "0.2", "--save", path], check=True,
                        stdout=subprocess.DEVNULL, input="\n".join(map(str, addresses)).encode())
-        s = read_summary.read(path)
+        s = read_all_summaries.read(path)
         self.assertEqual((s["support"], list(s["lengths"])), (0.2, [0, 16, 32, 48, 56, 64, 128]))
         for length, level in s["lengths"].items():
             exact = collections.Counter(address.packed[:length // 8] for address in addresses)
@@ -248,7 +296,7 @@ class Format(unittest.TestCase):
         subprocess.run([QUADMILL, "quantiles", "--column", "ms", "--by", "path", "--eps", "0.01", "--save", path],
                        check=True,
                        stdout=subprocess.DEVNULL, input=("path,ms\n" + "".join(f"{a},{b}\n" for a, b in rows)).encode())
-        s, exact = read_summary.read(path), collections.defaultdict(list)
+        s, exact = read_all_summaries.read(path), collections.defaultdict(list)
         for group, value in rows:
             exact[group.encode()].append(value)
         self.assertEqual(s["empty"], dict(s["empty"], eps=0.01, buckets=[], rest=[]))
@@ -269,7 +317,7 @@ class Format(unittest.TestCase):
                            check=True,
                            stdout=subprocess.DEVNULL,
                            input=("t,v\n" + "".join(f"{t!r},{v}\n" for t, v in rows)).encode())
-            s, latest, late, exact = read_summary.read(path), -1e300, 0, collections.defaultdict(list)
+            s, latest, late, exact = read_all_summaries.read(path), -1e300, 0, collections.defaultdict(list)
             for t, v in rows:
                 latest = max(latest, t)
                 pane = math.floor(t / (s["seconds"] / s["panes"]))
@@ -320,6 +368,8 @@ class Format(unittest.TestCase):
 
     def test_correlated_sums(self):
         numbers = [random.uniform(-100, 100) for _ in range(2 * 20000)]
+        named = self.saved("corrsum", "d", numbers[:8], "--type", "f64", "--agg", "max", "--g", "y*y")
+        self.assertEqual(named["formula"], b"y*y")
         s = self.saved("corrsum", "d", numbers, "--type", "f64", "--agg", "quantile:0.5", "--eps", "0.01")
         xs, ys = numbers[::2], numbers[1::2]
         self.assertEqual((s["n"], s["infinite"]), (len(xs), 0))

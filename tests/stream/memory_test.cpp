@@ -1,17 +1,25 @@
-// Memory that runs out at any allocation of add() and save(): the summary stays usable and correct.
+// The bytes that summaries say they have, and memory that runs out at any allocation of add() and save(): the summary
+// stays usable and correct.
 #include <doctest/doctest.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <functional>
 #include <map>
 #include <new>
 #include <random>
+#include <span>
 #include <string>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include "cpu/sort.hpp"
+#include "cpu/uncleared.hpp"
 #include "cpu/workers.hpp"
+#include "quadmill/concurrent.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill/names.hpp"
 #include "quadmill/sort.hpp"
@@ -25,6 +33,8 @@ namespace {
 
 // Allocations left to all threads together; the last one fails. 0: none fails.
 std::atomic<std::size_t> allocations_left = 0;
+// Bytes that are allocated now; and the most there were, without those that threads keep for later.
+std::atomic<std::size_t> allocated = 0, most_allocated = 0;
 
 void* allocate(std::size_t bytes) {
     auto left = allocations_left.load();
@@ -32,8 +42,17 @@ void* allocate(std::size_t bytes) {
     }
     if (left == 1) throw std::bad_alloc();
     // NOLINTNEXTLINE(cppcoreguidelines-no-malloc): this is what `new` is made of here
-    if (void* const memory = std::malloc(std::max<std::size_t>(bytes, 1))) return memory;
-    throw std::bad_alloc();
+    void* const memory = std::malloc(std::max<std::size_t>(bytes, 1));
+    if (!memory) throw std::bad_alloc();
+    const auto now = (allocated += malloc_usable_size(memory)) - detail::cpu::kept_bytes();
+    for (auto peak = most_allocated.load(); now > peak && !most_allocated.compare_exchange_weak(peak, now);) {
+    }
+    return memory;
+}
+
+void release(void* memory) noexcept {
+    allocated -= malloc_usable_size(memory);
+    std::free(memory);  // NOLINT(cppcoreguidelines-no-malloc)
 }
 
 }  // namespace
@@ -57,16 +76,16 @@ void* operator new[](std::size_t bytes, const std::nothrow_t& how) noexcept {
 }
 // GCC compares an inlined free() with an operator new that was not inlined: a wrong -Wmismatched-new-delete.
 [[gnu::noinline]] void operator delete(void* memory) noexcept {
-    std::free(memory);
+    release(memory);
 }
 [[gnu::noinline]] void operator delete[](void* memory) noexcept {
-    std::free(memory);
+    release(memory);
 }
 [[gnu::noinline]] void operator delete(void* memory, std::size_t /*bytes*/) noexcept {
-    std::free(memory);
+    release(memory);
 }
 [[gnu::noinline]] void operator delete[](void* memory, std::size_t /*bytes*/) noexcept {
-    std::free(memory);
+    release(memory);
 }
 // NOLINTEND(cppcoreguidelines-no-malloc,misc-new-delete-overloads)
 
@@ -161,6 +180,194 @@ void expect_counts(const Summary& summary, std::span<const float> values, std::s
 }
 
 }  // namespace
+
+namespace {
+
+constexpr std::size_t held_values = quadmill::test::sanitized ? 60'000 : 300'000;
+
+// Values and text that are all different, or almost.
+struct HeldInput {
+    std::vector<float> narrow;
+    std::vector<double> wide;
+    std::vector<std::uint32_t> keys;
+    std::vector<Ipv6> addresses;
+    std::vector<std::string> names;
+
+    HeldInput() {
+        std::mt19937 random(5);
+        for (std::size_t i = 0; i < held_values; ++i) {
+            const auto key = static_cast<std::uint32_t>(random());
+            keys.push_back(key);
+            narrow.push_back(static_cast<float>(key % 1'000'003));
+            wide.push_back(key % 1'000'003 + 0.5);
+            names.push_back("a page with a long name " + std::to_string(key % 30'011));
+            auto& bytes = addresses.emplace_back().bytes;
+            for (unsigned k = 0; k < 4; ++k) bytes[k] = static_cast<std::uint8_t>(key >> 8 * k & 15);
+        }
+    }
+};
+
+// Adds values in parts of two lengths, on a thread that keeps no freed memory yet. Compares bytes() with what is
+// allocated, after the values and after `ask`. `expect_peak` gets the most bytes that were allocated.
+template <class Make, class Add, class Ask>
+void expect_counted(const std::string& name, const Make& make, const Add& add, const Ask& ask,
+                    const std::function<void(std::size_t)>& expect_peak = {}) {
+    for (const std::size_t part : {std::size_t{1000}, held_values}) {
+        std::thread([&] {
+            CAPTURE(name);
+            CAPTURE(part);
+            const auto now = [] { return allocated - detail::cpu::kept_bytes(); };
+            const auto before = now();
+            most_allocated = before;
+            auto summary = make();
+            const auto expect = [&] {
+                const auto counted = summary.bytes(), held = now() - before;
+                CHECK(held <= counted + counted / 32 + 4096);
+                CHECK(counted <= held + held / 4 + 8192);
+            };
+            for (std::size_t i = 0; i < held_values; i += part) add(summary, i, std::min(part, held_values - i));
+            expect();
+            ask(summary);
+            static_cast<void>(summary.save());
+            expect();
+            if (expect_peak) expect_peak(most_allocated - before);
+        }).join();
+    }
+}
+
+const auto span_of = [](const auto& values) {
+    return [&values](auto& summary, std::size_t from, std::size_t count) {
+        summary.add(std::span(values).subspan(from, count));
+    };
+};
+const auto ask_quantile = [](const auto& summary) { static_cast<void>(summary.quantile(0.5)); };
+const auto ask_frequent = [](const auto& summary) { static_cast<void>(summary.frequent(0.1)); };
+
+// The smallest max_bytes with which make(max_bytes) does not throw.
+std::uint64_t max_bytes_of(const std::function<void(std::uint64_t)>& make) {
+    std::uint64_t refused = 0, taken = std::uint64_t{1} << 40U;
+    while (taken - refused > taken / 100 + 1) {
+        const auto middle = refused + (taken - refused) / 2;
+        try {
+            make(middle);
+            taken = middle;
+        } catch (const InvalidArgument&) {
+            refused = middle;
+        }
+    }
+    return taken;
+}
+
+template <class Summary>
+void expect_sliding_counted(const std::string& name, SlidingOptions options, unsigned threads, const HeldInput& input,
+                            const auto& ask) {
+    const auto max = max_bytes_of([&](std::uint64_t bytes) {
+        options.max_bytes = bytes;
+        Summary(options, cpu_window_sorter(threads));
+    });
+    options.max_bytes = max;
+    expect_counted(
+        name, [&] { return Summary(options, cpu_window_sorter(threads)); }, span_of(input.wide), ask,
+        [&](std::size_t peak) { CHECK(peak <= max); });
+}
+
+}  // namespace
+
+TEST_CASE("All memory of a summary is counted, with any number of threads") {
+    const HeldInput input;
+    for (const unsigned threads : {1U, 2U, 5U, 16U}) {
+        CAPTURE(threads);
+        const auto sorter = [&] { return cpu_window_sorter(threads); };
+        for (const double eps : {1e-2, 1e-3}) {
+            CAPTURE(eps);
+            for (const auto tail : {Tail::Off, Tail::High}) {
+                const QuantileOptions options{.eps = eps, .tail = tail, .moments = Moments::Kept};
+                expect_counted(
+                    "quantiles", [&] { return Quantiles<float>(options, sorter()); }, span_of(input.narrow),
+                    ask_quantile);
+                expect_counted(
+                    "wide quantiles", [&] { return Quantiles<double>(options, sorter()); }, span_of(input.wide),
+                    ask_quantile);
+            }
+            expect_counted(
+                "frequencies", [&] { return Frequencies<double>({.eps = eps}, sorter()); }, span_of(input.wide),
+                ask_frequent);
+            for (const auto window : {held_values / 20, held_values * 2 / 3}) {
+                for (const int form : {0, 1, 2, 3}) {
+                    SlidingOptions options{.eps = eps, .window = window};
+                    if (form == 1) options.widths = Widths::Variable;
+                    if (form >= 2) options.paper.raw = RawValues::Never;
+                    if (form == 3) options.paper.blocks = SlidingBlocks::Sorted;
+                    if (form == 3 && eps < 1e-2) continue;  // it takes long
+                    const auto name = " over " + std::to_string(window) + " in form " + std::to_string(form);
+                    expect_sliding_counted<SlidingQuantiles<double>>("quantiles" + name, options, threads, input,
+                                                                     ask_quantile);
+                    expect_sliding_counted<SlidingFrequencies<double>>("frequencies" + name, options, threads, input,
+                                                                       ask_frequent);
+                }
+            }
+        }
+        expect_counted(
+            "prefixes",
+            [&] {
+                return HeavyPrefixes<std::uint32_t>({.eps = 1e-3, .support = 0.01, .lengths = {0, 8, 16, 24, 32}},
+                                                    sorter());
+            },
+            span_of(input.keys), [](const auto& summary) { static_cast<void>(summary.heavy(0.1)); });
+        const auto pairs = [&](const auto& x) {
+            return [&](auto& summary, std::size_t from, std::size_t count) {
+                summary.add(std::span(x).subspan(from, count), std::span(input.wide).subspan(from, count));
+            };
+        };
+        const auto ask_sum = [](const auto& summary) { static_cast<void>(summary.sum({})); };
+        expect_counted(
+            "sums", [&] { return CorrelatedSums<float>({.eps = 1e-3, .formula = "y"}, sorter()); }, pairs(input.narrow),
+            ask_sum);
+        expect_counted(
+            "wide sums", [&] { return CorrelatedSums<double>({.eps = 1e-3}, sorter()); }, pairs(input.wide), ask_sum);
+    }
+}
+
+TEST_CASE("All memory of names and of parts is counted") {
+    const HeldInput input;
+    const auto nothing = [](const auto& /*summary*/) {};
+    const auto each = [](const auto& add) {
+        return [&add](auto& summary, std::size_t from, std::size_t count) {
+            for (; count > 0; --count, ++from) add(summary, from);
+        };
+    };
+    expect_counted(
+        "names", [] { return Frequencies<std::string>({.eps = 1e-3}); }, span_of(input.names), ask_frequent);
+    expect_counted(
+        "networks",
+        [] {
+            return HeavyPrefixes<Ipv6>({.eps = 1e-2, .support = 0.1, .lengths = {0, 8, 16, 32}});
+        },
+        span_of(input.addresses), [](const auto& summary) { static_cast<void>(summary.heavy(0.1)); });
+    expect_counted(
+        "different values", [] { return Distinct(); }, span_of(input.wide), nothing);
+    const auto group = [&](std::size_t i) { return "the group of number " + std::to_string(input.keys[i] % 300); };
+    const auto to_group = [&](auto& all, std::size_t i) { all.add(group(i), input.wide[i]); };
+    const auto name_to_group = [&](auto& all, std::size_t i) { all.add(group(i), input.names[i]); };
+    const auto at_time = [&](auto& all, std::size_t i) { all.add(static_cast<double>(i) / 500, input.wide[i]); };
+    using OfQuantiles = Quantiles<double>;
+    using OfFrequencies = Frequencies<double>;
+    const auto quantiles = [] { return OfQuantiles({.eps = 1e-2}); };
+    const auto frequencies = [] { return OfFrequencies({.eps = 1e-2}); };
+    expect_counted(
+        "groups of quantiles", [&] { return Grouped<OfQuantiles>(quantiles); }, each(to_group), nothing);
+    expect_counted(
+        "groups of frequencies", [&] { return Grouped<OfFrequencies>(frequencies); }, each(to_group), nothing);
+    expect_counted(
+        "groups of names",
+        [] { return Grouped<Frequencies<std::string>>([] { return Frequencies<std::string>({.eps = 1e-2}); }); },
+        each(name_to_group), nothing);
+    const auto ask_seconds = [](const auto& all) { static_cast<void>(all.summary(*all.latest())); };
+    expect_counted(
+        "seconds of quantiles", [&] { return Recent<OfQuantiles>(60, quantiles); }, each(at_time), ask_seconds);
+    expect_counted(
+        "seconds of frequencies", [&] { return Recent<OfFrequencies>(60, frequencies); }, each(at_time), ask_seconds);
+}
 
 TEST_CASE("Memory that ends while threads sort loses no key") {
     std::mt19937 random(5);

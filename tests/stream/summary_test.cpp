@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <latch>
 #include <limits>
 #include <random>
 #include <thread>
@@ -510,7 +511,8 @@ TEST_CASE("A packed summary gives the same answers") {
 
 TEST_CASE("A thread uses a few freed blocks again") {
     std::thread([] {  // one that has freed nothing yet
-        using List = std::vector<std::uint64_t, Uncleared<std::uint64_t>>;
+        using detail::cpu::kept_bytes;
+        using List = std::vector<std::uint64_t, detail::cpu::Uncleared<std::uint64_t>>;
         constexpr std::size_t size = 20'000;
         const auto freed = reinterpret_cast<std::uintptr_t>(List(size).data());
         const List again(size - 1);  // the same rounded size
@@ -518,8 +520,9 @@ TEST_CASE("A thread uses a few freed blocks again") {
         const auto kept_of = [](std::size_t count, std::size_t length) {
             std::size_t kept = 0;
             std::thread([&] {
+                const auto before = kept_bytes();  // by other threads
                 { const std::vector<List> lists(count, List(length)); }
-                kept = kept_bytes();
+                kept = kept_bytes() - before;
             }).join();
             return kept;
         };
@@ -528,6 +531,22 @@ TEST_CASE("A thread uses a few freed blocks again") {
         CHECK(kept_of(40, 10'000) > 0);
         CHECK(kept_of(3, 1'000'000) == 0);  // too long
         CHECK(kept_of(3, 1'000) == 0);      // too short
+        const auto before = kept_bytes();
+        std::vector<std::thread> threads;
+        std::latch have(8), done(1);
+        for (int i = 0; i < 8; ++i) {
+            threads.emplace_back([&] {
+                { const std::vector<List> lists(40, List(300'000)); }
+                have.count_down();
+                done.wait();
+            });
+        }
+        have.wait();
+        CHECK(kept_bytes() > std::size_t{16} << 20U);
+        CHECK(kept_bytes() <= std::size_t{32} << 20U);
+        done.count_down();
+        for (auto& thread : threads) thread.join();
+        CHECK(kept_bytes() == before);
     })
         .join();
 }
