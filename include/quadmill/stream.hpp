@@ -128,9 +128,9 @@ struct SlidingOptions {
 /// < 1e-4; up to max(2^18, 32 / eps) values wait for each of the sorter's threads. Windows of more than about 10^8
 /// values (2^19 / eps if that is less), and those with RawValues::Never, have L + 1 levels: 2 (L + 1)^2 / eps entries of
 /// 12 to 24 bytes. At most 4 (L + 1)^2 / eps more are being merged, and half of that again while the stream is shorter
-/// than the window. The sorter has five batches, each of max(32 (L + 1) / eps, 2^14) values or, if that is more, 512 KiB for
-/// each of its threads. Widths::Variable: about 6 (L + 1)
-/// ln(8 / eps) log2(window eps) / eps entries, and the last 128 / eps values.
+/// than the window. The sorter has five batches, each of max(32 (L + 1) / eps, 2^14) values or, if that is more, 512
+/// KiB for each of its threads. Widths::Variable: about 6 (L + 1) ln(8 / eps) log2(window eps) / eps entries, and the
+/// last 128 / eps values.
 /// Throws: InvalidArgument if all this may exceed max_bytes; otherwise as Quantiles.
 /// Source: SIGMOD'05 section 5.3; Arasu and Manku, PODS 2004: with L + 1 levels, the error of a block on level l is eps
 /// / (2 (2 L + 2)) 2^(L - l) of its values.
