@@ -81,8 +81,9 @@ QueryEngine Engines::choose(const std::vector<TableWork>& tables, const Tuning& 
     bool worth_it = false;
     for (const auto& [of, work] : tables) {
         if (work.linear_columns > (doubles ? max_linear_columns_on_gpu : 0)) return QueryEngine::Cpu;
-        worth_it = worth_it || of.table.rows >= (work.ranks ? tuning.gpu_rank_rows : tuning.gpu_rows) ||
-                   std::ranges::any_of(of.columns, [&data = of.table](auto column) { return is_of_host(data, column); });
+        worth_it =
+            worth_it || of.table.rows >= (work.ranks ? tuning.gpu_rank_rows : tuning.gpu_rows) ||
+            std::ranges::any_of(of.columns, [&data = of.table](auto column) { return is_of_host(data, column); });
     }
     return worth_it && has_room(QueryEngine::Bitmap, asked) ? QueryEngine::Bitmap : QueryEngine::Cpu;
 }
