@@ -40,7 +40,8 @@ inline void check_bytes(const std::string& name, const SlidingOptions& options, 
     throw InvalidArgument(name + ": a window of " + std::to_string(options.window) + " values with eps " +
                           text_of(options.eps) + " may take " + text_of(bytes / 0x1p30) + " GiB, more than the " +
                           text_of(static_cast<double>(options.max_bytes) / 0x1p30) +
-                          " GiB of max_bytes; take a larger eps, a shorter window or fewer threads");
+                          " GiB of max_bytes; take a larger eps" +
+                          (for_size ? " or a shorter window" : ", a shorter window or fewer threads"));
 }
 
 // Appends all values but the NaNs, of which there are that many.
