@@ -29,9 +29,9 @@ Reader::~Reader() {
 void Reader::read() {
     std::exception_ptr failure;
     try {
-        const auto take = [this](std::span<const float> values) { put(values); };
-        quadmill::detail::input::read_stream<float, float>(input_, reading_, {"32-bit float"},
-                                                           quadmill::detail::input::parse_exact, skipped_, take);
+        using namespace quadmill::detail::input;  // NOLINT(google-build-using-namespace): of this function
+        read_stream(input_, reading_, {"32-bit float", quadmill::KeyType::F32}, parser_of<float, parse_exact>, skipped_,
+                    [this](const Records& values) { put(values.as<float>()); });
     } catch (...) {
         failure = std::current_exception();
     }

@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 #include "input/enum_words.hpp"
 #include "input/printable.hpp"
+#include "stream/key.hpp"
 
 namespace quadmill::detail::cli {
 
@@ -150,28 +152,22 @@ std::string dumped(const Json& json) {
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-Json quantile_row(double phi, Json value, std::uint64_t rank_lower, std::uint64_t rank_upper) {
-    return {{"phi", phi}, {"value", std::move(value)}, {"rank_lower", rank_lower}, {"rank_upper", rank_upper}};
+double Value::number() const {
+    return cpu::visit_key_type(type, [this]<class T>(const T*) { return stream::number(as<T>()); });
+}
+
+Json json_of(const Value& value) {
+    return cpu::visit_key_type(value.type, [&]<class T>(const T*) { return json_of(value.as<T>()); });
+}
+
+Json quantile_row(double phi, const Value& value, std::uint64_t rank_lower, std::uint64_t rank_upper) {
+    return {{"phi", phi}, {"value", json_of(value)}, {"rank_lower", rank_lower}, {"rank_upper", rank_upper}};
 }
 
 Json counted_row(Json value, const Count& count) {
     Json row{{"value", std::move(value)}};
     row.update(json_of(count));
     return row;
-}
-
-Json head_of(std::uint64_t n, double eps) {
-    return {{"n", n}, {"eps", eps}};
-}
-
-Json head_of(std::uint64_t n, double eps, const Question& asked) {
-    auto head = head_of(n, eps);
-    if (asked.top > 0) {
-        head["k"] = asked.top;
-    } else {
-        head["support"] = asked.support;
-    }
-    return head;
 }
 
 Json json_of(const Count& count) {

@@ -1,10 +1,10 @@
 #include <fmt/core.h>
 
-#include <array>
 #include <cmath>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "cli/aggregate.hpp"
 #include "cli/commands.hpp"
@@ -23,8 +23,6 @@ struct CorrsumCommand {
     std::optional<std::uint64_t> n{};
 
     void run() const;
-    template <class T>
-    void run_as() const;
 
   private:
     void check_formula(const std::string& has) const;
@@ -37,34 +35,39 @@ double number_of(Half value) {
     return value.value();
 }
 
-// Pairs as two columns.
-template <class T>
+// Pairs of numbers of a type as two columns.
 struct Columns {
-    std::vector<T> x;
-    std::vector<double> y;
+    KeyType type;
+    input::Form form;
+    std::vector<std::byte> x{};
+    std::vector<double> y{};
 
-    void take(auto records) {
-        x.clear();
-        y.clear();
-        for (const auto& [first, second] : records) {
-            x.push_back(first);
-            y.push_back(number_of(second));
+    void take(const input::Records& records) {
+        cpu::visit_key_type(type, [&]<class T>(const T*) {
+            form == input::Form::Text ? split<T>(records.as<input::Pair<T>>()) : split<T>(records.as<RawPair<T>>());
+        });
+    }
+
+  private:
+    template <class T>
+    struct RawPair {
+        T x, y;
+    };
+    template <class T>
+    void split(auto pairs) {
+        x.resize(pairs.size() * sizeof(T));
+        y.resize(pairs.size());
+        auto* to = reinterpret_cast<T*>(x.data());
+        for (std::size_t i = 0; i < pairs.size(); ++i) {
+            to[i] = pairs[i].x;
+            y[i] = number_of(pairs[i].y);
         }
     }
 };
 
 template <class T>
-input::Fault check_pair(const std::array<T, 2>& pair) {
-    return std::isinf(number_of(pair[1])) ? "y is infinite and cannot be summed" : nullptr;
-}
-
-// x has the type of --type. By default no value is rounded.
-template <class T>
-input::ParseLine<input::Pair<T>> parse_of(const StreamOptions& stream) {
-    if constexpr (std::is_same_v<T, double>) {
-        if (!stream.reading.given_type) return input::parse_pair<double, input::parse_exact>;
-    }
-    return input::parse_pair<T>;
+input::Fault check_pair(const void* pair) {
+    return std::isinf(number_of(static_cast<const T*>(pair)[1])) ? "y is infinite and cannot be summed" : nullptr;
 }
 
 // Otherwise the sums would be of different things.
@@ -74,53 +77,49 @@ void CorrsumCommand::check_formula(const std::string& has) const {
                                                   has.empty() ? "y" : has, g.empty() ? "y" : g));
 }
 
-template <class T>
-void CorrsumCommand::run_as() const {
-    StreamRun run(stream, 2 * sizeof(T));
+void CorrsumCommand::run() const {
+    constexpr auto kind = SummaryKind::CorrelatedSums;
+    const auto type = stream.type();
+    StreamRun run(stream, 2 * cpu::bytes_of(type));
     const auto summed = g.empty() ? std::function<double(double)>() : input::parse_expression(g, "y");
-    using Sums = CorrelatedSums<T>;
-    const auto load = [&](std::span<const std::byte> bytes, std::unique_ptr<WindowSorter> with) {
-        return Sums::load(bytes, summed, std::move(with));
+    const auto options = [&](double with_eps, std::size_t window) {
+        return CorrelatedSumOptions{.eps = with_eps, .n = n, .window = window, .g = summed, .formula = g};
     };
-    const auto make = [&](double with_eps, std::size_t window, std::unique_ptr<WindowSorter> with) {
-        return Sums({.eps = with_eps, .n = n, .window = window, .g = summed, .formula = g}, std::move(with));
-    };
-    auto sorter = run.sorter();
-    auto summary = run.resumed([&](auto bytes) { return load(bytes, std::move(sorter)); },
-                               [&] { return make(eps, stream.window, std::move(sorter)); },
-                               [&](const Sums& some) {
-                                   check_resumed_eps(stream, eps, some.eps());
-                                   check_formula(some.formula());
-                                   check_resumed_plan(stream, some, [&](std::size_t window) {
-                                       return make(some.eps(), window, cpu_window_sorter(1));
-                                   });
-                               });
-    Columns<T> columns;
+    const Summaries how{
+        .make = [&](auto sorter) { return make_summary(kind, type, options(eps, stream.window), std::move(sorter)); },
+        .load = [&](auto bytes, auto sorter) { return load_summary(kind, type, bytes, std::move(sorter), summed); },
+        .check =
+            [&](const OneSummary& some) {
+                check_resumed_eps(stream, eps, some.eps());
+                check_formula(some.made_with().formula);
+                check_resumed_plan(stream, some, [&](std::size_t window) {
+                    return make_summary(kind, type, options(some.eps(), window));
+                });
+            },
+        .ask = [&](const OneSummary& some) { return some.answer(threshold.question()); }};
+    auto summary = run.resumed(how, run.sorter());
+    Columns columns{type, stream.reading.form};
     std::uint64_t pairs = 0;
-    const auto add = [&](auto records) {
+    const auto add = [&](const input::Records& records, const input::Records& /*seconds*/) {
         columns.take(records);
         std::string fault;
-        for (std::size_t i = 0; summed && i < columns.y.size() && fault.empty(); ++i) {
+        auto good = records.size();
+        for (std::size_t i = 0; summed && i < good; ++i) {
             const auto y = columns.y[i];
             if (std::isnan(y) || std::isfinite(summed(y))) continue;
             fault = fmt::format("pair {}{}: {} is not finite for y = {}", pairs + i + 1, run.share_words(), g, y);
-            columns.x.resize(i);
-            columns.y.resize(i);
+            good = i;
         }
-        summary.add(columns.x, columns.y);
-        pairs += columns.x.size();
-        return StreamRun::Taken{columns.x.size(), fault};
+        summary->add({columns.x.data(), good, cpu::bytes_of(type)}, {columns.y.data(), good, sizeof(double)});
+        pairs += good;
+        return StreamRun::Taken{good, fault};
     };
-    const input::RawRecords<std::array<T, 2>> raw{
-        "pair of " + input::word_for(input::type_words, stream.type()) + " values", check_pair<T>};
-    const auto any = any_summary<Sums>(
-        summary, [&](const auto& some) { return answer_of(some, threshold.question()); },
-        [&](std::span<const std::byte> bytes) { return load(bytes, cpu_window_sorter(1)); });
-    run.run<std::array<T, 2>, input::Pair<T>>(any, raw, parse_of<T>(stream), add, add);
-}
-
-void CorrsumCommand::run() const {
-    cpu::visit_key_type(stream.type(), [this]<class T>(const T*) { run_as<T>(); });
+    auto form = run.numbers();
+    form.parser = input::pair_parser(type, stream.reading.integers());
+    form.raw->what = "pair of " + form.raw->what + "s";
+    form.raw->values = 2;
+    form.raw->check = cpu::visit_key_type(type, []<class T>(const T*) { return check_pair<T>; });
+    run.run(how, *summary, form, add);
 }
 
 }  // namespace

@@ -20,70 +20,45 @@ struct FrequentCommand {
     std::uint64_t max_groups = 10'000;
 
     void run();
-    template <class T>
-    void run_as() const;
 
   private:
-    void run_names() const;
+    void check_resumed(const OneSummary& summary, SummaryKind kind) const;
+    void pass() const;
 };
 
-// Values that are text.
-void FrequentCommand::run_names() const {
-    StreamRun run(stream, 0);
-    using Names = Frequencies<std::string>;
-    const Question question{.support = support.support, .top = top};
-    const auto make = [this] { return Names({.eps = support.eps()}); };
-    const auto ask = [&](const Names& some) { return answer_of(some, question); };
-    const auto check = [this](const Names& some) { support.check_resumed(stream, some.eps()); };
-    if (sliding.seconds > 0) return run_recent<std::string, Names>(run, stream, sliding, make, check, ask);
-    auto summary = run.resumed([](auto bytes) { return Names::load(bytes); }, make, check);
-    const auto any = any_summary<Names>(summary, ask);
-    run.use_cpu();
-    if (!stream.weight.empty()) {
-        return run.run_pairs<std::string, std::uint64_t>(any, input_parser<std::string>(stream), parse_weight,
-                                                         [&](auto pairs) {
-                                                             for (const auto& [name, weight] : pairs)
-                                                                 summary.add(name, weight);
-                                                         });
-    }
-    run.run_names(any, [&](std::span<const std::string> some) { summary.add(some); });
+void FrequentCommand::check_resumed(const OneSummary& summary, SummaryKind kind) const {
+    const auto eps = summary.eps();
+    support.check_resumed(stream, eps);
+    if (sliding.on()) return sliding.check_resumed(stream, summary.made_with().sliding);
+    if (names) return;
+    check_resumed_plan(stream, summary, [&](std::size_t window) {
+        return make_summary(kind, stream.type(), FrequencyOptions{.eps = eps, .window = window});
+    });
 }
 
-template <class T>
-void FrequentCommand::run_as() const {
-    StreamRun run(stream, sizeof(T));
+void FrequentCommand::pass() const {
+    const auto kind = names          ? SummaryKind::NameFrequencies
+                      : sliding.on() ? SummaryKind::SlidingFrequencies
+                                     : SummaryKind::Frequencies;
+    const auto type = stream.type();
+    StreamRun run(stream, names ? 0 : cpu::bytes_of(type));
     const Question question{.support = support.support, .top = top, .width = sliding.asked()};
     const FrequencyOptions options{.eps = support.eps(), .window = stream.window};
-    const auto make = [options] { return Frequencies<T>(options); };
-    const auto ask = [&](const Frequencies<T>& some) { return answer_of(some, question); };
-    const auto check = [this](const Frequencies<T>& some) {
-        support.check_resumed(stream, some.eps());
-        check_resumed_plan(stream, some,
-                           [&](std::size_t window) { return Frequencies<T>({.eps = some.eps(), .window = window}); });
-    };
-    if (!stream.group.empty()) return run_groups<T, Frequencies<T>>(run, stream, max_groups, make, check, ask);
-    if (sliding.seconds > 0) return run_recent<T, Frequencies<T>>(run, stream, sliding, make, check, ask);
-    const auto run_with = [&]<class Summary>(Summary summary) {
-        const auto any = any_summary<Summary>(summary, [&](const auto& some) { return answer_of(some, question); });
-        if constexpr (std::is_same_v<Summary, Frequencies<T>>) {
-            if (!stream.weight.empty())
-                return run.run_weighted<T>(any, [&](auto values, auto weights) { summary.add(values, weights); });
-        }
-        run.run<T>(any, [&](std::span<const T> values) { summary.add(values); });
-    };
-    auto sorter = run.sorter();
-    const auto resumed = [&]<class Summary>(const auto& how, const auto& check_it) {
-        return run.resumed([&](auto bytes) { return Summary::load(bytes, std::move(sorter)); },
-                           [&] { return Summary(how, std::move(sorter)); }, check_it);
-    };
-    if (sliding.on()) {
-        return run_with(resumed.template operator()<SlidingFrequencies<T>>(
-            sliding.options(support.eps()), [this](const SlidingFrequencies<T>& some) {
-                support.check_resumed(stream, some.options().eps);
-                sliding.check_resumed(stream, some.options());
-            }));
-    }
-    run_with(resumed.template operator()<Frequencies<T>>(options, check));
+    const Summaries how{
+        .make =
+            [&](auto sorter) {
+                return sliding.on() ? make_summary(kind, type, sliding.options(support.eps()), std::move(sorter))
+                                    : make_summary(kind, type, options, std::move(sorter));
+            },
+        .load = [&](auto bytes, auto sorter) { return load_summary(kind, type, bytes, std::move(sorter)); },
+        .check = [&](const OneSummary& some) { check_resumed(some, kind); },
+        .ask = [&](const OneSummary& some) { return some.answer(question); }};
+    const auto form = names ? StreamForm{input::text_parser} : run.numbers();
+    if (!stream.group.empty()) return run_groups(run, max_groups, how);
+    if (sliding.seconds > 0) return run_recent(run, stream, sliding, how, form);
+    auto summary = run.resumed(how, names ? nullptr : run.sorter());
+    if (names) run.use_cpu();
+    run.run(how, *summary, form);
 }
 
 // The k most frequent values are among those that may occur eps n times or more, unless fewer than k do.
@@ -105,10 +80,10 @@ void FrequentCommand::run() {
                                        "does not go with --sliding and a number of values, only with a time");
         refuse_with(stream, "--names", {"--type", "--raw", "--window"});
         stream.reading.form = input::Form::Text;
-        return run_names();
+        return pass();
     }
     try {
-        cpu::visit_key_type(stream.type(), [this]<class T>(const T*) { run_as<T>(); });
+        pass();
     } catch (const input::BadInput& error) {
         if (!error.is_not_a_number()) throw;
         throw input::BadInput(std::string(error.what()) + "; --names counts texts");

@@ -22,13 +22,12 @@ struct HhhCommand {
     HeavyRule rule = HeavyRule::Discounted;
 
     void run();
-    template <class T>
-    void run_as() const;
 
   private:
-    void run_ipv6();
+    void pass() const;
     void read_hierarchy();
-    void check_resumed(const HeavyPrefixOptions& has) const;
+    [[nodiscard]] bool is_ipv6() const { return hierarchy == "ipv6"; }
+    void check_resumed(const OneSummary& summary) const;
 
     std::vector<int> lengths_;
     Notation notation_ = Notation::Hexadecimal;
@@ -60,6 +59,10 @@ std::vector<int> lengths_of(std::string_view list, int max) {
 }
 
 void HhhCommand::read_hierarchy() {
+    if (is_ipv6()) {
+        lengths_ = {0, 16, 32, 48, 56, 64, 128};
+        return;
+    }
     if (hierarchy == "ipv4-bytes") {
         lengths_ = {0, 8, 16, 24, 32};
     } else if (hierarchy == "ipv4-bits") {
@@ -74,62 +77,41 @@ void HhhCommand::read_hierarchy() {
     notation_ = Notation::Ipv4;
 }
 
-void HhhCommand::check_resumed(const HeavyPrefixOptions& has) const {
+void HhhCommand::check_resumed(const OneSummary& summary) const {
+    auto has = summary.made_with().prefixes;
     check_resumed_eps(stream, support.eps(), has.eps);
     if (support.support < has.support) {
         throw CLI::ValidationError("--support", fmt::format("must be at least {}, that of the summary in '{}', not {}",
                                                             has.support, stream.resume, support.support));
     }
-    if (lengths_ == has.lengths) return;
-    throw CLI::ValidationError("--hierarchy", fmt::format("the summary in '{}' has prefixes of other lengths: {}",
-                                                          stream.resume, fmt::join(has.lengths, ",")));
+    if (lengths_ != has.lengths)
+        throw CLI::ValidationError("--hierarchy", fmt::format("the summary in '{}' has prefixes of other lengths: {}",
+                                                              stream.resume, fmt::join(has.lengths, ",")));
+    if (is_ipv6()) return;
+    check_resumed_plan(stream, summary, [&](std::size_t window) {
+        has.window = window;
+        return make_summary(SummaryKind::HeavyPrefixes, stream.type(), has);
+    });
 }
 
-// Addresses are lines of text or the fields of a column.
-void HhhCommand::run_ipv6() {
-    refuse_with(stream, "--hierarchy", {"--type", "--raw", "--window", "--engine"});
-    stream.reading.form = input::Form::Text;
-    StreamRun run(stream, 0);
-    using Prefixes = HeavyPrefixes<Ipv6>;
-    lengths_ = {0, 16, 32, 48, 56, 64, 128};
-    auto summary = run.resumed(
-        [](auto bytes) { return Prefixes::load(bytes); },
-        [this] { return Prefixes({.eps = support.eps(), .support = support.support, .lengths = lengths_}); },
-        [this](const Prefixes& some) { check_resumed(some.options()); });
-    const Question question{.support = support.support, .rule = rule};
-    run.use_cpu();
-    run.run_parsed<Ipv6>(any_summary<Prefixes>(summary, [&](const auto& some) { return answer_of(some, question); }),
-                         parse_ipv6, [&](std::span<const Ipv6> addresses) { summary.add(addresses); });
-}
-
-template <class T>
-void HhhCommand::run_as() const {
-    StreamRun run(stream, sizeof(T));
-    using Prefixes = HeavyPrefixes<T>;
-    auto sorter = run.sorter();
-    auto summary = run.resumed(
-        [&](auto bytes) { return Prefixes::load(bytes, std::move(sorter)); },
-        [&] {
-            return Prefixes(
-                {.eps = support.eps(), .support = support.support, .lengths = lengths_, .window = stream.window},
-                std::move(sorter));
-        },
-        [this](const Prefixes& some) {
-            check_resumed(some.options());
-            check_resumed_plan(stream, some, [&](std::size_t window) {
-                auto options = some.options();
-                options.window = window;
-                return Prefixes(options);
-            });
-        });
+// IPv6 addresses are lines of text or the fields of a column.
+void HhhCommand::pass() const {
+    const auto kind = is_ipv6() ? SummaryKind::Ipv6Prefixes : SummaryKind::HeavyPrefixes;
+    const auto type = stream.type();
+    StreamRun run(stream, is_ipv6() ? 0 : cpu::bytes_of(type));
     const Question question{.support = support.support, .notation = notation_, .rule = rule};
-    input::ParseLine<T> parse = input::parse_number<T>;
-    if constexpr (std::is_same_v<T, std::uint32_t>) {
-        if (notation_ == Notation::Ipv4) parse = input::parse_ipv4;
-    }
-    run.run<T>(
-        any_summary<Prefixes>(summary, [&](const auto& some) { return answer_of(some, question); }),
-        [&](std::span<const T> values) { summary.add(values); }, parse);
+    const HeavyPrefixOptions options{
+        .eps = support.eps(), .support = support.support, .lengths = lengths_, .window = stream.window};
+    const Summaries how{
+        .make = [&](auto sorter) { return make_summary(kind, type, options, std::move(sorter)); },
+        .load = [&](auto bytes, auto sorter) { return load_summary(kind, type, bytes, std::move(sorter)); },
+        .check = [this](const OneSummary& some) { check_resumed(some); },
+        .ask = [&](const OneSummary& some) { return some.answer(question); }};
+    auto form = is_ipv6() ? StreamForm{input::parser_of<Ipv6, parse_ipv6>} : run.numbers();
+    if (notation_ == Notation::Ipv4) form.parser = input::parser_of<std::uint32_t, input::parse_ipv4>;
+    auto summary = run.resumed(how, is_ipv6() ? nullptr : run.sorter());
+    if (is_ipv6()) run.use_cpu();
+    run.run(how, *summary, form);
 }
 
 void HhhCommand::run() {
@@ -139,10 +121,12 @@ void HhhCommand::run() {
         throw CLI::ValidationError("--eps", "must be at least 1e-6; it is S / 10 by default");
     if (own_eps && 2 * support.eps() > support.support)
         throw CLI::ValidationError("--support", "must be at least twice --eps");
-    if (hierarchy == "ipv6") return run_ipv6();
+    if (is_ipv6()) {
+        refuse_with(stream, "--hierarchy", {"--type", "--raw", "--window", "--engine"});
+        stream.reading.form = input::Form::Text;
+    }
     read_hierarchy();
-    if (stream.type() == KeyType::U32) return run_as<std::uint32_t>();
-    run_as<std::uint64_t>();
+    pass();
 }
 
 }  // namespace

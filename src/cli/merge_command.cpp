@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <functional>
-#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "cli/aggregate.hpp"
 #include "cli/commands.hpp"
@@ -57,26 +57,18 @@ struct MergeCommand {
 
     // `given` are the options of the call.
     void run(const std::vector<std::string>& given);
-    template <class T>
-    void run_as(Kind kind);
 
   private:
     [[nodiscard]] SavedSummary saved(std::size_t which) const;
     void must_be_like_the_first(std::size_t which) const;
-    template <class Load>
-    [[nodiscard]] auto merged(const Load& load);
+    [[nodiscard]] std::unique_ptr<MergedSummary> load(Kind kind) const;
+    [[nodiscard]] std::unique_ptr<MergedSummary> merged(Kind kind);
     [[nodiscard]] Question question(double eps, double usual_support) const;
-    void print(Answer answer, std::uint64_t nans, const auto& summary);
-    void print(const auto& summary, const Question& question) {
-        print(answer_of(summary, question), nans_of(summary), summary);
-    }
-    template <class Summary>
-    void merge_any(const std::function<Question(const Summary&, double eps)>& ask);
-    template <class T>
-    void print_quantiles(const Quantiles<T>& summary);
+    [[nodiscard]] Answer answer(Kind kind, const MergedSummary& summary) const;
 
     files::Bytes content_;  // of one file at a time
     SavedSummary first_{};
+    Summaries parts_{};  // of Groups and LastSeconds
     std::optional<SaveFile> save_;
 };
 
@@ -104,24 +96,37 @@ void MergeCommand::must_be_like_the_first(std::size_t which) const {
                             forgets ? ": one has all values, the other has forgotten those before its window" : ""));
 }
 
+// That of content_. Windows become summaries of their values.
+std::unique_ptr<MergedSummary> MergeCommand::load(Kind kind) const {
+    if (first_.kind == Kind::Groups) return std::make_unique<GroupSummaries>(parts_, content_.span());
+    std::unique_ptr<OneSummary> one;
+    if (first_.kind == Kind::LastSeconds) {
+        const auto recent =
+            Recent<Part>::load(content_.span(), [this](SavedBytes bytes) { return parts_.part(bytes); });
+        one = recent.summary(recent.latest().value_or(0)).summary;
+    } else {
+        one = load_summary(kind, first_.type, content_.span());
+    }
+    auto window = one->window({});
+    return window ? std::move(window) : std::move(one);
+}
+
 // Pre: content_ is that of the first file.
-template <class Load>
-auto MergeCommand::merged(const Load& load) {
-    std::optional<decltype(load(content_.span()))> all;
+std::unique_ptr<MergedSummary> MergeCommand::merged(Kind kind) {
+    std::unique_ptr<MergedSummary> all;
     for (std::size_t i = 0; i < files.size(); ++i) {
         if (all) {
             content_ = files::read_file(files[i]);
             must_be_like_the_first(i);
         }
         try {
-            auto one = load(content_.span());
-            if constexpr (requires { one.moments(); }) {
-                if (questions.stats() && one.moments() == Moments::Off)
-                    throw CLI::ValidationError(
-                        "--stats", fmt::format("{} was saved without --stats", files::input_name(files[i])));
-            }
+            auto one = load(kind);
+            const auto* quantiles = dynamic_cast<const SomeQuantiles*>(one.get());
+            if (questions.stats() && quantiles && quantiles->made_with().moments == Moments::Off)
+                throw CLI::ValidationError("--stats",
+                                           fmt::format("{} was saved without --stats", files::input_name(files[i])));
             if (all) {
-                all->merge(one);
+                all->merge(*one);
             } else {
                 all = std::move(one);
             }
@@ -129,7 +134,7 @@ auto MergeCommand::merged(const Load& load) {
             refuse_file(files[i], error);
         }
     }
-    return std::move(*all);
+    return all;
 }
 
 Question MergeCommand::question(double eps, double usual_support) const {
@@ -143,83 +148,30 @@ Question MergeCommand::question(double eps, double usual_support) const {
     return question;
 }
 
-void MergeCommand::print(Answer answer, std::uint64_t nans, const auto& summary) {
-    answer.tail.update({{"bytes", summary.bytes()}, {"nans", nans}});
-    if (!save_->takes_standard_output()) {
-        const auto text = to_text(answer, format);
-        files::OutputFile("-").write(std::as_bytes(std::span(text)));
-    }
-    save_->save(summary);
-}
-
-// Merges summaries, those of the last seconds, or those of groups.
-template <class Summary>
-void MergeCommand::merge_any(const std::function<Question(const Summary&, double eps)>& ask) {
-    using View = std::span<const std::byte>;
-    if (first_.kind == Kind::Groups) {
-        const auto all =
-            merged([](View b) { return Grouped<Summary>::load(b, std::numeric_limits<std::size_t>::max()); });
-        const auto asked = ask(all.empty(), eps_of_groups(all));
-        const Ask<Summary> answer = [&](const Summary& one) { return answer_of(one, asked); };
-        return print(answer_of_groups(all, answer), nans_of_groups(all), all);
-    }
-    const auto all = merged([this](View b) {
-        if (first_.kind != Kind::LastSeconds) return Summary::load(b);
-        const auto recent = Recent<Summary>::load(b);
-        return recent.summary(recent.latest().value_or(0));
-    });
-    if constexpr (requires { all.moments(); }) return print_quantiles(all);
-    print(all, ask(all, all.eps()));
-}
-
-template <class T>
-void MergeCommand::print_quantiles(const Quantiles<T>& summary) {
-    auto answer = answer_of(summary, question(0, 1));
-    questions.answer(answer, summary, questions.values_to_rank<T>({}));
-    print(std::move(answer), nans_of(summary), summary);
-}
-
-template <class T>
-void MergeCommand::run_as(Kind kind) {
-    const auto ask_quantiles = [this](const auto& /*summary*/, double /*eps*/) { return question(0, 1); };
-    const auto ask_frequencies = [this](const auto& /*summary*/, double eps) {
-        auto asked = question(eps, std::min(1.0, (top > 0 ? 1 : 10) * eps));
-        asked.top = top;
-        return asked;
-    };
-    const auto answer_frequencies = [&](const auto& summary) {
-        print(summary, ask_frequencies(summary, summary.eps()));
-    };
-    const auto answer_prefixes = [this](const auto& summary) {
-        print(summary, question(summary.options().support, summary.options().support));
-    };
-    using View = std::span<const std::byte>;
+Answer MergeCommand::answer(Kind kind, const MergedSummary& summary) const {
+    Question asked;
     switch (kind) {
-        case Kind::Quantiles:
-        case Kind::TailQuantiles:
-            return merge_any<Quantiles<T>>(ask_quantiles);
-        case Kind::SlidingQuantiles:
-            return print_quantiles(merged([](View b) { return SlidingQuantiles<T>::load(b).summary(); }));
         case Kind::Frequencies:
-            return merge_any<Frequencies<T>>(ask_frequencies);
-        case Kind::SlidingFrequencies:
-            return answer_frequencies(merged([](View b) { return SlidingFrequencies<T>::load(b).summary(); }));
-        case Kind::CorrelatedSums:
-            return print(merged([](View b) { return CorrelatedSums<T>::load(b); }), question(0, 1));
         case Kind::NameFrequencies:
-            return merge_any<Frequencies<std::string>>(ask_frequencies);
-        case Kind::Distinct:
-            return print(merged([](View b) { return Distinct::load(b); }), {});
-        case Kind::Ipv6Prefixes:
-            return answer_prefixes(merged([](View b) { return HeavyPrefixes<Ipv6>::load(b); }));
-        case Kind::Groups:
-        case Kind::LastSeconds:  // not within others
-        case Kind::HeavyPrefixes:
+        case Kind::SlidingFrequencies:
+            asked = question(summary.eps(), std::min(1.0, (top > 0 ? 1 : 10) * summary.eps()));
+            asked.top = top;
             break;
+        case Kind::HeavyPrefixes:
+        case Kind::Ipv6Prefixes: {
+            const auto has = dynamic_cast<const OneSummary&>(summary).made_with().prefixes.support;
+            asked = question(has, has);
+            break;
+        }
+        case Kind::Distinct:
+            break;
+        default:
+            asked = question(0, 1);
     }
-    if constexpr (std::is_same_v<T, std::uint32_t> || std::is_same_v<T, std::uint64_t>)
-        return answer_prefixes(merged([](View b) { return HeavyPrefixes<T>::load(b); }));
-    throw InvalidArgument(files::input_name(files.front()) + " has prefixes of values without prefixes; it is damaged");
+    auto answer = summary.answer([&](const OneSummary& one) { return one.answer(asked); });
+    if (const auto* quantiles = dynamic_cast<const SomeQuantiles*>(&summary))
+        questions.answer(answer, *quantiles, questions.values_to_rank({}, first_.type));
+    return answer;
 }
 
 void MergeCommand::run(const std::vector<std::string>& given) {
@@ -250,7 +202,18 @@ void MergeCommand::run(const std::vector<std::string>& given) {
         throw CLI::ValidationError("--ipv4", "goes with prefixes of u32 values");
     save_.emplace(save, format);
     files::OutputFile("-").must_be_open();
-    cpu::visit_key_type(type, [&]<class T>(const T*) { run_as<T>(kind); });
+    if (kind == Kind::HeavyPrefixes && type != KeyType::U32 && type != KeyType::U64)
+        throw InvalidArgument(files::input_name(files.front()) +
+                              " has prefixes of values without prefixes; it is damaged");
+    parts_.load = [kind, type](auto bytes, auto sorter) { return load_summary(kind, type, bytes, std::move(sorter)); };
+    const auto all = merged(kind);
+    auto all_answer = answer(kind, *all);
+    all_answer.tail.update({{"bytes", all->bytes()}, {"nans", all->nans()}});
+    if (!save_->takes_standard_output()) {
+        const auto text = to_text(all_answer, format);
+        files::OutputFile("-").write(std::as_bytes(std::span(text)));
+    }
+    save_->save(*all);
 }
 
 }  // namespace

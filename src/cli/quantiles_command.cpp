@@ -29,13 +29,11 @@ struct QuantilesCommand {
     std::uint64_t max_groups = 10'000;
 
     void run();
-    template <class T>
-    void run_as() const;
 
   private:
     void check() const;
-    template <class T>
-    void check_resumed(const Quantiles<T>& summary) const;
+    void check_resumed(const OneSummary& summary) const;
+    void pass() const;
     void hint(double own_eps, Tail own_tail) const;
     [[nodiscard]] QuantileOptions options() const {
         return {.eps = eps,
@@ -48,61 +46,55 @@ struct QuantilesCommand {
     mutable bool hinted_ = false;
 };
 
-template <class T>
-void QuantilesCommand::check_resumed(const Quantiles<T>& summary) const {
-    check_resumed_eps(stream, eps, summary.eps());
-    if (stream.verb->count("--tail") > 0 && tail != summary.tail()) {
+void QuantilesCommand::check_resumed(const OneSummary& summary) const {
+    const auto with = summary.made_with();
+    const auto has_eps = summary.eps();
+    check_resumed_eps(stream, eps, has_eps);
+    if (sliding.on()) {
+        sliding.check_resumed(stream, with.sliding);
+        return hint(has_eps, Tail::Off);
+    }
+    if (stream.verb->count("--tail") > 0 && tail != with.tail) {
         const auto has =
-            summary.tail() == Tail::Off ? "has no tail" : "has --tail " + input::word_for(tail_words, summary.tail());
+            with.tail == Tail::Off ? "has no tail" : "has --tail " + input::word_for(tail_words, with.tail);
         refuse_resumed(stream, "--tail", has);
     }
-    if (questions.stats() && summary.moments() == Moments::Off)
+    if (questions.stats() && with.moments == Moments::Off)
         refuse_resumed(stream, "--stats", "was made without --stats, so it has no mean,");
-    if (n && summary.tail() != Tail::Off) refuse_resumed(stream, "--n", "has a tail, so it does not use a number");
+    if (n && with.tail != Tail::Off) refuse_resumed(stream, "--n", "has a tail, so it does not use a number");
     check_resumed_plan(stream, summary, [&](std::size_t window) {
-        return Quantiles<T>({.eps = summary.eps(), .n = n, .window = window, .tail = summary.tail()});
+        return make_summary(SummaryKind::Quantiles, stream.type(),
+                            QuantileOptions{.eps = has_eps, .n = n, .window = window, .tail = with.tail});
     });
-    hint(summary.eps(), summary.tail());
+    hint(has_eps, with.tail);
 }
 
-template <class T>
-void QuantilesCommand::run_as() const {
-    const auto values = questions.values_to_rank<T>(stream.reading);
-    StreamRun run(stream, sizeof(T));
+void QuantilesCommand::pass() const {
+    const auto type = stream.type();
+    const auto values = questions.values_to_rank(stream.reading, type);
+    StreamRun run(stream, cpu::bytes_of(type));
     const Question question{.phis = questions.phis, .width = sliding.asked()};
-    const auto make = [this] { return Quantiles<T>(options()); };
-    const auto check_one = [this](const Quantiles<T>& some) { check_resumed(some); };
-    const auto ask = [&](const Quantiles<T>& some) {
-        auto answer = answer_of(some, question);
-        questions.answer(answer, some, values);
-        return answer;
-    };
-    if (!stream.group.empty()) return run_groups<T, Quantiles<T>>(run, stream, max_groups, make, check_one, ask);
-    if (sliding.on()) {
-        auto sorter = run.sorter();
-        auto summary = run.resumed([&](auto bytes) { return SlidingQuantiles<T>::load(bytes, std::move(sorter)); },
-                                   [&] { return SlidingQuantiles<T>(sliding.options(eps), std::move(sorter)); },
-                                   [&](const SlidingQuantiles<T>& some) {
-                                       check_resumed_eps(stream, eps, some.options().eps);
-                                       sliding.check_resumed(stream, some.options());
-                                       hint(some.options().eps, Tail::Off);
-                                   });
-        const auto ask_window = [&](const SlidingQuantiles<T>& some) {
-            auto answer = answer_of(some, question);
-            if (!questions.of_quantiles()) questions.answer(answer, some.summary(question.width), values);
-            return answer;
-        };
-        return run.run<T>(any_summary<SlidingQuantiles<T>>(summary, ask_window),
-                          [&](std::span<const T> some) { summary.add(some); });
-    }
-    if (sliding.seconds > 0) return run_recent<T, Quantiles<T>>(run, stream, sliding, make, check_one, ask);
-    auto sorter = run.sorter();
-    auto summary = run.resumed([&](auto bytes) { return Quantiles<T>::load(bytes, std::move(sorter)); },
-                               [&] { return Quantiles<T>(options(), std::move(sorter)); }, check_one);
-    const auto any = any_summary<Quantiles<T>>(summary, ask);
-    if (!stream.weight.empty())
-        return run.run_weighted<T>(any, [&](auto some, auto weights) { summary.add(some, weights); });
-    run.run<T>(any, [&](std::span<const T> some) { summary.add(some); });
+    const auto kind = sliding.on() ? SummaryKind::SlidingQuantiles : SummaryKind::Quantiles;
+    const Summaries how{
+        .make =
+            [&](auto sorter) {
+                return sliding.on() ? make_summary(kind, type, sliding.options(eps), std::move(sorter))
+                                    : make_summary(kind, type, options(), std::move(sorter));
+            },
+        .load = [&](auto bytes, auto sorter) { return load_summary(kind, type, bytes, std::move(sorter)); },
+        .check = [this](const OneSummary& some) { check_resumed(some); },
+        .ask =
+            [&](const OneSummary& some) {
+                auto answer = some.answer(question);
+                if (questions.of_quantiles()) return answer;
+                const auto window = some.window(question.width);
+                questions.answer(answer, window ? *window : some, values);
+                return answer;
+            }};
+    if (!stream.group.empty()) return run_groups(run, max_groups, how);
+    if (sliding.seconds > 0) return run_recent(run, stream, sliding, how, run.numbers());
+    auto summary = run.resumed(how, run.sorter());
+    run.run(how, *summary, run.numbers());
 }
 
 void QuantilesCommand::check() const {
@@ -136,7 +128,7 @@ void QuantilesCommand::run() {
     questions.format = stream.format;
     if (!stream.column.which.empty()) questions.title = stream.column.which;
     check();
-    cpu::visit_key_type(stream.type(), [this]<class T>(const T*) { run_as<T>(); });
+    pass();
 }
 
 }  // namespace

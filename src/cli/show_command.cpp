@@ -23,7 +23,6 @@
 #include "show/watch_words.hpp"
 #include "sql/binder.hpp"
 #include "sql/parser.hpp"
-#include "stream/key.hpp"
 
 namespace quadmill::detail::cli {
 
@@ -57,21 +56,16 @@ struct ShowQuantiles {
     double eps = 0.001;
 
     void run();
-    template <class T>
-    void run_as() const;
 };
 
 // Infinite values cannot be drawn, so the curve ends before them. The tail ends where the error of ranks, or a single
 // value, is as large as the rest above it.
-template <class T>
-show::QuantileCurve curve_of(const Quantiles<T>& summary) {
+show::QuantileCurve curve_of(const SomeQuantiles& summary) {
     constexpr int parts = 400;
     show::QuantileCurve curve{.n = summary.n(), .eps = summary.eps(), .points = {}};
     if (curve.n == 0) throw InvalidArgument("show quantiles: no values");
     const auto add = [&](std::vector<show::QuantileCurve::Point>& to, double phi) {
-        const auto value = [&](double at) {
-            return stream::number(summary.quantile(std::fmin(std::fmax(at, 0), 1)).value);
-        };
+        const auto value = [&](double at) { return summary.quantile(std::fmin(std::fmax(at, 0), 1)).number(); };
         const show::QuantileCurve::Point point{phi, value(phi - curve.eps), value(phi), value(phi + curve.eps)};
         if (std::isfinite(point.lower) && std::isfinite(point.upper)) to.push_back(point);
     };
@@ -82,28 +76,23 @@ show::QuantileCurve curve_of(const Quantiles<T>& summary) {
     return curve;
 }
 
-template <class T>
-void ShowQuantiles::run_as() const {
+void ShowQuantiles::run() {
+    reading.take_type_of(input, input::type_words);
+    const auto type = reading.type();
     refuse_inputs_or_partial("-o", output, {input});
     files::OutputFile file(output);
     input::StreamInput stream(input);
-    Quantiles<T> summary({.eps = eps});
-    const auto add = [&](std::span<const T> values) { summary.add(values); };
+    const auto summary = make_summary(SummaryKind::Quantiles, type, QuantileOptions{.eps = eps});
     input::Skipped skipped;
-    input::read_stream<T, T>(stream, reading, {input::word_for(input::type_words, reading.type()) + " value"},
-                             reading.parse<T>(), skipped, add);
+    input::read_stream(stream, reading, {input::word_for(input::type_words, type) + " value", type}, reading.parser(),
+                       skipped, [&](const input::Records& values) { summary->add(values); });
     stream.release_interrupt();
-    input::refuse_all_bad(skipped, summary.n());
+    input::refuse_all_bad(skipped, summary->n());
     input::note_skipped("quadmill show quantiles", skipped);
-    draw(file, show::draw_quantiles(curve_of(summary), {1000, 600}));
+    draw(file, show::draw_quantiles(curve_of(dynamic_cast<const SomeQuantiles&>(*summary)), {1000, 600}));
     if (!stream.interrupted()) return file.commit();
     commit_part(file, output);
     throw CLI::RuntimeError(stream.interrupt().status());
-}
-
-void ShowQuantiles::run() {
-    reading.take_type_of(input, input::type_words);
-    cpu::visit_key_type(reading.type(), [this]<class T>(const T*) { run_as<T>(); });
 }
 
 struct ShowQuery {

@@ -66,12 +66,6 @@ class Profile {
 // Keys per batch of a file; for text, a piece of the file.
 inline constexpr std::size_t batch_keys = std::size_t{1} << 21;
 
-// A key that is a line.
-inline input::Fault whole_line(std::string_view word, std::string_view& key) {
-    key = word;
-    return nullptr;
-}
-
 // Passes all keys of a file, or of a share of it, to `take`, in spans of up to batch_keys (except for text).
 template <class T, class Take>
 void read_keys(const auto& file, input::Reading reading, SketchKeys type, const Take& take) {
@@ -82,24 +76,23 @@ void read_keys(const auto& file, input::Reading reading, SketchKeys type, const 
     input::Skipped skipped;
     std::uint64_t count = 0;
     if constexpr (std::is_same_v<T, std::string_view>) {
-        const auto counted = [&](std::span<const T> some) {
+        input::read_text(input, input::text_parser, reading.lines, skipped, [&](const input::Records& some) {
             count += some.size();
-            take(some);
-        };
-        input::read_text<T>(input, whole_line, reading.lines, skipped, counted);
+            take(some.as<T>());
+        });
     } else {
         std::vector<T> keys;
-        const auto gather = [&](std::span<const T> some) {
+        const auto gather = [&](const input::Records& some) {
             count += some.size();
-            keys.insert(keys.end(), some.begin(), some.end());
+            keys.insert(keys.end(), some.as<T>().begin(), some.as<T>().end());
             if (keys.size() < batch_keys) return;
             take(std::span<const T>(keys));
             keys.clear();
         };
         reading.given_type = KeyType::U32;  // text has the type of --type and is rounded to it
-        input::read_stream<T, T>(input, reading,
-                                 input::RawRecords<T>{input::word_for(input::sketch_keys_words, type) + " key"},
-                                 input::parse_number<T>, skipped, gather);
+        const auto key_type = Keys(std::span<T>()).type();
+        input::read_stream(input, reading, {input::word_for(input::sketch_keys_words, type) + " key", key_type},
+                           input::number_parser(key_type), skipped, gather);
         if (!input.interrupted()) take(std::span<const T>(keys));
     }
     if (input.interrupted()) throw CLI::RuntimeError(input.interrupt().status());

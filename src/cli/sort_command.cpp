@@ -52,16 +52,12 @@ struct SortCommand {
 
     void run_as_called(const CLI::App& verb);
     void run();
-    template <class Key>
-    void run_as();
 
   private:
-    template <class Key>
     [[nodiscard]] files::Bytes read();
-    template <class Key>
-    [[nodiscard]] std::vector<Key> parsed(std::string_view text) const;
-    template <class Key>
-    void must_come_back(std::string_view text, std::span<const Key> keys) const;
+    [[nodiscard]] std::vector<std::byte> parsed(std::string_view text) const;
+    void must_come_back(std::string_view text, const input::Records& keys) const;
+    void sort_in_memory();
     [[nodiscard]] bool sorts_lines(const CLI::App& verb);
     [[nodiscard]] bool is_text() const { return reading.form == input::Form::Text; }
     SortStats sort_keys(Keys keys, Keys best, std::span<std::uint32_t> index);
@@ -83,8 +79,7 @@ struct SortCommand {
     std::size_t begin_ = 0;  // of the values in the input
 };
 
-template <class Key>
-std::span<const Key> next_of(input::RecordLines<Key>& lines, std::string_view& text, bool is_first) {
+input::Records next_of(input::RecordLines& lines, std::string_view& text, bool is_first) {
     try {
         return lines.next(text);
     } catch (const input::BadInput& error) {
@@ -93,18 +88,17 @@ std::span<const Key> next_of(input::RecordLines<Key>& lines, std::string_view& t
     }
 }
 
-template <class Key>
-std::vector<Key> SortCommand::parsed(std::string_view text) const {
-    std::vector<Key> keys;
+std::vector<std::byte> SortCommand::parsed(std::string_view text) const {
+    std::vector<std::byte> keys;
     input::Skipped skipped;
-    input::RecordLines<Key> lines(input, reading.parse<Key>(), reading.lines, skipped);
+    input::RecordLines lines(input, reading.parser(), reading.lines, skipped);
     while (!text.empty()) {
         constexpr std::size_t piece = std::size_t{1} << 20U;  // in pieces, so that keys are not held twice
         const auto end = text.find('\n', piece);
         auto part = text.substr(0, end == std::string_view::npos ? text.size() : end + 1);
         text.remove_prefix(part.size());
         while (!part.empty()) {
-            const auto found = next_of(lines, part, keys.empty());
+            const auto found = next_of(lines, part, keys.empty()).bytes();
             keys.insert(keys.end(), found.begin(), found.end());
         }
     }
@@ -114,13 +108,12 @@ std::vector<Key> SortCommand::parsed(std::string_view text) const {
 }
 
 // The output may replace the input, so each line must be written exactly as it was read.
-template <class Key>
-void SortCommand::must_come_back(std::string_view text, std::span<const Key> keys) const {
+void SortCommand::must_come_back(std::string_view text, const input::Records& keys) const {
     const bool are_all_values = reading.lines.header == 0 && reading.lines.bad == input::LineOptions::Bad::Refuse;
     for (std::size_t line = 0; !text.empty(); ++line) {
         const auto end = std::min(text.find('\n'), text.size());
         const auto word = text.substr(0, end);
-        const auto written = line < keys.size() ? input::format_number(keys[line]) : "";
+        const auto written = line < keys.size() ? input::format_number(reading.type(), keys.at(line)) : "";
         if (word != written)
             throw CLI::ValidationError(
                 "-o", fmt::format("'{}' is an input, which this would replace, and its line {}, {}, would be "
@@ -157,8 +150,8 @@ void SortCommand::take_npy(const input::NpyHeader& header, std::size_t bytes, st
     begin_ = header.bytes;
 }
 
-template <class Key>
 files::Bytes SortCommand::read() {
+    const auto size = cpu::bytes_of(reading.type());
     auto bytes = files::read_file(input);
     const std::string_view content(bytes.as<const char>().data(), bytes.size());
     const auto name = files::input_name(input);
@@ -167,20 +160,20 @@ files::Bytes SortCommand::read() {
                             ? input::npy_header(content.substr(0, input::max_npy_header), name)
                             : std::nullopt;
     if (header) {
-        take_npy(*header, bytes.size(), sizeof(Key));
+        take_npy(*header, bytes.size(), size);
         return bytes;
     }
     refuse_others(content);
     if (is_text()) {
-        const auto keys = parsed<Key>(content);
-        if (files::same_file(input, output)) must_come_back<Key>(content, keys);
-        bytes.resize(keys.size() * sizeof(Key));
-        std::copy(keys.begin(), keys.end(), bytes.as<Key>().begin());
-    } else if (bytes.size() % sizeof(Key) != 0) {
+        const auto keys = parsed(content);
+        if (files::same_file(input, output)) must_come_back(content, {keys.data(), keys.size() / size, size});
+        bytes.resize(keys.size());
+        std::ranges::copy(keys, bytes.span().begin());
+    } else if (bytes.size() % size != 0) {
         throw InvalidArgument(fmt::format(
             "{} has {} bytes, which is not a multiple of {}, the size of one {}; is --type right, or should "
             "it be --text?",
-            name, bytes.size(), sizeof(Key), what));
+            name, bytes.size(), size, what));
     }
     return bytes;
 }
@@ -253,14 +246,13 @@ SortStats SortCommand::sort_keys(Keys keys, Keys best, std::span<std::uint32_t> 
 }
 
 // Raw values, after a header if the output's name asks for one.
-template <class Key>
-void write_raw(files::OutputFile& out, KeyType type, std::span<Key> values) {
+void write_raw(files::OutputFile& out, const Keys& values) {
     if (input::is_npy_name(out.path())) {
         const std::array<std::uint64_t, 1> shape{values.size()};
-        const auto header = input::made_npy_header(type, shape);
+        const auto header = input::made_npy_header(values.type(), shape);
         out.write(std::as_bytes(std::span(header)));
     }
-    out.write(std::as_bytes(values));
+    out.write({static_cast<const std::byte*>(values.data()), values.size() * cpu::bytes_of(values.type())});
 }
 
 // Whether more memory would be needed than is allowed: the values and, for text, the text twice.
@@ -301,8 +293,7 @@ void SortCommand::spill() const {
                       .stats = stats});
 }
 
-template <class Key>
-void SortCommand::run_as() {
+void SortCommand::sort_in_memory() {
     files::OutputFile out(output);
     out.must_be_open();
     if (!is_text() && out.is_terminal()) {
@@ -315,24 +306,27 @@ void SortCommand::run_as() {
         throw CLI::ValidationError("--with-index", "standard output is a terminal; name a file");
     PhaseProgress progress("reading");
     const Stopwatch read_time;
-    const auto bytes = read<Key>();
-    const auto keys = bytes.template as<Key>().subspan(begin_ / sizeof(Key));
+    auto bytes = read();
+    const auto type = reading.type();
+    const auto size = cpu::bytes_of(type), first = begin_ / size;
+    const auto keys = cpu::keys_of(type, bytes.span().data() + first * size, bytes.size() / size - first);
     read_ms_ = read_time.ms();
     progress.is("sorting");
-    std::vector<Key> best(top > 0 ? std::min(top, keys.size()) : 0);
-    const auto sorted = top > 0 ? std::span(best) : keys;
+    const auto best_size = top > 0 ? std::min(top, keys.size()) : 0;
+    std::vector<std::byte> best(best_size * size);
+    const auto sorted = top > 0 ? cpu::keys_of(type, best.data(), best_size) : keys;
     std::vector<std::uint32_t> index(index_out ? sorted.size() : 0);
     const auto result = sort_keys(keys, sorted, index);
     progress.is("writing");
     const Stopwatch writing;
     if (is_text()) {
-        const auto lines = input::format_lines(std::span<const Key>(sorted));
+        const auto lines = input::format_lines(sorted);
         out.write(std::as_bytes(std::span(lines)));
     } else {
-        write_raw(out, reading.type(), sorted);
+        write_raw(out, sorted);
     }
     if (index_out) {
-        write_raw(*index_out, KeyType::U32, std::span(index));
+        write_raw(*index_out, index);
         index_out->commit();
     }
     out.commit();
@@ -379,7 +373,7 @@ void SortCommand::run() {
             throw CLI::ValidationError("--device", "several devices go with --engine merge or auto");
     }
     if (spills()) return spill();
-    cpu::visit_key_type(type, [this]<class Key>(const Key*) { run_as<Key>(); });
+    sort_in_memory();
 }
 
 void SortCommand::print_stats(const SortStats& s) const {

@@ -12,6 +12,7 @@
 
 #include "cli/external_run.hpp"
 #include "cli/stream_run.hpp"
+#include "cpu/keys.hpp"
 #include "external/sorting.hpp"
 #include "files/files.hpp"
 #include "input/npy.hpp"
@@ -45,11 +46,10 @@ FieldType field_for(KeyType type) {
 }
 
 // A header, then sorted values, raw or as text.
-template <class Key>
 class SortedNumbers final : public external::Stream {
   public:
-    SortedNumbers(std::string header, external::Stream& sorted, input::Form form)
-        : text_(std::move(header)), sorted_(sorted), form_(form) {}
+    SortedNumbers(std::string header, external::Stream& sorted, input::Form form, KeyType type)
+        : text_(std::move(header)), sorted_(sorted), form_(form), keys_(8192 * cpu::bytes_of(type)), type_(type) {}
 
     [[nodiscard]] std::size_t fill(std::span<std::byte> memory) override {
         std::size_t filled = 0;
@@ -60,9 +60,9 @@ class SortedNumbers final : public external::Stream {
             filled += part;
             if (filled == memory.size()) return filled;
             if (form_ != input::Form::Text) return filled + sorted_.fill(memory.subspan(filled));
-            const auto got = sorted_.fill(std::as_writable_bytes(std::span(keys_)));
+            const auto got = sorted_.fill(keys_);
             if (got == 0) return filled;
-            text_ = input::format_lines(std::span<const Key>(keys_).first(got / sizeof(Key)));
+            text_ = input::format_lines(cpu::keys_of(type_, keys_.data(), got / cpu::bytes_of(type_)));
             at_ = 0;
         }
     }
@@ -72,10 +72,10 @@ class SortedNumbers final : public external::Stream {
     std::size_t at_ = 0;
     external::Stream& sorted_;
     input::Form form_;
-    std::vector<Key> keys_ = std::vector<Key>(8192);
+    std::vector<std::byte> keys_;
+    KeyType type_;
 };
 
-template <class Key>
 class NumberSorter {
   public:
     NumberSorter(const SpillRun& run, input::StreamInput& input) : run_(run), input_(input) {}
@@ -86,8 +86,8 @@ class NumberSorter {
         read(sorting);
         if (is_text()) {  // printed by the threads that merge
             sorting.shape(
-                [](external::RecordStream& sorted) {
-                    return std::make_unique<SortedNumbers<Key>>("", sorted, input::Form::Text);
+                [this](external::RecordStream& sorted) {
+                    return std::make_unique<SortedNumbers>("", sorted, input::Form::Text, type_);
                 },
                 external::EqualKeys::Apart);
         }
@@ -95,8 +95,8 @@ class NumberSorter {
         const auto count = sorting.stats("").records;
         const std::array<std::uint64_t, 1> shape{count};
         const bool is_npy = !is_text() && input::is_npy_name(run_.output);
-        SortedNumbers<Key> sorted(is_npy ? input::made_npy_header(run_.reading.type(), shape) : "", sorting,
-                                  is_text() ? input::Form::Raw : run_.reading.form);
+        SortedNumbers sorted(is_npy ? input::made_npy_header(type_, shape) : "", sorting,
+                             is_text() ? input::Form::Raw : run_.reading.form, type_);
         sorting.write(sorted, out);
         progress_.hide();
         if (run_.stats) print(sorting.stats(""));
@@ -106,8 +106,8 @@ class NumberSorter {
     [[nodiscard]] bool is_text() const { return run_.reading.form == input::Form::Text; }
     [[nodiscard]] ExternalSortOptions options() {
         constexpr std::size_t buffers = std::size_t{4} << 20U;  // of the input and the output
-        const RecordFormat records{.bytes = sizeof(Key),
-                                   .key = {{.type = field_for(run_.reading.type()), .order = run_.order}}};
+        const RecordFormat records{.bytes = cpu::bytes_of(type_),
+                                   .key = {{.type = field_for(type_), .order = run_.order}}};
         return {.format = records,
                 .memory = memory_for(records, run_.memory, [](auto) { return buffers; }),
                 .temp = run_.temp,
@@ -119,13 +119,12 @@ class NumberSorter {
     void read(external::Sorting& sorting) {
         std::uint64_t count = 0;
         input::Skipped skipped;
-        const auto what = input::word_for(input::type_words, run_.reading.type()) + " value";
-        input::read_stream<Key, Key>(input_, run_.reading, {what}, run_.reading.template parse<Key>(), skipped,
-                                     [&](std::span<const Key> keys) {
-                                         count += keys.size();
-                                         sorting.filler().push(std::as_bytes(keys));
-                                         sorting.tick()();
-                                     });
+        const input::RawRecords raw{input::word_for(input::type_words, type_) + " value", type_};
+        input::read_stream(input_, run_.reading, raw, run_.reading.parser(), skipped, [&](const input::Records& keys) {
+            count += keys.size();
+            sorting.filler().push(keys.bytes());
+            sorting.tick()();
+        });
         if (input_.interrupted()) throw SortStopped("the sort was stopped");
         input::refuse_all_bad(skipped, count);
         input::note_skipped("quadmill sort", skipped);
@@ -143,6 +142,7 @@ class NumberSorter {
     }
 
     const SpillRun& run_;
+    KeyType type_ = run_.reading.type();
     input::StreamInput& input_;
     Progress progress_;
 };
@@ -153,10 +153,7 @@ void sort_by_spilling(const SpillRun& run) {
     input::StreamInput input(run.input);  // before threads start, which inherit the signals that it blocks
     with_output(
         run.output, run.memory, [&] { return input.interrupt().status(); },
-        [&](files::OutputFile* out) {
-            cpu::visit_key_type(run.reading.type(),
-                                [&]<class Key>(const Key*) { NumberSorter<Key>(run, input).sort(*out); });
-        });
+        [&](files::OutputFile* out) { NumberSorter(run, input).sort(*out); });
 }
 
 }  // namespace quadmill::detail::cli

@@ -7,6 +7,7 @@
 #include <array>
 #include <climits>
 #include <cmath>
+#include <deque>
 #include <exception>
 #include <limits>
 #include <utility>
@@ -43,8 +44,16 @@ void refuse_saved(const std::string& file, std::span<const std::byte> bytes, con
         fmt::format("{}: {}: {}", files::input_name(file), words, full_name_of(saved_summary(bytes))));
 }
 
-SavedPlan saved_plan(std::span<const std::byte> saved) {
+namespace {
+
+// Windows and levels in saved bytes; 0 if a kind has none.
+struct SavedPlan {
+    std::uint64_t window = 0, levels = 0;
+};
+
+SavedPlan plan_of(const AnySummary& summary) {
     using Kind = SavedSummary::Kind;
+    const auto saved = summary.save();
     stream::Reader from("saved_plan", saved);
     SavedPlan plan;
     static_cast<void>(from.f64());  // eps
@@ -64,11 +73,45 @@ SavedPlan saved_plan(std::span<const std::byte> saved) {
     return plan;
 }
 
+}  // namespace
+
+void check_resumed_plan(const StreamOptions& options, const AnySummary& resumed,
+                        const std::function<std::unique_ptr<OneSummary>(std::size_t)>& make) {
+    const auto given = [&](const char* option) {
+        return options.verb->get_option_no_throw(option) != nullptr && options.verb->count(option) > 0;
+    };
+    if (!given("--window") && !given("--n")) return;
+    const auto has = plan_of(resumed);
+    const auto wanted = plan_of(*make(given("--window") ? options.window : has.window));
+    if (wanted.window != has.window)
+        refuse_resumed(options, "--window", "has windows of " + std::to_string(has.window) + " values");
+    if (given("--n") && wanted.levels != has.levels)
+        refuse_resumed(options, "--n", "was made for another number of values");
+}
+
 SaveFile::SaveFile(const std::string& path, Format format) : path_(path) {
     if (path.empty()) return;
     if (takes_standard_output() && format == Format::JsonLine)
         throw CLI::ValidationError("--save", "- is standard output, where --json writes; name a file");
     refuse_terminal("--save", file_.emplace(path));
+}
+
+void SaveFile::save(const AnySummary& summary) {
+    if (!file_) return;
+    file_->write(summary.save());
+    file_->commit();
+}
+
+void SaveFile::save_part(const AnySummary& summary, Partial partial) {
+    if (!file_ || partial == Partial::Replaces) return save(summary);
+    file_->write(summary.save());
+    commit_part(*file_, path_);
+}
+
+void SaveFile::save_now(const AnySummary& summary) const {
+    files::OutputFile file(path_);
+    file.write(summary.save());
+    file.commit();
 }
 
 Progress::Progress() : line_(isatty(STDERR_FILENO) == 1 ? Line::Hidden : Line::Impossible) {}
@@ -197,38 +240,81 @@ std::optional<files::Bytes> StreamRun::saved_bytes() const {
     return files::read_file(options_.resume);
 }
 
-void StreamRun::take_parts(const AnySummary& summary, std::size_t records,
-                           const std::function<Taken(std::size_t, std::size_t)>& add) {
-    for (std::size_t first = 0; first < records;) {
-        const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(records - first, until_answer()));
+std::unique_ptr<OneSummary> StreamRun::resumed(const Summaries& how, std::unique_ptr<WindowSorter> sorter) const {
+    return resumed([&](SavedBytes bytes) { return how.load(bytes, std::move(sorter)); },
+                   [&] { return how.make(std::move(sorter)); }, [&](const auto& summary) { how.check(*summary); });
+}
+
+StreamForm StreamRun::numbers() const {
+    const auto type = options_.type();
+    return {options_.reading.parser(), input::RawRecords{input::word_for(input::type_words, type) + " value", type}};
+}
+
+void StreamRun::take_parts(const input::Records& records, const input::Records& seconds, const Add& add) {
+    for (std::size_t first = 0; first < records.size();) {
+        const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(records.size() - first, until_answer()));
         Taken added{};
         try {
-            added = add(first, part);
+            added = add(records.part(first, part), seconds.part(first, part));
         } catch (const InvalidArgument& error) {  // such as too large a sum of weights
             throw input::BadInput(without_function(error));
         }
         const auto& [taken, fault] = added;
         count(taken);
         if (!fault.empty()) throw input::BadInput(fault);
-        if (answer_is_due()) static_cast<void>(answer(summary, Mine::GoesOn));
+        if (answer_is_due()) static_cast<void>(answer(Mine::GoesOn));
         first += part;
     }
-    save_if_due(summary);
+    save_if_due();
 }
 
-void StreamRun::save_if_due(const AnySummary& summary) {
+void StreamRun::read(const StreamForm& form, const Add& add) {
+    if (!options_.column.which.empty()) return read_column(form, add);
+    const auto take = [&](const input::Records& records) { take_parts(records, {}, add); };
+    auto how = reading();
+    if (form.raw) return input::read_stream(*input_, how, *form.raw, form.parser, skipped_, take);
+    // A monitor of names goes on after a blank line. Other values have none.
+    if (form.parser.is_text) how.lines.blank = input::LineOptions::Blank::Empty;
+    input::read_text(*input_, form.parser, how.lines, skipped_, take);
+}
+
+void StreamRun::read_column(const StreamForm& form, const Add& add) {
+    input::RecordBuffer records(form.parser.bytes), seconds(sizeof(std::uint64_t));
+    std::deque<std::string> texts;  // in records
+    const auto parse = [&](std::string_view field, std::string_view second) -> input::FieldFault {
+        if (form.parser.is_text) field = texts.emplace_back(field);
+        if (const auto fault = form.parser.parse(field, records.next())) return {fault};
+        if (form.second) {
+            if (const auto fault = form.second(second, seconds.next())) return {fault, true};
+            seconds.keep();
+        }
+        records.keep();
+        return {};
+    };
+    const auto deliver = [&] {
+        take_parts(records.records(), seconds.records(), add);
+        records.clear();
+        seconds.clear();
+        texts.clear();
+    };
+    auto column = options_.column;
+    column.is_text = form.parser.is_text;
+    input::read_column(*input_, column, reading().lines, skipped_, parse, deliver);
+}
+
+void StreamRun::save_if_due() {
     const double now = time_.ms();
     if (options_.save_every.seconds == 0 || count_ == saved_count_ ||
         now - saved_ms_ < options_.save_every.seconds * 1e3)
         return;
-    save_.save_now(summary);
+    save_.save_now(*summary_);
     saved_ms_ = now;
     saved_count_ = count_;
 }
 
-int StreamRun::work_in_silence(const AnySummary& summary) {
-    if (answers_by_arrival() && answer_is_due()) static_cast<void>(answer(summary, Mine::GoesOn));
-    save_if_due(summary);
+int StreamRun::work_in_silence() {
+    if (answers_by_arrival() && answer_is_due()) static_cast<void>(answer(Mine::GoesOn));
+    save_if_due();
     auto next = std::numeric_limits<double>::infinity();
     if (answers_by_arrival()) next = answered_ms_ + options_.every.seconds * 1e3;
     if (options_.save_every.seconds > 0 && count_ != saved_count_)
@@ -238,13 +324,23 @@ int StreamRun::work_in_silence(const AnySummary& summary) {
     return static_cast<int>(std::clamp(std::ceil(next - time_.ms()), 0.0, longest));
 }
 
-void StreamRun::run_all(const AnySummary& summary, const std::function<void()>& read) {
-    if (!summary.of_all && ranks_.are_several())
+void StreamRun::run(const Summaries& how, OneSummary& summary, StreamForm form) {
+    if (!options_.weight.empty()) form.second = input::parser_of<std::uint64_t, parse_weight>.parse;
+    run(how, summary, form, [&](const input::Records& values, const input::Records& weights) {
+        form.second ? summary.add(values, weights) : summary.add(values);
+        return Taken{values.size()};
+    });
+}
+
+void StreamRun::run(const Summaries& how, const AnySummary& summary, const StreamForm& form, const Add& add) {
+    how_ = &how;
+    summary_ = &summary;
+    if (!summary.goes_with_ranks() && ranks_.are_several())
         throw CLI::ValidationError("--sliding", "is about the last values of one stream, not of several ranks'");
     std::exception_ptr failure;  // of an output, which must not be taken for one of the input
     const auto in_silence = [&] {
         try {
-            return work_in_silence(summary);
+            return work_in_silence();
         } catch (...) {
             failure = std::current_exception();
             input_->stop();
@@ -254,7 +350,7 @@ void StreamRun::run_all(const AnySummary& summary, const std::function<void()>& 
     try {
         do {
             input_->while_waiting(in_silence);
-            read();
+            read(form, add);
         } while (next_share());
     } catch (const input::BadInput& error) {
         if (count_ == 0 && !ranks_.are_several()) throw;
@@ -263,27 +359,28 @@ void StreamRun::run_all(const AnySummary& summary, const std::function<void()>& 
     if (failure) std::rethrow_exception(failure);
     input_->release_interrupt();
     if (!ranks_.are_several() && fault_.empty() && !input_->interrupted()) input::refuse_all_bad(skipped_, count_);
-    finish(summary);
+    finish();
 }
 
-AnySummary StreamRun::answer(const AnySummary& summary, Mine mine) {
+std::optional<Part> StreamRun::answer(Mine mine) {
     answered_ms_ = time_.ms();
     if (!ranks_.are_several()) {
-        mine == Mine::GoesOn ? print_if_possible(summary) : print(summary);
+        mine == Mine::GoesOn ? print_if_possible() : print(*summary_);
         return {};
     }
+    const auto load = [this](SavedBytes bytes) { return how_->part(bytes); };
     for (;;) {
-        auto all = summary.of_all(ranks_);
+        auto all = ranks_.merged(load(summary_->save()), load);
         all_count_ = ranks_.sum(count_);
         all_skipped_ = ranks_.sum(skipped_.lines);
         const bool last = ranks_.sum(mine == Mine::GoesOn ? 1 : 0) == 0;
         if (last) input::refuse_all_bad({.lines = all_skipped_, .first = skipped_.first}, all_count_);
-        if (all.ask && answered_at_ != progressed()) print(all);
+        if (all && answered_at_ != progressed()) print(*all->summary);
         if (last || mine == Mine::GoesOn) return all;
     }
 }
 
-void StreamRun::finish(const AnySummary& summary) {
+void StreamRun::finish() {
     std::exception_ptr failure;
     const auto attempt = [&](const auto& work) {
         try {
@@ -292,29 +389,29 @@ void StreamRun::finish(const AnySummary& summary) {
             if (!failure) failure = std::current_exception();
         }
     };
-    AnySummary all;
+    std::optional<Part> all;
     attempt([&] {
-        if (ranks_.are_several() || answered_at_ != progressed()) all = answer(summary, Mine::HasEnded);
+        if (ranks_.are_several() || answered_at_ != progressed()) all = answer(Mine::HasEnded);
     });
     progress_.hide();
     if (failure && ranks_.are_several()) std::rethrow_exception(failure);  // ends the job
     const bool whole = ranks_.sum(fault_.empty() && !input_->interrupted() ? 0 : 1) == 0;
     if (ranks_.is_first()) {
-        const auto& saved = all.ask ? all : summary;
+        const AnySummary& saved = all ? *all->summary : *summary_;
         attempt([&] {
             const auto partial = options_.save_every.seconds > 0 ? Partial::Replaces : options_.partial;
             whole ? save_.save(saved) : save_.save_part(saved, partial);
         });
     }
     if (failure) std::rethrow_exception(failure);
-    if (options_.profile && ranks_.is_first()) print_profile(summary.times());
+    if (options_.profile && ranks_.is_first()) print_profile(summary_->times());
     end();
 }
 
-void StreamRun::answer_before(const AnySummary& summary, double time) {
+void StreamRun::answer_before(double time) {
     if (options_.every.seconds == 0) return;
     const auto interval = std::floor(time / options_.every.seconds);
-    if (interval_ && interval > *interval_) static_cast<void>(answer(summary, Mine::GoesOn));
+    if (interval_ && interval > *interval_) static_cast<void>(answer(Mine::GoesOn));
     interval_ = std::max(interval_.value_or(interval), interval);
 }
 
@@ -333,16 +430,19 @@ void StreamRun::count(std::size_t values) {
     progress_.show(count_);
 }
 
-void StreamRun::print_if_possible(const AnySummary& summary) {
+void StreamRun::print_if_possible() {
     try {
-        print(summary);
+        print(*summary_);
     } catch (const InvalidArgument& error) {
         progress_.hide();
         fmt::print(stderr, "quadmill: no answer after {} values: {}\n", count_, without_function(error));
     }
 }
 
-void StreamRun::print(Answer answer, std::uint64_t nans, std::size_t bytes) {
+void StreamRun::print(const AnySummary& summary) {
+    const auto bytes = summary.bytes();  // before the answer, which may need more
+    const auto nans = summary.nans();
+    auto answer = summary.answer(how_->ask);
     progress_.hide();
     if (save_.takes_standard_output()) return;
     Json tail{{"bytes", bytes}, {"engine", engine_}};

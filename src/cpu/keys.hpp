@@ -144,6 +144,12 @@ decltype(auto) visit(Keys keys, Work&& work) {
     return visit_key_type(type, []<class Key>(const Key* /*type*/) { return sizeof(Key); });
 }
 
+// Keys of that type in memory.
+[[nodiscard]] inline Keys keys_of(KeyType type, void* data, std::size_t size) {
+    return visit_key_type(
+        type, [&]<class Key>(const Key* /*type*/) { return Keys(std::span(static_cast<Key*>(data), size)); });
+}
+
 // `n` keys beginning with index `first`.
 [[nodiscard]] inline Keys part(Keys keys, std::size_t first, std::size_t n) {
     return visit(keys, [&](auto values) { return Keys(values.subspan(first, n)); });

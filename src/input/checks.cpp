@@ -2,13 +2,16 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "files/files.hpp"
 #include "input/text.hpp"
+#include "input/words.hpp"
 
 namespace quadmill::detail::input {
 
@@ -54,6 +57,23 @@ std::string short_number(double value) {
 }
 
 }  // namespace
+
+CLI::Validator one_of(const Words<int>& words) {
+    const auto convert = [words](std::string& text) -> std::string {
+        const auto found = std::ranges::find(words, text, &std::pair<std::string, int>::first);
+        if (found == words.end()) return "'" + text + "' is not one of " + joined(words, ", ");
+        text = std::to_string(found->second);
+        return {};
+    };
+    return {convert, joined(words, "|")};
+}
+
+CLI::Validator one_of(const std::vector<std::string>& texts) {
+    Words<int> words;
+    for (const auto& text : texts) words.emplace_back(text, 1);
+    const auto check = [is_word = one_of(words)](const std::string& text) { return is_word(text); };
+    return {check, joined(words, "|")};
+}
 
 CLI::Validator count_up_to(std::uint64_t max) {
     const auto convert = [max](std::string& text) -> std::string {

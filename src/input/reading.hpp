@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <type_traits>
 
 #include "input/text.hpp"
 #include "input/words.hpp"
@@ -45,14 +44,10 @@ struct Reading {
     // If the file is NumPy's, its type is that of the values. Throws InvalidArgument if it is not among the types of
     // the verb, or if another one was given.
     void take_type_of(const std::string& path, const Words<KeyType>& types);
-    // The parser for lines with one value. With an explicit type, values may be rounded.
-    template <class T>
-    [[nodiscard]] ParseLine<T> parse() const {
-        if constexpr (std::is_same_v<T, double>) {
-            if (!given_type) return parse_exact;
-        }
-        return parse_number<T>;
-    }
+    // With an explicit type, values may be rounded.
+    [[nodiscard]] Integers integers() const { return given_type ? Integers::Rounded : Integers::Exact; }
+    // The parser for lines with one value.
+    [[nodiscard]] Parser parser() const { return number_parser(type(), integers()); }
 };
 
 // Adds --text, --raw, --header and --skip-bad. `text` says what lines of text mean.

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cpu/keys.hpp"
 #include "input/csv_table.hpp"
 #include "input/enum_words.hpp"
 #include "input/npy.hpp"
@@ -74,26 +75,6 @@ void refuse_other_forms(StreamInput& input, Form form, const std::string& what, 
     const bool is_csv = csv_option != nullptr && line.find_first_of(",;\t|") != std::string_view::npos;
     const auto for_text = is_csv ? std::string(csv_option) + " for CSV, or --text" : "--text";
     refuse_other_forms(look, form, input.file().name(), what, for_text);
-}
-
-std::optional<std::uint64_t> take_npy_header(StreamInput& input, KeyType type, std::size_t values) {
-    if (!is_npy(input.text())) return {};
-    while (input.text().size() < max_npy_header && input.more()) continue;
-    const auto name = input.file().name();
-    const auto header = *npy_header(input.text().substr(0, max_npy_header), name);
-    if (header.type != type)
-        throw InvalidArgument(fmt::format("{} has {} values; say --type {}", name, word_for(type_words, header.type),
-                                          word_for(type_words, header.type)));
-    if (values > 1 && (header.shape.size() != 2 || header.shape.back() != values))
-        throw InvalidArgument(
-            fmt::format("{} does not have {} columns, and each record needs {} values", name, values, values));
-    input.drop(header.bytes);
-    return header.values() / values;
-}
-
-void check_npy_records(const StreamInput& input, std::uint64_t promised, std::uint64_t found) {
-    if (promised == found || !input.is_rest_of_file()) return;
-    throw BadInput(fmt::format("{} has {} values, but its header says {}", input.file().name(), found, promised));
 }
 
 namespace {
@@ -286,13 +267,144 @@ void read_column(StreamInput& input, const Column& column, const LineOptions& op
     });
 }
 
-void refuse_rest(const StreamInput& input, std::size_t value_bytes, const std::string& what) {
-    throw BadInput(fmt::format("{} ends with {} of the {} bytes of a {}; is --type right, or should it be --text?",
-                               input.file().name(), input.bytes().size(), value_bytes, what));
+void RecordBuffer::grow() {
+    memory_.resize(2 * memory_.size() + bytes_);
 }
 
-void refuse_record(const StreamInput& input, std::uint64_t number, Fault why) {
-    throw BadInput(fmt::format("{}, pair {}: {}", input.file().name(), number, why));
+std::string_view RecordLines::without_mark(std::string_view word) const {
+    constexpr std::string_view mark = "\xef\xbb\xbf";  // UTF-8's byte order mark
+    return lines_.number() == 1 && lines_.begin_the_file() && word.starts_with(mark) ? word.substr(mark.size()) : word;
+}
+
+void RecordLines::take_long(std::string_view text) {
+    const auto word = lines_.next(text);
+    if (lines_.number() <= options_.header) return;
+    refuse(lines_.number(), word, "is too long for a line of numbers");
+}
+
+void RecordLines::skip_rest_of_line(std::string_view& text) {
+    static_cast<void>(lines_.next(text));
+    lines_.undo();
+}
+
+// Takes the line. Returns true if it is bad and must wait until the records before it are taken.
+inline bool RecordLines::must_wait(std::string_view word) {
+    if (word.empty()) {
+        if (options_.blank == LineOptions::Blank::Empty) {
+            ++skipped_.empty;
+        } else if (blanks_++ == 0) {
+            blank_ = lines_.number();
+        }
+        return false;
+    }
+    if (blanks_ > 0) {
+        if (!may_refuse()) return true;
+        refuse(blank_, {}, "is blank; --skip-bad skips blank lines", blanks_);
+        blanks_ = 0;
+    }
+    const auto fault = parser_.parse(word, records_.next());
+    if (!fault) {
+        records_.keep();
+    } else if (!may_refuse()) {
+        return true;
+    } else {
+        refuse(lines_.number(), word, fault);
+    }
+    return false;
+}
+
+Records RecordLines::next(std::string_view& text) {
+    records_.clear();
+    for (auto rest = text; !text.empty(); text = rest) {
+        const auto word = without_mark(lines_.next(rest));
+        if (lines_.number() <= options_.header || !must_wait(word)) continue;
+        lines_.undo();
+        break;
+    }
+    return records_.records();
+}
+
+void RecordLines::refuse(std::uint64_t line, std::string_view word, Fault why, std::uint64_t count) {
+    if (options_.bad == LineOptions::Bad::Refuse) throw BadInput(lines_.about(line, word, why), why);
+    if (skipped_.lines == 0) skipped_.first = lines_.about(line, word, why);
+    skipped_.lines += count;
+}
+
+void read_text(StreamInput& input, const Parser& parser, const LineOptions& options, Skipped& skipped,
+               const TakeRecords& take) {
+    RecordLines lines(input.file().path(), parser, options, skipped, input.begin());
+    bool in_long_line = false;
+    const auto hand_on = [&](std::string_view text) {
+        if (in_long_line && !text.empty()) {
+            lines.skip_rest_of_line(text);
+            in_long_line = false;
+        }
+        while (!text.empty()) take(lines.next(text));
+    };
+    read_texts(input, [&](const TextPart& part) {
+        const auto whole = part.is_last ? part.text.size() : part.text.rfind('\n') + 1;  // 0 if there is none
+        if (whole == 0 && part.full) {
+            if (!in_long_line) lines.take_long(part.text);
+            in_long_line = true;
+            return part.text.size();
+        }
+        hand_on(part.text.substr(0, whole));
+        return whole;
+    });
+}
+
+namespace {
+
+// Drops the header of NumPy's file and returns the number of its records; nothing if the file is not NumPy's.
+std::optional<std::uint64_t> take_npy_header(StreamInput& input, const RawRecords& raw) {
+    if (!is_npy(input.text())) return {};
+    while (input.text().size() < max_npy_header && input.more()) continue;
+    const auto name = input.file().name();
+    const auto header = *npy_header(input.text().substr(0, max_npy_header), name);
+    if (header.type != raw.type)
+        throw InvalidArgument(fmt::format("{} has {} values; say --type {}", name, word_for(type_words, header.type),
+                                          word_for(type_words, header.type)));
+    if (raw.values > 1 && (header.shape.size() != 2 || header.shape.back() != raw.values))
+        throw InvalidArgument(
+            fmt::format("{} does not have {} columns, and each record needs {} values", name, raw.values, raw.values));
+    input.drop(header.bytes);
+    return header.values() / raw.values;
+}
+
+void read_raw(StreamInput& input, const RawRecords& raw, const TakeRecords& take) {
+    const auto size = raw.values * cpu::bytes_of(raw.type);
+    auto before = input.begin() / size;
+    do {
+        const Records records(input.bytes().data(), input.bytes().size() / size, size);
+        std::size_t good = raw.check ? 0 : records.size();
+        while (good < records.size() && !raw.check(records.at(good))) ++good;
+        take(records.part(0, good));
+        if (good < records.size())
+            throw BadInput(
+                fmt::format("{}, pair {}: {}", input.file().name(), before + good + 1, raw.check(records.at(good))));
+        before += records.size();
+        input.drop(records.bytes().size());
+    } while (input.more());
+    if (!input.interrupted() && !input.bytes().empty())
+        throw BadInput(fmt::format("{} ends with {} of the {} bytes of a {}; is --type right, or should it be --text?",
+                                   input.file().name(), input.bytes().size(), size, raw.what));
+}
+
+}  // namespace
+
+void read_stream(StreamInput& input, const Reading& reading, const RawRecords& raw, const Parser& parser,
+                 Skipped& skipped, const TakeRecords& take) {
+    refuse_other_forms(input, reading.form, raw.what, reading.csv_option);
+    if (reading.form == Form::Text) return read_text(input, parser, reading.lines, skipped, take);
+    std::optional<std::uint64_t> promised;
+    if (reading.form == Form::Unsaid) promised = take_npy_header(input, raw);
+    std::uint64_t found = 0;
+    read_raw(input, raw, [&](const Records& records) {
+        found += records.size();
+        take(records);
+    });
+    if (promised && *promised != found && input.is_rest_of_file())
+        throw BadInput(fmt::format("{} has {} values, but its header says {}", input.file().name(), found, *promised));
 }
 
 }  // namespace quadmill::detail::input

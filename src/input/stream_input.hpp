@@ -1,8 +1,6 @@
 // Values from a file or pipe, raw or text, passed on as soon as they arrive.
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -85,22 +83,47 @@ void refuse_other_forms(const Look& look, Form form, const std::string& name, co
 // Reads as much as the check needs, usually once. `csv_option` is as in Reading.
 void refuse_other_forms(StreamInput& input, Form form, const std::string& what, const char* csv_option = nullptr);
 
-// Drops the header of NumPy's file and returns the number of its records; nothing if the file is not NumPy's. `type` is
-// that of the values, `values` the number of them in a record. Throws InvalidArgument if the header says otherwise.
-[[nodiscard]] std::optional<std::uint64_t> take_npy_header(StreamInput& input, KeyType type, std::size_t values);
-// Throws BadInput if a file has more or fewer records than its header says.
-void check_npy_records(const StreamInput& input, std::uint64_t promised, std::uint64_t found);
+// Records of a type that is known at run time.
+class Records {
+  public:
+    Records() = default;
+    // `bytes` is the size of each.
+    Records(const void* data, std::size_t size, std::size_t bytes)
+        : data_(static_cast<const std::byte*>(data)), size_(size), bytes_(bytes) {}
+    [[nodiscard]] std::size_t size() const { return size_; }
+    [[nodiscard]] const void* at(std::size_t i) const { return data_ + i * bytes_; }
+    [[nodiscard]] Records part(std::size_t first, std::size_t count) const { return {at(first), count, bytes_}; }
+    [[nodiscard]] std::span<const std::byte> bytes() const { return {data_, size_ * bytes_}; }
+    template <class Record>
+    [[nodiscard]] std::span<const Record> as() const {
+        return {reinterpret_cast<const Record*>(data_), size_};
+    }
 
-// The values of a raw record: one, or several in an array.
-template <class Record>
-struct RecordOf {
-    static constexpr std::size_t values = 1;
-    static KeyType type() { return Keys(std::span<Record>()).type(); }
+  private:
+    const std::byte* data_ = nullptr;
+    std::size_t size_ = 0, bytes_ = 0;
 };
-template <class Key, std::size_t n>
-struct RecordOf<std::array<Key, n>> {
-    static constexpr std::size_t values = n;
-    static KeyType type() { return RecordOf<Key>::type(); }
+using TakeRecords = std::function<void(const Records&)>;
+
+// Memory of records, to which they are added one by one.
+class RecordBuffer {
+  public:
+    explicit RecordBuffer(std::size_t bytes) : bytes_(bytes) {}
+    // The memory of a new record, which keep() adds.
+    [[nodiscard]] void* next() {
+        if (memory_.size() - used_ < bytes_) grow();
+        return memory_.data() + used_;
+    }
+    void keep() { used_ += bytes_; }
+    void clear() { used_ = 0; }
+    [[nodiscard]] bool empty() const { return used_ == 0; }
+    [[nodiscard]] Records records() const { return {memory_.data(), used_ / bytes_, bytes_}; }
+
+  private:
+    void grow();
+
+    std::vector<std::byte> memory_;
+    std::size_t used_ = 0, bytes_;
 };
 
 // Text that has arrived.
@@ -131,156 +154,49 @@ using ParseField = std::function<FieldFault(std::string_view field, std::string_
 void read_column(StreamInput& input, const Column& column, const LineOptions& options, Skipped& skipped,
                  const ParseField& parse, const std::function<void()>& deliver);
 
-// Names of raw values.
-template <class Record>
+// Raw records.
 struct RawRecords {
-    std::string what;                         // "f32 value"
-    Fault (*check)(const Record&) = nullptr;  // returns what is wrong with a record, if anything can be
+    std::string what;                              // the name of one: "f32 value"
+    KeyType type;                                  // of the numbers in it
+    std::size_t values = 1;                        // numbers in it
+    Fault (*check)(const void* record) = nullptr;  // returns what is wrong with a record, if anything can be
 };
 
-// Throws BadInput if bytes are left at the end.
-[[noreturn]] void refuse_rest(const StreamInput& input, std::size_t value_bytes, const std::string& what);
-[[noreturn]] void refuse_record(const StreamInput& input, std::uint64_t number, Fault why);
-
-// Passes all records of the stream to `take`, in spans, as they are in memory.
-template <class Record, class Take>
-void read_raw(StreamInput& input, const RawRecords<Record>& raw, const Take& take) {
-    std::uint64_t before = input.begin() / sizeof(Record);
-    do {
-        const auto bytes = input.bytes();
-        const std::span records(reinterpret_cast<const Record*>(bytes.data()), bytes.size() / sizeof(Record));
-        const auto good = static_cast<std::size_t>(
-            raw.check ? std::ranges::find_if(records, raw.check) - records.begin() : std::ssize(records));
-        take(records.first(good));
-        if (good < records.size()) refuse_record(input, before + good + 1, raw.check(records[good]));
-        before += records.size();
-        input.drop(records.size_bytes());
-    } while (input.more());
-    if (!input.interrupted() && !input.bytes().empty()) refuse_rest(input, sizeof(Record), raw.what);
-}
-
 // Lines of records. By default, blank lines are only allowed at the end of the stream.
-template <class Record>
 class RecordLines {
   public:
     // `begin` is the byte of the file at which the lines begin.
-    RecordLines(const std::string& path, ParseLine<Record> parse, const LineOptions& options, Skipped& skipped,
+    RecordLines(const std::string& path, const Parser& parser, const LineOptions& options, Skipped& skipped,
                 std::uint64_t begin = 0)
-        : lines_(path, begin), parse_(parse), options_(options), skipped_(skipped) {}
+        : lines_(path, begin), parser_(parser), options_(options), skipped_(skipped), records_(parser.bytes) {}
 
     // Takes lines from the text up to one that is not a record, so that the records before a bad line are delivered. If
     // the first line is bad, it throws BadInput.
-    [[nodiscard]] std::span<const Record> next(std::string_view& text) {
-        records_.clear();
-        for (auto rest = text; !text.empty(); text = rest) {
-            const auto word = without_mark(lines_.next(rest));
-            if (lines_.number() <= options_.header || !must_wait(word)) continue;
-            lines_.undo();
-            break;
-        }
-        return records_;
-    }
+    [[nodiscard]] Records next(std::string_view& text);
     // Handles a line that is too long for the buffer, up to its end.
-    void take_long(std::string_view text) {
-        const auto word = lines_.next(text);
-        if (lines_.number() <= options_.header) return;
-        refuse(lines_.number(), word, "is too long for a line of numbers");
-    }
+    void take_long(std::string_view text);
     // Skips the rest of a line whose beginning was skipped.
-    void skip_rest_of_line(std::string_view& text) {
-        static_cast<void>(lines_.next(text));
-        lines_.undo();
-    }
+    void skip_rest_of_line(std::string_view& text);
 
   private:
-    // A UTF-8 byte order mark is skipped.
-    std::string_view without_mark(std::string_view word) const {
-        constexpr std::string_view mark = "\xef\xbb\xbf";
-        return lines_.number() == 1 && lines_.begin_the_file() && word.starts_with(mark) ? word.substr(mark.size())
-                                                                                         : word;
-    }
-    // Takes the line. Returns true if it is bad and must wait until the records before it are taken.
-    bool must_wait(std::string_view word) {
-        if (word.empty()) {
-            if (options_.blank == LineOptions::Blank::Empty) {
-                ++skipped_.empty;
-            } else if (blanks_++ == 0) {
-                blank_ = lines_.number();
-            }
-            return false;
-        }
-        if (blanks_ > 0) {
-            if (!may_refuse()) return true;
-            refuse(blank_, {}, "is blank; --skip-bad skips blank lines", blanks_);
-            blanks_ = 0;
-        }
-        Record record{};
-        const auto fault = parse_(word, record);
-        if (!fault) {
-            records_.push_back(record);
-        } else if (!may_refuse()) {
-            return true;
-        } else {
-            refuse(lines_.number(), word, fault);
-        }
-        return false;
-    }
+    [[nodiscard]] std::string_view without_mark(std::string_view word) const;
+    [[nodiscard]] bool must_wait(std::string_view word);
     [[nodiscard]] bool may_refuse() const { return options_.bad == LineOptions::Bad::Skip || records_.empty(); }
-    void refuse(std::uint64_t line, std::string_view word, Fault why, std::uint64_t count = 1) {
-        if (options_.bad == LineOptions::Bad::Refuse) throw BadInput(lines_.about(line, word, why), why);
-        if (skipped_.lines == 0) skipped_.first = lines_.about(line, word, why);
-        skipped_.lines += count;
-    }
+    void refuse(std::uint64_t line, std::string_view word, Fault why, std::uint64_t count = 1);
 
     Lines lines_;
-    ParseLine<Record> parse_;
+    Parser parser_;
     LineOptions options_;
     Skipped& skipped_;
-    std::vector<Record> records_;
+    RecordBuffer records_;
     std::uint64_t blanks_ = 0, blank_ = 0;  // number of blank lines since the last record, and the first of them
 };
 
-template <class Record, class Take>
-void read_text(StreamInput& input, ParseLine<Record> parse, const LineOptions& options, Skipped& skipped,
-               const Take& take) {
-    RecordLines<Record> lines(input.file().path(), parse, options, skipped, input.begin());
-    bool in_long_line = false;
-    const auto hand_on = [&](std::string_view text) {
-        if (in_long_line && !text.empty()) {
-            lines.skip_rest_of_line(text);
-            in_long_line = false;
-        }
-        while (!text.empty()) take(lines.next(text));
-    };
-    read_texts(input, [&](const TextPart& part) {
-        const auto whole = part.is_last ? part.text.size() : part.text.rfind('\n') + 1;  // 0 if there is none
-        if (whole == 0 && part.full) {
-            if (!in_long_line) lines.take_long(part.text);
-            in_long_line = true;
-            return part.text.size();
-        }
-        hand_on(part.text.substr(0, whole));
-        return whole;
-    });
-}
-
-// Reads a whole stream in its form.
-template <class Raw, class Text, class Take>
-void read_stream(StreamInput& input, const Reading& reading, const RawRecords<Raw>& raw, ParseLine<Text> parse,
-                 Skipped& skipped, const Take& take) {
-    refuse_other_forms(input, reading.form, raw.what, reading.csv_option);
-    if (reading.form == Form::Text) {
-        read_text<Text>(input, parse, reading.lines, skipped, take);
-        return;
-    }
-    std::optional<std::uint64_t> promised;
-    if (reading.form == Form::Unsaid) promised = take_npy_header(input, RecordOf<Raw>::type(), RecordOf<Raw>::values);
-    std::uint64_t found = 0;
-    read_raw<Raw>(input, raw, [&](std::span<const Raw> records) {
-        found += records.size();
-        take(records);
-    });
-    if (promised) check_npy_records(input, *promised, found);
-}
+// Passes all records of the stream to `take`, as soon as their lines have come.
+void read_text(StreamInput& input, const Parser& parser, const LineOptions& options, Skipped& skipped,
+               const TakeRecords& take);
+// Reads a whole stream in its form: raw records, as they are in memory, or text.
+void read_stream(StreamInput& input, const Reading& reading, const RawRecords& raw, const Parser& parser,
+                 Skipped& skipped, const TakeRecords& take);
 
 }  // namespace quadmill::detail::input

@@ -9,9 +9,11 @@
 #include <cstdlib>
 #include <limits>
 #include <optional>
+#include <span>
 #include <type_traits>
 #include <vector>
 
+#include "cpu/keys.hpp"
 #include "files/files.hpp"
 #include "input/printable.hpp"
 #include "quadmill/error.hpp"
@@ -131,7 +133,9 @@ Fault parse_ipv4(std::string_view word, std::uint32_t& address) {
     return nullptr;
 }
 
-template <class Key, ParseLine<Key> parse_x>
+namespace {
+
+template <class Key, ParseLine<Key> parse_x = parse_number<Key>>
 Fault parse_pair(std::string_view line, Pair<Key>& pair) {
     constexpr Fault rounded = "has an integer that f64 would round; add .0 to allow that";
     const auto end = std::min(line.find_first_of(", \t"), line.size());
@@ -141,6 +145,19 @@ Fault parse_pair(std::string_view line, Pair<Key>& pair) {
     const auto fault = parse_exactly(rest, pair.y, rounded);
     if (fault) return fault == out_of_range || fault == rounded ? fault : "is not two numbers such as 1,2";
     return std::isinf(pair.y) ? "has an infinite second number, which cannot be summed" : nullptr;
+}
+
+}  // namespace
+
+Parser number_parser(KeyType type, Integers integers) {
+    if (type == KeyType::F64 && integers == Integers::Exact) return parser_of<double, parse_exact>;
+    return cpu::visit_key_type(type, []<class Key>(const Key*) { return parser_of<Key, parse_number<Key>>; });
+}
+
+Parser pair_parser(KeyType type, Integers integers) {
+    if (type == KeyType::F64 && integers == Integers::Exact)
+        return parser_of<Pair<double>, parse_pair<double, parse_exact>>;
+    return cpu::visit_key_type(type, []<class Key>(const Key*) { return parser_of<Pair<Key>, parse_pair<Key>>; });
 }
 
 std::string line_of(const std::string& path, std::uint64_t line) {
@@ -228,22 +245,26 @@ std::string format_number(Key key) {
     }
 }
 
-template <class Key>
-std::string format_lines(std::span<const Key> keys) {
+std::string format_number(KeyType type, const void* key) {
+    return cpu::visit_key_type(type,
+                               [&]<class Key>(const Key*) { return format_number(*static_cast<const Key*>(key)); });
+}
+
+std::string format_lines(const ConstKeys& keys) {
     std::string text;
     text.reserve(keys.size() * 12);
-    for (const auto& key : keys) {
-        text += format_number(key);
-        text += '\n';
-    }
+    cpu::visit_key_type(keys.type(), [&]<class Key>(const Key*) {
+        for (const auto& key : std::span(static_cast<const Key*>(keys.data()), keys.size())) {
+            text += format_number(key);
+            text += '\n';
+        }
+    });
     return text;
 }
 
-#define QUADMILL_TEXT_OF(Key)                                \
-    template Fault parse_number(std::string_view, Key&);     \
-    template Fault parse_pair(std::string_view, Pair<Key>&); \
-    template std::string format_number(Key);                 \
-    template std::string format_lines(std::span<const Key>);
+#define QUADMILL_TEXT_OF(Key)                            \
+    template Fault parse_number(std::string_view, Key&); \
+    template std::string format_number(Key);
 QUADMILL_TEXT_OF(Half)
 QUADMILL_TEXT_OF(float)
 QUADMILL_TEXT_OF(double)
@@ -251,6 +272,5 @@ QUADMILL_TEXT_OF(std::int32_t)
 QUADMILL_TEXT_OF(std::uint32_t)
 QUADMILL_TEXT_OF(std::int64_t)
 QUADMILL_TEXT_OF(std::uint64_t)
-template Fault parse_pair<double, parse_exact>(std::string_view, Pair<double>&);
 
 }  // namespace quadmill::detail::input

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -28,15 +27,33 @@ template <class Key>
 // A dotted quad, or the address as an integer.
 [[nodiscard]] Fault parse_ipv4(std::string_view word, std::uint32_t& address);
 
+// Parses a record of a type that is known at run time.
+struct Parser {
+    Fault (*parse)(std::string_view word, void* record);
+    std::size_t bytes;     // of a record
+    bool is_text = false;  // whether it is a std::string_view of the word
+};
+template <class Record, ParseLine<Record> parse>
+inline constexpr Parser parser_of{
+    [](std::string_view word, void* record) { return parse(word, *static_cast<Record*>(record)); }, sizeof(Record)};
+inline constexpr Parser text_parser{[](std::string_view word, void* record) -> Fault {
+                                        *static_cast<std::string_view*>(record) = word;
+                                        return nullptr;
+                                    },
+                                    sizeof(std::string_view), true};
+
+// Whether a double may round integers.
+enum class Integers { Rounded, Exact };
+[[nodiscard]] Parser number_parser(KeyType type, Integers integers = Integers::Rounded);
+
 template <class Key>
 struct Pair {
     Key x;
     double y;
 };
-// Two numbers separated by a comma, a tab or blanks. y must be finite or NaN, and not an integer that a double would
-// round.
-template <class Key, ParseLine<Key> parse_x = parse_number<Key>>
-[[nodiscard]] Fault parse_pair(std::string_view line, Pair<Key>& pair);
+// Of a Pair: two numbers separated by a comma, a tab or blanks. y must be finite or NaN, and not an integer that a
+// double would round. `integers` is about x.
+[[nodiscard]] Parser pair_parser(KeyType type, Integers integers);
 
 // "data.csv, line 3: ", for messages.
 [[nodiscard]] std::string line_of(const std::string& path, std::uint64_t line);
@@ -83,8 +100,9 @@ class Lines {
 // it. A NaN has no sign.
 template <class Key>
 [[nodiscard]] std::string format_number(Key key);
+// Of a key of that type in memory.
+[[nodiscard]] std::string format_number(KeyType type, const void* key);
 // One number per line.
-template <class Key>
-[[nodiscard]] std::string format_lines(std::span<const Key> keys);
+[[nodiscard]] std::string format_lines(const ConstKeys& keys);
 
 }  // namespace quadmill::detail::input

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,24 +17,15 @@ inline const Words<Distribution> distribution_words{
     {"sorted", Distribution::Sorted},   {"reversed", Distribution::Reversed}, {"nearly", Distribution::Nearly},
     {"dup", Distribution::Dup},         {"equal", Distribution::Equal}};
 
-// Accepts one of the words. The help lists them.
+// Accepts one of the words, and makes a number of it. The help lists them.
+[[nodiscard]] CLI::Validator one_of(const Words<int>& words);
 template <class Value>
 CLI::Validator one_of(const Words<Value>& words) {
-    const auto convert = [words](std::string& text) -> std::string {
-        const auto found = std::ranges::find(words, text, &std::pair<std::string, Value>::first);
-        if (found == words.end()) return "'" + text + "' is not one of " + joined(words, ", ");
-        text = std::to_string(static_cast<int>(found->second));  // CLI11 reads an enum from this
-        return {};
-    };
-    return {convert, joined(words, "|")};
+    Words<int> numbers;
+    for (const auto& [word, value] : words) numbers.emplace_back(word, static_cast<int>(value));
+    return one_of(numbers);  // CLI11 reads an enum from a number
 }
-
 // Accepts one of the texts. The help lists them.
-inline CLI::Validator one_of(const std::vector<std::string>& texts) {
-    Words<bool> words;
-    for (const auto& text : texts) words.emplace_back(text, true);
-    const auto check = [is_word = one_of(words)](const std::string& text) { return is_word(text); };
-    return {check, joined(words, "|")};
-}
+[[nodiscard]] CLI::Validator one_of(const std::vector<std::string>& texts);
 
 }  // namespace quadmill::detail::input

@@ -74,8 +74,7 @@ struct KeyRule {
     // The values as a sorter takes them.
     [[nodiscard]] Keys keys(void* values, std::size_t size) const {
         if (narrow) return std::span(static_cast<std::uint64_t*>(values), size);
-        return cpu::visit_key_type(
-            type, [&]<class T>(const T* /*type*/) { return Keys(std::span(static_cast<T*>(values), size)); });
+        return cpu::keys_of(type, values, size);
     }
 };
 
