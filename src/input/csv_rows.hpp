@@ -22,6 +22,7 @@ struct CsvFault {
 
 // Splits text that arrives in pieces, by all rules: quotes only around whole fields, CR LF as one line end. A Sink has
 // field(), which gets nothing for an empty field without quotes, and line_end(), which is also called for a blank line.
+// It may have plain_field(), which gets most fields without quotes, and has no line ends to count.
 template <class Sink>
 class CsvParser {
   public:
@@ -50,8 +51,13 @@ class CsvParser {
                 state_ = State::Plain;
                 auto end = at + 1;
                 while (end < text.size() && !ends_plain(text[end])) ++end;
-                field_ += text.substr(at, end - at);
+                const auto part = text.substr(at, end - at);
                 at = end - 1;
+                if (field_.empty() && end < text.size() && text[end] != '"') {
+                    whole_ = part;  // which the next character ends
+                } else {
+                    field_ += part;
+                }
             }
         }
     }
@@ -70,9 +76,20 @@ class CsvParser {
     [[nodiscard]] bool ends_plain(char c) const { return c == delimiter_ || c == '\n' || c == '\r' || c == '"'; }
     [[noreturn]] void fail(const char* what) const { throw CsvFault{sink_.line(), what}; }
     void end_field(State next) {
-        sink_.field(state_ > State::Inside ? std::optional<std::string_view>(field_) : std::nullopt);
-        field_.clear();
+        if (whole_.empty()) {
+            sink_.field(state_ > State::Inside ? std::optional<std::string_view>(field_) : std::nullopt);
+            field_.clear();
+        } else {
+            pass_plain(std::exchange(whole_, {}));
+        }
         state_ = next;
+    }
+    void pass_plain(std::string_view field) {
+        if constexpr (requires { sink_.plain_field(field); }) {
+            sink_.plain_field(field);
+        } else {
+            sink_.field(field);
+        }
     }
 
     Sink& sink_;
@@ -80,6 +97,7 @@ class CsvParser {
     State state_ = State::Row;
     bool after_cr_ = false;
     std::string field_{};
+    std::string_view whole_{};  // a field that need not be copied
 };
 
 // The fault of a row with another number of fields than the first line.

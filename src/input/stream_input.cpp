@@ -154,9 +154,12 @@ class ColumnRows {
         if (!column_.by.empty()) by_ = index_of(column_.by);
     }
     void field(std::optional<std::string_view> field) {
-        if (field_ == index_) value_ = field.value_or("");
-        if (field_ == by_) group_ = field.value_or("");
+        plain_field(field.value_or(""));
         if (field) lines_.pass(*field);
+    }
+    void plain_field(std::string_view field) {
+        if (field_ == index_) value_ = field;
+        if (field_ == by_) group_ = field;
         ++field_;
     }
     void line_end() {
