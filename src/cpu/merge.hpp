@@ -68,39 +68,79 @@ template <class A, class B, class Less>
     return low;
 }
 
-// Which run has the next key is random, so there is no branch on it. Instead the next index is computed from the
-// comparison, which takes as long as a read. Keys are therefore taken from both ends at the same time, so that each end
-// hides the other's latency.
+// A merge of two runs from both ends. Which run has the next key is random, so there is no branch on it. Instead the next
+// position is computed from the comparison, which takes as long as a read. Meanwhile the other end takes a key.
 template <class T, class Less>
-void merge_two(Run<T> a, Run<T> b, T* out, Less less) {
-    T* out_end = out + a.size + b.size;
-    const auto more = [&] { return std::min(a.size, b.size); };
-    constexpr std::size_t few = 16;
-    for (auto both = more(); both >= few; both = more()) {  // this number of keys from each end cannot meet
-        const T *x = a.data, *y = b.data;
-        const T *x_last = x + (a.size - 1) * a.stride, *y_last = y + (b.size - 1) * b.stride;
-        std::size_t low_b = 0, high_a = 0;
-        for (std::size_t i = 0; i < both; ++i) {
-            const std::size_t take_b = less(*y, *x) ? 1 : 0;
-            *out++ = *std::array<const T*, 2>{x, y}[take_b];
-            x += (1 - take_b) * a.stride;
-            y += take_b * b.stride;
-            low_b += take_b;
-            const std::size_t take_a = less(*y_last, *x_last) ? 1 : 0;
-            *--out_end = *std::array<const T*, 2>{y_last, x_last}[take_a];
-            x_last -= take_a * a.stride;
-            y_last -= (1 - take_a) * b.stride;
-            high_a += take_a;
-        }
-        const auto of_a = both - low_b + high_a;
-        if (of_a > a.size || 2 * both - of_a > b.size) throw_not_sorted();  // both ends took the same key
-        a = {x, a.size - of_a, a.stride};
-        b = {y, b.size - (2 * both - of_a), b.stride};
+struct TwoEnds {
+    static constexpr std::size_t few = 16;
+
+    TwoEnds(const Run<T>& first, const Run<T>& second, T* to, Less is_less)
+        : a(first.data),
+          a_end(a + first.size * first.stride),
+          b(second.data),
+          b_end(b + second.size * second.stride),
+          a_stride(static_cast<std::ptrdiff_t>(first.stride)),
+          b_stride(static_cast<std::ptrdiff_t>(second.stride)),
+          out(to),
+          out_end(to + first.size + second.size),
+          less(is_less) {}
+    // Number of steps in which the ends cannot meet.
+    [[nodiscard]] std::size_t steps() const {
+        const auto left = std::min((a_end - a) / a_stride, (b_end - b) / b_stride);
+        if (left < 0) throw_not_sorted();  // both ends took the same key
+        return static_cast<std::size_t>(left);
     }
-    std::size_t i = 0, j = 0;
-    while (i < a.size && j < b.size) *out++ = less(b[j], a[i]) ? b[j++] : a[i++];
-    while (i < a.size) *out++ = a[i++];
-    while (j < b.size) *out++ = b[j++];
+    // Takes a key from each end.
+    void step() {
+        const std::ptrdiff_t take_b = less(*b, *a) ? 1 : 0;
+        *out++ = *std::array<const T*, 2>{a, b}[static_cast<std::size_t>(take_b)];
+        a += (1 - take_b) * a_stride;
+        b += take_b * b_stride;
+        const auto *a_last = a_end - a_stride, *b_last = b_end - b_stride;
+        const std::ptrdiff_t take_a = less(*b_last, *a_last) ? 1 : 0;
+        *--out_end = *std::array<const T*, 2>{b_last, a_last}[static_cast<std::size_t>(take_a)];
+        a_end -= take_a * a_stride;
+        b_end -= (1 - take_a) * b_stride;
+    }
+    static void finish(TwoEnds left) {
+        for (auto steps = left.steps(); steps >= few; steps = left.steps()) {
+            for (std::size_t i = 0; i < steps; ++i) left.step();
+        }
+        const auto take = [&left](const T*& from, std::ptrdiff_t stride) {
+            *left.out++ = *from;
+            from += stride;
+        };
+        while (left.a != left.a_end && left.b != left.b_end)
+            left.less(*left.b, *left.a) ? take(left.b, left.b_stride) : take(left.a, left.a_stride);
+        while (left.a != left.a_end) take(left.a, left.a_stride);
+        while (left.b != left.b_end) take(left.b, left.b_stride);
+    }
+
+    const T *a, *a_end, *b, *b_end;
+    std::ptrdiff_t a_stride, b_stride;
+    T *out, *out_end;
+    Less less;
+};
+
+// Merges two halves of the output at the same time, unless the runs are short: more steps that do not wait for each
+// other.
+template <class T, class Less>
+void merge_two(const Run<T>& a, const Run<T>& b, T* out, Less less) {
+    constexpr std::size_t worth_cutting = 256;
+    if (std::min(a.size, b.size) < worth_cutting) return TwoEnds<T, Less>::finish({a, b, out, less});
+    const auto half = (a.size + b.size) / 2, of_a = merge_path(a, b, half, less), of_b = half - of_a;
+    TwoEnds<T, Less> low({a.data, of_a, a.stride}, {b.data, of_b, b.stride}, out, less);
+    TwoEnds<T, Less> high({a.data + of_a * a.stride, a.size - of_a, a.stride},
+                          {b.data + of_b * b.stride, b.size - of_b, b.stride}, out + half, less);
+    const auto steps = [&] { return std::min(low.steps(), high.steps()); };
+    for (auto both = steps(); both >= low.few; both = steps()) {
+        for (std::size_t i = 0; i < both; ++i) {
+            low.step();
+            high.step();
+        }
+    }
+    TwoEnds<T, Less>::finish(low);
+    TwoEnds<T, Less>::finish(high);
 }
 
 // The merge of two runs, seen as one run.

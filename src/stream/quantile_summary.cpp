@@ -141,23 +141,6 @@ std::uint64_t QuantileSummary::merge_piece(const QuantileSummary& a, const Quant
     return gap;
 }
 
-// Calls keep(i, ranks) for each entry that prune() keeps: the first one, the last one, and those after which the next
-// one is out of reach of the last kept one. Returns the gap of the kept ones.
-template <class RanksOf, class Reaches, class Keep>
-std::uint64_t QuantileSummary::thin(std::size_t size, RanksOf ranks_of, Reaches reach, Keep keep) {
-    std::uint64_t last = 0, gap = 1;  // last: rank_min of the last kept entry
-    auto ranks = ranks_of(0);
-    for (std::size_t i = 0; i < size; ++i) {
-        const auto next = i + 1 < size ? ranks_of(i + 1) : Ranks{};
-        const bool is_kept = i == 0 || i + 1 == size || next.max > reach(last);
-        keep(i, ranks, is_kept);
-        gap = std::max(gap, is_kept ? ranks.max - last : 0);
-        last = is_kept ? ranks.min : last;
-        ranks = next;
-    }
-    return gap;
-}
-
 // A sum of many inputs is a walk through their entries in order. Let min be the sum of rank_min of the last entry
 // passed in each input, and max that of rank_max - 1 of the next one, which is the number of values there if there is
 // none. Then an entry of the sum has rank_min min after it is passed, and rank_max max + 1 before.
@@ -175,26 +158,30 @@ class QuantileSummary::Walk {
         steps_.resize(static_cast<std::size_t>(merge(parts, steps_.data(), spare.data()) - steps_.data()));
     }
     // Takes the entries that are kept with that reach, or all.
-    void take(QuantileSummary& sum, const Reach* reach) const {
-        std::uint64_t min = 0, max = before_;
-        const auto ranks_of = [&](std::size_t i) {
-            min += steps_[i].min;
-            return Ranks{min, std::exchange(max, max + steps_[i].max) + 1};
-        };
+    void take(QuantileSummary& sum, const Reach* reach) {
+        if (reach) {
+            Ranks at{0, before_ + 1};
+            const auto ranks_of = [&](std::size_t i) {
+                at.min += steps_[i].min;
+                return Ranks{at.min, std::exchange(at.max, at.max + steps_[i].max)};
+            };
+            const auto key_of = [steps = steps_.data()](std::size_t i) { return steps[i].key; };
+            const auto* const end = thin(steps_.size(), key_of, ranks_of, reach, sum.n_, steps_.data());
+            steps_.resize(static_cast<std::size_t>(end - steps_.data()));
+        }
         sum.keys_.resize(steps_.size());
         sum.ranks_.resize(steps_.size());
-        std::size_t kept = 0;
-        const auto keep = [&, keys = sum.keys_.data(), ranks = sum.ranks_.data()](std::size_t i, const Ranks& of,
-                                                                                  bool is_kept) {
-            keys[kept] = steps_[i].key;
-            ranks[kept] = of;
-            kept += is_kept ? 1 : 0;
-        };
-        const auto gap = with(reach, [&](auto reaches) { return thin(steps_.size(), ranks_of, reaches, keep); });
-        sum.keys_.resize(kept);
-        sum.ranks_.resize(kept);
-        sum.gap_ = kept == sum.n_ ? 1 : std::max<std::uint64_t>(gap, 2);
-        if (kept == sum.n_) sum.ranks_.clear();  // all values are kept
+        std::uint64_t min = 0, max = before_ + 1, gap = 2;
+        for (std::size_t i = 0; i < steps_.size(); ++i) {
+            gap = std::max(gap, max - min);
+            min += steps_[i].min;
+            sum.keys_[i] = steps_[i].key;
+            sum.ranks_[i] = {min, std::exchange(max, max + steps_[i].max)};
+        }
+        sum.gap_ = gap;
+        if (steps_.size() < sum.n_) return;
+        sum.ranks_.clear();  // all values are kept
+        sum.gap_ = 1;
     }
 
   private:
@@ -224,19 +211,7 @@ class QuantileSummary::Walk {
         const bool prunes = coarse_ && reach.worth_pruning(part.error_, part.gap_, part.size());
         before_ += part.ranks_of(0).max - 1;
         const auto with_both = [&](const auto& key_of, const auto& ranks_of) {
-            Ranks last{};
-            auto* at = to;
-            with(prunes ? &reach : nullptr, [&](auto reaches) {
-                return thin(part.size(), ranks_of, reaches, [&](std::size_t i, const Ranks& ranks, bool is_kept) {
-                    *at = {key_of(i), static_cast<Rank>(ranks.min - last.min), 0};
-                    if (!is_kept) return;
-                    if (at != to) at[-1].max = static_cast<Rank>(ranks.max - last.max);
-                    last = ranks;
-                    ++at;
-                });
-            });
-            at[-1].max = static_cast<Rank>(part.n_ + 1 - last.max);
-            return at;
+            return thin(part.size(), key_of, ranks_of, prunes ? &reach : nullptr, part.n_, to);
         };
         const auto ranks_of = [&](std::size_t i) { return part.ranks_of(i); };
         if constexpr (for_size) {
@@ -251,15 +226,32 @@ class QuantileSummary::Walk {
                 [base = part.base_, keys = part.short_keys_.data()](std::size_t i) { return base + keys[i]; });
         }
     }
-    // Calls `work` with a function that bounds the rank_max of the entry after the next kept one.
-    template <class Work>
-    static std::uint64_t with(const Reach* reach, const Work& work) {
+    // Writes the steps of the entries that are kept: the first one, the last one, and those after which the next one is
+    // out of reach of the last kept one. These steps may replace those that are read. Returns their end.
+    static Step* thin(std::size_t size, const auto& key_of, const auto& ranks_of, const Reach* reach, std::uint64_t n,
+                      Step* to) {
+        const auto with = [&](const auto& is_beyond) {  // whether that rank_max is, for an entry with that rank_min
+            Ranks last{}, ranks = ranks_of(0);
+            auto* at = to;
+            for (std::size_t i = 0; i < size; ++i) {
+                const auto next = i + 1 < size ? ranks_of(i + 1) : Ranks{};
+                const bool is_kept = i == 0 || i + 1 == size || is_beyond(next.max, last.min);
+                *at = {key_of(i), static_cast<Rank>(ranks.min - last.min), 0};
+                if (i > 0) at[-1].max = static_cast<Rank>(ranks.max - last.max);
+                at += is_kept ? 1 : 0;
+                last = is_kept ? ranks : last;
+                ranks = next;
+            }
+            at[-1].max = static_cast<Rank>(n + 1 - last.max);
+            return at;
+        };
         if constexpr (for_size) {
-            return work([reach](std::uint64_t min) { return reach ? (*reach)(min) : std::uint64_t{0}; });
+            return with([reach](std::uint64_t max, std::uint64_t min) { return !reach || max > (*reach)(min); });
         } else {
-            if (!reach) return work([](std::uint64_t /*min*/) { return std::uint64_t{0}; });
-            if (reach->has_tail()) return work([reach](std::uint64_t min) { return (*reach)(min); });
-            return work([gap = (*reach)(0)](std::uint64_t min) { return min + gap; });
+            if (!reach) return with([](std::uint64_t /*max*/, std::uint64_t /*min*/) { return true; });
+            if (reach->has_tail())
+                return with([reach](std::uint64_t max, std::uint64_t min) { return max > (*reach)(min); });
+            return with([gap = (*reach)(0)](std::uint64_t max, std::uint64_t min) { return max > min + gap; });
         }
     }
 
@@ -293,7 +285,10 @@ QuantileSummary QuantileSummary::merged(std::span<const QuantileSummary* const> 
     if (coarse && sum.tail_ != Tail::Off) sum.error_ = std::max(sum.error_, *coarse);
     const Reach reach(sum.tail_, max_error, sum.n_);
     const bool prunes = reach.worth_pruning(sum.error_, gap, size);
-    if (prunes) sum.error_ = max_error / n;
+    if (prunes) {
+        sum.error_ = max_error / n;
+        widest = std::max(widest, gap_for(max_error) + 1);
+    }
     const auto merge = [&]<class Rank>(Rank /*type*/) {
         Walk<Rank>(parts, coarse).take(sum, prunes ? &reach : nullptr);
     };

@@ -197,8 +197,6 @@ class QuantileSummary {
     template <class Rank>
     class Walk;
     class Cells;
-    template <class RanksOf, class Reaches, class Keep>
-    static std::uint64_t thin(std::size_t size, RanksOf ranks_of, Reaches reach, Keep keep);
     template <class RanksA, class RanksB>
     void merge(const QuantileSummary& a, const QuantileSummary& b, const Share& share);
     template <class RanksA, class RanksB>
