@@ -1,9 +1,10 @@
 #include "cpu/uncleared.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <bit>
-#include <utility>
+#include <cstddef>
 
 namespace quadmill::detail::cpu {
 
@@ -20,16 +21,28 @@ struct Spares {
         void* block = nullptr;
         std::size_t bytes = 0;
     };
-    std::array<Slot, 16> kept{};
-    std::size_t total = 0;
+    std::array<Slot, 64> kept{};  // oldest first
+    std::size_t count = 0, total = 0;
 
     Spares() = default;
     Spares(const Spares&) = delete;
     Spares& operator=(const Spares&) = delete;
     ~Spares() {
-        for (auto& slot : kept) ::operator delete(std::exchange(slot, {}).block);
-        kept_by_all -= total;
+        while (count > 0) ::operator delete(remove(0));
         total = max_total;  // vectors that die after this keep nothing
+    }
+    void* remove(std::size_t i) {
+        const auto slot = kept[i];
+        std::shift_left(kept.begin() + static_cast<std::ptrdiff_t>(i),
+                        kept.begin() + static_cast<std::ptrdiff_t>(count), 1);
+        --count;
+        total -= slot.bytes;
+        kept_by_all -= slot.bytes;
+        return slot.block;
+    }
+    // Pre: kept_by_all counts them already.
+    [[nodiscard]] bool fits(std::size_t bytes) const {
+        return count < kept.size() && total + bytes <= max_total && kept_by_all <= max_of_all;
     }
 };
 thread_local Spares spares;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
@@ -48,23 +61,21 @@ std::size_t kept_bytes() {
 void* take_memory(std::size_t bytes) {
     bytes = held_bytes(bytes);
     if (bytes >= min_block) {
-        for (auto& [block, size] : spares.kept) {
-            if (size != bytes) continue;
-            spares.total -= size;
-            kept_by_all -= std::exchange(size, 0);
-            return std::exchange(block, nullptr);
+        for (std::size_t i = 0; i < spares.count; ++i) {
+            if (spares.kept[i].bytes == bytes) return spares.remove(i);
         }
     }
     return ::operator new(bytes);
 }
 
+// The oldest blocks make room. Otherwise blocks of sizes that do not recur would stay until the thread ends.
 void give_memory_back(void* block, std::size_t bytes) {
     bytes = held_bytes(bytes);
-    if (bytes >= min_block && bytes <= max_block && spares.total + bytes <= max_total) {
-        const bool fits = (kept_by_all += bytes) <= max_of_all;
-        for (auto& slot : spares.kept) {
-            if (!fits || slot.block) continue;
-            slot = {block, bytes};
+    if (bytes >= min_block && bytes <= max_block) {
+        kept_by_all += bytes;
+        while (spares.count > 0 && !spares.fits(bytes)) ::operator delete(spares.remove(0));
+        if (spares.fits(bytes)) {
+            spares.kept[spares.count++] = {block, bytes};
             spares.total += bytes;
             return;
         }
