@@ -122,12 +122,17 @@ struct TwoEnds {
     Less less;
 };
 
-// Merges two halves of the output at the same time, unless the runs are short: more steps that do not wait for each
-// other.
 template <class T, class Less>
 void merge_two(const Run<T>& a, const Run<T>& b, T* out, Less less) {
+    TwoEnds<T, Less>::finish({a, b, out, less});
+}
+
+// merge_two() for long runs: merges two halves of the output at the same time, which is more steps that do not wait for
+// each other. The cut takes log2 of a run's size comparisons.
+template <class T, class Less>
+void merge_halves(const Run<T>& a, const Run<T>& b, T* out, Less less) {
     constexpr std::size_t worth_cutting = 256;
-    if (std::min(a.size, b.size) < worth_cutting) return TwoEnds<T, Less>::finish({a, b, out, less});
+    if (std::min(a.size, b.size) < worth_cutting) return merge_two(a, b, out, less);
     const auto half = (a.size + b.size) / 2, of_a = merge_path(a, b, half, less), of_b = half - of_a;
     TwoEnds<T, Less> low({a.data, of_a, a.stride}, {b.data, of_b, b.stride}, out, less);
     TwoEnds<T, Less> high({a.data + of_a * a.stride, a.size - of_a, a.stride},

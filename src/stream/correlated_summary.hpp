@@ -73,7 +73,6 @@ class CorrelatedSummary {
     // Guaranteed bounds of the exact sum of these weights.
     [[nodiscard]] double min_sum(const Amounts& positive, const Amounts& negative) const;
     [[nodiscard]] double greatest_sum(const Amounts& positive, const Amounts& negative) const;
-    // The mean of the two sums.
     [[nodiscard]] static double mean_sum(const Amounts& a, const Amounts& b);
     // For a rank: an entry that is certainly at most its x, one that is certainly at least its x, and the nearest one.
     struct AtRank {

@@ -46,7 +46,6 @@ inline const HeavyPrefixOptions& checked(const HeavyPrefixOptions& options, unsi
     return both;
 }
 
-// Reads eps and the support.
 inline void read_errors(Reader& from, HeavyPrefixOptions& options) {
     options.eps = read_eps(from, 1e-6);
     options.support = from.f64();
@@ -171,7 +170,6 @@ class Counts {
     void write(Writer& to) const {
         for (const auto& count : counts_) count.write(to);
     }
-    // Reads one count of whole values.
     void read(Reader& from) {
         counts_.front() = FrequencySummary::read(from);
         from.require(static_cast<double>(first().max_error()) <= max_error(n()), "the error of a count");
@@ -200,7 +198,6 @@ class Counts {
     std::vector<FrequencySummary> counts_;
 };
 
-// What FrequenciesState and HeavyPrefixesState have in common.
 struct CountedState : WindowedState {
     CountedState(const KeyRule& rule, Counts none, std::size_t of_window, std::unique_ptr<WindowSorter>&& sorter)
         : WindowedState(rule, of_window, std::move(sorter)), counts(std::move(none)) {}
@@ -214,7 +211,6 @@ struct CountedState : WindowedState {
         with_rest.reset();
         return counts.n();
     }
-    // The counts of all values.
     const Counts& settled() {
         intake.settle();
         if (intake.rest().empty()) return counts;
@@ -306,7 +302,6 @@ struct FrequenciesState final : CountedState {
         const auto [lower, upper] = counts.first().count(key);
         return count_of({lower + in_rest, upper + in_rest});
     }
-    // As Frequencies::add() with weights.
     void add_weighted(const Values& values, std::span<const std::uint64_t> weights) {
         const WeightedKeys keys("Frequencies::add", intake, values, weights);
         intake.settle();
@@ -316,7 +311,6 @@ struct FrequenciesState final : CountedState {
     }
 };
 
-// The inside of a HeavyPrefixes.
 struct HeavyPrefixesState final : CountedState {
     HeavyPrefixesState(const KeyRule& rule, const HeavyPrefixOptions& wanted, std::unique_ptr<WindowSorter> sorter)
         : CountedState(rule, Counts(each_eps(checked(wanted, rule.raw_bits())), wanted.lengths, rule.raw_bits()),

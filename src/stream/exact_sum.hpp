@@ -17,9 +17,7 @@ class ExactSum {
     explicit ExactSum(double value) { add(value); }
 
     void add(double value) { add(value, 1); }
-    // Adds a * b.
     void add(double a, double b);
-    // Adds other * factor.
     void add(const ExactSum& other, double factor = 1);
     // -1, 0 or 1.
     [[nodiscard]] int sign() const;

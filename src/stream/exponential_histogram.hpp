@@ -40,7 +40,6 @@ struct ErrorPlan {
         return std::min<std::uint64_t>(1 + static_cast<unsigned>(std::bit_width(windows - (windows > 0 ? 1 : 0))),
                                        max_ids);
     }
-    // For a stream of n values, if known.
     static ErrorPlan planned(double eps, const std::optional<std::uint64_t>& n, std::size_t window,
                              Tail tail = Tail::Off) {
         auto plan = of_stream(eps, n && tail == Tail::Off ? levels_for(*n / window + (*n % window > 0)) : 1);
@@ -84,7 +83,6 @@ class ExponentialHistogram {
     void add(Summary summary, std::size_t id = 1, const Share& share = alone) {
         combine(std::move(summary), id, unnoticed, share);
     }
-    // Makes the summary of window i.
     using Make = Callable<void(Summary& made, std::size_t i, const Share& share)>;
     // Adds the summaries of that many windows as if by add() one after the other. Threads make them at the same time,
     // and merge neighbours into the bucket that they become. Returns the milliseconds of making.
@@ -134,7 +132,6 @@ class ExponentialHistogram {
         while (id > 0 && !buckets_[id - 1]) --id;
         return id;
     }
-    // Allows a larger error.
     void raise_eps(double eps) { plan_.eps = std::max(plan_.eps, eps); }
     // Adds the other's buckets; pack() should follow. A bucket from another plan gets the first id whose error bounds
     // its own. If many summaries can be merged in one step, buckets wait for others, until settle() or until there are
@@ -193,7 +190,6 @@ class ExponentialHistogram {
         for (const auto& one : waiting_) parts.push_back(&*one.bucket);
         return parts;
     }
-    // All buckets merged into one summary.
     [[nodiscard]] Summary all(const Share& share = alone) const {
         Summary sum;
         for (const auto* part : parts()) sum = Summary::merged(sum, *part, {}, share);
@@ -202,7 +198,6 @@ class ExponentialHistogram {
 
     [[nodiscard]] double merge_ms() const { return merge_ms_; }
     [[nodiscard]] double compress_ms() const { return compress_ms_; }
-    // Removes a bucket.
     void drop(std::size_t id) {
         if (id <= buckets_.size()) buckets_[id - 1].reset();
     }
@@ -223,7 +218,6 @@ class ExponentialHistogram {
         if (bucket.use_count() > 1) bucket = std::make_shared<Summary>(*bucket);
         return *bucket;
     }
-    // The bucket with that id, if there is one.
     [[nodiscard]] const Summary* bucket(std::size_t id) const {
         return id <= buckets_.size() ? buckets_[id - 1].get() : nullptr;
     }
@@ -239,7 +233,6 @@ class ExponentialHistogram {
             buckets_[i]->write(to);
         }
     }
-    // `how` is for reading a summary.
     template <class... How>
     static ExponentialHistogram read(Reader& from, const ErrorPlan& plan, const How&... how) {
         ExponentialHistogram histogram(plan);

@@ -81,7 +81,6 @@ class FrequencySummary {
     }
 
     [[nodiscard]] std::uint64_t n() const { return n_; }
-    // The max error of a count.
     [[nodiscard]] std::uint64_t max_error() const { return absent_; }
     [[nodiscard]] std::span<const Entry> entries() const { return entries_; }
     [[nodiscard]] std::size_t bytes() const { return entries_.size() * sizeof(Entry); }

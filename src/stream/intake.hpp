@@ -51,7 +51,6 @@ inline std::size_t count_nans(const Values& values, const KeyRule& rule) {
     return with_width(rule.width,
                       [&]<class Bits>(Bits /*width*/) { return count_nans(values.as<Bits>(), values.size(), rule); });
 }
-// Drops the NaNs from that value on.
 inline void drop_nans(Buffer& values, std::size_t begin, const KeyRule& rule) {
     with_width(rule.width, [&]<class Bits>(Bits /*width*/) {
         const auto all = values.as<Bits>();
@@ -61,7 +60,6 @@ inline void drop_nans(Buffer& values, std::size_t begin, const KeyRule& rule) {
     });
 }
 
-// Receives the sorted windows of an Intake.
 class WindowSink {
   public:
     WindowSink() = default;
@@ -206,7 +204,6 @@ class Intake {
         sorter_->begin(keys(values), values.size());
         sorter_->finish();
     }
-    // Lets the sorter's threads share the work on windows.
     [[nodiscard]] auto share() {
         return [sorter = sorter_.get()](std::size_t count, const Work& work) { sorter->share(count, work); };
     }
@@ -271,7 +268,6 @@ class Intake {
         }
         return nans;
     }
-    // Cuts off the first waiting values.
     Buffer cut(std::size_t count) {
         Buffer rest(rule_.width);
         if (const auto others = filling_.values().from(count); !others.empty()) {

@@ -114,7 +114,6 @@ constexpr KeyRule make_wide_rule() {
 template <class T>
 inline constexpr KeyRule wide_rule_of = make_wide_rule<T>();
 
-// The order of a sorter.
 template <class Bits>
 struct RuleLess {
     KeyRule rule;

@@ -138,15 +138,15 @@ class LevelSorts {
     }
     // Sorts all complete sets and passes blocks on, longer ones first. If it throws, the next call continues.
     void summarize(WindowSorter& sorter, SlidingWindow<Summary>& blocks, StreamTimes& times) {
-        for (auto l = levels_.size(); l-- > 0;) {
+        for (auto at = levels_.rbegin(); at != levels_.rend(); ++at) {
+            auto& level = *at;
             while (true) {
-                end_block(l, blocks);
-                const auto [size, count] = next_sets(l);
+                end_block(level, blocks);
+                const auto [size, count] = next_sets(level);
                 if (count == 0) break;
-                sort_sets(l, size, count, sorter);
+                sort_sets(level.waiting, size, count, sorter);
                 for (std::size_t i = 0; i < count; ++i) {
-                    end_block(l, blocks);
-                    auto& level = levels_[l];
+                    end_block(level, blocks);
                     level.block.add(Window(sets_.values().subspan(i * size, size), rule_), times);
                     level.waiting -= size;
                 }
@@ -159,7 +159,7 @@ class LevelSorts {
         auto& lowest = levels_.front();
         Summary rest = lowest.block.summary();
         if (lowest.waiting == 0) return rest;
-        sort_sets(0, lowest.waiting, 1, sorter);
+        sort_sets(lowest.waiting, lowest.waiting, 1, sorter);
         const auto last = Summary::of(Window(sets_.values(), rule_), 0);
         return timed(times.merge, [&] { return Summary::merged(rest, last, {}); });
     }
@@ -179,24 +179,26 @@ class LevelSorts {
     // Loads a saved state after n values.
     void read(Reader& from, std::uint64_t n) {
         std::size_t max = 0;
-        for (std::size_t l = 0; l < levels_.size(); ++l) max = std::max(max, begun_at(l, n).window);
+        for (auto& level : levels_) {
+            level = begun(level.level, n / level.length);
+            max = std::max(max, level.window);
+        }
         waiting_ = from.values(max, rule_);
-        for (std::size_t l = 0; l < levels_.size(); ++l) {
-            auto& level = levels_[l] = begun_at(l, n);
+        for (auto& level : levels_) {
             const auto waiting = from.u64();
             from.require(waiting <= waiting_.size() && waiting < level.window, "the values of an unfinished block");
             level.waiting = static_cast<std::size_t>(waiting);
             level.block.read(from);
-            from.require(level.block.n() + waiting == n % plan_.length(static_cast<int>(l)) &&
-                             level.block.n() % level.window == 0,
+            from.require(level.block.n() + waiting == n % level.length && level.block.n() % level.window == 0,
                          "the values of an unfinished block");
         }
     }
 
   private:
     struct Level {
-        std::uint64_t index;  // index of the block
-        std::size_t window;   // values per set
+        int level;
+        std::uint64_t length, index;  // of the block
+        std::size_t window;           // values per set
         UnfinishedBlock<Summary> block;
         std::size_t waiting;  // number of the latest values that a complete set needs
     };
@@ -213,24 +215,20 @@ class LevelSorts {
     [[nodiscard]] Level begun(int l, std::uint64_t index) const {
         const auto length = plan_.length(l);
         const auto window = set_size(l, index);
-        return {index, window, UnfinishedBlock<Summary>(length, plan_.block_error(l, (index + 1) * length), window), 0};
-    }
-    [[nodiscard]] Level begun_at(std::size_t l, std::uint64_t n) const {
-        return begun(static_cast<int>(l), n / plan_.length(static_cast<int>(l)));
+        const UnfinishedBlock<Summary> block(length, plan_.block_error(l, (index + 1) * length), window);
+        return {l, length, index, window, block, 0};
     }
     // The next complete sets of a level that have the same size. A set ends where its block ends.
-    [[nodiscard]] Sets next_sets(std::size_t l) const {
-        const auto& level = levels_[l];
-        const auto length = plan_.length(static_cast<int>(l));
+    [[nodiscard]] Sets next_sets(const Level& level) const {
         auto index = level.index, done = level.block.n();
         auto window = level.window;
         Sets sets{0, 0};
         while (sets.count < sets_at_once) {
-            if (done == length) {
-                window = set_size(static_cast<int>(l), ++index);
+            if (done == level.length) {
+                window = set_size(level.level, ++index);
                 done = 0;
             }
-            const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(window, length - done));
+            const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(window, level.length - done));
             if (sets.count == 0) sets.size = size;
             if (size != sets.size || (sets.count + 1) * size > level.waiting) break;
             ++sets.count;
@@ -238,13 +236,11 @@ class LevelSorts {
         }
         return sets;
     }
-    // Passes a level's block on if it is complete.
-    void end_block(std::size_t l, SlidingWindow<Summary>& blocks) {
-        auto& level = levels_[l];
-        if (level.block.n() < plan_.length(static_cast<int>(l))) return;
-        auto next = begun(static_cast<int>(l), level.index + 1);
+    void end_block(Level& level, SlidingWindow<Summary>& blocks) {
+        if (level.block.n() < level.length) return;
+        auto next = begun(level.level, level.index + 1);
         next.waiting = level.waiting;
-        blocks.add_formed(static_cast<int>(l), level.block.summary());
+        blocks.add_formed(level.level, level.block.summary());
         level = std::move(next);
     }
     [[nodiscard]] std::size_t longest_wait() const {
@@ -253,10 +249,10 @@ class LevelSorts {
         return max;
     }
     // Sorts copies, because waiting values keep their order.
-    void sort_sets(std::size_t l, std::size_t size, std::size_t count, WindowSorter& sorter) {
+    void sort_sets(std::size_t waiting, std::size_t size, std::size_t count, WindowSorter& sorter) {
         sets_.clear();
         sets_.reserve(size * count);
-        sets_.append(waiting_.values().last(levels_[l].waiting).first(size * count));
+        sets_.append(waiting_.values().last(waiting).first(size * count));
         sorter.begin(rule_.keys(sets_.data(), sets_.size()), size);
         sorter.finish();
     }

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "cpu/keys.hpp"
-#include "cpu/stopwatch.hpp"
 #include "quadmill/error.hpp"
 #include "quadmill/stream.hpp"
 #include "stream/bytes.hpp"
@@ -117,7 +116,6 @@ class WeightedKeys {
     }
     [[nodiscard]] std::uint64_t n() const { return n_; }
     [[nodiscard]] std::uint64_t nans() const { return nans_; }
-    // The key at that index, from 0.
     [[nodiscard]] Key operator[](std::uint64_t i) const {
         const auto is_before = [](std::uint64_t place, const End& one) { return place < one.end; };
         return std::upper_bound(ends_.begin(), ends_.end(), i, is_before)->key;
@@ -186,7 +184,6 @@ StreamTimes times_of(const WindowSorter& sorter, StreamTimes times, const auto& 
     return times_of(sorter, times);
 }
 
-// Every type of values: instantiates the class for it.
 // NOLINTBEGIN(bugprone-macro-parentheses): the name of a template
 #define QUADMILL_FOR_EACH_TYPE(Class)    \
     template class Class<Half>;          \

@@ -35,7 +35,6 @@ class QuantileParts {
     // The entry whose rank is certainly nearest to that rank. Pre: 1 <= rank <= n. Cost: with p parts of up to e
     // entries, about 64 p log2(e) reads; fewer for shorter keys.
     [[nodiscard]] Entry at_rank(std::uint64_t rank) const;
-    // Bounds of the number of values at or below the key.
     [[nodiscard]] Bounds count_at_most(Key key) const;
 
   private:

@@ -12,12 +12,6 @@
 
 namespace quadmill::detail::stream {
 
-struct QuantileSummary::Bounded {
-    explicit Bounded(const QuantileSummary& summary) : ranks(summary.ranks_.data()) {}
-    const Ranks& operator()(std::size_t i) const { return ranks[i]; }
-    const Ranks* ranks;
-};
-
 std::uint64_t QuantileSummary::gap_for(double max_error) {
     constexpr double max = 0x1p62;
     return std::max<std::uint64_t>(static_cast<std::uint64_t>(std::clamp(2 * max_error, 0.0, max)), 1);
@@ -61,11 +55,18 @@ QuantileSummary QuantileSummary::merged(const QuantileSummary& a, const Quantile
     out.ranks_.resize(exact ? 0 : out.size());
     if (exact) {
         out.merge_exactly(a, b, share);
-    } else if (a.is_stepped()) {
-        b.is_stepped() ? out.merge<Stepped, Stepped>(a, b, share) : out.merge<Stepped, Bounded>(a, b, share);
-    } else {
-        b.is_stepped() ? out.merge<Bounded, Stepped>(a, b, share) : out.merge<Bounded, Bounded>(a, b, share);
+        return out;
     }
+    const auto with_ranks = [](const QuantileSummary& of, const auto& work) {
+        of.is_stepped() ? work(Stepped(of)) : work([ranks = of.ranks_.data()](std::size_t i) { return ranks[i]; });
+    };
+    with_ranks(a, [&](const auto& ranks_a) {
+        with_ranks(b, [&](const auto& ranks_b) {
+            out.gap_ = largest(share, out.size(), [&](std::size_t /*piece*/, std::size_t begin, std::size_t end) {
+                return out.merge_piece(a, ranks_a, b, ranks_b, begin, end);
+            });
+        });
+    });
     return out;
 }
 
@@ -95,25 +96,15 @@ void QuantileSummary::merge_exactly(const QuantileSummary& a, const QuantileSumm
         const auto from_a = from_first(a.keys_, b.keys_, begin), to_a = from_first(a.keys_, b.keys_, end);
         const cpu::Run<Key> run_a{a.keys_.data() + from_a, to_a - from_a};
         const cpu::Run<Key> run_b{b.keys_.data() + (begin - from_a), (end - to_a) - (begin - from_a)};
-        cpu::merge_two(run_a, run_b, keys_.data() + begin, std::less<Key>());
-    });
-}
-
-template <class RanksA, class RanksB>
-void QuantileSummary::merge(const QuantileSummary& a, const QuantileSummary& b, const Share& share) {
-    gap_ = largest(share, size(), [&](std::size_t /*piece*/, std::size_t begin, std::size_t end) {
-        return merge_piece<RanksA, RanksB>(a, b, begin, end);
+        cpu::merge_halves(run_a, run_b, keys_.data() + begin, std::less<Key>());
     });
 }
 
 // The rank of a merged entry is its old rank plus the number of values before it in the other summary: at least those
 // up to its predecessor there, and at most those before its successor. Among equal keys, those of `a` come first.
-template <class RanksA, class RanksB>
-std::uint64_t QuantileSummary::merge_piece(const QuantileSummary& a, const QuantileSummary& b, std::size_t begin,
-                                           std::size_t end) {
+std::uint64_t QuantileSummary::merge_piece(const QuantileSummary& a, const auto& ranks_a, const QuantileSummary& b,
+                                           const auto& ranks_b, std::size_t begin, std::size_t end) {
     const auto na = a.size(), nb = b.size();
-    const RanksA ranks_a(a);
-    const RanksB ranks_b(b);
     std::size_t x = from_first(a.keys_, b.keys_, begin), y = begin - x;
     // rank_min of the predecessors
     std::uint64_t x_min = x > 0 ? ranks_a(x - 1).min : 0, y_min = y > 0 ? ranks_b(y - 1).min : 0, gap = 2;
@@ -202,7 +193,7 @@ class QuantileSummary::Walk {
             const auto run = [](const Step* from, const Step* until) {
                 return cpu::Run<Step>{from, static_cast<std::size_t>(until - from)};
             };
-            cpu::merge_two(run(spare, middle), run(middle, end), to, less);
+            cpu::merge_halves(run(spare, middle), run(middle, end), to, less);
             return to + (end - spare);
         }
     }
@@ -210,16 +201,18 @@ class QuantileSummary::Walk {
         const Reach reach(part.tail_, coarse_.value_or(0) * static_cast<double>(part.n_), part.n_);
         const bool prunes = coarse_ && reach.worth_pruning(part.error_, part.gap_, part.size());
         before_ += part.ranks_of(0).max - 1;
-        const auto with_both = [&](const auto& key_of, const auto& ranks_of) {
-            return thin(part.size(), key_of, ranks_of, prunes ? &reach : nullptr, part.n_, to);
-        };
-        const auto ranks_of = [&](std::size_t i) { return part.ranks_of(i); };
-        if constexpr (for_size) {
-            return with_both([&](std::size_t i) { return part.key(i); }, ranks_of);
-        } else {
-            const auto with_keys = [&](const auto& key_of) {
-                return part.is_stepped() ? with_both(key_of, Stepped(part)) : with_both(key_of, ranks_of);
+        const auto with_keys = [&](const auto& key_of) {
+            const auto with_ranks = [&](const auto& ranks_of) {
+                return thin(part.size(), key_of, ranks_of, prunes ? &reach : nullptr, part.n_, to);
             };
+            if constexpr (!for_size) {
+                if (part.is_stepped()) return with_ranks(Stepped(part));
+            }
+            return with_ranks([&](std::size_t i) { return part.ranks_of(i); });
+        };
+        if constexpr (for_size) {
+            return with_keys([&](std::size_t i) { return part.key(i); });
+        } else {
             if (part.short_keys_.empty())
                 return with_keys([keys = part.keys_.data()](std::size_t i) { return keys[i]; });
             return with_keys(
@@ -332,33 +325,26 @@ void QuantileSummary::prune(double max_error, const Share& share) {
     const Reach reach(tail_, max_error, n_);
     if (!reach.worth_pruning(error_, gap_, size())) return;  // too few would go
     unpack();
-    if (tail_ != Tail::Off && is_stepped()) {
+    if (is_stepped()) {
         QuantileSummary pruned;
-        pruned.sample_tail(n_, max_error, tail_, [&](std::uint64_t i) { return keys_[static_cast<std::size_t>(i)]; });
+        const auto at = [&](std::uint64_t i) { return keys_[static_cast<std::size_t>((i + gap_ - 1) / gap_)]; };
+        tail_ != Tail::Off ? pruned.sample_tail(n_, max_error, tail_, at)
+                           : pruned.sample(n_, gap_for(max_error) / gap_ * gap_, at, share);
         *this = std::move(pruned);
         return;
     }
     error_ = max_error / static_cast<double>(n_);
-    if (is_stepped()) {
-        const auto allowed = gap_for(max_error);
-        QuantileSummary pruned;
-        const auto at = [&](std::uint64_t i) { return keys_[static_cast<std::size_t>((i + gap_ - 1) / gap_)]; };
-        pruned.sample(n_, allowed / gap_ * gap_, at, share);
-        *this = std::move(pruned);
-        return;
-    }
     std::vector<std::size_t> kept(size() / shared_piece + 1);  // number of kept entries in each piece
     gap_ = largest(share, size(), [&](std::size_t piece, std::size_t begin, std::size_t end) {
         return prune_piece(begin, end, reach, kept[piece]);
     });
     auto to = kept.front();
     for (std::size_t piece = 1; piece < kept.size(); ++piece) {
-        const auto from = static_cast<std::ptrdiff_t>(piece * shared_piece);
-        const auto count = static_cast<std::ptrdiff_t>(kept[piece]);
-        std::copy(keys_.begin() + from, keys_.begin() + from + count, keys_.begin() + static_cast<std::ptrdiff_t>(to));
-        std::copy(ranks_.begin() + from, ranks_.begin() + from + count,
-                  ranks_.begin() + static_cast<std::ptrdiff_t>(to));
-        to += kept[piece];
+        const auto from = piece * shared_piece;
+        for (auto i = from; i < from + kept[piece]; ++i, ++to) {
+            keys_[to] = keys_[i];
+            ranks_[to] = ranks_[i];
+        }
     }
     keys_.resize(to);
     ranks_.resize(to);
@@ -396,8 +382,7 @@ void QuantileSummary::unpack() {
     }
     if (!short_ranks_.empty()) {
         ranks_.resize(short_ranks_.size());
-        for (std::size_t i = 0; i < short_ranks_.size(); ++i)
-            ranks_[i] = {short_ranks_[i].min, std::uint64_t{short_ranks_[i].min} + short_ranks_[i].more};
+        for (std::size_t i = 0; i < ranks_.size(); ++i) ranks_[i] = ranks_of(i);
         short_ranks_ = List<ShortRanks>();
     }
 }

@@ -147,7 +147,6 @@ class QuantileSummary {
         }
         std::uint64_t gap, n;
     };
-    struct Bounded;  // stored ranks
 
     struct ShortRanks {
         std::uint32_t min, more;  // the smallest rank, and the difference to the largest one
@@ -165,7 +164,6 @@ class QuantileSummary {
         if (short_ranks_.empty()) return ranks_[i];
         return {short_ranks_[i].min, std::uint64_t{short_ranks_[i].min} + short_ranks_[i].more};
     }
-    // Samples n keys in order.
     template <class At>
     void sample(std::uint64_t n, std::uint64_t step, At at, const Share& share) {
         n_ = n;
@@ -197,10 +195,8 @@ class QuantileSummary {
     template <class Rank>
     class Walk;
     class Cells;
-    template <class RanksA, class RanksB>
-    void merge(const QuantileSummary& a, const QuantileSummary& b, const Share& share);
-    template <class RanksA, class RanksB>
-    std::uint64_t merge_piece(const QuantileSummary& a, const QuantileSummary& b, std::size_t begin, std::size_t end);
+    std::uint64_t merge_piece(const QuantileSummary& a, const auto& ranks_a, const QuantileSummary& b,
+                              const auto& ranks_b, std::size_t begin, std::size_t end);
     void merge_exactly(const QuantileSummary& a, const QuantileSummary& b, const Share& share);
     std::uint64_t prune_piece(std::size_t begin, std::size_t end, const Reach& reach, std::size_t& count);
     void read_ranks(Reader& from);

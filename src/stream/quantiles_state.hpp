@@ -139,9 +139,8 @@ struct QuantilesState final : WindowedState {
                 for (std::size_t i = 0; i < values.size(); ++i) keys.push_back(values[i]);
                 cpu::sort_numbers(std::span(keys));
                 const auto error = histogram.plan().max_error(1, keys.size());
-                const auto at = [&](std::uint64_t i) { return keys[static_cast<std::size_t>(i)]; };
-                histogram.add(QuantileSummary::of_keys(keys.size(), at, error, intake.share(), tail()), 1,
-                              intake.share());
+                const auto share = intake.share();
+                histogram.add(QuantileSummary::of(window_of(keys), error, share, tail()), 1, share);
             } else if (all == &first) {
                 histogram.own_bucket(id) = std::move(first);
             }

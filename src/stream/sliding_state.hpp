@@ -19,7 +19,6 @@
 
 namespace quadmill::detail::stream {
 
-// Throws InvalidArgument for options out of range.
 inline const SlidingOptions& checked(const std::string& name, const SlidingOptions& options) {
     check_eps(name, options.eps, SlidingPlan::min_eps);
     if (options.window < 1 || options.window > SlidingPlan::max_window) {
@@ -105,7 +104,6 @@ class Last {
         sorted_.clear();
         width_ = n_ = 0;
     }
-    // Bytes of the values, and of the sorted ones.
     [[nodiscard]] std::size_t bytes() const { return values_.bytes(); }
     [[nodiscard]] std::size_t sorted_bytes() const { return sorted_.bytes(); }
 
@@ -328,7 +326,6 @@ class SlidingState final : public WindowedState {
             settle();
         }
     }
-    // Afterwards all complete blocks exist.
     void settle() {
         if (plan_.is_exact()) return;
         if (plan_.sorted) return sorts_.summarize(intake.sorter(), blocks_, own_times);

@@ -58,8 +58,7 @@ struct SlidingPlan {
         }
         if (fixed && !sorted && !never && !is_exact() && wanted == Levels::FewIfPossible) choose_few();
     }
-    // The max memory in bytes, for values of that many bytes.
-    // Without those of the intake and of trees.
+    // The max memory in bytes, for values of that many bytes, without that of the intake and of trees.
     [[nodiscard]] double max_bytes(std::size_t value_bytes) const {
         constexpr double entry_bytes = 24;
         const double bytes = static_cast<double>(value_bytes), all = levels + 1.0, w = static_cast<double>(window);
@@ -397,17 +396,12 @@ class SlidingWindow {
     // At the start, a window of fixed width has the length of the stream.
     void grow() {
         if (!plan_.fixed || plan_.few || !std::has_single_bit(blocks_) || n() / 2 >= plan_.window) return;
-        const cpu::Stopwatch time;
         for (std::size_t l = 0; l < levels_.size(); ++l) {
             auto& level = levels_[l];
             // Levels with their own sorts are ahead of the lowest level; that changes no block.
             const auto ended = std::min<std::uint64_t>(level.blocks.size(), (blocks_ >> l) - level.first);
-            for (std::size_t i = 0; i < ended; ++i) {
-                level.blocks[i].prune(plan_.max_error(static_cast<double>(n())));
-                level.blocks[i].pack();
-            }
+            for (std::size_t i = 0; i < ended; ++i) prune(level.blocks[i], l, 1);
         }
-        prune_ms_ += time.ms();
     }
 
     SlidingPlan plan_;
