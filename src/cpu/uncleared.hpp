@@ -11,8 +11,8 @@ namespace quadmill::detail::cpu {
 
 // Memory for that many bytes, and back. Blocks from 64 KiB to 4 MiB are used again by the same thread: a merge frees as
 // much as it allocates, and fresh memory of the system, which clears it, takes several times as long as the merge. At
-// most 8 MiB a thread are kept, and 32 MiB in all. A block is up to a quarter larger than asked for, so that sizes
-// recur.
+// most 8 MiB a thread are kept, and 32 MiB in all; the oldest blocks make room for others. A block is up to a quarter
+// larger than asked for, so that sizes recur.
 [[nodiscard]] void* take_memory(std::size_t bytes);
 void give_memory_back(void* block, std::size_t bytes);
 [[nodiscard]] std::size_t held_bytes(std::size_t bytes);  // of the block for that many

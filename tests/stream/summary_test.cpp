@@ -531,6 +531,11 @@ TEST_CASE("A thread uses a few freed blocks again") {
         CHECK(kept_of(40, 10'000) > 0);
         CHECK(kept_of(3, 1'000'000) == 0);  // too long
         CHECK(kept_of(3, 1'000) == 0);      // too short
+        { const std::vector<List> lists(40, List(300'000)); }
+        { const List other(150'000); }  // takes the room of an older block
+        const auto kept = kept_bytes();
+        const List taken(150'000);
+        CHECK(kept_bytes() < kept);
         const auto before = kept_bytes();
         std::vector<std::thread> threads;
         std::latch have(8), done(1);
