@@ -23,15 +23,19 @@ function(run)
 endfunction()
 function(build from to)
     run("${CMAKE_COMMAND}" -S "${from}" -B "${to}" -G "${GENERATOR}" "-DCMAKE_C_COMPILER=${C}"
-        "-DCMAKE_CXX_COMPILER=${CXX}" "-DCMAKE_CXX_FLAGS_RELEASE=-O0 -DNDEBUG" -DBUILD_SHARED_LIBS=${SHARED} --no-warn-unused-cli ${ARGN})
-    run("${CMAKE_COMMAND}" --build "${to}" --parallel ${jobs})
+        "-DCMAKE_CXX_COMPILER=${CXX}" -DBUILD_SHARED_LIBS=${SHARED} --no-warn-unused-cli ${ARGN})
+    run("${CMAKE_COMMAND}" --build "${to}" --parallel ${jobs} ${target})
 endfunction()
 
 # 1. As a part of another project, where nothing is installed unless that project requests it. This compiles the
 # library, so it is done for the kind that is not built already.
-set(flags -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=20)
+set(flags -DCMAKE_BUILD_TYPE=MinSizeRel "-DCMAKE_CXX_FLAGS_MINSIZEREL=-O0 -DNDEBUG" -DCMAKE_UNITY_BUILD=ON
+    -DCMAKE_UNITY_BUILD_BATCH_SIZE=20) # without -O1, which rooms add to a build of Release
 if(NOT BUILT)
-    build("${CMAKE_CURRENT_LIST_DIR}/subdirectory" "${WORK_DIR}/subdirectory" ${flags} -UQUADMILL_INSTALL -UINSTALL)
+    set(target --target consumer)
+    build("${CMAKE_CURRENT_LIST_DIR}/subdirectory" "${WORK_DIR}/subdirectory" ${flags} -UQUADMILL_INSTALL -UINSTALL
+        -UQUADMILL_MPI)
+    unset(target)
     run("${WORK_DIR}/subdirectory/consumer")
 endif()
 
@@ -42,7 +46,7 @@ if(BUILT)  # all of it, too: the command and its pages
     run("${prefix}_whole/bin/quadmill" --version)
 else()
     build("${CMAKE_CURRENT_LIST_DIR}/subdirectory" "${WORK_DIR}/subdirectory" ${flags} -DINSTALL=ON
-        -DCMAKE_INSTALL_PREFIX=/nowhere)
+        -DQUADMILL_MPI=OFF -DCMAKE_INSTALL_PREFIX=/nowhere)
     set(BUILT "${WORK_DIR}/subdirectory")
 endif()
 foreach(component library dev)

@@ -3,6 +3,7 @@
 usage: summaries_test.py QUADMILL MPIEXEC [unittest arguments]
 """
 import array
+import concurrent.futures
 import json
 import os
 import random
@@ -20,6 +21,12 @@ os.environ.update({"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIR
 
 def on_ranks(ranks, *args, stdin=b""):
     return subprocess.run([MPIEXEC, "-n", str(ranks), QUADMILL, *args], input=stdin, capture_output=True, timeout=120)
+
+
+def all_on_ranks(jobs):
+    """Their results in turn. Jobs that fail sleep for seconds, until the last rank has ended, so four run at a time."""
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        return list(pool.map(lambda job: on_ranks(*job), jobs))
 
 
 class Libraries(Command):
@@ -115,33 +122,31 @@ class Summaries(Command):
         self.assertEqual(self.read(self.path("ranks")), self.read(self.path("alone")))
 
     def test_refusals(self):
-        source = self.path("in", floats(range(100)))
-        result = on_ranks(2, "quantiles", source, "--sliding", "10")
-        self.assertNotEqual(result.returncode, 0)
-        self.assertIn(b"of one stream", result.stderr)
-        result = on_ranks(3, "quantiles", self.path("none"))
-        self.assertNotEqual(result.returncode, 0)
-        self.assertIn(b"cannot open", result.stderr)
-        saved = self.path("saved")
+        source, saved = self.path("in", floats(range(100))), self.path("saved")
         self.assertEqual(run("quantiles", source, "--save", saved).returncode, 0)
-        for args in (["sort", source], ["merge", saved]):
-            result = on_ranks(2, *args)
+        sliding, missing, *alone = all_on_ranks([(2, "quantiles", source, "--sliding", "10"),
+                                                 (3, "quantiles", self.path("none")), (2, "sort", source),
+                                                 (2, "merge", saved)])
+        self.assertNotEqual(sliding.returncode, 0)
+        self.assertIn(b"of one stream", sliding.stderr)
+        self.assertNotEqual(missing.returncode, 0)
+        self.assertIn(b"cannot open", missing.stderr)
+        for result in alone:
             self.assertEqual(result.returncode, 2)
             self.assertIn(b"does not share work among ranks", result.stderr)
             self.assertEqual(result.stdout, b"")
 
     def test_what_all_ranks_find_is_said_once(self):
         source = self.path("in", floats(range(100)))
-        for words, args in ((b"unknown verb", ["hepl"]), (b"unknown option", ["quantiles", source, "--epsilon", "1"]),
-                            (b"--eps", ["quantiles", source, "--eps", "2"]),
-                            (b"OUT is required", ["terasort", source]),
-                            (b"cannot open", ["quantiles", self.path("none")]),
-                            (b"cannot open", ["terasort", self.path("none"), self.path("out")]),
-                            (b"--memory", ["terasort", source, self.path("out"), "--memory", "1M"]),
-                            (b"is not OFFSET", ["terasort", source, self.path("out"), "--key", "x"]),
-                            (b"does not share work among ranks", ["sort", source])):
+        cases = [(b"unknown verb", ["hepl"]), (b"unknown option", ["quantiles", source, "--epsilon", "1"]),
+                 (b"--eps", ["quantiles", source, "--eps", "2"]), (b"OUT is required", ["terasort", source]),
+                 (b"cannot open", ["quantiles", self.path("none")]),
+                 (b"cannot open", ["terasort", self.path("none"), self.path("out")]),
+                 (b"--memory", ["terasort", source, self.path("out"), "--memory", "1M"]),
+                 (b"is not OFFSET", ["terasort", source, self.path("out"), "--key", "x"]),
+                 (b"does not share work among ranks", ["sort", source])]
+        for (words, args), result in zip(cases, all_on_ranks([(3, *args) for _, args in cases])):
             with self.subTest(args=args):
-                result = on_ranks(3, *args)
                 self.assertIn(result.returncode, (1, 2))
                 said = [line for line in result.stderr.splitlines() if line.startswith(b"quadmill")]
                 self.assertEqual(len(said), 1, result.stderr.decode())

@@ -2,6 +2,7 @@
 
 usage: terasort_test.py QUADMILL MPIEXEC [unittest arguments]
 """
+import concurrent.futures
 import json
 import os
 import random
@@ -139,14 +140,15 @@ class Refused(Terasort):
     def test_calls_that_cannot_be(self):
         source = self.path("in", records(10, KEYS["random"]))
         out = self.path("out")
-        self.refused("give names of files", 2, "-", out)
-        self.refused("give names of files", 2, source, "-")
-        self.refused("the output '" + source + "' is the input", 2, source, source)
-        self.refused("records of one length", 2, source, out, "--lines")
-        self.refused("ends within a record", 2, source, out, "--record-bytes", "99")
-        self.refused("must be at least", 2, source, out, "--memory", "10M")
-        self.refused("cannot open", 3, self.path("none"), out)
-        self.refused("cannot create", 3, source, self.path("none/out"))
+        cases = [("give names of files", 2, "-", out), ("give names of files", 2, source, "-"),
+                 ("the output '" + source + "' is the input", 2, source, source),
+                 ("records of one length", 2, source, out, "--lines"),
+                 ("ends within a record", 2, source, out, "--record-bytes", "99"),
+                 ("must be at least", 2, source, out, "--memory", "10M"),
+                 ("cannot open", 3, self.path("none"), out), ("cannot create", 3, source, self.path("none/out"))]
+        # A job that fails sleeps for seconds, until its last rank has ended, so four run at a time.
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            list(pool.map(lambda case: self.refused(*case), cases))
         self.left("in")
         alone = subprocess.run([QUADMILL, "terasort", source, out, "--parts"], capture_output=True)
         self.assertEqual(alone.returncode, 2)
