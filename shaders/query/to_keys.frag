@@ -31,6 +31,16 @@ KEY key_of_bits(uint bits) {
 }
 #endif
 
+#ifdef HALVES
+// unpackHalf2x16 came with GLSL 4.20.
+uint float_of_half(uint bits) {
+    uint size = bits & 0x7fffu, sign = (bits & 0x8000u) << 16;
+    if (size >= 0x7c00u) return sign | 0x7f800000u | ((size & 0x3ffu) << 13);
+    if (size >= 0x400u) return sign | ((size << 13) + 0x38000000u);
+    return sign | floatBitsToUint(float(size) / 16777216.0);
+}
+#endif
+
 TEXEL texel_at(int i) {
     int width = textureSize(texture0, 0).x;
     return texelFetch(texture0, ivec2(i % width, i / width), 0);
@@ -44,7 +54,7 @@ KEY key_at(int i) {
 #else
     uint bits = texel_at(i >> 2)[i & 3];
 #ifdef HALVES
-    bits = floatBitsToUint(unpackHalf2x16(bits).x);
+    bits = float_of_half(bits & 0xffffu);
 #endif
     return key_of_bits(bits);
 #endif
