@@ -29,8 +29,13 @@ endfunction()
 
 # 1. As a part of another project, where nothing is installed unless that project requests it. This compiles the
 # library, so it is done for the kind that is not built already.
-set(flags -DCMAKE_BUILD_TYPE=MinSizeRel "-DCMAKE_CXX_FLAGS_MINSIZEREL=-O0 -DNDEBUG" -DCMAKE_UNITY_BUILD=ON
-    -DCMAKE_UNITY_BUILD_BATCH_SIZE=20) # without -O1, which rooms add to a build of Release
+# Rooms add -O1 to a build of Release. Without it a static library has weak symbols of glm, too.
+set(type Release)
+if(SHARED)
+    set(type MinSizeRel)
+endif()
+set(flags -DCMAKE_BUILD_TYPE=${type} "-DCMAKE_CXX_FLAGS_RELEASE=-O0 -DNDEBUG"
+    "-DCMAKE_CXX_FLAGS_MINSIZEREL=-O0 -DNDEBUG" -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=20)
 if(NOT BUILT)
     set(target --target consumer)
     build("${CMAKE_CURRENT_LIST_DIR}/subdirectory" "${WORK_DIR}/subdirectory" ${flags} -UQUADMILL_INSTALL -UINSTALL
