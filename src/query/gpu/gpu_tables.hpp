@@ -109,6 +109,10 @@ struct RowPart {
 
 // Bits of the rows that have a value; empty if all have.
 [[nodiscard]] std::span<const std::uint32_t> valid_words(const ColumnData& column, const RowPart& part);
+// Lines of a texture from `line` on: the part's rows as keys, in the layout of keys.glsl, with 0 beyond the last row.
+// Pre: the values are in memory.
+void write_keys(const ColumnData& data, const RowPart& part, const Shape& shape, std::size_t line,
+                std::span<std::byte> memory);
 
 // The application's whole textures that make up a column, and the first row of each. Throws InvalidArgument if one is
 // not a whole texture of the column's type, or there are too few texels.
