@@ -22,7 +22,7 @@ using Ask = std::function<Answer(const OneSummary&)>;
 using SummaryKind = SavedSummary::Kind;
 using SavedBytes = std::span<const std::byte>;
 
-// A summary, or those of groups, or those of the last seconds.
+// One summary, a summary for each group of values, or the summaries of the last seconds.
 class AnySummary {
   public:
     virtual ~AnySummary() = default;
@@ -63,7 +63,7 @@ class OneSummary : public MergedSummary {
     virtual void add(const void* value) = 0;
     // `seconds` are weights (std::uint64_t) or, for correlated sums, y (double).
     virtual void add(const input::Records& values, const input::Records& seconds) = 0;
-    // That of the last `width` values, if it slides.
+    // The summary of the last `width` values. Null if the summary is not one of a sliding window.
     [[nodiscard]] virtual std::unique_ptr<OneSummary> window(std::optional<std::uint64_t> width) const = 0;
 };
 

@@ -96,7 +96,7 @@ void MergeCommand::must_be_like_the_first(std::size_t which) const {
                             forgets ? ": one has all values, the other has forgotten those before its window" : ""));
 }
 
-// That of content_. Windows become summaries of their values.
+// The summary in content_. Windows become summaries of their values.
 std::unique_ptr<MergedSummary> MergeCommand::load(Kind kind) const {
     if (first_.kind == Kind::Groups) return std::make_unique<GroupSummaries>(parts_, content_.span());
     std::unique_ptr<OneSummary> one;

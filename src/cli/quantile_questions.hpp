@@ -32,7 +32,7 @@ class QuantileQuestions {
     // The values of --rank, read as the input's values are.
     [[nodiscard]] std::vector<Value> values_to_rank(const input::Reading& reading, KeyType type) const;
     // Instead of the quantiles, the rows of --rank or --histogram; also the facts of --stats.
-    // Pre: it is SomeQuantiles.
+    // Pre: `summary` is a SomeQuantiles.
     void answer(Answer& answer, const OneSummary& summary, const std::vector<Value>& values) const;
 
   private:

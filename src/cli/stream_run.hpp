@@ -107,7 +107,7 @@ class StreamRun {
     }
     [[nodiscard]] std::unique_ptr<OneSummary> resumed(const Summaries& how, std::unique_ptr<WindowSorter> sorter) const;
 
-    // That of numbers of --type.
+    // The form of a stream of numbers of --type.
     [[nodiscard]] StreamForm numbers() const;
     // The number of records that were taken, and the error of the next record.
     struct Taken {

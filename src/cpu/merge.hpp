@@ -127,7 +127,7 @@ void merge_two(const Run<T>& a, const Run<T>& b, T* out, Less less) {
     TwoEnds<T, Less>::finish({a, b, out, less});
 }
 
-// merge_two() for long runs: merges two halves of the output at the same time, which is more steps that do not wait for
+// merge_two() for long runs. It merges two halves of the output at the same time, so that more steps need not wait for
 // each other. The cut takes log2 of a run's size comparisons.
 template <class T, class Less>
 void merge_halves(const Run<T>& a, const Run<T>& b, T* out, Less less) {

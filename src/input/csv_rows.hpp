@@ -22,7 +22,7 @@ struct CsvFault {
 
 // Splits text that arrives in pieces, by all rules: quotes only around whole fields, CR LF as one line end. A Sink has
 // field(), which gets nothing for an empty field without quotes, and line_end(), which is also called for a blank line.
-// It may have plain_field(), which gets most fields without quotes, and has no line ends to count.
+// It may have plain_field(), which gets most of the fields without quotes. These have no line ends that it must count.
 template <class Sink>
 class CsvParser {
   public:

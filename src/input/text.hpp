@@ -51,7 +51,7 @@ struct Pair {
     Key x;
     double y;
 };
-// Of a Pair: two numbers separated by a comma, a tab or blanks. y must be finite or NaN, and not an integer that a
+// Parses a Pair: two numbers separated by a comma, a tab or blanks. y must be finite or NaN, and not an integer that a
 // double would round. `integers` is about x.
 [[nodiscard]] Parser pair_parser(KeyType type, Integers integers);
 
@@ -100,7 +100,7 @@ class Lines {
 // it. A NaN has no sign.
 template <class Key>
 [[nodiscard]] std::string format_number(Key key);
-// Of a key of that type in memory.
+// Formats a key of that type in memory.
 [[nodiscard]] std::string format_number(KeyType type, const void* key);
 // One number per line.
 [[nodiscard]] std::string format_lines(const ConstKeys& keys);
