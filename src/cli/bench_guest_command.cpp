@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "bench/guest_bench.hpp"
-#include "cli/bench_report.hpp"
 #include "cli/bench_call_times.hpp"
+#include "cli/bench_report.hpp"
 #include "cli/commands.hpp"
 #include "quadmill/error.hpp"
 
