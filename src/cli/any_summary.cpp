@@ -130,6 +130,11 @@ Answer answer_of(const Distinct& summary, const Question& /*asked*/) {
     return {.head = {{"n", count.estimate}}, .rows = Json::array({json_of(count)})};
 }
 
+// No verb makes such a call.
+[[noreturn]] void refuse_call() {
+    throw Error("a summary of this kind does not have this call");
+}
+
 template <class Summary>
 struct ValueOf {
     using Type = std::string_view;  // of Distinct
@@ -169,7 +174,8 @@ class SummaryOf : public Base {
     }
     [[nodiscard]] bool goes_with_ranks() const override { return merges; }
     void merge(const MergedSummary& other) override {
-        if constexpr (merges) summary_.merge(static_cast<const SummaryOf&>(other).summary_);
+        if constexpr (merges) return summary_.merge(static_cast<const SummaryOf&>(other).summary_);
+        refuse_call();
     }
     [[nodiscard]] MadeWith made_with() const override {
         MadeWith with;
@@ -185,19 +191,24 @@ class SummaryOf : public Base {
             for (const auto name : values.as<T>()) summary_.add(name);
         } else if constexpr (requires { summary_.add(values.as<T>()); }) {
             summary_.add(values.as<T>());
+        } else {
+            refuse_call();
         }
     }
     void add(const void* value) override {
-        if constexpr (requires(T one) { summary_.add(one); }) summary_.add(*static_cast<const T*>(value));
+        if constexpr (requires(T one) { summary_.add(one); }) return summary_.add(*static_cast<const T*>(value));
+        refuse_call();
     }
-    void add(const input::Records& values, const input::Records& seconds) override {
+    void add(const input::Records& values, const input::Records& second) override {
         const auto first = values.as<T>();
         if constexpr (of_names && requires { summary_.add(T(), 1); }) {
-            for (std::size_t i = 0; i < first.size(); ++i) summary_.add(first[i], seconds.as<std::uint64_t>()[i]);
-        } else if constexpr (requires { summary_.add(first, seconds.as<std::uint64_t>()); }) {
-            summary_.add(first, seconds.as<std::uint64_t>());
-        } else if constexpr (requires { summary_.add(first, seconds.as<double>()); }) {
-            summary_.add(first, seconds.as<double>());
+            for (std::size_t i = 0; i < first.size(); ++i) summary_.add(first[i], second.as<std::uint64_t>()[i]);
+        } else if constexpr (requires { summary_.add(first, second.as<std::uint64_t>()); }) {
+            summary_.add(first, second.as<std::uint64_t>());
+        } else if constexpr (requires { summary_.add(first, second.as<double>()); }) {
+            summary_.add(first, second.as<double>());
+        } else {
+            refuse_call();
         }
     }
     [[nodiscard]] std::unique_ptr<OneSummary> window(std::optional<std::uint64_t> width) const override {
@@ -266,7 +277,7 @@ std::unique_ptr<OneSummary> visit(SummaryKind kind, KeyType type, const Work& wo
         case SummaryKind::LastSeconds:  // not within others
             break;
     }
-    return nullptr;
+    refuse_call();
 }
 
 }  // namespace
@@ -280,7 +291,7 @@ std::unique_ptr<OneSummary> make_summary(SummaryKind kind, KeyType type, const O
         } else if constexpr (std::is_constructible_v<Summary, const Options&>) {
             return one(Summary(options));
         }
-        return nullptr;
+        refuse_call();
     });
 }
 #define QUADMILL_MAKE_SUMMARY(Options)                                                           \

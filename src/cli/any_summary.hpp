@@ -61,8 +61,8 @@ class OneSummary : public MergedSummary {
     // Records are values; those of names are std::string_view.
     virtual void add(const input::Records& values) = 0;
     virtual void add(const void* value) = 0;
-    // `seconds` are weights (std::uint64_t) or, for correlated sums, y (double).
-    virtual void add(const input::Records& values, const input::Records& seconds) = 0;
+    // `second` has weights (std::uint64_t) or, for correlated sums, y (double).
+    virtual void add(const input::Records& values, const input::Records& second) = 0;
     // The summary of the last `width` values. Null if the summary is not one of a sliding window.
     [[nodiscard]] virtual std::unique_ptr<OneSummary> window(std::optional<std::uint64_t> width) const = 0;
 };

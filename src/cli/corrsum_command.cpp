@@ -100,7 +100,7 @@ void CorrsumCommand::run() const {
     auto summary = run.resumed(how, run.sorter());
     Columns columns{type, stream.reading.form};
     std::uint64_t pairs = 0;
-    const auto add = [&](const input::Records& records, const input::Records& /*seconds*/) {
+    const auto add = [&](const input::Records& records, const input::Records& /*second*/) {
         columns.take(records);
         std::string fault;
         auto good = records.size();

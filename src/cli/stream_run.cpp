@@ -250,12 +250,12 @@ StreamForm StreamRun::numbers() const {
     return {options_.reading.parser(), input::RawRecords{input::word_for(input::type_words, type) + " value", type}};
 }
 
-void StreamRun::take_parts(const input::Records& records, const input::Records& seconds, const Add& add) {
+void StreamRun::take_parts(const input::Records& records, const input::Records& second, const Add& add) {
     for (std::size_t first = 0; first < records.size();) {
         const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(records.size() - first, until_answer()));
         Taken added{};
         try {
-            added = add(records.part(first, part), seconds.part(first, part));
+            added = add(records.part(first, part), second.part(first, part));
         } catch (const InvalidArgument& error) {  // such as too large a sum of weights
             throw input::BadInput(without_function(error));
         }
@@ -279,22 +279,22 @@ void StreamRun::read(const StreamForm& form, const Add& add) {
 }
 
 void StreamRun::read_column(const StreamForm& form, const Add& add) {
-    input::RecordBuffer records(form.parser.bytes), seconds(sizeof(std::uint64_t));
+    input::RecordBuffer records(form.parser.bytes), second(sizeof(std::uint64_t));
     std::deque<std::string> texts;  // in records
-    const auto parse = [&](std::string_view field, std::string_view second) -> input::FieldFault {
+    const auto parse = [&](std::string_view field, std::string_view second_field) -> input::FieldFault {
         if (form.parser.is_text) field = texts.emplace_back(field);
         if (const auto fault = form.parser.parse(field, records.next())) return {fault};
         if (form.second) {
-            if (const auto fault = form.second(second, seconds.next())) return {fault, true};
-            seconds.keep();
+            if (const auto fault = form.second(second_field, second.next())) return {fault, true};
+            second.keep();
         }
         records.keep();
         return {};
     };
     const auto deliver = [&] {
-        take_parts(records.records(), seconds.records(), add);
+        take_parts(records.records(), second.records(), add);
         records.clear();
-        seconds.clear();
+        second.clear();
         texts.clear();
     };
     auto column = options_.column;

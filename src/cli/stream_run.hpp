@@ -152,7 +152,7 @@ class StreamRun {
     void read(const StreamForm& form, const Add& add);
     void read_column(const StreamForm& form, const Add& add);
     // Takes records and prints the answers that are due on the way.
-    void take_parts(const input::Records& records, const input::Records& seconds, const Add& add);
+    void take_parts(const input::Records& records, const input::Records& second, const Add& add);
     void count(std::size_t values);
     void print(const AnySummary& summary);
     // The same on the way, where values for which there is no answer do not end the stream.

@@ -68,8 +68,9 @@ template <class A, class B, class Less>
     return low;
 }
 
-// A merge of two runs from both ends. Which run has the next key is random, so there is no branch on it. Instead the next
-// position is computed from the comparison, which takes as long as a read. Meanwhile the other end takes a key.
+// A merge of two runs from both ends. Which run has the next key is random, so there is no branch on it. The position
+// of the key after it is computed from the comparison, which takes as long as a read. Meanwhile the other end takes a
+// key.
 template <class T, class Less>
 struct TwoEnds {
     static constexpr std::size_t few = 16;

@@ -215,8 +215,8 @@ class LevelSorts {
     [[nodiscard]] Level begun(int l, std::uint64_t index) const {
         const auto length = plan_.length(l);
         const auto window = set_size(l, index);
-        const UnfinishedBlock<Summary> block(length, plan_.block_error(l, (index + 1) * length), window);
-        return {l, length, index, window, block, 0};
+        UnfinishedBlock<Summary> block(length, plan_.block_error(l, (index + 1) * length), window);
+        return {l, length, index, window, std::move(block), 0};
     }
     // The next complete sets of a level that have the same size. A set ends where its block ends.
     [[nodiscard]] Sets next_sets(const Level& level) const {

@@ -14,6 +14,7 @@
 #include "gl/uploads.hpp"
 #include "gl/versions.hpp"
 #include "quadmill/error.hpp"
+#include "quadmill/query.hpp"
 #include "quadmill/sort.hpp"
 
 using namespace quadmill;        // NOLINT(google-build-using-namespace)
@@ -287,6 +288,37 @@ TEST_CASE("In each version of OpenGL, keys in an application's buffer are sorted
         sorter.sort_buffer(where, keys.size());
         CHECK(content(buffers[0]) == expected);
         gl.DeleteBuffers(3, buffers.data());
+        CHECK(gl.GetError() == GL_NO_ERROR);
+    }
+}
+
+TEST_CASE("In each version of OpenGL, halves in an application's buffer are a column of floats") {
+    std::vector<std::uint16_t> bits(65'536);
+    std::iota(bits.begin(), bits.end(), std::uint16_t{0});
+    std::vector<float> numbers;
+    for (const auto some : bits) numbers.push_back(Half{some}.value());
+    Table in_memory;
+    in_memory.add("x", numbers);
+    QueryProcessor cpu;
+    for (const auto& version : with_45()) {
+        CAPTURE(version.name);
+        const OlderHost host(version);
+        const auto& gl = host.gl;
+        const auto context = Context::adopt();
+        GLuint buffer = 0;
+        gl.GenBuffers(1, &buffer);
+        gl.BindBuffer(GL_ARRAY_BUFFER, buffer);
+        gl.BufferData(GL_ARRAY_BUFFER, static_cast<GLsizeiptr>(2 * bits.size()), bits.data(), GL_STATIC_DRAW);
+        Table of_host;
+        of_host.add_buffer("x", {.buffer = buffer, .type = KeyType::F16}, bits.size());
+        QueryProcessor processor(context, {.engine = QueryEngine::Bitmap, .threads = 1});
+        // Subnormal, normal and infinite ones, and both zeros.
+        for (const float value : {-INFINITY, -65504.F, -1.F, -6e-8F, 0.F, 6e-8F, 6.1e-5F, 0.333F, 2048.F, INFINITY}) {
+            CAPTURE(value);
+            const auto wanted = column("x") >= value;
+            CHECK(processor.count(of_host, wanted) == cpu.count(in_memory, wanted));
+        }
+        gl.DeleteBuffers(1, &buffer);
         CHECK(gl.GetError() == GL_NO_ERROR);
     }
 }
